@@ -1,0 +1,42 @@
+"""Learns which URLs of a site show the same page, and keeps Scrapy from fetching them again.
+
+The names here are the ones a ``settings.py`` uses. They are loaded when first asked for: every ``scrapy``
+command imports this package to find our commands, and must not pay for the rest.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from scrapy_dust.addon import Addon
+    from scrapy_dust.crawl.dupefilter import DustDupeFilter
+    from scrapy_dust.crawl.extension import DustExtension
+    from scrapy_dust.crawl.fingerprinter import DustRequestFingerprinter
+    from scrapy_dust.crawl.log_middleware import CrawlLogMiddleware
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Addon",
+    "CrawlLogMiddleware",
+    "DustDupeFilter",
+    "DustExtension",
+    "DustRequestFingerprinter",
+    "__version__",
+]
+
+_HOMES = {
+    "Addon": "scrapy_dust.addon",
+    "CrawlLogMiddleware": "scrapy_dust.crawl.log_middleware",
+    "DustDupeFilter": "scrapy_dust.crawl.dupefilter",
+    "DustExtension": "scrapy_dust.crawl.extension",
+    "DustRequestFingerprinter": "scrapy_dust.crawl.fingerprinter",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

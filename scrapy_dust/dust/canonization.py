@@ -1,0 +1,78 @@
+"""Phase 5: a URL becomes the key of its class.
+
+Paper §5.4, thesis figure 5.5: all rules are applied in order, again and again, until a pass changes nothing
+or the passes are used up. Deviations:
+
+- where the passes do not suffice (rules that feed each other), the URL stays as it is: an unfinished form
+  would be a key that depends on where one started;
+- a form that left the site, or is no URL of it any more, is not taken either.
+
+So `Canonizer.canonize` is idempotent, and the identity for URLs of sites without rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from scrapy_dust.dust.rules import Rule
+
+#: Raised by one whenever the same rules would give another key, so that old keys are never mixed with new ones.
+CANONIZER_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One rule at work."""
+
+    rule: Rule
+    before: str
+    after: str
+
+
+class Canonizer:
+    """Rules, ready to be applied. *site_of* tells the site of a URL, or None where there is none."""
+
+    def __init__(
+        self,
+        rules: Mapping[str, Sequence[Rule]],
+        site_of: Callable[[str], str | None],
+        passes: int = 10,
+    ) -> None:
+        self._rules = {site: tuple(of_site) for site, of_site in rules.items() if of_site}
+        self._site_of = site_of
+        self._passes = passes
+
+    def __bool__(self) -> bool:
+        return bool(self._rules)
+
+    def canonize(self, url: str) -> str:
+        """The key of *url*'s class: a URL, not necessarily one that can be fetched."""
+        site = self._site_of(url)
+        rules = self._rules.get(site) if site is not None else None
+        if not rules:
+            return url
+        form = url
+        for _ in range(self._passes):
+            before = form
+            for rule in rules:
+                form = rule.apply(form)
+            if form == before:
+                return form if form == url or self._site_of(form) == site else url
+        return url
+
+    def explain(self, url: str) -> tuple[Step, ...]:
+        """Each rule that changed something on the way to `canonize`; empty where the URL is its own key."""
+        if self.canonize(url) == url:
+            return ()
+        steps: list[Step] = []
+        site = self._site_of(url)
+        form, before = url, ""
+        while form != before:
+            before = form
+            for rule in self._rules[site or ""]:
+                after = rule.apply(form)
+                if after != form:
+                    steps.append(Step(rule, form, after))
+                    form = after
+        return tuple(steps)

@@ -1,0 +1,108 @@
+"""What a log knows of URLs: a `Visit` is one record, a `Page` is all that is known of one URL.
+
+Paper §5.1: only unique URLs are kept, errors are filtered out, and each URL has its sketch or the range of
+its sizes. Redirects and failures are not pages; they are kept beside them as evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """One record of a log: one URL asked for once."""
+
+    url: str
+    status: int | None = None  #: None: the log does not say
+    size: tuple[int, int] | None = None  #: least and greatest size in bytes that this record speaks of
+    sketch: tuple[int, ...] | None = None  #: min-hashes of 10-word shingles; None: not sketched
+    digest: str | None = None  #: of the body as it came
+    text_digest: str | None = None  #: of the words and the title
+    simhash: str | None = None
+    title: str | None = None
+    content_type: str | None = None
+    redirect_to: str | None = None  #: absolute
+    canonical: str | None = None  #: absolute target of rel=canonical
+    outlinks: int | None = None
+    fetched_at: str | None = None  #: ISO 8601, UTC
+    failed: bool = False  #: no answer came at all
+
+    @property
+    def is_page(self) -> bool:
+        """Neither a redirect nor an error. No status at all counts as a page, as in logs that have none."""
+        return not self.failed and (self.status is None or self.status // 100 not in (3, 4, 5))
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """All that a log knows of one URL that answered."""
+
+    url: str
+    size: tuple[int, int] | None = None  #: over all visits
+    sketch: tuple[int, ...] | None = None  #: of the first visit that has one
+    text_digest: str | None = None  #: of that visit too; the digest of the body where there is no text
+    title: str | None = None
+    canonical: str | None = None
+    volatile: bool = False  #: visits of this URL disagree on its text
+
+
+@dataclass(frozen=True, slots=True)
+class SiteLog:
+    """What a log holds of one site, in the log's order."""
+
+    pages: Sequence[Page]
+    redirects: dict[str, str] = field(default_factory=dict)  #: URL → where it sent us
+    failures: frozenset[str] = frozenset()  #: URLs that answered with an error, or not at all, and never better
+
+
+def merge_visits(visits: Iterable[Visit]) -> SiteLog:
+    """One `Page` per URL that ever answered, in the order of first answers."""
+    pages: dict[str, Page] = {}
+    redirects: dict[str, str] = {}
+    failures: dict[str, None] = {}
+    for visit in visits:
+        if visit.is_page:
+            known = pages.get(visit.url)
+            pages[visit.url] = _page_of(visit) if known is None else _merge(known, visit)
+        elif visit.redirect_to:
+            redirects.setdefault(visit.url, visit.redirect_to)
+        elif visit.failed or (visit.status or 0) >= 400:
+            failures[visit.url] = None
+    return SiteLog(
+        pages=tuple(pages.values()),
+        redirects={url: target for url, target in redirects.items() if url not in pages},
+        failures=frozenset(url for url in failures if url not in pages and url not in redirects),
+    )
+
+
+def _page_of(visit: Visit) -> Page:
+    return Page(
+        url=visit.url,
+        size=visit.size,
+        sketch=visit.sketch or None,
+        text_digest=visit.text_digest or visit.digest,
+        title=visit.title,
+        canonical=visit.canonical,
+    )
+
+
+def _merge(page: Page, visit: Visit) -> Page:
+    digest = visit.text_digest or visit.digest
+    changed = page.text_digest is not None and digest is not None and digest != page.text_digest
+    return Page(
+        url=page.url,
+        size=_span(page.size, visit.size),
+        sketch=page.sketch or visit.sketch or None,
+        text_digest=page.text_digest or digest,
+        title=page.title if page.title is not None else visit.title,
+        canonical=page.canonical or visit.canonical,
+        volatile=page.volatile or changed,
+    )
+
+
+def _span(a: tuple[int, int] | None, b: tuple[int, int] | None) -> tuple[int, int] | None:
+    if a is None or b is None:
+        return a or b
+    return min(a[0], b[0]), max(a[1], b[1])

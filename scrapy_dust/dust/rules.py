@@ -1,0 +1,187 @@
+"""The rule kinds, applying one, and when one refines another.
+
+A rule is directed: it turns a URL into another that should show the same page. Rules are values: comparable,
+hashable, and without any evidence in them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from scrapy_dust.dust.tokens import is_token_boundary, tokenize
+
+
+@dataclass(frozen=True, slots=True)
+class SubstringRule:
+    """α → β over tokens (WWW'07, Definition 3.1)."""
+
+    alpha: str
+    beta: str
+    start: bool = False  #: both sides begin with the anchor ``^``, which is not in the strings
+    end: bool = False  #: both sides end with the anchor ``$``
+
+    def apply(self, url: str) -> str:
+        """*url* with the first occurrence of α replaced, or *url* itself where the rule does not apply.
+
+        An occurrence is one of whole tokens, before and after: a rule about ``1`` leaves ``12`` alone.
+        Deviation: an α that is empty and not anchored has no first place; such a rule applies nowhere.
+        """
+        alpha, beta = self.alpha, self.beta
+        if self.start:
+            if not url.startswith(alpha) or (self.end and len(url) != len(alpha)):
+                return url
+            rest = url[len(alpha) :]
+            return beta + rest if self._fits("", rest) else url
+        if self.end:
+            if not url.endswith(alpha):
+                return url
+            head = url[: len(url) - len(alpha)]
+            return head + beta if self._fits(head, "") else url
+        if not alpha:
+            return url
+        at = url.find(alpha)
+        while at >= 0:
+            head, rest = url[:at], url[at + len(alpha) :]
+            if self._fits(head, rest):
+                return head + beta + rest
+            at = url.find(alpha, at + 1)
+        return url
+
+    def _fits(self, head: str, rest: str) -> bool:
+        left, right = head[-1:], rest[:1]
+        return all(
+            is_token_boundary(left, middle[:1]) and is_token_boundary(middle[-1:], right)
+            if middle
+            else is_token_boundary(left, right)
+            for middle in (self.alpha, self.beta)
+        )
+
+    def reversed(self) -> SubstringRule:
+        return SubstringRule(self.beta, self.alpha, self.start, self.end)
+
+    def __str__(self) -> str:
+        head, tail = "^" * self.start, "$" * self.end
+        return f"{head}{self.alpha}{tail} → {head}{self.beta}{tail}"
+
+
+class Parameter(NamedTuple):
+    """One ``name=value`` in a URL."""
+
+    name: str
+    begin: int  #: where the name begins
+    value_begin: int
+    end: int  #: where the value ends
+
+
+# Thesis §5.3: a name is preceded by ? or &, and followed by = and the value, up to & or the end. Beyond it:
+# the same for ; (path parameters, and query strings such as Apache's ?C=N;O=D), where a ; that no name=
+# follows belongs to the value; and a fragment ends the query.
+_PATH_PARAMETER = re.compile(r";([^;=/?#&]+)=([^;/?#&]*)")
+_QUERY_PARAMETER = re.compile(r"(?<=[?&;])([^&;=#]+)=([^&;#]*(?:;(?![^&;=#]+=)[^&;#]*)*)")
+
+
+def parameters(url: str) -> Iterator[Parameter]:
+    """The parameters of *url*, from left to right."""
+    stop = url.find("#")
+    stop = len(url) if stop < 0 else stop
+    question = url.find("?", 0, stop)
+    for match in _PATH_PARAMETER.finditer(url, 0, stop if question < 0 else question):
+        yield Parameter(match[1], match.start(1), match.start(2), match.end(2))
+    if question >= 0:
+        for match in _QUERY_PARAMETER.finditer(url, question, stop):
+            yield Parameter(match[1], match.start(1), match.start(2), match.end(2))
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterRule:
+    """A parameter's value does not matter (thesis §5.3): leave it out, or put one fixed value in its place."""
+
+    name: str
+    value: str | None = None  #: None: leave the parameter out
+
+    def apply(self, url: str) -> str:
+        """*url* with every parameter of this name left out, or set to the value."""
+        if self.name not in url:
+            return url
+        for parameter in reversed([p for p in parameters(url) if p.name == self.name]):
+            if self.value is not None:
+                url = url[: parameter.value_begin] + self.value + url[parameter.end :]
+            else:
+                url = _without(url, parameter)
+        return url
+
+    def __str__(self) -> str:
+        return f"{self.name}=* → " + ("(left out)" if self.value is None else f"{self.name}={self.value}")
+
+
+def _without(url: str, parameter: Parameter) -> str:
+    rest = url[parameter.end :]
+    if url[parameter.begin - 1] == "?" and rest[:1] in ("&", ";"):
+        return url[: parameter.begin] + rest[1:]
+    return url[: parameter.begin - 1] + rest
+
+
+Rule = SubstringRule | ParameterRule
+
+
+@dataclass(frozen=True, slots=True)
+class LikelyRule:
+    """A pair (α, β) that phases 1 and 2 found, as the shrinking rule α → β: see `shrinking`."""
+
+    rule: SubstringRule
+    support: int  #: instances, with buckets up to T_low
+    wide_support: int  #: instances, with buckets up to T_high; what elimination compares
+
+
+@dataclass(frozen=True, slots=True)
+class LikelyParameter:
+    """A parameter that phase 3 found, with its two candidate rules in the order to try them."""
+
+    rules: tuple[ParameterRule, ...]
+    support: int  #: likely similar pairs of URLs that differ in this parameter alone
+
+
+def shrinking(rule: SubstringRule) -> SubstringRule:
+    """*rule* or its reverse, whichever has α > β: longer in tokens or, of equal length, later in order."""
+    alpha = (len(tokenize(rule.alpha)), rule.alpha)
+    beta = (len(tokenize(rule.beta)), rule.beta)
+    return rule if alpha > beta else rule.reversed()
+
+
+def anchored(rule: SubstringRule) -> tuple[str, str]:
+    """Both sides with their anchors, as rules are sorted and compared."""
+    head, tail = "^" * rule.start, "$" * rule.end
+    return head + rule.alpha + tail, head + rule.beta + tail
+
+
+def refines(narrow: Rule, wide: Rule) -> bool:
+    """Whether every instance of *narrow* is one of *wide*, in the same direction (WWW'07, Lemma 5.3)."""
+    if isinstance(narrow, ParameterRule) or isinstance(wide, ParameterRule):
+        return narrow == wide
+    if (wide.start and not narrow.start) or (wide.end and not narrow.end):
+        return False
+    a, b = tokenize(narrow.alpha), tokenize(narrow.beta)
+    c, d = tokenize(wide.alpha), tokenize(wide.beta)
+    spare = len(a) - len(c)
+    if spare < 0 or len(b) - len(d) != spare:
+        return False
+    for left in range(spare + 1):
+        right = spare - left
+        if (left and wide.start) or (right and wide.end):
+            continue
+        if (
+            a[left : len(a) - right] == c
+            and b[left : len(b) - right] == d
+            and a[:left] == b[:left]
+            and a[len(a) - right :] == b[len(b) - right :]
+        ):
+            return True
+    return False
+
+
+def pair_refines(narrow: SubstringRule, wide: SubstringRule) -> bool:
+    """`refines` for pairs, each of which stands for two rules: in one direction or the other."""
+    return refines(narrow, wide) or refines(narrow, wide.reversed())

@@ -1,0 +1,75 @@
+"""URL ⇄ tokens, lossless.
+
+A token is a run of ASCII letters and digits, or any other single character (WWW'07, section 3). Every URL
+is preceded by the anchor ``^`` and followed by ``$``. The anchors are ids of their own, never text: a
+literal ``^`` in a URL is another token.
+
+Arrays of token ids are what the phases work on; strings are made again only for what a person reads.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+TOKEN = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9]", re.DOTALL)
+
+#: Ids of the two anchors in every `Tokens`.
+START, END = 0, 1
+
+Ids = npt.NDArray[np.int32]
+
+
+def tokenize(url: str) -> list[str]:
+    """The tokens of *url*, without anchors; ``"".join`` gives *url* back."""
+    return TOKEN.findall(url)
+
+
+def is_token_boundary(left: str, right: str) -> bool:
+    """Whether a token can end after the character *left* and another begin with *right*.
+
+    Either may be empty: the end of the URL.
+    """
+    return not (left and right and left.isascii() and right.isascii() and left.isalnum() and right.isalnum())
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The token ids of many URLs in one flat array, anchors included."""
+
+    ids: Ids  #: all ids, URL after URL
+    offsets: npt.NDArray[np.int64]  #: URL *i* is ``ids[offsets[i]:offsets[i + 1]]``
+    vocabulary: list[str]  #: id → text; the anchors' text is empty
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def lengths(self) -> npt.NDArray[np.int64]:
+        return np.diff(self.offsets)
+
+    def text(self, begin: int, end: int) -> str:
+        """The characters of ``ids[begin:end]``; anchors add nothing."""
+        vocabulary = self.vocabulary
+        return "".join([vocabulary[i] for i in self.ids[begin:end].tolist()])
+
+
+def tokens_of(urls: Iterable[str]) -> Tokens:
+    """Tokenize *urls* into one array."""
+    number: dict[str, int] = {}
+    flat: list[int] = []
+    offsets = [0]
+    for url in urls:
+        flat.append(START)
+        for token in TOKEN.findall(url):
+            flat.append(number.setdefault(token, len(number) + 2))
+        flat.append(END)
+        offsets.append(len(flat))
+    return Tokens(
+        ids=np.array(flat, dtype=np.int32),
+        offsets=np.array(offsets, dtype=np.int64),
+        vocabulary=["", "", *number],
+    )

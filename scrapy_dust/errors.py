@@ -1,0 +1,30 @@
+"""What a user can be told is wrong. Attributes hold the data; the sentence is made from them."""
+
+from __future__ import annotations
+
+
+class DustError(Exception):
+    """Any failure that is the input's or the environment's, not a bug of ours."""
+
+
+class CrawlLogError(DustError):
+    """A crawl log that cannot be read at all; single bad lines are counted, not raised."""
+
+    def __init__(self, path: str, reason: str, line: int | None = None) -> None:
+        self.path, self.reason, self.line = path, reason, line
+        super().__init__(path, reason, line)
+
+    def __str__(self) -> str:
+        where = self.path if self.line is None else f"{self.path}, line {self.line}"
+        return f"{where}: {self.reason}"
+
+
+class RuleBookError(DustError):
+    """A rule book that cannot be read or written."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path, self.reason = path, reason
+        super().__init__(path, reason)
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.reason}"

@@ -1,0 +1,198 @@
+"""Every ``DUST_*`` setting, declared once: its name, default, bounds and meaning.
+
+`DustSettings.from_settings` is the only code that reads them. A name that does not exist or a value that
+cannot be meant stops the crawl with a sentence; a typo must not silently switch a feature off.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+PREFIX = "DUST_"
+
+
+class _Wrong(Exception):
+    """What a value should have been."""
+
+
+def _switch(value: object) -> bool:
+    if isinstance(value, bool):
+        return value
+    answer = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
+    try:
+        return answer[str(value).strip().lower()]
+    except KeyError:
+        raise _Wrong("True or False") from None
+
+
+def _integer(least: int, most: int | None = None) -> Callable[[object], int]:
+    def parse(value: object) -> int:
+        said = f"an integer of at least {least}" + (f" and at most {most}" if most is not None else "")
+        if isinstance(value, bool) or not isinstance(value, (int, str)):
+            raise _Wrong(said)
+        try:
+            number = int(value)
+        except ValueError:
+            raise _Wrong(said) from None
+        if number < least or (most is not None and number > most):
+            raise _Wrong(said)
+        return number
+
+    return parse
+
+
+def _share(value: object) -> float:
+    try:
+        number = float(str(value))
+    except ValueError:
+        raise _Wrong("a number from 0 to 1") from None
+    if not 0 <= number <= 1:
+        raise _Wrong("a number from 0 to 1")
+    return number
+
+
+def _choice(*names: str) -> Callable[[object], str]:
+    def parse(value: object) -> str:
+        if value not in names:
+            raise _Wrong("one of " + ", ".join(repr(name) for name in names))
+        return str(value)
+
+    return parse
+
+
+def _names(value: object) -> tuple[str, ...]:
+    if isinstance(value, str):
+        text = value.strip()
+        if text.startswith("["):
+            try:
+                value = json.loads(text)
+            except ValueError:
+                raise _Wrong("a list of strings") from None
+        else:
+            value = [part.strip() for part in text.split(",") if part.strip()]
+    if not isinstance(value, (list, tuple)) or not all(isinstance(name, str) for name in value):
+        raise _Wrong("a list of strings")
+    return tuple(value)
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str) or not value:
+        raise _Wrong("a non-empty string")
+    return value
+
+
+def _class(value: object) -> Any:
+    return value
+
+
+def _setting(default: object, parse: Callable[[object], Any], doc: str) -> Any:
+    return field(default=default, metadata={"parse": parse, "doc": doc})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DustSettings:
+    """All settings, parsed. A field's setting is ``DUST_`` and its name in capitals."""
+
+    enabled: bool = _setting(True, _switch, "Whether scrapy-dust does anything at all.")
+    dir: str | None = _setting(None, _text, "Where crawl logs and state live. Default: `.scrapy/dust` of the project.")
+    log_enabled: bool = _setting(True, _switch, "Record this crawl.")
+    rules: tuple[str, ...] = _setting(
+        ("dust-rules.json",), _names, "Rule books to read: paths or fsspec URIs. `dustmine` writes the first."
+    )
+    mode: str = _setting(
+        "enforce",
+        _choice("enforce", "shadow", "off"),
+        "`enforce`; `shadow` counts what would be filtered and filters nothing; `off` ignores the rules.",
+    )
+    canary_rate: float = _setting(
+        0.01, _share, "Share of the URLs that rules suppress which are fetched all the same, so that rules stay tested."
+    )
+    max_loss: float = _setting(
+        0.001, _share, "Share of URLs that may be wrongly suppressed. A rule seen to merge more than this is refused."
+    )
+    learn: str = _setting(
+        "off", _choice("off", "close"), "`off`; `close` mines and validates rules right after each crawl."
+    )
+    validation_budget: int = _setting(1000, _integer(0), "Fetches that one run of `dustmine` may spend.")
+    similar: str = _setting(
+        "auto",
+        _choice("auto", "sketch", "size", "none"),
+        "How phase 1 tells unlikely pairs: by `sketch`, by `size`, by `none` of them, or `auto`: sketches where the log has them, else sizes.",
+    )
+    sketch_matches: int = _setting(
+        4, _integer(1), "How many of a sketch's hashes must agree for two pages to be likely similar (k of 4)."
+    )
+    max_substring: int = _setting(35, _integer(1), "S in the paper: the longest substring of a rule, in tokens.")
+    bucket_low: int = _setting(6, _integer(2), "T_low in the paper: larger buckets give no support to likely rules.")
+    bucket_high: int = _setting(11, _integer(2), "T_high in the paper: the same, for the supports that elimination compares.")
+    min_support: int = _setting(3, _integer(1), "MS in the paper: the least support of a likely rule.")
+    max_relative_deficiency: float = _setting(
+        0.05, _share, "MRD in the paper: how much smaller, relatively, the support of a refining rule may be."
+    )
+    max_absolute_deficiency: int = _setting(1, _integer(0), "MAD in the paper: how much smaller it may be in all.")
+    max_window: int = _setting(1100, _integer(1), "MW in the paper: how far down the list elimination looks.")
+    validation_count: int = _setting(100, _integer(1), "N in the paper: samples that validate a rule.")
+    refutation_threshold: float = _setting(
+        0.05, _share, "ε in the paper: the share of counterexamples that refutes a rule."
+    )
+    passes: int = _setting(10, _integer(1), "How often the rules are applied to a URL, at most, until it no longer changes.")
+    never_probe: tuple[str, ...] = _setting(
+        (
+            "logout", "logoff", "signout", "delete", "remove", "unsubscribe", "subscribe", "add-to-cart",
+            "addtocart", "checkout", "purchase", "buy", "vote", "cancel", "confirm", "activate", "deactivate",
+            "approve", "reject", "destroy", "reset",
+        ),
+        _names,
+        "Words in a URL that look like an action. A URL with one of them is never made up for validation.",
+    )
+    fallback_request_fingerprinter_class: Any = _setting(
+        "scrapy.utils.request.RequestFingerprinter", _class, "The fingerprinter that ours wraps."
+    )
+    fallback_dupefilter_class: Any = _setting(
+        "scrapy.dupefilters.RFPDupeFilter", _class, "The dupefilter that ours wraps."
+    )
+
+    @classmethod
+    def from_settings(cls, settings: BaseSettings, **overrides: object) -> DustSettings:
+        """Read all ``DUST_*`` settings; *overrides*, by field name, win where they are not None."""
+        given = {str(name): settings[name] for name in settings if str(name).startswith(PREFIX)}
+        given |= {setting_name(name): value for name, value in overrides.items() if value is not None}
+        return cls.parse(given)
+
+    @classmethod
+    def parse(cls, given: Mapping[str, object]) -> DustSettings:
+        """From setting names and raw values. Raises `ValueError`, in one sentence, for what cannot be meant."""
+        known = {setting_name(spec.name): spec for spec in fields(cls)}
+        values: dict[str, Any] = {}
+        for name, value in given.items():
+            if name not in known:
+                raise ValueError(_unknown(name, known))
+            spec = known[name]
+            if value is None and spec.default is None:
+                continue
+            try:
+                values[spec.name] = spec.metadata["parse"](value)
+            except _Wrong as wrong:
+                raise ValueError(f"{name} must be {wrong}, got {value!r}.") from None
+        parsed = cls(**values)
+        if parsed.bucket_high < parsed.bucket_low:
+            raise ValueError(
+                f"DUST_BUCKET_HIGH must be at least DUST_BUCKET_LOW ({parsed.bucket_low}), got {parsed.bucket_high}."
+            )
+        return parsed
+
+
+def setting_name(field_name: str) -> str:
+    return PREFIX + field_name.upper()
+
+
+def _unknown(name: str, known: Mapping[str, object]) -> str:
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.0)
+    return f"{name} is not a setting of scrapy-dust. Did you mean {near[0]}? docs/settings.md lists them all."
