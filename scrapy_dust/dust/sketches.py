@@ -1,0 +1,78 @@
+"""Are two pages likely to be alike? Sketches, ranges of sizes, or no opinion.
+
+Paper §4, the similarity likeliness heuristic: two URLs are *unlikely* to be similar when their sketches
+differ, or when the ranges of the sizes seen for them do not overlap. A page without a sketch (or a size) is
+not unlikely to be similar to any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from scrapy_dust.dust.pages import Page
+
+Indices = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+
+class Similar(StrEnum):
+    """How LikelySimilar judges."""
+
+    AUTO = "auto"  #: sketches where the log has them, else sizes
+    SKETCH = "sketch"
+    SIZE = "size"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """LikelySimilar over the pages of one site, many pairs at a time."""
+
+    similar: Similar
+    matches: int  #: how many hashes of two sketches must agree: k of 4
+    sketches: Indices  #: pages × hashes, values interned; -1 where a sketch is shorter
+    sketch_lengths: Indices  #: 0: no sketch
+    sizes: Indices  #: pages × 2; the whole number line where no size is known
+
+    def likely(self, a: Indices, b: Indices) -> Bools:
+        """For each pair of page numbers, False where the two are unlikely to be similar."""
+        if self.similar is Similar.SKETCH:
+            return self._sketches_match(a, b)
+        if self.similar is Similar.SIZE:
+            overlap: Bools = (self.sizes[a, 0] <= self.sizes[b, 1]) & (self.sizes[b, 0] <= self.sizes[a, 1])
+            return overlap
+        return np.ones(len(a), dtype=np.bool_)
+
+    def _sketches_match(self, a: Indices, b: Indices) -> Bools:
+        agreeing = np.zeros(len(a), dtype=np.int64)
+        for column in range(self.sketches.shape[1]):
+            of_a = self.sketches[a, column]
+            agreeing += (of_a == self.sketches[b, column]) & (of_a >= 0)
+        lengths_a, lengths_b = self.sketch_lengths[a], self.sketch_lengths[b]
+        needed = np.minimum(self.matches, np.maximum(lengths_a, lengths_b))
+        likely: Bools = (agreeing >= needed) | (lengths_a == 0) | (lengths_b == 0)
+        return likely
+
+
+def likeness_of(pages: Sequence[Page], similar: Similar, matches: int = 4) -> Likeness:
+    if similar is Similar.AUTO:
+        similar = Similar.SKETCH if any(page.sketch for page in pages) else Similar.SIZE
+    width = max((len(page.sketch or ()) for page in pages), default=0)
+    sketches = np.full((len(pages), width), -1, dtype=np.int64)
+    lengths = np.zeros(len(pages), dtype=np.int64)
+    sizes = np.empty((len(pages), 2), dtype=np.int64)
+    sizes[:, 0], sizes[:, 1] = np.iinfo(np.int64).min, np.iinfo(np.int64).max
+    # Values are interned, so that hashes of any width compare as what they are.
+    interned: dict[int, int] = {}
+    for number, page in enumerate(pages):
+        if page.sketch:
+            lengths[number] = len(page.sketch)
+            sketches[number, : len(page.sketch)] = [interned.setdefault(v, len(interned)) for v in page.sketch]
+        if page.size is not None:
+            sizes[number] = page.size
+    return Likeness(similar, matches, sketches, lengths, sizes)
