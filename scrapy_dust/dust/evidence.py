@@ -1,0 +1,121 @@
+"""What the log already says about pairs of URLs, before anything is fetched.
+
+A redirect says that two URLs are one page; equal text says so too; different sketches raise a suspicion.
+What a rule is asked here is not "does u look like r(u)" but "which pages of this log would get one key that
+have different keys now": all members of a class are evidence, and two rules that only together merge two
+pages are seen doing it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from scrapy_dust.dust.canonization import Canonizer
+from scrapy_dust.dust.judging import Outcome
+from scrapy_dust.dust.pages import Page, SiteLog
+from scrapy_dust.dust.rules import Rule
+from scrapy_dust.dust.validation import Pair
+
+_LONGEST_CHAIN = 10
+
+
+class LogEvidence:
+    """The log of one site, for looking up pairs. *order* is the order to draw URLs in: shuffle it before."""
+
+    def __init__(self, log: SiteLog, order: Iterable[str], matches: int = 4) -> None:
+        self._pages = {page.url: page for page in log.pages}
+        self._redirects = log.redirects
+        self._matches = matches
+        self.nothing: frozenset[str] = frozenset()  #: digests of what the site answers to nonsense
+        self.urls: Sequence[str] = tuple(url for url in order if self.page_of(url) is not None)
+
+    def page_of(self, url: str) -> Page | None:
+        """The page that *url* led to in the log, by itself or by redirects."""
+        for _ in range(_LONGEST_CHAIN):
+            page = self._pages.get(url)
+            if page is not None:
+                return page
+            target = self._redirects.get(url)
+            if target is None:
+                return None
+            url = target
+        return None
+
+    def digest(self, url: str) -> str | None:
+        """The text digest of *url*, where the log knows one that can be relied on."""
+        page = self.page_of(url)
+        return None if page is None or page.volatile else page.text_digest
+
+    def pair(self, url: str, target: str) -> Pair:
+        """The pair, with what the log says of it."""
+        here, there = self.page_of(url), self.page_of(target)
+        content = here.text_digest if here else None
+        return Pair(url, target, self._known(here, there), content)
+
+    def _known(self, here: Page | None, there: Page | None) -> Outcome | None:
+        if here is None:
+            return None
+        if here.text_digest in self.nothing:
+            return Outcome.UNKNOWN
+        if there is None:
+            return None
+        if here is there or (here.text_digest is not None and here.text_digest == there.text_digest):
+            return Outcome.SAME
+        if here.volatile or there.volatile or not here.sketch or not there.sketch:
+            return None
+        agreeing = sum(x == y for x, y in zip(here.sketch, there.sketch, strict=False))
+        return Outcome.DIFFERENT if agreeing < min(self._matches, len(here.sketch)) else None
+
+
+class Classes:
+    """The URLs of the log by key, under the rules accepted so far."""
+
+    def __init__(self, evidence: LogEvidence, canonizer: Canonizer) -> None:
+        self._evidence = evidence
+        self._key = {url: canonizer.canonize(url) for url in evidence.urls}
+        self._keeper: dict[str, str] = {}  # key → the URL that stands for the class
+        for url in evidence.urls:
+            self._keeper.setdefault(self._key[url], url)
+
+    def __len__(self) -> int:
+        return len(self._keeper)
+
+    def moved(self, rule: Rule, canonizer: Canonizer) -> dict[str, str]:
+        """The URLs whose key changes when *rule* is added, which *canonizer* has, with their new keys."""
+        changed = {}
+        for url, key in self._key.items():
+            if rule.apply(key) != key or rule.apply(url) != url:
+                new = canonizer.canonize(url)
+                if new != key:
+                    changed[url] = new
+        return changed
+
+    def merged(self, moved: dict[str, str]) -> list[Pair]:
+        """A pair for each class that another one swallows, and for each new key that is no URL of the log."""
+        pairs = []
+        met: dict[str, str] = {}  # new key → the URL that the others are compared with
+        done: set[tuple[str, str]] = set()
+        for url, key in moved.items():
+            old = self._key[url]
+            if (old, key) in done:
+                continue
+            done.add((old, key))
+            keeper = met.get(key) or self._keeper.get(key)
+            if keeper is None or keeper in moved:
+                keeper = met.setdefault(key, url)
+            if keeper != url:
+                pairs.append(self._evidence.pair(url, keeper))
+            elif self._evidence.page_of(key) is None:
+                pairs.append(self._evidence.pair(url, key))
+        return pairs
+
+    def saved(self, moved: dict[str, str]) -> int:
+        """How many classes there are fewer with these keys."""
+        return len(self._keeper) - len({moved.get(url, key) for url, key in self._key.items()})
+
+    def accept(self, moved: dict[str, str]) -> None:
+        self._key.update(moved)
+        self._keeper = {}
+        for url in self._evidence.urls:
+            self._keeper.setdefault(self._key[url], url)
+
