@@ -101,7 +101,9 @@ class DustSettings:
     """All settings, parsed. A field's setting is ``DUST_`` and its name in capitals."""
 
     enabled: bool = _setting(True, _switch, "Whether scrapy-dust does anything at all.")
-    dir: str | None = _setting(None, _text, "Where crawl logs and state live. Default: `.scrapy/dust` of the project.")
+    dir: str | None = _setting(
+        None, _text, "Where crawl logs and state live. Default: `.scrapy/dust` of the project."
+    )
     log_enabled: bool = _setting(True, _switch, "Record this crawl.")
     rules: tuple[str, ...] = _setting(
         ("dust-rules.json",), _names, "Rule books to read: paths or fsspec URIs. `dustmine` writes the first."
@@ -112,10 +114,14 @@ class DustSettings:
         "`enforce`; `shadow` counts what would be filtered and filters nothing; `off` ignores the rules.",
     )
     canary_rate: float = _setting(
-        0.01, _share, "Share of the URLs that rules suppress which are fetched all the same, so that rules stay tested."
+        0.01,
+        _share,
+        "Share of the URLs that rules suppress which are fetched all the same, so that rules stay tested.",
     )
     max_loss: float = _setting(
-        0.001, _share, "Share of URLs that may be wrongly suppressed. A rule seen to merge more than this is refused."
+        0.001,
+        _share,
+        "Share of URLs that may be wrongly suppressed. A rule seen to merge more than this is refused.",
     )
     learn: str = _setting(
         "off", _choice("off", "close"), "`off`; `close` mines and validates rules right after each crawl."
@@ -127,27 +133,57 @@ class DustSettings:
         "How phase 1 tells unlikely pairs: by `sketch`, by `size`, by `none` of them, or `auto`: sketches where the log has them, else sizes.",
     )
     sketch_matches: int = _setting(
-        4, _integer(1), "How many of a sketch's hashes must agree for two pages to be likely similar (k of 4)."
+        4,
+        _integer(1),
+        "How many of a sketch's hashes must agree for two pages to be likely similar (k of 4).",
     )
-    max_substring: int = _setting(35, _integer(1), "S in the paper: the longest substring of a rule, in tokens.")
-    bucket_low: int = _setting(6, _integer(2), "T_low in the paper: larger buckets give no support to likely rules.")
-    bucket_high: int = _setting(11, _integer(2), "T_high in the paper: the same, for the supports that elimination compares.")
+    max_substring: int = _setting(
+        35, _integer(1), "S in the paper: the longest substring of a rule, in tokens."
+    )
+    bucket_low: int = _setting(
+        6, _integer(2), "T_low in the paper: larger buckets give no support to likely rules."
+    )
+    bucket_high: int = _setting(
+        11, _integer(2), "T_high in the paper: the same, for the supports that elimination compares."
+    )
     min_support: int = _setting(3, _integer(1), "MS in the paper: the least support of a likely rule.")
     max_relative_deficiency: float = _setting(
         0.05, _share, "MRD in the paper: how much smaller, relatively, the support of a refining rule may be."
     )
-    max_absolute_deficiency: int = _setting(1, _integer(0), "MAD in the paper: how much smaller it may be in all.")
+    max_absolute_deficiency: int = _setting(
+        1, _integer(0), "MAD in the paper: how much smaller it may be in all."
+    )
     max_window: int = _setting(1100, _integer(1), "MW in the paper: how far down the list elimination looks.")
     validation_count: int = _setting(100, _integer(1), "N in the paper: samples that validate a rule.")
     refutation_threshold: float = _setting(
         0.05, _share, "ε in the paper: the share of counterexamples that refutes a rule."
     )
-    passes: int = _setting(10, _integer(1), "How often the rules are applied to a URL, at most, until it no longer changes.")
+    passes: int = _setting(
+        10, _integer(1), "How often the rules are applied to a URL, at most, until it no longer changes."
+    )
     never_probe: tuple[str, ...] = _setting(
         (
-            "logout", "logoff", "signout", "delete", "remove", "unsubscribe", "subscribe", "add-to-cart",
-            "addtocart", "checkout", "purchase", "buy", "vote", "cancel", "confirm", "activate", "deactivate",
-            "approve", "reject", "destroy", "reset",
+            "logout",
+            "logoff",
+            "signout",
+            "delete",
+            "remove",
+            "unsubscribe",
+            "subscribe",
+            "add-to-cart",
+            "addtocart",
+            "checkout",
+            "purchase",
+            "buy",
+            "vote",
+            "cancel",
+            "confirm",
+            "activate",
+            "deactivate",
+            "approve",
+            "reject",
+            "destroy",
+            "reset",
         ),
         _names,
         "Words in a URL that look like an action. A URL with one of them is never made up for validation.",

@@ -55,7 +55,9 @@ class Probe:
 
 
 def candidates_of(
-    likely: Iterable[LikelyRule], parameters: Iterable[LikelyParameter], accepted: Iterable[tuple[Rule, int]] = ()
+    likely: Iterable[LikelyRule],
+    parameters: Iterable[LikelyParameter],
+    accepted: Iterable[tuple[Rule, int]] = (),
 ) -> list[Candidate]:
     """What is worth a trial, in the order to try it: accepted rules, then by descending support."""
     found = [Candidate((one.rule, one.rule.reversed()), one.support) for one in likely]
@@ -167,7 +169,8 @@ class Campaign:
 
     def _close(self, current: _OnTrial) -> None:
         classes, verdict, tally = self._classes, current.trial.verdict, current.trial.tally
-        assert classes is not None and verdict is not None
+        assert classes is not None
+        assert verdict is not None
         self._current = None
         said = (Outcome.DIFFERENT, Outcome.UNFETCHABLE) if verdict is Verdict.REFUTED else (Outcome.SAME,)
         examples = tuple(pair for outcome in said for pair in current.examples.get(outcome, ()))[:3]

@@ -1,4 +1,4 @@
-"""Phase 1: the likely rules, by support.
+r"""Phase 1: the likely rules, by support.
 
 For every pair of substrings α, β of the URLs, up to S tokens long, the support is the number of envelopes
 they share, but for envelopes of overflowing buckets and those whose two pages are unlikely to be similar:
@@ -22,6 +22,7 @@ from scrapy_dust.dust.rules import LikelyRule, SubstringRule, anchored, shrinkin
 from scrapy_dust.dust.sketches import Likeness, Similar, likeness_of
 from scrapy_dust.dust.substrings import SubstringHashes
 from scrapy_dust.dust.tokens import Tokens, tokens_of
+import itertools
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +49,9 @@ class Instances:
         return len(self.a)
 
     def at(self, chosen: npt.NDArray[np.bool_] | Array) -> Instances:
-        return Instances(self.a[chosen], self.b[chosen], self.prefix[chosen], self.suffix[chosen], self.low[chosen])
+        return Instances(
+            self.a[chosen], self.b[chosen], self.prefix[chosen], self.suffix[chosen], self.low[chosen]
+        )
 
 
 def detect_likely_rules(
@@ -109,8 +112,10 @@ def _count_support(instances: Instances, tokens: Tokens, least: int, hash_mask: 
     instances, group = instances.at(order), group[order]
     edges = np.flatnonzero(np.concatenate(([True], group[1:] != group[:-1], [True]))) if len(group) else [0]
     # A hash only suggests that the substrings of a group are the same; the tokens say so.
-    same = hashes.same_as_first(instances.a, instances.b, instances.prefix, instances.suffix, np.asarray(edges))
-    for begin, end in zip(edges[:-1], edges[1:], strict=True):
+    same = hashes.same_as_first(
+        instances.a, instances.b, instances.prefix, instances.suffix, np.asarray(edges)
+    )
+    for begin, end in itertools.pairwise(edges):
         if same[begin:end].all():
             yield from _rule_of(instances, tokens, range(begin, end), least)
         else:
@@ -118,7 +123,9 @@ def _count_support(instances: Instances, tokens: Tokens, least: int, hash_mask: 
                 yield from _rule_of(instances, tokens, members, least)
 
 
-def _rule_of(instances: Instances, tokens: Tokens, members: Sequence[int], least: int) -> Iterator[LikelyRule]:
+def _rule_of(
+    instances: Instances, tokens: Tokens, members: Sequence[int], least: int
+) -> Iterator[LikelyRule]:
     rows = np.asarray(members)
     support = int(instances.low[rows].sum())
     if support >= least:

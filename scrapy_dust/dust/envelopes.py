@@ -69,7 +69,8 @@ def buckets(tokens: Tokens, longest: int, largest: int) -> Iterator[Buckets]:
 
 def shared_prefixes(ids: Ids, offsets: Array) -> Array:
     """For every URL and every length 0…n, in one flat array: the number of that prefix, or -1 where no
-    other URL begins with it. Equal numbers mean equal prefixes; numbers grow with the length."""
+    other URL begins with it. Equal numbers mean equal prefixes; numbers grow with the length.
+    """
     lengths = np.diff(offsets)
     first = offsets[:-1] + np.arange(len(lengths))
     numbers = np.full(int(offsets[-1]) + len(lengths), -1, dtype=np.int64)
@@ -123,7 +124,14 @@ def _portions(prefix: Array, count: Array) -> Iterator[tuple[int, int]]:
 
 
 def _buckets_of(
-    url: Array, before: Array, least: Array, count: Array, prefix: Array, suffixes: Array, first: Array, largest: int
+    url: Array,
+    before: Array,
+    least: Array,
+    count: Array,
+    prefix: Array,
+    suffixes: Array,
+    first: Array,
+    largest: int,
 ) -> Iterator[Buckets]:
     total = int(count.sum())
     if total < 2:
@@ -148,7 +156,7 @@ def _buckets_of(
 
 def _not_alone(key: Array) -> npt.NDArray[np.bool_]:
     """False only for keys that stand alone: most do, and need no sorting. A small counting table."""
-    bits = max(8, int(len(key)).bit_length() + 1)
+    bits = max(8, len(key).bit_length() + 1)
     slot = (key.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - bits)
     slot = slot.astype(np.int64)
     crowded: npt.NDArray[np.bool_] = (np.bincount(slot, minlength=1 << bits) > 1)[slot]

@@ -118,4 +118,3 @@ class Classes:
         self._keeper = {}
         for url in self._evidence.urls:
             self._keeper.setdefault(self._key[url], url)
-

@@ -1,4 +1,4 @@
-"""Do two fetched pages show the same content?
+"""Whether two fetched pages show the same content.
 
 The papers compare sketches. That is what phase 1 does; a verdict needs more, since templates make different
 pages alike and a site's "not found" with status 200 is like every other:
@@ -131,7 +131,9 @@ class Ask:
     again: bool = False  #: a new fetch, even if the page is at hand
 
 
-def inquire(url: str, target: str, known_digest: str | None, judge: Judge) -> Generator[Ask, Fetched, Outcome]:
+def inquire(
+    url: str, target: str, known_digest: str | None, judge: Judge
+) -> Generator[Ask, Fetched, Outcome]:
     """Find out what the pair says, with as few fetches as it takes: one where the log knows *url*'s text.
 
     A difference counts only when a control fetch shows that *url* is not different from itself.

@@ -54,7 +54,9 @@ class SiteLog:
 
     pages: Sequence[Page]
     redirects: dict[str, str] = field(default_factory=dict)  #: URL → where it sent us
-    failures: frozenset[str] = frozenset()  #: URLs that answered with an error, or not at all, and never better
+    failures: frozenset[str] = (
+        frozenset()
+    )  #: URLs that answered with an error, or not at all, and never better
 
 
 def merge_visits(visits: Iterable[Visit]) -> SiteLog:

@@ -24,11 +24,14 @@ import numpy as np
 from scrapy_dust.dust.pages import Page
 from scrapy_dust.dust.rules import LikelyParameter, ParameterRule, parameters
 from scrapy_dust.dust.sketches import Likeness
+import itertools
 
 Pair = tuple[int, int]
 
 
-def detect_likely_parameters(pages: Sequence[Page], likeness: Likeness, min_support: int) -> list[LikelyParameter]:
+def detect_likely_parameters(
+    pages: Sequence[Page], likeness: Likeness, min_support: int
+) -> list[LikelyParameter]:
     """The candidates, by descending support, then name."""
     values, pairs = _pairs_by_name(pages)
     found = []
@@ -58,7 +61,7 @@ def _pairs_by_name(pages: Sequence[Page]) -> tuple[dict[str, Counter[str]], dict
             if j is not None:
                 pairs[name].add((min(i, j), max(i, j)))
     for (name, _, _), members in buckets.items():
-        pairs[name].update(zip(members, members[1:], strict=False))
+        pairs[name].update(itertools.pairwise(members))
     return values, {name: of_name for name, of_name in pairs.items() if of_name}
 
 

@@ -1,4 +1,4 @@
-"""Are two pages likely to be alike? Sketches, ranges of sizes, or no opinion.
+"""Whether two pages are likely to be alike: by sketches, by ranges of sizes, or without an opinion.
 
 Paper §4, the similarity likeliness heuristic: two URLs are *unlikely* to be similar when their sketches
 differ, or when the ranges of the sizes seen for them do not overlap. A page without a sketch (or a size) is
@@ -72,7 +72,9 @@ def likeness_of(pages: Sequence[Page], similar: Similar, matches: int = 4) -> Li
     for number, page in enumerate(pages):
         if page.sketch:
             lengths[number] = len(page.sketch)
-            sketches[number, : len(page.sketch)] = [interned.setdefault(v, len(interned)) for v in page.sketch]
+            sketches[number, : len(page.sketch)] = [
+                interned.setdefault(v, len(interned)) for v in page.sketch
+            ]
         if page.size is not None:
             sizes[number] = page.size
     return Likeness(similar, matches, sketches, lengths, sizes)

@@ -65,7 +65,9 @@ class SubstringHashes:
         return (mix(greater) * np.uint64(3) + mix(lesser)) & self._mask
 
     @staticmethod
-    def _b_is_greater(hash_a: Hashes, length_a: Array, hash_b: Hashes, length_b: Array) -> npt.NDArray[np.bool_]:
+    def _b_is_greater(
+        hash_a: Hashes, length_a: Array, hash_b: Hashes, length_b: Array
+    ) -> npt.NDArray[np.bool_]:
         greater: npt.NDArray[np.bool_] = (length_b > length_a) | ((length_b == length_a) & (hash_b > hash_a))
         return greater
 

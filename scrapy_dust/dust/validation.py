@@ -35,7 +35,9 @@ class Pair:
 
     url: str
     target: str
-    known: Outcome | None = None  #: what the log says: SAME, or DIFFERENT (a suspicion); None: it leaves it open
+    known: Outcome | None = (
+        None  #: what the log says: SAME, or DIFFERENT (a suspicion); None: it leaves it open
+    )
     content: str | None = None  #: the digest that pairs of the same page share
 
 
@@ -141,7 +143,9 @@ class Trial:
         if tally.negative and tally.negative >= params.threshold * params.count:
             return Verdict.REFUTED
         waiting_suspects = any(self._waiting.values())
-        if tally.positive >= (1 - params.threshold) * params.count and not (self._suspects or waiting_suspects):
+        if tally.positive >= (1 - params.threshold) * params.count and not (
+            self._suspects or waiting_suspects
+        ):
             if self._open_answered >= params.open_probes or not (self._open or self._waiting):
                 return Verdict.VALID
         if self._suspects or self._open or self._waiting:
