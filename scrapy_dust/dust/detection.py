@@ -10,6 +10,7 @@ What crosses from the arrays to Python objects is only the rules that reached th
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -22,7 +23,6 @@ from scrapy_dust.dust.rules import LikelyRule, SubstringRule, anchored, shrinkin
 from scrapy_dust.dust.sketches import Likeness, Similar, likeness_of
 from scrapy_dust.dust.substrings import SubstringHashes
 from scrapy_dust.dust.tokens import Tokens, tokens_of
-import itertools
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,12 +110,10 @@ def _count_support(instances: Instances, tokens: Tokens, least: int, hash_mask: 
     instances, group = instances.at(frequent), group[frequent]
     order = np.argsort(group, kind="stable")
     instances, group = instances.at(order), group[order]
-    edges = np.flatnonzero(np.concatenate(([True], group[1:] != group[:-1], [True]))) if len(group) else [0]
+    edges = np.flatnonzero(np.concatenate(([True], group[1:] != group[:-1], [True])))[: len(group) + 1]
     # A hash only suggests that the substrings of a group are the same; the tokens say so.
-    same = hashes.same_as_first(
-        instances.a, instances.b, instances.prefix, instances.suffix, np.asarray(edges)
-    )
-    for begin, end in itertools.pairwise(edges):
+    same = hashes.same_as_first(instances.a, instances.b, instances.prefix, instances.suffix, edges)
+    for begin, end in itertools.pairwise(edges.tolist()):
         if same[begin:end].all():
             yield from _rule_of(instances, tokens, range(begin, end), least)
         else:

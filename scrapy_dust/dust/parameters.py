@@ -16,6 +16,7 @@ Deviations, where the thesis says only that its presentation is omitted:
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
@@ -24,7 +25,6 @@ import numpy as np
 from scrapy_dust.dust.pages import Page
 from scrapy_dust.dust.rules import LikelyParameter, ParameterRule, parameters
 from scrapy_dust.dust.sketches import Likeness
-import itertools
 
 Pair = tuple[int, int]
 

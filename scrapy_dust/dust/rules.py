@@ -151,10 +151,10 @@ def shrinking(rule: SubstringRule) -> SubstringRule:
     return rule if alpha > beta else rule.reversed()
 
 
-def anchored(rule: SubstringRule) -> tuple[str, str]:
-    """Both sides with their anchors, as rules are sorted and compared."""
+def anchored(rule: SubstringRule) -> tuple[str, str, bool, bool]:
+    """Both sides with their anchors, as rules are sorted; the flags tell an anchor from a literal ^ or $."""
     head, tail = "^" * rule.start, "$" * rule.end
-    return head + rule.alpha + tail, head + rule.beta + tail
+    return head + rule.alpha + tail, head + rule.beta + tail, rule.start, rule.end
 
 
 def refines(narrow: Rule, wide: Rule) -> bool:

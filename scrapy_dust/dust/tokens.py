@@ -64,8 +64,7 @@ def tokens_of(urls: Iterable[str]) -> Tokens:
     offsets = [0]
     for url in urls:
         flat.append(START)
-        for token in TOKEN.findall(url):
-            flat.append(number.setdefault(token, len(number) + 2))
+        flat.extend([number.setdefault(token, len(number) + 2) for token in TOKEN.findall(url)])
         flat.append(END)
         offsets.append(len(flat))
     return Tokens(

@@ -142,14 +142,16 @@ class Trial:
             return Verdict.REFUTED
         if tally.negative and tally.negative >= params.threshold * params.count:
             return Verdict.REFUTED
-        waiting_suspects = any(self._waiting.values())
-        if tally.positive >= (1 - params.threshold) * params.count and not (
-            self._suspects or waiting_suspects
-        ):
-            if self._open_answered >= params.open_probes or not (self._open or self._waiting):
-                return Verdict.VALID
+        if tally.positive >= (1 - params.threshold) * params.count and self._looked_far_enough():
+            return Verdict.VALID
         if self._suspects or self._open or self._waiting:
             return None
         if tally.negative and tally.negative >= params.threshold * (tally.positive + tally.negative):
             return Verdict.REFUTED
         return Verdict.VALID if tally.positive >= params.min_support else Verdict.UNDECIDED
+
+    def _looked_far_enough(self) -> bool:
+        """Whether no suspicion is left, and enough of what the log leaves open was tried."""
+        if self._suspects or any(self._waiting.values()):
+            return False
+        return self._open_answered >= self._params.open_probes or not (self._open or self._waiting)
