@@ -1,0 +1,66 @@
+"""Writes the tables of these pages from where the code declares what they list.
+
+`python docs/generate.py` rewrites what stands between a page's markers; with `--check` nothing is written,
+and pages that are behind are named.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+
+from scrapy_dust.settings import DustSettings, setting_name
+from scrapy_dust.stats import Stat
+
+HERE = Path(__file__).parent
+
+
+def settings_table() -> Iterator[str]:
+    yield "| setting | default | meaning |"
+    yield "|---|---|---|"
+    for spec in fields(DustSettings):
+        yield f"| `{setting_name(spec.name)}` | `{_as_written(spec.default)}` | {spec.metadata['doc']} |"
+
+
+def stats_table() -> Iterator[str]:
+    yield "| stat | what it counts |"
+    yield "|---|---|"
+    for stat in Stat:
+        yield f"| `{stat.value}` | {stat.doc} |"
+
+
+def _as_written(default: object) -> str:
+    if isinstance(default, str | tuple):
+        return json.dumps(default)
+    return repr(default)
+
+
+TABLES = {"settings.md": settings_table, "stats.md": stats_table}
+
+
+def page_with_table(name: str) -> str:
+    """The page as it should be. Raises `ValueError` where it has no pair of markers."""
+    begin, end = "<!-- table: docs/generate.py -->", "<!-- end of table -->"
+    before, _, rest = (HERE / name).read_text("utf-8").partition(begin)
+    _, found, after = rest.partition(end)
+    if not found:
+        raise ValueError(f"docs/{name}: no {begin!r} … {end!r}. Put the two lines where the table belongs.")
+    return before + "\n".join([begin, *TABLES[name](), end]) + after
+
+
+def main(arguments: list[str]) -> int:
+    behind = [name for name in TABLES if (HERE / name).read_text("utf-8") != page_with_table(name)]
+    if "--check" not in arguments:
+        for name in behind:
+            (HERE / name).write_text(page_with_table(name), "utf-8")
+        return 0
+    for name in behind:
+        print(f"docs/{name} is not what the code declares. Run: python docs/generate.py", file=sys.stderr)
+    return 1 if behind else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
