@@ -50,6 +50,7 @@ class TrialParams:
     per_content: int = 10  #: pairs of one text that count, of those the log decided
     suspects: int = 20  #: pairs suspected to differ that are looked at, at most
     open_probes: int = 10  #: pairs left open by the log that are tried, however good its evidence
+    log_only: bool = False  #: nothing can be fetched: suspicions count as true, open pairs as nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,10 @@ class Trial:
                 self._suspects.append(pair)
             elif pair.known is None:
                 self._open.append(pair)
+        if params.log_only:
+            self._outcomes[Outcome.DIFFERENT] = len(self._suspects)
+            self._outcomes[Outcome.UNKNOWN] = len(self._open)
+            self._suspects, self._open = [], []
         self._suspects = self._suspects[: params.suspects][::-1]
         self._open.reverse()
         self._decided = self._decide()
@@ -148,7 +153,8 @@ class Trial:
             return None
         if tally.negative and tally.negative >= params.threshold * (tally.positive + tally.negative):
             return Verdict.REFUTED
-        return Verdict.VALID if tally.positive >= params.min_support else Verdict.UNDECIDED
+        enough = tally.contents if params.log_only else tally.positive
+        return Verdict.VALID if enough >= params.min_support else Verdict.UNDECIDED
 
     def _looked_far_enough(self) -> bool:
         """Whether no suspicion is left, and enough of what the log leaves open was tried."""

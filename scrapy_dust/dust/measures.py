@@ -1,0 +1,99 @@
+"""The papers' measures, and the one that matters most to us: contents lost.
+
+WWW'07 §3 (precision, discovered redundancy, coverage) and §6; SIGIR'17 (precision, recall, F1 of a replayed
+crawl). A cluster is whatever number or name says that two URLs show the same content.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from scrapy_dust.dust.rules import SubstringRule
+
+
+def precision_at(valid: Sequence[bool], k: int) -> float | None:
+    """The share of valid rules among the first *k* of a ranked list; None where there are none."""
+    first = valid[:k]
+    return sum(first) / len(first) if first else None
+
+
+def elimination_share(detected: int, kept: int) -> float:
+    """How much of the likely rules phase 2 eliminates."""
+    return 1 - kept / detected if detected else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Instances:
+    """What a URL list with known contents says of a rule."""
+
+    same: int  #: instances whose two pages show the same content
+    different: int
+
+    def is_valid(self, threshold: float) -> bool:
+        """Whether fewer than the share *threshold* (ε) of the instances are counterexamples."""
+        return self.same > 0 and self.different < threshold * (self.same + self.different)
+
+
+def instances_in(rule: SubstringRule, clusters: Mapping[str, Hashable]) -> Instances:
+    """The instances of *rule* in a URL list, told by the cluster of each URL."""
+    same = different = 0
+    for url, cluster in clusters.items():
+        target = rule.apply(url)
+        if target != url and target in clusters:
+            same += clusters[target] == cluster
+            different += clusters[target] != cluster
+    return Instances(same, different)
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """A crawl of a URL list in which a URL is fetched when its key is new."""
+
+    urls: int  #: unique URLs in the list
+    clusters: int  #: contents in it
+    crawled: int  #: URLs that were fetched
+    covered: int  #: contents that were seen
+
+    @property
+    def lost(self) -> int:
+        """Contents that plain crawling finds and this crawl does not."""
+        return self.clusters - self.covered
+
+    @property
+    def redundancy(self) -> float:
+        """Discovered redundancy: the share of unique URLs that canonization removes."""
+        return (self.urls - self.crawled) / self.urls if self.urls else 0.0
+
+    @property
+    def coverage(self) -> float:
+        """The share of the duplicate URLs that canonization removes. Like the papers', blind to loss."""
+        before = self.urls - self.clusters
+        return (self.urls - self.crawled) / before if before else 0.0
+
+    @property
+    def precision(self) -> float:
+        return self.covered / self.crawled if self.crawled else 1.0
+
+    @property
+    def recall(self) -> float:
+        return self.covered / self.clusters if self.clusters else 1.0
+
+    @property
+    def f1(self) -> float:
+        total = self.crawled + self.clusters
+        return 2 * self.covered / total if total else 1.0
+
+
+def replay(urls: Iterable[str], clusters: Mapping[str, Hashable], canonize: Callable[[str], str]) -> Replay:
+    """Crawl *urls* in their order."""
+    listed = list(dict.fromkeys(urls))
+    keys: dict[str, str] = {}
+    for url in listed:
+        keys.setdefault(canonize(url), url)
+    return Replay(
+        urls=len(listed),
+        clusters=len({clusters[url] for url in listed}),
+        crawled=len(keys),
+        covered=len({clusters[url] for url in keys.values()}),
+    )
