@@ -1,0 +1,9 @@
+"""Rules on disk with their evidence, and the verdicts that need no second trial."""
+
+from __future__ import annotations
+
+from scrapy_dust.rule_book.book import RuleBook, update
+from scrapy_dust.rule_book.entries import Entry, Evidence, Status, rule_id
+from scrapy_dust.rule_book.files import in_project
+
+__all__ = ["Entry", "Evidence", "RuleBook", "Status", "in_project", "rule_id", "update"]

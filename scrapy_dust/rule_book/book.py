@@ -1,0 +1,152 @@
+"""The rules on disk: JSON that a person can review, and the only thing that decides what a crawl filters.
+
+A book is a value: every change gives another one, and `RuleBook.save` puts it in the place of the old.
+Writing never loses what another process wrote meanwhile if it goes through `update`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from os import PathLike, fspath
+
+from scrapy_dust import __version__
+from scrapy_dust.dust.canonization import CANONIZER_VERSION
+from scrapy_dust.dust.rules import Rule
+from scrapy_dust.errors import RuleBookError
+from scrapy_dust.rule_book import files
+from scrapy_dust.rule_book.document import Document, parse, render
+from scrapy_dust.rule_book.entries import Entry, Status, rule_content, rule_id
+from scrapy_dust.rule_book.merging import merge_entries
+
+
+@dataclass(frozen=True, slots=True)
+class RuleBook:
+    """Rules of many sites with their evidence."""
+
+    document: Document = field(default_factory=Document)
+
+    @classmethod
+    def load(cls, paths: Sequence[str], *, missing_ok: bool = True) -> RuleBook:
+        """The books at *paths*, files or fsspec URIs, as one. Raises `RuleBookError`.
+
+        Of a rule that stands in several, the first entry counts, but it is disabled where any says so.
+        """
+        together = cls()
+        for path in paths:
+            content = files.read(path)
+            if content is not None:
+                together = together._and(parse(path, content))
+            elif not missing_ok:
+                raise RuleBookError(
+                    path, "there is no such file. Check the path; `scrapy dustmine` makes rule books."
+                )
+        return together
+
+    @property
+    def sites(self) -> tuple[str, ...]:
+        return tuple(sorted(self.document.sites))
+
+    def entries(self, site: str) -> tuple[Entry, ...]:
+        """All that is known of *site*, in the order that rules are applied."""
+        return self.document.sites.get(site, ())
+
+    def find(self, wanted: str) -> tuple[tuple[str, Entry], ...]:
+        """The site and entry of the rule with this id; very rarely several."""
+        return tuple(
+            (site, entry)
+            for site in self.sites
+            for entry in self.entries(site)
+            if rule_id(site, entry.rule) == wanted
+        )
+
+    def rules_by_site(self) -> dict[str, tuple[Rule, ...]]:
+        """The rules in force, in the order to apply them; no site without any."""
+        rules = {
+            site: tuple(entry.rule for entry in self.entries(site) if entry.status is Status.VALID)
+            for site in self.sites
+        }
+        return {site: of_site for site, of_site in rules.items() if of_site}
+
+    @property
+    def version(self) -> str:
+        """A hash of all that determines keys: the rules in force, their order, and how they are applied."""
+        rules = {
+            site: [rule_content(rule) for rule in of_site] for site, of_site in self.rules_by_site().items()
+        }
+        content = json.dumps({"canonizer": CANONIZER_VERSION, "rules": rules}, sort_keys=True)
+        return blake2b(content.encode(), digest_size=8).hexdigest()
+
+    def with_site(self, site: str, entries: Iterable[Entry]) -> RuleBook:
+        """The book with these entries, and no others, for *site*."""
+        sites = {**self.document.sites, site: tuple(entries)}
+        if not sites[site] and site not in self.document.site_extra:
+            del sites[site]
+        return RuleBook(replace(self.document, sites=sites))
+
+    def merge(self, site: str, entries: Iterable[Entry]) -> RuleBook:
+        """The book with what was found now: see `merging`. Suspended entries are rules refuted now."""
+        return self.with_site(site, merge_entries(self.entries(site), entries))
+
+    def with_status(self, site: str, rule: Rule, status: Status, reason: str | None = None) -> RuleBook:
+        """The book with *status* for this rule."""
+        return self.with_site(
+            site,
+            (
+                replace(entry, status=status, reason=reason) if entry.rule == rule else entry
+                for entry in self.entries(site)
+            ),
+        )
+
+    def save(self, path: str | PathLike[str], *, patience: float = files.PATIENCE) -> None:
+        """Put this book in the place of the one at *path*. Raises `RuleBookError`."""
+        with files.lock(fspath(path), patience) as file:
+            files.replace(file, self._content())
+
+    def _content(self) -> bytes:
+        return render(self.document, f"scrapy-dust {__version__}")
+
+    def _and(self, other: Document) -> RuleBook:
+        sites = dict(self.document.sites)
+        for site, entries in other.sites.items():
+            sites[site] = _first_of_each(sites.get(site, ()), entries)
+        return RuleBook(
+            Document(
+                sites,
+                {**other.extra, **self.document.extra},
+                _joined(self.document.site_extra, other.site_extra),
+            )
+        )
+
+
+def update(
+    path: str | PathLike[str], change: Callable[[RuleBook], RuleBook], *, patience: float = files.PATIENCE
+) -> RuleBook:
+    """Read the book at *path*, or begin one, and write what *change* makes of it, while no other process can.
+
+    What takes long is done before: *change* only puts its result into the book as it is by then.
+    """
+    with files.lock(fspath(path), patience) as file:
+        content = files.read(str(file))
+        known = RuleBook() if content is None else RuleBook(parse(fspath(path), content))
+        changed = change(known)
+        if content is None or changed != known:
+            files.replace(file, changed._content())
+    return changed
+
+
+def _first_of_each(first: Sequence[Entry], second: Sequence[Entry]) -> tuple[Entry, ...]:
+    entries = {entry.rule: entry for entry in first}
+    for entry in second:
+        known = entries.setdefault(entry.rule, entry)
+        if entry.status is Status.DISABLED and known.status is not Status.DISABLED:
+            entries[entry.rule] = replace(known, status=entry.status, reason=entry.reason)
+    return tuple(entries.values())
+
+
+def _joined(
+    first: Mapping[str, Mapping[str, object]], second: Mapping[str, Mapping[str, object]]
+) -> dict[str, Mapping[str, object]]:
+    return {site: {**second.get(site, {}), **first.get(site, {})} for site in {**second, **first}}

@@ -1,0 +1,133 @@
+"""What a rule book knows of a rule: whether it is in force, and the evidence for it.
+
+All values are checked when they are made, so that what is written can be read again.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from datetime import date
+from enum import StrEnum
+from hashlib import blake2b
+
+from scrapy_dust.dust.rules import ParameterRule, Rule, parameters
+
+Examples = tuple[tuple[str, str], ...]
+
+#: So many pairs of URLs an entry shows to those who review it.
+EXAMPLES_KEPT = 3
+
+#: So many names of logs are remembered, to tell whether a log is counted already.
+LOGS_KEPT = 10
+
+_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+
+
+class Status(StrEnum):
+    """Only a valid rule is ever applied."""
+
+    VALID = "valid"
+    SUSPENDED = "suspended"  #: refuted after it had been valid; new evidence can bring it back
+    DISABLED = "disabled"  #: by a person; only a person brings it back
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What was counted for a rule and against it."""
+
+    support: int = 0  #: instances in the log that showed most of them
+    positive: int = 0  #: pairs that show the same page
+    negative: int = 0  #: pairs of which one cannot be fetched, or that show different pages
+    unknown: int = 0  #: pairs that prove nothing
+    contradictions: int = 0  #: pairs that show different pages: the rule would lose one
+    log_same: int = 0  #: of the positive ones, those that a log decided without a fetch
+    contents: int = 0  #: distinct texts among the positive ones, in the log that showed most of them
+    fetches: int = 0  #: spent on this rule
+    loss_bound: float | None = (
+        None  #: upper bound of the share of its merges that are wrong; None: not computed
+    )
+    examples: Examples = ()  #: a URL, and the URL that the rule makes of it
+    first_validated: str | None = None  #: ISO date
+    last_validated: str | None = None  #: ISO date
+    logs: tuple[str, ...] = ()  #: names of the logs counted here, the latest last
+
+    def __post_init__(self) -> None:
+        for name in COUNTS:
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name!r} must not be negative, got {getattr(self, name)!r}")
+        loss = self.loss_bound
+        if loss is not None and not (math.isfinite(loss) and 0 <= loss <= 1):
+            raise ValueError(f"'loss_bound' must be a number from 0 to 1, or null, got {loss!r}")
+        for name in ("first_validated", "last_validated"):
+            check_date(name, getattr(self, name))
+
+
+#: The evidence that is counts, in the order of a rule book.
+COUNTS = tuple(spec.name for spec in fields(Evidence) if spec.type == "int")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A rule of one site, as it stands in a rule book."""
+
+    rule: Rule
+    status: Status = Status.VALID
+    evidence: Evidence = field(default_factory=Evidence)
+    reason: str | None = None  #: why it is suspended or disabled
+    comment: str | None = None  #: a person's, never touched
+    #: Keys of the entry and of its evidence that this version does not know; they are written back.
+    extra: Mapping[str, object] = field(default_factory=dict, hash=False)
+    evidence_extra: Mapping[str, object] = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        check_rule(self.rule)
+
+
+def rule_id(site: str, rule: Rule) -> str:
+    """What a person calls the rule: 8 hex digits, of the site and the rule alone."""
+    content = json.dumps([site, *rule_content(rule)])
+    return blake2b(content.encode(), digest_size=4).hexdigest()
+
+
+def rule_content(rule: Rule) -> list[object]:
+    """All that determines what *rule* does, as JSON."""
+    if isinstance(rule, ParameterRule):
+        return ["parameter", rule.name, rule.value]
+    return ["substring", rule.alpha, rule.beta, rule.start, rule.end]
+
+
+def check_rule(rule: Rule) -> None:
+    """Raise `ValueError` for a rule that cannot be meant: it changes no URL."""
+    if isinstance(rule, ParameterRule):
+        _check_parameter(rule)
+    elif rule.alpha == rule.beta:
+        raise ValueError(f"'alpha' and 'beta' must differ, both are {rule.alpha!r}")
+    elif not (rule.alpha or rule.start or rule.end):
+        raise ValueError("'alpha' must not be empty unless 'start' or 'end' is true")
+
+
+def _check_parameter(rule: ParameterRule) -> None:
+    if not rule.name:
+        raise ValueError("'name' must not be empty")
+    if [p.name for p in parameters(f"?{rule.name}=")] != [rule.name]:
+        raise ValueError(f"'name' must be a parameter's name, got {rule.name!r}")
+    query = f"?{rule.name}={rule.value or ''}"
+    if [p.end for p in parameters(query)] != [len(query)]:
+        raise ValueError(f"'value' must be one parameter's value, got {rule.value!r}")
+
+
+def check_date(name: str, value: str | None) -> None:
+    """Raise `ValueError` unless *value* is a date such as 2026-11-18, or None."""
+    if value is None:
+        return
+    try:
+        if _DATE.fullmatch(value):
+            date.fromisoformat(value)
+            return
+    except ValueError:
+        pass
+    raise ValueError(f"{name!r} must be a date such as '2026-11-18', got {value!r}")

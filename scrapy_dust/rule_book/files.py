@@ -1,0 +1,189 @@
+"""Files that are always whole: one writer at a time, and on the disk the old content or the new, never a part.
+
+A writer that is killed leaves nothing that the next one stumbles over: its lock goes with it, and the next
+writer takes its unfinished file away.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from pathlib import Path
+
+from scrapy_dust.errors import RuleBookError
+
+#: So long a writer waits for another, in seconds. Writing takes milliseconds.
+PATIENCE = 10.0
+
+_PAUSE = 0.02
+
+
+def is_uri(path: str) -> bool:
+    return "://" in path
+
+
+def in_project(path: str) -> str:
+    """*path* as settings mean it: relative to the folder of the project's scrapy.cfg, where there is one.
+
+    So a crawl finds the same file from whichever folder of the project it is started.
+    """
+    from scrapy.utils.conf import closest_scrapy_cfg  # noqa: PLC0415  # not needed to read a path as given
+
+    configuration = "" if is_uri(path) else closest_scrapy_cfg()
+    return str(Path(configuration).parent / path) if configuration else path
+
+
+def read(path: str) -> bytes | None:
+    """The content of a path or fsspec URI; None where there is no such file."""
+    try:
+        return _read_uri(path) if is_uri(path) else Path(path).read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise RuleBookError(
+            path, f"cannot be read ({_said(error)}). Check the path and its permissions."
+        ) from None
+
+
+def _read_uri(uri: str) -> bytes:
+    try:
+        fsspec = import_module("fsspec")
+    except ImportError:
+        raise RuleBookError(uri, "needs fsspec, which is not installed. Run `pip install fsspec`.") from None
+    try:
+        with fsspec.open(uri, "rb") as file:
+            content: bytes = file.read()
+    except (ImportError, ValueError) as error:  # a protocol that is unknown, or whose package is missing
+        raise RuleBookError(uri, f"fsspec cannot open it ({_said(error)}). Check the URI.") from None
+    return content
+
+
+def make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RuleBookError(
+            str(folder), f"cannot be made ({_said(error)}). Check the path and its permissions."
+        ) from None
+
+
+@contextmanager
+def lock(path: str, patience: float = PATIENCE) -> Iterator[Path]:
+    """Keep other writers of *path* out; gives the file itself, where *path* is a link to it.
+
+    The lock is the operating system's, on a file beside it, so it cannot outlive its process.
+    """
+    if is_uri(path):
+        raise RuleBookError(
+            path, "only files can be written, not URIs. Give a path first in DUST_RULES, or with --rules."
+        )
+    file = Path(os.path.realpath(path))
+    beside = file.with_name(f".{file.name}.lock")
+    try:
+        descriptor = _acquire(path, beside, patience)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+    try:
+        yield file
+    finally:
+        # Removed while still held: who waits for it sees that the name is gone, and begins again.
+        with suppress(OSError):
+            beside.unlink()
+        os.close(descriptor)
+
+
+def _acquire(path: str, beside: Path, patience: float) -> int:
+    until = time.monotonic() + patience
+    while True:
+        descriptor = os.open(beside, os.O_RDWR | os.O_CREAT, 0o666)
+        if _take(descriptor) and _is_still(beside, descriptor):
+            return descriptor
+        os.close(descriptor)
+        if time.monotonic() > until:
+            raise RuleBookError(
+                path, f"another process has been writing it for {patience:g} s. Try again when it is done."
+            )
+        time.sleep(_PAUSE)
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _take(descriptor: int) -> bool:
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except PermissionError:
+            return False
+        return True
+
+else:
+    import fcntl
+
+    def _take(descriptor: int) -> bool:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+
+def _is_still(beside: Path, descriptor: int) -> bool:
+    """Whether the name still means the file that was locked: its last owner may have removed it just before."""
+    try:
+        return os.path.samestat(beside.stat(), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
+
+
+def replace(file: Path, content: bytes) -> None:
+    """Put *content* in the place of *file*, whose `lock` is held. Its permissions stay."""
+    beginning = file.with_name(f".{file.name}.new")
+    try:
+        permissions = stat.S_IMODE(file.stat().st_mode) if file.exists() else None
+        if permissions is not None and not os.access(file, os.W_OK):
+            raise PermissionError(0, "it is read-only")
+        beginning.unlink(missing_ok=True)
+        _write(beginning, content, permissions)
+        beginning.replace(file)
+        _sync_folder(file.parent)
+    except OSError as error:
+        with suppress(OSError):
+            beginning.unlink(missing_ok=True)
+        raise _unwritable(str(file), error) from None
+
+
+def _write(file: Path, content: bytes, permissions: int | None) -> None:
+    with file.open("xb") as stream:
+        if permissions is not None:
+            file.chmod(permissions)
+        stream.write(content)
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name outlive a power cut. Windows and some file systems have no such call."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _unwritable(path: str, error: OSError) -> RuleBookError:
+    if isinstance(error, FileNotFoundError):
+        return RuleBookError(
+            path, f"cannot be written, the folder {str(Path(path).parent)!r} does not exist. Make it first."
+        )
+    return RuleBookError(path, f"cannot be written ({_said(error)}). Check the path and its permissions.")
+
+
+def _said(error: Exception) -> str:
+    said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return " ".join(said.split()).rstrip(".")

@@ -1,0 +1,122 @@
+"""What trials have settled without making a rule: refuted and undecided rules, so that no run tries them again.
+
+A file of state beside the logs, not for people: losing it costs fetches and nothing else. So a damaged one is
+no error; `Verdicts.load` begins anew and says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import astuple, dataclass, field, fields
+from os import PathLike, fspath
+from pathlib import Path
+
+from scrapy_dust.dust.rules import ParameterRule, Rule, SubstringRule
+from scrapy_dust.dust.validation import Tally, Verdict
+from scrapy_dust.errors import RuleBookError
+from scrapy_dust.rule_book import files
+from scrapy_dust.rule_book.blocks import Block, Damaged, dump_json, load_json
+from scrapy_dust.rule_book.entries import check_date, rule_content
+
+FORMAT = 1
+
+#: So many of one site are kept, the newest: some 3 MB.
+KEPT = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """One trial, over."""
+
+    rule: Rule
+    verdict: Verdict  #: refuted or undecided
+    tally: Tally
+    date: str  #: ISO date
+
+    def __post_init__(self) -> None:
+        check_date("date", self.date)
+        if self.verdict is Verdict.VALID:
+            raise ValueError("a valid rule belongs into a rule book")
+        if min(astuple(self.tally)) < 0:
+            raise ValueError("counts must not be negative")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdicts:
+    """All trials that are over, by site."""
+
+    sites: Mapping[str, Mapping[Rule, Settled]] = field(default_factory=dict)
+    warning: str | None = None  #: why this is a new beginning, in one sentence
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Verdicts:
+        """Those at *path*; none where there is no such file or it cannot be read, which is `warning`'s to say."""
+        try:
+            content = files.read(fspath(path))
+            return cls() if content is None else cls(_parse(content))
+        except (Damaged, RuleBookError) as error:
+            said = str(error) if isinstance(error, RuleBookError) else f"{fspath(path)}: {error}."
+            return cls(warning=f"{said} What it settled is tried again.")
+
+    def of(self, site: str) -> Mapping[Rule, Settled]:
+        """By rule, the oldest first."""
+        return self.sites.get(site, {})
+
+    def with_settled(self, site: str, settled: Iterable[Settled]) -> Verdicts:
+        """With those of now, of which each takes the place of an older one; the newest `KEPT` stay."""
+        together = dict(self.of(site))
+        for one in settled:
+            together.pop(one.rule, None)
+            together[one.rule] = one
+        newest = sorted(together.values(), key=lambda one: one.date)[-KEPT:]
+        return Verdicts({**self.sites, site: {one.rule: one for one in newest}}, self.warning)
+
+    def without(self, site: str, rules: Iterable[Rule]) -> Verdicts:
+        """Without these, so that they are tried again."""
+        gone = set(rules)
+        left = {rule: one for rule, one in self.of(site).items() if rule not in gone}
+        return Verdicts({**self.sites, site: left}, self.warning)
+
+    def save(self, path: str | PathLike[str], *, patience: float = files.PATIENCE) -> None:
+        """Put these in the place of those at *path*, in a folder that is made if need be. Raises `RuleBookError`."""
+        sites = {site: [_row(one) for one in self.sites[site].values()] for site in sorted(self.sites)}
+        content = dump_json({"format": FORMAT, "sites": {site: rows for site, rows in sites.items() if rows}})
+        files.make_folder(Path(path).parent)
+        with files.lock(fspath(path), patience) as file:
+            files.replace(file, content)
+
+
+def _row(one: Settled) -> list[object]:
+    return [*rule_content(one.rule), str(one.verdict), *astuple(one.tally), one.date]
+
+
+def _parse(content: bytes) -> dict[str, dict[Rule, Settled]]:
+    file = Block(load_json(content), "the file")
+    found = file.count("format")
+    if found != FORMAT:
+        raise Damaged(f"it has format {found}; this version reads {FORMAT}")
+    sites = Block(file.take("sites"), "'sites'")
+    return {site: _of_site(sites.items(site)) for site in list(sites.rest())}
+
+
+def _of_site(rows: list[object]) -> dict[Rule, Settled]:
+    settled = [_settled(row) for row in rows]
+    return {one.rule: one for one in settled}
+
+
+def _settled(row: object) -> Settled:
+    rule: Rule
+    match row:
+        case ["substring", str(alpha), str(beta), bool(start), bool(end), str(verdict), *counts, str(day)]:
+            rule = SubstringRule(alpha, beta, start, end)
+        case ["parameter", str(name), (str() | None) as value, str(verdict), *counts, str(day)]:
+            rule = ParameterRule(name, value)
+        case _:
+            raise Damaged("one of its rows is no verdict")
+    numbers = [count for count in counts if isinstance(count, int)]
+    if len(numbers) != len(counts) or len(numbers) != len(fields(Tally)):
+        raise Damaged("one of its rows has no counts")
+    try:
+        return Settled(rule, Verdict(verdict), Tally(*numbers), day)
+    except ValueError as error:
+        raise Damaged(str(error)) from None
