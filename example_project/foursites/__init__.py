@@ -1,0 +1,1 @@
+"""A Scrapy project that follows every link of four sites."""

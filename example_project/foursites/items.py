@@ -1,0 +1,7 @@
+from dataclasses import dataclass
+
+
+@dataclass
+class PageItem:
+    url: str
+    title: str | None
