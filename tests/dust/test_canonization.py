@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from scrapy_dust.dust.canonization import Canonizer
+from scrapy_dust.dust.rules import ParameterRule, Rule, SubstringRule
+from scrapy_dust.sites import site_of
+from tests import oracle
+from tests.dust.test_rules import sides
+from tests.strategies import any_urls, dusty_sites, rules, scraps, substring_rules, urls
+
+SITE = site_of("http://a.example/")
+assert SITE is not None
+
+few_rules = st.lists(rules(), max_size=4)
+passes = st.integers(0, 4)
+
+
+def canonizer(of_site: Sequence[Rule], passes: int = 10) -> Canonizer:
+    return Canonizer({SITE: of_site}, site_of, passes)
+
+
+@given(few_rules, urls(), passes)
+def test_canonize_is_idempotent(of_site, url, passes):
+    form = canonizer(of_site, passes).canonize(url)
+    assert canonizer(of_site, passes).canonize(form) == form
+
+
+@given(st.lists(substring_rules(), max_size=4), urls(), passes)
+def test_canonize_is_figure_5_5_where_its_passes_suffice_and_the_site_stays(of_site, url, passes):
+    form, settled = oracle.canonize(url, [sides(rule) for rule in of_site], passes)
+    finished = settled and (form == url or site_of(form) == SITE)
+    assert canonizer(of_site, passes).canonize(url) == (form if finished else url)
+
+
+@given(st.lists(substring_rules("ab1/", 3), max_size=4), scraps("ab1/", 8), passes)
+def test_canonize_is_figure_5_5_on_short_texts_too(of_site, text, passes):
+    everywhere = Canonizer({"site": of_site}, lambda _: "site", passes)
+    form, settled = oracle.canonize(text, [sides(rule) for rule in of_site], passes)
+    assert everywhere.canonize(text) == (form if settled else text)
+
+
+@given(any_urls(), passes)
+def test_canonize_is_the_identity_without_rules(url, passes):
+    for none in (Canonizer({}, site_of, passes), canonizer([], passes)):
+        assert not none
+        assert none.canonize(url) is url
+        assert none.explain(url) == ()
+
+
+@given(st.lists(rules(), min_size=1, max_size=4), any_urls())
+def test_urls_of_other_sites_stay_as_they_are(of_site, url):
+    elsewhere = Canonizer({"other.example": of_site}, site_of)
+    assert elsewhere
+    assert elsewhere.canonize(url) is url
+
+
+@given(few_rules, any_urls())
+def test_canonize_never_leaves_the_site(of_site, url):
+    assert site_of(canonizer(of_site).canonize(url)) == site_of(url)
+
+
+@given(few_rules, urls(), passes)
+def test_explain_leads_from_the_url_to_its_canonical_form_step_by_step(of_site, url, passes):
+    ready = canonizer(of_site, passes)
+    form, steps = url, ready.explain(url)
+    for step in steps:
+        assert step.before == form
+        assert step.rule in of_site
+        assert step.after == step.rule.apply(form) != form
+        form = step.after
+    assert form == ready.canonize(url)
+
+
+@given(st.lists(rules(), min_size=1, max_size=4), urls(), passes)
+def test_canonize_ends_within_its_passes(of_site, url, passes):
+    applied = []
+
+    class Counted:
+        def apply(self, form: str) -> str:
+            applied.append(form)
+            return of_site[(len(applied) - 1) % len(of_site)].apply(form)
+
+    canonizer([Counted()] * len(of_site), passes).canonize(url)  # type: ignore[list-item]
+    assert len(applied) <= passes * len(of_site)
+
+
+@given(few_rules, few_rules, urls())
+@example([SubstringRule("/x", "/y")], [], "http://a.example/x")
+def test_the_canonical_form_is_one_that_no_rule_changes(of_site, more, url):
+    """Unless the URL is its own: rules that feed each other leave every URL alone."""
+    every = of_site + more
+    form = canonizer(every).canonize(url)
+    assert form == url or all(_pass(every, form) == form for _ in range(2))
+
+
+def _pass(of_site: Sequence[Rule], form: str) -> str:
+    for rule in of_site:
+        form = rule.apply(form)
+    return form
+
+
+@given(dusty_sites())
+def test_aliases_by_planted_shrinking_rules_get_one_form(site):
+    """All planted rules shrink, so each class of aliases has one end, whatever of it the log shows."""
+    ready = canonizer(site.planted)
+    for line in site.log:
+        for rule in site.planted:
+            alias = rule.apply(line["url"])
+            if site_of(alias) == site_of(line["url"]) == SITE and ready.canonize(line["url"]) != line["url"]:
+                assert ready.canonize(ready.canonize(alias)) == ready.canonize(alias)
+
+
+def test_rules_that_undo_each_other_leave_the_url_as_it_is():
+    there, back = SubstringRule("/a", "/b"), SubstringRule("/b", "/a")
+    assert canonizer([there, back]).canonize("http://a.example/a/a") == "http://a.example/a/a"
+    growing = SubstringRule("/a", "/a/a")
+    assert canonizer([growing]).canonize("http://a.example/a") == "http://a.example/a"
+
+
+def test_a_form_on_another_site_is_not_taken():
+    away = SubstringRule("a.example", "b.test")
+    assert canonizer([away]).canonize("http://a.example/x") == "http://a.example/x"
+    broken = SubstringRule("http", "htp", start=True)
+    assert canonizer([broken]).canonize("http://a.example/x") == "http://a.example/x"
+    assert canonizer([broken]).explain("http://a.example/x") == ()
+
+
+def test_several_rules_work_together():
+    ready = canonizer(
+        [
+            ParameterRule("sid"),
+            SubstringRule("/index.html", "/", end=True),
+            SubstringRule("http://www.", "http://", start=True),
+        ]
+    )
+    url = "http://www.a.example/d/index.html?sid=7"
+    assert ready.canonize(url) == "http://a.example/d/"
+    assert [step.after for step in ready.explain(url)] == [
+        "http://www.a.example/d/index.html",
+        "http://www.a.example/d/",
+        "http://a.example/d/",
+    ]

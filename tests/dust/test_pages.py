@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrapy_dust.dust.pages import Page, Visit, merge_visits
+from tests import oracle
+from tests.strategies import logs, pages_of, visit_of, visits
+
+
+@given(logs())
+def test_pages_are_the_papers_url_list(log):
+    expected = oracle.unique_records(log)
+    assert [oracle.Record(page.url, page.size, page.sketch) for page in pages_of(log)] == expected
+
+
+@pytest.mark.parametrize("status", [None, 100, 200, 204, 206, 226, 299])
+def test_an_answer_that_is_no_redirect_and_no_error_is_a_page(status):
+    assert Visit("http://a.example/", status).is_page
+
+
+@pytest.mark.parametrize("status", [300, 301, 302, 304, 308, 400, 404, 410, 451, 500, 503, 599])
+def test_a_redirect_or_an_error_is_no_page(status):
+    assert not Visit("http://a.example/", status).is_page
+
+
+def test_a_url_that_did_not_answer_at_all_is_no_page_even_without_a_status():
+    visit = Visit("http://a.example/", failed=True)
+    assert not visit.is_page
+    assert merge_visits([visit]).failures == {"http://a.example/"}
+
+
+def test_sizes_span_all_visits_and_the_first_sketch_stays():
+    site = merge_visits(
+        [
+            Visit("u", 200, (30, 30)),
+            Visit("u", 404, (1, 1), (9, 9, 9, 9)),
+            Visit("u", 200, (10, 20), (1, 2, 3, 4)),
+            Visit("u", None, (40, 40), (5, 6, 7, 8)),
+        ]
+    )
+    assert site.pages == (Page("u", size=(10, 40), sketch=(1, 2, 3, 4)),)
+    assert not site.failures
+
+
+def test_a_page_is_volatile_when_its_visits_disagree_on_the_text():
+    def volatile(*digests: str | None) -> bool:
+        return merge_visits(Visit("u", 200, text_digest=digest) for digest in digests).pages[0].volatile
+
+    assert volatile("x", "y")
+    assert volatile("x", None, "y", "x")
+    assert not volatile("x", "x")
+    assert not volatile("x", None)
+
+
+def test_redirects_and_failures_are_only_what_never_answered_better():
+    site = merge_visits(
+        [
+            Visit("moved", 301, redirect_to="page"),
+            Visit("moved", 404),
+            Visit("page", 500),
+            Visit("page", 200),
+            Visit("page", 302, redirect_to="elsewhere"),
+            Visit("gone", 404),
+        ]
+    )
+    assert [page.url for page in site.pages] == ["page"]
+    assert site.redirects == {"moved": "page"}
+    assert site.failures == {"gone"}
+
+
+@given(visits())
+def test_a_url_is_a_page_a_redirect_or_a_failure_never_two_of_them(log):
+    site = merge_visits(log)
+    kinds = [*(page.url for page in site.pages), *site.redirects, *site.failures]
+    assert len(kinds) == len(set(kinds))
+    assert set(kinds) <= {visit.url for visit in log}
+
+
+@given(logs(), st.randoms())
+def test_the_order_of_lines_changes_only_the_order_of_pages(log, random):
+    shuffled = random.sample(log, len(log))
+    once = {page.url: page.size for page in pages_of(log)}
+    assert {page.url: page.size for page in pages_of(shuffled)} == once
+    assert merge_visits(map(visit_of, log)).failures == merge_visits(map(visit_of, shuffled)).failures
