@@ -1,0 +1,146 @@
+"""What is measured, against whom."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from datasketch import MinHash
+from scrapy import Request, Spider
+from scrapy.utils.request import RequestFingerprinter
+from scrapy.utils.test import get_crawler
+
+from scrapy_dust.crawl.fingerprinter import DustRequestFingerprinter
+from scrapy_dust.dust.canonization import Canonizer
+from scrapy_dust.dust.detection import DetectionParams, detect_likely_rules
+from scrapy_dust.dust.elimination import EliminationParams, eliminate_redundant
+from scrapy_dust.dust.pages import Page
+from scrapy_dust.dust.rules import ParameterRule, Rule, SubstringRule
+from scrapy_dust.dust.sketches import Similar
+from scrapy_dust.sites import site_of
+from scrapy_dust.text.sketch import describe
+from tests import oracle
+
+SITES = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    what: str
+    ours: float  #: CPU seconds, best of the rounds
+    theirs: float
+    rival: str
+
+    @property
+    def said(self) -> str:
+        ratio = self.theirs / self.ours
+        return f"{ratio:.1f} times as fast" if ratio >= 1 else f"{1 / ratio:.2f} times as slow"
+
+
+def best(ours: Callable[[], object], theirs: Callable[[], object], rounds: int) -> tuple[float, float]:
+    """The best CPU time of each, in turns."""
+    times: tuple[list[float], list[float]] = ([], [])
+    for _ in range(rounds):
+        for run, taken in zip((ours, theirs), times, strict=True):
+            begun = time.process_time()
+            run()
+            taken.append(time.process_time() - begun)
+    return min(times[0]), min(times[1])
+
+
+def dusty_urls(count: int, host: str = "www.site.test", seed: int = 7) -> list[str]:
+    """URLs of 20 to 30 tokens with aliases, numbered pages and session ids."""
+    chance = random.Random(seed)
+    words = [f"w{i}" for i in range(40)]
+    urls: dict[str, None] = {}
+    while len(urls) < count:
+        folder = "/".join(chance.choices(words, k=3))
+        number = chance.randrange(count)
+        story = chance.choice(("story?id=", "story_", "story.php?id=", "print/story_"))
+        rest = chance.choice(("", f"?sid={chance.randrange(4)}", "/index.html", "/"))
+        urls[f"http://{host}/{folder}/{story}{number}{rest}"] = None
+    return list(urls)
+
+
+def mining(*, quick: bool) -> Result:
+    """Phases 1 and 2 against the literal transcription of the papers' figures."""
+    urls = dusty_urls(300 if quick else 3000)
+    pages = [Page(url) for url in urls]
+    lines: list[dict[str, object]] = [{"url": url} for url in urls]
+
+    def ours() -> object:
+        likely = detect_likely_rules(pages, DetectionParams(similar=Similar.NONE))
+        return eliminate_redundant(likely, EliminationParams()).kept
+
+    def theirs() -> object:
+        records = oracle.unique_records(lines)
+        return oracle.kept_rules(records, 35, 6, 11, 3, 0.05, 1, 1100, oracle.likely_similar_always)
+
+    taken = best(ours, theirs, 1)
+    return Result(f"phases 1 and 2, {len(urls)} URLs", *taken, "the literal transcription")
+
+
+def _rules() -> dict[str, list[Rule]]:
+    rules: list[Rule] = [
+        SubstringRule("/index.html", "/", end=True),
+        SubstringRule("story_", "story?id="),
+        ParameterRule("sid"),
+    ]
+    return {f"site{i}.test": rules for i in range(SITES)}
+
+
+def _site_urls(quick: bool) -> list[str]:
+    count = 40 if quick else 400
+    return [url for i in range(SITES) for url in dusty_urls(count, f"www.site{i}.test", seed=i)]
+
+
+def fingerprinting(*, quick: bool) -> Result:
+    """Our fingerprinter without rules against the one it wraps."""
+    crawler = get_crawler(Spider, {"DUST_RULES": []})
+    fingerprinter, plain = DustRequestFingerprinter.from_crawler(crawler), RequestFingerprinter(crawler)
+    urls = _site_urls(quick)
+
+    def with_(fingerprint: Callable[[Request], bytes]) -> Callable[[], object]:
+        return lambda: [fingerprint(Request(url)) for url in urls]
+
+    taken = best(with_(fingerprinter.fingerprint), with_(plain.fingerprint), 5)
+    return Result(
+        f"fingerprints without rules, {len(urls)} requests", *taken, "Scrapy's RequestFingerprinter"
+    )
+
+
+def canonizing(*, quick: bool) -> Result:
+    """Canonical form and fingerprint against Scrapy's fingerprint alone."""
+    canonizer = Canonizer(_rules(), site_of)
+    plain = RequestFingerprinter()
+    urls = _site_urls(quick)
+    taken = best(
+        lambda: [canonizer.canonize(url) for url in urls],
+        lambda: [plain.fingerprint(Request(url)) for url in urls],
+        5,
+    )
+    return Result(
+        f"canonical forms, 3 rules a site, {len(urls)} URLs", *taken, "Scrapy's RequestFingerprinter"
+    )
+
+
+def sketching(*, quick: bool) -> Result:
+    """Everything we record of a page against datasketch's MinHash alone on the same shingles."""
+    chance = random.Random(7)
+    vocabulary = [f"word{i}" for i in range(3000)]
+    texts = [chance.choices(vocabulary, k=600) for _ in range(10 if quick else 100)]
+    bodies = [f"<html><title>t</title><body><p>{' '.join(words)}</body></html>".encode() for words in texts]
+    shingles = [[" ".join(words[i : i + 10]).encode() for i in range(len(words) - 9)] for words in texts]
+
+    def theirs() -> None:
+        for of_page in shingles:
+            MinHash(128).update_batch(of_page)
+
+    taken = best(
+        lambda: [describe(body, "text/html; charset=utf-8", None, "http://a.test/") for body in bodies],
+        theirs,
+        3,
+    )
+    return Result(f"pages described, {len(bodies)} of 600 words", *taken, "datasketch's MinHash(128)")

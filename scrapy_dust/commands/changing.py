@@ -1,0 +1,63 @@
+"""The actions of ``scrapy dustrules`` that change the rule book: the first one, where there are several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from scrapy_dust.commands.desk import Desk, Found, print_json, printable
+from scrapy_dust.errors import RuleBookError
+from scrapy_dust.rule_book import RuleBook, Status, rule_id
+
+
+def switch(desk: Desk, ids: Sequence[str], status: Status) -> None:
+    """Disabling works for rules of any book, since one that says so is enough; enabling in the first alone."""
+    reason = f"by hand, {datetime.now(UTC).date()}" if status is Status.DISABLED else None
+    done: list[Found] = []
+
+    def change(book: RuleBook) -> RuleBook:
+        for wanted in ids:
+            known = book.find(wanted)
+            if status is Status.VALID:
+                _refuse_elsewhere(desk, wanted, only=not known)
+            for site, entry in known or desk.named(RuleBook.load(desk.paths[1:]), wanted):
+                if entry.rule not in {one.rule for one in book.entries(site)}:
+                    book = book.with_site(site, (*book.entries(site), entry))
+                if entry.status is not status:
+                    book = book.with_status(site, entry.rule, status, reason)
+                done.extend((site, one) for one in book.entries(site) if one.rule == entry.rule)
+        return book
+
+    desk.change(change)
+    _report(desk, str(status), done)
+
+
+def forget(desk: Desk, ids: Sequence[str]) -> None:
+    done: list[Found] = []
+
+    def change(book: RuleBook) -> RuleBook:
+        for wanted in ids:
+            known = book.find(wanted)
+            _refuse_elsewhere(desk, wanted, only=not known)
+            for site, entry in known or desk.named(book, wanted):
+                book = book.with_site(site, (one for one in book.entries(site) if one.rule != entry.rule))
+                done.append((site, entry))
+        return book
+
+    desk.change(change)
+    _report(desk, "forgotten", done)
+
+
+def _refuse_elsewhere(desk: Desk, wanted: str, *, only: bool) -> None:
+    """Say so where another book would undo the change: it has the rule *only* there, or disables it."""
+    for path in desk.paths[1:]:
+        if any(only or entry.status is Status.DISABLED for _, entry in RuleBook.load([path]).find(wanted)):
+            raise RuleBookError(path, f"the rule {wanted!r} stands here too. Change it with --rules {path}")
+
+
+def _report(desk: Desk, what: str, found: Sequence[Found]) -> None:
+    if desk.as_json:
+        print_json(found)
+    else:
+        for site, entry in found:
+            print(f"{what}: {rule_id(site, entry.rule)}  {printable(site)}  {printable(str(entry.rule))}")

@@ -1,0 +1,79 @@
+"""``scrapy dustmine``: from a crawl log to a rule book.
+
+Only the standard library and Scrapy's own command class are imported here: every ``scrapy`` command imports
+this module to list it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any, ClassVar
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+FORMATS = ("auto", "dust", "jsonl", "csv")
+
+
+class Command(ScrapyCommand):
+    requires_project = False
+    requires_crawler_process = False
+    default_settings: ClassVar[dict[str, Any]] = {"LOG_LEVEL": "WARNING"}
+
+    def syntax(self) -> str:
+        return "[options] [LOG ...]"
+
+    def short_desc(self) -> str:
+        return "Mine a crawl log for URLs that show the same page, and validate the rules"
+
+    def long_desc(self) -> str:
+        return (
+            "Reads the project's own crawl log, or the logs given, finds rules by which different URLs of a"
+            " site show the same page, validates them with few fetches, and writes the rule book."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        group = parser.add_argument_group(title="Mining")
+        group.add_argument("--spider", metavar="NAME", help="mine this spider's log, with its settings")
+        group.add_argument("--site", metavar="HOST", help="only this host and the hosts below it")
+        group.add_argument("--format", choices=FORMATS, default="auto", help="of the logs (default: auto)")
+        group.add_argument(
+            "--phase",
+            choices=("likely", "kept", "valid"),
+            default="valid",
+            help="stop after phase 1 (likely) or 2 (kept) and print the rules; nothing is fetched or written",
+        )
+        group.add_argument(
+            "--no-validate", action="store_true", help="fetch nothing: accept what the log alone proves"
+        )
+        group.add_argument("--budget", metavar="N", help="fetches to spend at most (DUST_VALIDATION_BUDGET)")
+        group.add_argument(
+            "--rules", metavar="PATH", help="the rule book to write (default: first of DUST_RULES)"
+        )
+        group.add_argument("--dry-run", action="store_true", help="write nothing")
+        group.add_argument("--json", action="store_true", help="print JSON")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        unknown = [arg for arg in args if arg.startswith("-") and arg != "-"]
+        if unknown:
+            raise UsageError(f"unrecognized arguments: {' '.join(unknown)}", print_help=False)
+        from scrapy_dust.commands.mining import run  # noqa: PLC0415
+        from scrapy_dust.errors import DustError  # noqa: PLC0415
+
+        assert self.settings is not None
+        try:
+            self.exitcode = run(self.settings, args, opts)
+        except ValueError as error:
+            # A setting or an option that cannot be meant.
+            raise UsageError(str(error), print_help=False) from None
+        except DustError as error:
+            print(f"scrapy dustmine: {error}", file=sys.stderr)
+            self.exitcode = 1
+        except KeyError as error:
+            print(f"scrapy dustmine: {error.args[0]}", file=sys.stderr)
+            self.exitcode = 1
+        except KeyboardInterrupt:
+            print("scrapy dustmine: interrupted; nothing was written.", file=sys.stderr)
+            self.exitcode = 1

@@ -1,0 +1,216 @@
+"""What ``scrapy dustmine`` does: its options, the order of things, and what it prints."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from scrapy.settings import Settings
+from scrapy.spiderloader import get_spider_loader
+from scrapy.utils.log import configure_logging
+from scrapy.utils.project import data_path, inside_project
+
+from scrapy_dust.commands.progress import Progress
+from scrapy_dust.commands.tables import table
+from scrapy_dust.dust.campaign import Decision
+from scrapy_dust.dust.rules import LikelyRule, anchored
+from scrapy_dust.dust.validation import Verdict
+from scrapy_dust.engines.local import Mined
+from scrapy_dust.errors import CrawlLogError
+from scrapy_dust.rule_book.book import RuleBook
+from scrapy_dust.rule_book.entries import rule_content, rule_id
+from scrapy_dust.rule_book.verdicts import Verdicts
+from scrapy_dust.settings import DustSettings
+from scrapy_dust.trials.learning import Source, conclude, decide_from_log, loss_bound, mine, prepare, read
+from scrapy_dust.trials.site_trials import SiteTrials
+from scrapy_dust.trials.spider import TrialSpider
+
+
+def run(project: Settings, logs: Sequence[str], opts: argparse.Namespace) -> int:
+    """The command; gives its exit status. Raises `DustError`, or `ValueError` for what cannot be meant."""
+    configure_logging(project)
+    settings = settings_of(project, opts)
+    source = _source(settings, logs, opts)
+    progress = Progress(sys.stderr)
+    found = read(source, progress)
+    for line in found.named:
+        progress.say(f"not read: {line}")
+    if found.unreadable > len(found.named):
+        progress.say(f"not read: {found.unreadable - len(found.named)} more lines.")
+    mined = list(mine(found.visits, settings, progress))
+    if opts.phase != "valid":
+        _print_rules(mined, opts.phase, as_json=opts.json)
+        return 0
+    trials, fetches = _try(project, settings, mined, progress, opts)
+    if not opts.dry_run and trials:
+        conclude(trials, settings, source.names, _verdicts_path(settings))
+    _print_result(mined, trials, fetches, settings, written=not opts.dry_run, as_json=opts.json)
+    return 0
+
+
+def settings_of(project: Settings, opts: argparse.Namespace) -> DustSettings:
+    """The project's settings, a spider's where one is named, with what the options say."""
+    if opts.spider:
+        get_spider_loader(project).load(opts.spider).update_settings(project)
+    return DustSettings.from_settings(
+        project,
+        validation_budget=opts.budget,
+        rules=[opts.rules] if opts.rules else None,
+    )
+
+
+def _source(settings: DustSettings, logs: Sequence[str], opts: argparse.Namespace) -> Source:
+    if logs:
+        return Source(logs, opts.format, opts.site)
+    if settings.dir is None and not inside_project():
+        raise ValueError("no LOG given, and this is no Scrapy project with a log of its own.")
+    folder = dust_dir(settings) / "logs"
+    folder = folder / opts.spider if opts.spider else folder
+    if not folder.exists():
+        raise CrawlLogError(
+            str(folder), "there is no crawl log yet. Run `scrapy crawl` with scrapy-dust on, or name a LOG."
+        )
+    return Source([str(folder)], opts.format, opts.site)
+
+
+def dust_dir(settings: DustSettings) -> Path:
+    return Path(settings.dir if settings.dir is not None else data_path("dust", createdir=True))
+
+
+def _verdicts_path(settings: DustSettings) -> Path:
+    return dust_dir(settings) / "verdicts.json"
+
+
+def _try(
+    project: Settings,
+    settings: DustSettings,
+    mined: Sequence[Mined],
+    progress: Progress,
+    opts: argparse.Namespace,
+) -> tuple[list[SiteTrials], int]:
+    verdicts = Verdicts.load(_verdicts_path(settings))
+    if verdicts.warning:
+        progress.say(verdicts.warning)
+    log_only = opts.no_validate or settings.validation_budget == 0
+    trials = prepare(mined, RuleBook.load(settings.rules), verdicts, settings, log_only=log_only)
+    if log_only:
+        decide_from_log(trials)
+        return trials, 0
+    if not trials:
+        return [], 0
+
+    from scrapy_dust.trials.run import run_trials  # noqa: PLC0415  Starts an event loop's machinery.
+
+    def on_progress(spider: TrialSpider) -> None:
+        decided = sum(len(site.campaign.decisions) for site in spider.trials)
+        progress.probing(
+            spider.fetches, spider.budget, decided, sum(s.campaign.remaining for s in spider.trials)
+        )
+
+    return trials, run_trials(project, trials, settings.validation_budget, on_progress)
+
+
+def _print_rules(mined: Sequence[Mined], phase: str, *, as_json: bool) -> None:
+    rules = [
+        (one.site, likely)
+        for one in mined
+        for likely in (one.likely if phase == "likely" else one.elimination.kept)
+    ]
+    rules.sort(key=lambda pair: (-pair[1].support, *anchored(pair[1].rule), pair[0]))
+    if as_json:
+        for site, likely in rules:
+            print(json.dumps(_likely_json(likely) | ({"site": site} if len(mined) > 1 else {})))
+    else:
+        rows = [[str(likely.support), site, str(likely.rule)] for site, likely in rules]
+        print(table(["support", "site", "rule"], rows, right={0}))
+
+
+def _likely_json(likely: LikelyRule) -> dict[str, object]:
+    rule = likely.rule
+    return {
+        "alpha": rule.alpha,
+        "beta": rule.beta,
+        "start": rule.start,
+        "end": rule.end,
+        "support": likely.support,
+    }
+
+
+def _print_result(
+    mined: Sequence[Mined],
+    trials: Sequence[SiteTrials],
+    fetches: int,
+    settings: DustSettings,
+    *,
+    written: bool,
+    as_json: bool,
+) -> None:
+    decisions = [(site.site, decision) for site in trials for decision in site.campaign.decisions]
+    valid = [(site, one) for site, one in decisions if one.verdict is Verdict.VALID]
+    summary = {
+        "sites": len(mined),
+        "pages": sum(len(one.log.pages) for one in mined),
+        "likely": sum(len(one.likely) for one in mined),
+        "kept": sum(len(one.elimination.kept) for one in mined),
+        "parameters": sum(len(one.parameters) for one in mined),
+        "valid": len(valid),
+        "refuted": sum(one.verdict is Verdict.REFUTED for _, one in decisions),
+        "undecided": sum(one.verdict is Verdict.UNDECIDED for _, one in decisions)
+        + sum(site.campaign.remaining for site in trials),
+        "redundant": sum(len(site.campaign.redundant) for site in trials),
+        "fetches": fetches,
+        "rules": settings.rules[0] if written else None,
+    }
+    if as_json:
+        told = [_decision_json(site, decision) for site, decision in decisions]
+        print(json.dumps({**summary, "decisions": told}, ensure_ascii=False))
+        return
+    if valid:
+        rows = [_decision_row(site, decision) for site, decision in valid]
+        print(table(["id", "site", "rule", "saves", "same", "from log", "fetches"], rows, right={3, 4, 5, 6}))
+        print()
+    print(
+        "{pages} pages of {sites} sites: {likely} likely rules, {kept} kept, {parameters} parameters; "
+        "{valid} valid, {refuted} refuted, {undecided} undecided, {redundant} redundant; {fetches} fetches.".format(
+            **summary
+        )
+    )
+    print(f"Rule book: {settings.rules[0]}" if written else "Nothing written.")
+
+
+def _decision_row(site: str, decision: Decision) -> list[str]:
+    tally = decision.tally
+    return [
+        rule_id(site, decision.rule),
+        site,
+        str(decision.rule),
+        str(decision.saves),
+        str(tally.positive),
+        str(tally.from_log),
+        str(decision.fetches),
+    ]
+
+
+def _decision_json(site: str, decision: Decision) -> dict[str, object]:
+    tally = decision.tally
+    return {
+        "id": rule_id(site, decision.rule),
+        "site": site,
+        "rule": rule_content(decision.rule),
+        "text": str(decision.rule),
+        "verdict": str(decision.verdict),
+        "support": decision.support,
+        "saves": decision.saves,
+        "positive": tally.positive,
+        "negative": tally.negative,
+        "contradictions": tally.contradictions,
+        "unknown": tally.unknown,
+        "from_log": tally.from_log,
+        "contents": tally.contents,
+        "loss_bound": loss_bound(tally),
+        "fetches": decision.fetches,
+        "examples": decision.examples,
+    }

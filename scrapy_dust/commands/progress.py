@@ -1,0 +1,62 @@
+"""What a command says of its progress, on stderr: one line that moves on a terminal, else a line a phase."""
+
+from __future__ import annotations
+
+import time
+from typing import TextIO
+
+from scrapy_dust.engines.local import Mined
+from scrapy_dust.trials.learning import Reporter
+
+_EVERY = 0.2  # seconds between two lines on a terminal
+_EVERY_PIPED = 10.0  # and where the output is kept
+
+
+class Progress(Reporter):
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._moves = stream.isatty()
+        self._last = 0.0
+        self._began: float | None = None
+        self._shown = ""
+
+    def say(self, text: str) -> None:
+        """A line that stays."""
+        self._clear()
+        print(text, file=self._stream, flush=True)
+
+    def reading(self, visits: int) -> None:
+        self._now(f"Reading: {visits} records")
+
+    def mined(self, mined: Mined) -> None:
+        seconds = sum(mined.seconds.values())
+        self.say(
+            f"{mined.site}: {len(mined.log.pages)} pages, {len(mined.likely)} likely rules, "
+            f"{len(mined.elimination.kept)} kept, {len(mined.parameters)} parameters ({seconds:.1f} s)"
+        )
+
+    def probing(self, fetches: int, budget: int, decided: int, remaining: int) -> None:
+        now = time.monotonic()
+        if self._began is None:
+            self._began = now
+        rate = fetches / (now - self._began) if now > self._began else 0.0
+        left = f", at most {(budget - fetches) / rate:.0f} s left" if rate > 0 else ""
+        self._now(f"Validating: {decided} decided, {remaining} to go, {fetches} of {budget} fetches{left}")
+
+    def _now(self, text: str) -> None:
+        now = time.monotonic()
+        if now - self._last < (_EVERY if self._moves else _EVERY_PIPED):
+            return
+        self._last = now
+        if self._moves:
+            self._clear()
+            self._stream.write(text)
+            self._stream.flush()
+            self._shown = text
+        else:
+            print(text, file=self._stream, flush=True)
+
+    def _clear(self) -> None:
+        if self._shown:
+            self._stream.write("\r" + " " * len(self._shown) + "\r")
+            self._shown = ""

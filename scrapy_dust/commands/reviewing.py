@@ -1,0 +1,94 @@
+"""The actions of ``scrapy dustrules`` that look and change nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from scrapy_dust.commands.desk import Desk, Found, entry_with_site, print_json, printable, told
+from scrapy_dust.commands.tables import table
+from scrapy_dust.commands.url_lists import read_expectations, read_urls, write_exactly
+from scrapy_dust.rule_book import RuleBook, rule_id
+from scrapy_dust.sites import site_of
+
+
+def list_rules(desk: Desk) -> None:
+    found = all_found(desk.book())
+    if desk.as_json:
+        print_json(found)
+    elif found:
+        rows = [
+            [
+                rule_id(site, entry.rule),
+                str(entry.status),
+                printable(site),
+                str(entry.evidence.positive),
+                str(entry.evidence.contradictions),
+                entry.evidence.last_validated or "",
+                printable(str(entry.rule)),
+            ]
+            for site, entry in found
+        ]
+        print(table(["id", "status", "site", "same", "different", "validated", "rule"], rows, right={3, 4}))
+
+
+def show(desk: Desk, ids: Sequence[str]) -> None:
+    book = desk.book()
+    found = [one for wanted in ids for one in desk.named(book, wanted)] if ids else all_found(book)
+    if desk.as_json:
+        print_json(found)
+    else:
+        print("\n\n".join("\n".join(told(*one)) for one in found))
+
+
+def explain(desk: Desk, url: str) -> None:
+    book = desk.book()
+    canonizer = desk.canonizer(book)
+    site, key, steps = site_of(url), canonizer.canonize(url), canonizer.explain(url)
+    entries = {entry.rule: entry for entry in book.entries(site or "")}
+    if desk.as_json:
+        path = [
+            {"before": step.before, "after": step.after, **entry_with_site(site or "", entries[step.rule])}
+            for step in steps
+        ]
+        print(json.dumps({"url": url, "key": key, "site": site, "steps": path}))
+        return
+    print(printable(key))
+    if not steps:
+        known = book.rules_by_site().get(site or "", ())
+        print(f"No rule changes it; there are {len(known)} in force for {site or 'what is no http(s) URL'}.")
+    for step in steps:
+        print(f"\n  {printable(step.before)}\n→ {printable(step.after)}")
+        print("\n".join(f"  {line}" for line in told(site or "", entries[step.rule])))
+
+
+def keys(desk: Desk, name: str = "-") -> None:
+    canonize = desk.canonizer(desk.book()).canonize
+    write_exactly()
+    for url in read_urls(name):
+        key = canonize(url)
+        print(json.dumps({"key": key, "url": url}) if desk.as_json else f"{key}\t{url}")
+
+
+def test(desk: Desk, name: str) -> int:
+    canonize = desk.canonizer(desk.book()).canonize
+    held = failed = 0
+    for expected in read_expectations(name):
+        keys = canonize(expected.a), canonize(expected.b)
+        holds = (keys[0] == keys[1]) == expected.same
+        held, failed = held + holds, failed + (not holds)
+        wanted = "same" if expected.same else "different"
+        if desk.as_json:
+            urls = {"urls": [expected.a, expected.b], "keys": keys}
+            print(json.dumps({"line": expected.line, "holds": holds, "expected": wanted, **urls}))
+        elif not holds:
+            pairs = zip((expected.a, expected.b), keys, strict=True)
+            seen = " and ".join(f"{printable(url)} (key {printable(key)})" for url, key in pairs)
+            print(f"line {expected.line}: expected {wanted}, got {seen}")
+    if not desk.as_json:
+        print(f"{held} of {held + failed} expectations hold.")
+    return 1 if failed else 0
+
+
+def all_found(book: RuleBook) -> list[Found]:
+    return [(site, entry) for site in book.sites for entry in book.entries(site)]

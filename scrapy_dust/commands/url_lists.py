@@ -1,0 +1,85 @@
+"""Lists that users hand to a command: of URLs, and of what they expect of pairs of them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple, TextIO
+
+from scrapy_dust.errors import DustError
+
+
+class UrlListError(DustError):
+    """A list that cannot be read."""
+
+    def __init__(self, path: str, reason: str, line: int | None = None) -> None:
+        self.path, self.reason, self.line = path, reason, line
+        super().__init__(path, reason, line)
+
+    def __str__(self) -> str:
+        where = self.path if self.line is None else f"{self.path}, line {self.line}"
+        return f"{where}: {self.reason}"
+
+
+class Expectation(NamedTuple):
+    """Two URLs that should have the same key, or different ones."""
+
+    line: int
+    a: str
+    b: str
+    same: bool
+
+
+def read_urls(path: str) -> Iterator[str]:
+    """The URLs of a file, or of stdin for ``-``, one a line; blank lines are none."""
+    with _opened(path) as stream:
+        for line in stream:
+            url = line.strip()
+            if url:
+                yield url
+
+
+def read_expectations(path: str) -> Iterator[Expectation]:
+    """The lines ``URL, URL, same|different`` of a CSV file; blank ones and those after ``#`` are none."""
+    with _opened(path) as stream:
+        rows = csv.reader(stream, skipinitialspace=True, strict=True)
+        try:
+            for row in rows:
+                cells = [cell.strip() for cell in row]
+                if any(cells) and not cells[0].startswith("#"):
+                    yield _expectation(path, rows.line_num, cells)
+        except csv.Error as error:
+            raise UrlListError(path, f"is no CSV ({error}). Mend the quotes.", rows.line_num) from None
+
+
+def _expectation(path: str, line: int, cells: list[str]) -> Expectation:
+    match cells:
+        case [a, b, ("same" | "different") as wanted]:
+            return Expectation(line, a, b, wanted == "same")
+    raise UrlListError(
+        path,
+        "must be 'URL, URL, same' or 'URL, URL, different'. Put a URL with a comma in double quotes.",
+        line,
+    )
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[TextIO]:
+    """As text from which every byte can be had again, UTF-8 or not."""
+    try:
+        if path == "-":
+            yield io.TextIOWrapper(sys.stdin.buffer, "utf-8-sig", "surrogateescape")
+            return
+        with open(path, encoding="utf-8-sig", errors="surrogateescape") as stream:  # noqa: PTH123
+            yield stream
+    except OSError as error:
+        raise UrlListError(path, f"cannot be read ({error.strerror}). Check the path.") from None
+
+
+def write_exactly() -> None:
+    """Make stdout give back each byte as `_opened` read it."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")

@@ -1,0 +1,82 @@
+"""Mining on this machine: the pure phases, site by site, with the seconds each took."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from scrapy_dust.dust.detection import DetectionParams, detect_likely_rules
+from scrapy_dust.dust.elimination import Elimination, EliminationParams, eliminate_redundant
+from scrapy_dust.dust.pages import SiteLog, Visit, merge_visits
+from scrapy_dust.dust.parameters import detect_likely_parameters
+from scrapy_dust.dust.rules import LikelyParameter, LikelyRule
+from scrapy_dust.dust.sketches import Similar, likeness_of
+from scrapy_dust.dust.validation import TrialParams
+from scrapy_dust.settings import DustSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Mined:
+    """What phases 1 to 3 found in the log of one site."""
+
+    site: str
+    log: SiteLog
+    likely: Sequence[LikelyRule]
+    elimination: Elimination
+    parameters: Sequence[LikelyParameter]
+    seconds: Mapping[str, float]  #: by phase
+
+
+def mine_site(site: str, visits: Iterable[Visit], settings: DustSettings) -> Mined:
+    clock = _Laps()
+    log = merge_visits(visits)
+    clock.lap("pages")
+    likely = detect_likely_rules(log.pages, detection_params(settings))
+    clock.lap("likely")
+    elimination = eliminate_redundant(likely, elimination_params(settings))
+    clock.lap("kept")
+    likeness = likeness_of(log.pages, Similar(settings.similar), settings.sketch_matches)
+    parameters = detect_likely_parameters(log.pages, likeness, settings.min_support)
+    clock.lap("parameters")
+    return Mined(site, log, likely, elimination, parameters, clock.seconds)
+
+
+def detection_params(settings: DustSettings) -> DetectionParams:
+    return DetectionParams(
+        max_substring=settings.max_substring,
+        bucket_low=settings.bucket_low,
+        bucket_high=settings.bucket_high,
+        min_support=settings.min_support,
+        similar=Similar(settings.similar),
+        sketch_matches=settings.sketch_matches,
+    )
+
+
+def elimination_params(settings: DustSettings) -> EliminationParams:
+    return EliminationParams(
+        max_relative_deficiency=settings.max_relative_deficiency,
+        max_absolute_deficiency=settings.max_absolute_deficiency,
+        max_window=settings.max_window,
+    )
+
+
+def trial_params(settings: DustSettings, *, log_only: bool = False) -> TrialParams:
+    return TrialParams(
+        count=settings.validation_count,
+        threshold=settings.refutation_threshold,
+        min_support=settings.min_support,
+        max_loss=settings.max_loss,
+        log_only=log_only,
+    )
+
+
+class _Laps:
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def lap(self, phase: str) -> None:
+        now = time.perf_counter()
+        self.seconds[phase] = now - self._last
+        self._last = now

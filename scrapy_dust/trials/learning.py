@@ -1,0 +1,208 @@
+"""From logs to a rule book: read, mine, try, write. What `dustmine` does, and a crawl that learns when it ends.
+
+logs → visits by site → mined (phases 1–3) → trials (phase 4) → rule book and verdicts
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from scrapy_dust.crawl_log.reader import read_visits
+from scrapy_dust.dust.campaign import Campaign, Decision, candidates_of
+from scrapy_dust.dust.evidence import LogEvidence
+from scrapy_dust.dust.pages import Visit
+from scrapy_dust.dust.rules import Rule
+from scrapy_dust.dust.validation import Tally, Verdict
+from scrapy_dust.engines.local import Mined, mine_site, trial_params
+from scrapy_dust.errors import DustError
+from scrapy_dust.rule_book.book import RuleBook, update
+from scrapy_dust.rule_book.entries import Entry, Evidence, Status
+from scrapy_dust.rule_book.verdicts import Settled, Verdicts
+from scrapy_dust.settings import DustSettings
+from scrapy_dust.sites import site_of
+from scrapy_dust.trials.site_trials import SiteTrials
+
+
+class Reporter:
+    """What may be watched. Does nothing."""
+
+    def reading(self, visits: int) -> None:
+        """So many records have been read."""
+
+    def mined(self, mined: Mined) -> None:
+        """Phases 1 to 3 of a site are done."""
+
+    def probing(self, fetches: int, budget: int, decided: int, remaining: int) -> None:
+        """So far has the validation come."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where visits come from."""
+
+    paths: Sequence[str]
+    format: str = "auto"
+    host: str | None = None  #: only this host and those below it
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What a rule book calls these logs: the names of their files."""
+        files = [file for path in self.paths for file in _files(Path(path))]
+        return tuple(dict.fromkeys(file.name for file in files)) or tuple(self.paths)
+
+
+def _files(path: Path) -> Iterable[Path]:
+    return sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What was read, by site."""
+
+    visits: Mapping[str, Sequence[Visit]]
+    records: int
+    unreadable: int
+    named: Sequence[str]  #: the first unreadable lines, with where and why
+
+
+def read(source: Source, reporter: Reporter) -> Read:
+    """Raises `CrawlLogError` for what cannot be read at all."""
+    by_site: dict[str, list[Visit]] = {}
+    reading = read_visits(source.paths, source.format)
+    for number, visit in enumerate(_of_host(reading, source.host), start=1):
+        site = site_of(visit.url)
+        if site is not None:
+            by_site.setdefault(site, []).append(visit)
+        if number % 20_000 == 0:
+            reporter.reading(number)
+    named = [f"{line.path}, line {line.line}: {line.reason}" for line in reading.unreadable]
+    return Read(by_site, reading.records, reading.unreadable_count, named)
+
+
+def _of_host(visits: Iterable[Visit], host: str | None) -> Iterator[Visit]:
+    if host is None:
+        yield from visits
+        return
+    wanted = host.lower()
+    for visit in visits:
+        netloc = visit.url.partition("://")[2].partition("/")[0].partition("?")[0].rpartition("@")[2].lower()
+        bare = netloc.partition(":")[0] if not netloc.startswith("[") else netloc
+        if wanted in (netloc, bare) or bare.endswith("." + wanted):
+            yield visit
+
+
+def mine(
+    visits: Mapping[str, Sequence[Visit]], settings: DustSettings, reporter: Reporter
+) -> Iterator[Mined]:
+    """Phases 1 to 3, site by site, the largest first."""
+    for site in sorted(visits, key=lambda site: (-len(visits[site]), site)):
+        mined = mine_site(site, visits[site], settings)
+        reporter.mined(mined)
+        yield mined
+
+
+def prepare(
+    mined: Iterable[Mined],
+    book: RuleBook,
+    verdicts: Verdicts,
+    settings: DustSettings,
+    *,
+    seed: int = 0,
+    log_only: bool = False,
+) -> list[SiteTrials]:
+    """The trials of all sites that have something to try. *seed* shuffles the URLs to draw."""
+    trials = []
+    for one in mined:
+        accepted = [
+            (entry.rule, entry.evidence.support)
+            for entry in book.entries(one.site)
+            if entry.status is Status.VALID
+        ]
+        disabled = {entry.rule for entry in book.entries(one.site) if entry.status is Status.DISABLED}
+        candidates = candidates_of(one.elimination.kept, one.parameters, accepted)
+        if not candidates:
+            continue
+        urls = [page.url for page in one.log.pages] + list(one.log.redirects)
+        random.Random(f"{seed} {one.site}").shuffle(urls)  # noqa: S311  A sample, not a secret.
+        evidence = LogEvidence(one.log, urls, settings.sketch_matches)
+        campaign = Campaign(
+            candidates,
+            evidence,
+            trial_params(settings, log_only=log_only),
+            site=one.site,
+            site_of=site_of,
+            passes=settings.passes,
+            settled=disabled | _refuted(verdicts, one.site),
+        )
+        trials.append(SiteTrials(campaign, evidence, settings.never_probe))
+    return trials
+
+
+def _refuted(verdicts: Verdicts, site: str) -> set[Rule]:
+    return {rule for rule, settled in verdicts.of(site).items() if settled.verdict is Verdict.REFUTED}
+
+
+def decide_from_log(trials: Iterable[SiteTrials]) -> None:
+    """Run trials of which nothing can be fetched."""
+    for site in trials:
+        if site.campaign.next_probe() is not None:
+            raise DustError(f"{site.site}: a trial without fetches asked for one.")
+
+
+def conclude(
+    trials: Sequence[SiteTrials], settings: DustSettings, logs: Sequence[str], verdicts_path: Path
+) -> RuleBook:
+    """Put what was decided into the first rule book and the state beside the logs. Raises `RuleBookError`."""
+    today = datetime.now(UTC).date().isoformat()
+
+    def with_decisions(book: RuleBook) -> RuleBook:
+        for site in trials:
+            entries = [_entry(decision, today, logs) for decision in site.campaign.decisions]
+            book = book.merge(site.site, [entry for entry in entries if entry is not None])
+        return book
+
+    book = update(settings.rules[0], with_decisions)
+    verdicts = Verdicts.load(verdicts_path)
+    for site in trials:
+        settled = [
+            _settled(one, today) for one in site.campaign.decisions if one.verdict is not Verdict.VALID
+        ]
+        verdicts = verdicts.with_settled(site.site, settled)
+    verdicts.save(verdicts_path)
+    return book
+
+
+def _entry(decision: Decision, today: str, logs: Sequence[str]) -> Entry | None:
+    if decision.verdict is Verdict.UNDECIDED:
+        return None
+    tally = decision.tally
+    evidence = Evidence(
+        support=decision.support,
+        positive=tally.positive,
+        negative=tally.negative,
+        unknown=tally.unknown,
+        contradictions=tally.contradictions,
+        log_same=tally.from_log,
+        contents=tally.contents,
+        fetches=decision.fetches,
+        loss_bound=loss_bound(tally),
+        examples=decision.examples,
+        first_validated=today,
+        last_validated=today,
+        logs=tuple(logs),
+    )
+    if decision.verdict is Verdict.VALID:
+        return Entry(decision.rule, Status.VALID, evidence)
+    return Entry(decision.rule, Status.SUSPENDED, evidence, reason=f"refuted on {today}")
+
+
+def loss_bound(tally: Tally) -> float | None:
+    """Upper bound, at 95 %, of the share of pairs that show different pages; None where some do."""
+    if tally.contradictions or not tally.positive:
+        return None
+    bound: float = 1 - 0.05 ** (1 / tally.positive)
+    return round(bound, 4)
