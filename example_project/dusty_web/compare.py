@@ -55,7 +55,9 @@ class Comparison:
 
     @property
     def share_of_saving(self) -> float:
-        """How much of what the oracle would save in the first crawl the second one saved."""
+        """How much of what the oracle would save in the first crawl the second one saved; 1 if that is nothing."""
+        if not self.before.redundant:
+            return 1.0
         return (self.before.requests - self.after.requests) / self.before.redundant
 
     @property
