@@ -19,7 +19,7 @@ def switch(desk: Desk, ids: Sequence[str], status: Status) -> None:
         for wanted in ids:
             known = book.find(wanted)
             if status is Status.VALID:
-                _refuse_elsewhere(desk, wanted, only=not known)
+                _refuse_where_undone(desk, wanted, [Status.DISABLED] if known else list(Status))
             for site, entry in known or desk.named(RuleBook.load(desk.paths[1:]), wanted):
                 if entry.rule not in {one.rule for one in book.entries(site)}:
                     book = book.with_site(site, (*book.entries(site), entry))
@@ -38,7 +38,7 @@ def forget(desk: Desk, ids: Sequence[str]) -> None:
     def change(book: RuleBook) -> RuleBook:
         for wanted in ids:
             known = book.find(wanted)
-            _refuse_elsewhere(desk, wanted, only=not known)
+            _refuse_where_undone(desk, wanted, list(Status))
             for site, entry in known or desk.named(book, wanted):
                 book = book.with_site(site, (one for one in book.entries(site) if one.rule != entry.rule))
                 done.append((site, entry))
@@ -48,11 +48,13 @@ def forget(desk: Desk, ids: Sequence[str]) -> None:
     _report(desk, "forgotten", done)
 
 
-def _refuse_elsewhere(desk: Desk, wanted: str, *, only: bool) -> None:
-    """Say so where another book would undo the change: it has the rule *only* there, or disables it."""
+def _refuse_where_undone(desk: Desk, wanted: str, undoing: Sequence[Status]) -> None:
+    """Another book can undo a change of the first; then nothing is changed, so that nobody thinks it were."""
     for path in desk.paths[1:]:
-        if any(only or entry.status is Status.DISABLED for _, entry in RuleBook.load([path]).find(wanted)):
-            raise RuleBookError(path, f"the rule {wanted!r} stands here too. Change it with --rules {path}")
+        if any(entry.status in undoing for _, entry in RuleBook.load([path]).find(wanted)):
+            raise RuleBookError(
+                path, f"the rule {wanted!r} stands here too. Change it here first, with --rules {path}"
+            )
 
 
 def _report(desk: Desk, what: str, found: Sequence[Found]) -> None:

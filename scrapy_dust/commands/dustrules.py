@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import io
 import os
 import sys
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -63,6 +64,9 @@ class Command(ScrapyCommand):
         from scrapy_dust.errors import DustError  # noqa: PLC0415
 
         assert self.settings is not None
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            # What a site wrote into a URL must not be too much for a terminal that knows no Unicode.
+            sys.stdout.reconfigure(errors="backslashreplace")
         try:
             desk = desk_of(self.settings, opts.rules, as_json=opts.json)
         except ValueError as error:  # a setting that cannot be meant
@@ -94,8 +98,9 @@ def _action(args: list[str]) -> tuple[str, list[str]]:
         raise UsageError(f"say what to do: {', '.join(ACTIONS)}", print_help=False)
     name, *arguments = args
     if name not in ACTIONS:
-        near = difflib.get_close_matches(name, ACTIONS, n=1, cutoff=0.0)[0]
-        raise UsageError(f"there is no action {name!r}. Did you mean {near!r}?", print_help=False)
+        near = difflib.get_close_matches(name, ACTIONS, n=1)
+        remedy = f"Did you mean {near[0]!r}?" if near else f"Use one of {', '.join(ACTIONS)}."
+        raise UsageError(f"there is no action {name!r}. {remedy}", print_help=False)
     syntax, least, most, _ = ACTIONS[name]
     if len(arguments) < least or (most is not None and len(arguments) > most):
         usage = f"scrapy dustrules {name} {syntax}".rstrip()

@@ -22,6 +22,7 @@ from scrapy_dust.engines.local import Mined
 from scrapy_dust.errors import CrawlLogError
 from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.entries import rule_content, rule_id
+from scrapy_dust.rule_book.files import in_project
 from scrapy_dust.rule_book.verdicts import Verdicts
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.trials.learning import Source, conclude, decide_from_log, loss_bound, mine, prepare, read
@@ -95,7 +96,13 @@ def _try(
     if verdicts.warning:
         progress.say(verdicts.warning)
     log_only = opts.no_validate or settings.validation_budget == 0
-    trials = prepare(mined, RuleBook.load(settings.rules), verdicts, settings, log_only=log_only)
+    trials = prepare(
+        mined,
+        RuleBook.load([in_project(path) for path in settings.rules]),
+        verdicts,
+        settings,
+        log_only=log_only,
+    )
     if log_only:
         decide_from_log(trials)
         return trials, 0

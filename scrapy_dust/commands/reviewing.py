@@ -37,7 +37,7 @@ def show(desk: Desk, ids: Sequence[str]) -> None:
     found = [one for wanted in ids for one in desk.named(book, wanted)] if ids else all_found(book)
     if desk.as_json:
         print_json(found)
-    else:
+    elif found:
         print("\n\n".join("\n".join(told(*one)) for one in found))
 
 

@@ -1,8 +1,9 @@
-"""Plain tables that fit the terminal."""
+"""Plain tables that fit the terminal, and are whole where there is none."""
 
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Collection, Sequence
 
 
@@ -10,9 +11,10 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], right: Collection
     """*rows* under *heads*, columns in *right* flush right; the widest column gives way to the terminal."""
     columns = list(zip(heads, *rows, strict=True))
     widths = [max(map(len, column)) for column in columns]
-    room = shutil.get_terminal_size((120, 24)).columns - 2 * (len(widths) - 1)
-    widest = max(range(len(widths)), key=lambda i: widths[i])
-    widths[widest] = max(len(heads[widest]), 20, min(widths[widest], room - sum(widths) + widths[widest]))
+    if sys.stdout.isatty():
+        room = shutil.get_terminal_size((120, 24)).columns - 2 * (len(widths) - 1)
+        widest = max(range(len(widths)), key=lambda i: widths[i])
+        widths[widest] = max(len(heads[widest]), 20, min(widths[widest], room - sum(widths) + widths[widest]))
     lines = [
         "  ".join(
             _shortened(cell, width).rjust(width) if i in right else _shortened(cell, width).ljust(width)

@@ -5,7 +5,8 @@ or the passes are used up. Deviations:
 
 - where the passes do not suffice (rules that feed each other), the URL stays as it is: an unfinished form
   would be a key that depends on where one started;
-- a form that left the site, or is no URL of it any more, is not taken either.
+- a form that left the site, or is no URL of it any more, is not taken either;
+- in a pass, parameter rules come before substring rules: what makes a path of a query leaves no parameters.
 
 So `Canonizer.canonize` is idempotent, and the identity for URLs of sites without rules.
 """
@@ -15,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from scrapy_dust.dust.rules import Rule
+from scrapy_dust.dust.rules import Rule, SubstringRule
 
 #: Raised by one whenever the same rules would give another key, so that old keys are never mixed with new ones.
 CANONIZER_VERSION = 1
@@ -39,7 +40,7 @@ class Canonizer:
         site_of: Callable[[str], str | None],
         passes: int = 10,
     ) -> None:
-        self._rules = {site: tuple(of_site) for site, of_site in rules.items() if of_site}
+        self._rules = {site: _in_order(of_site) for site, of_site in rules.items() if of_site}
         self._site_of = site_of
         self._passes = passes
 
@@ -76,3 +77,7 @@ class Canonizer:
                     steps.append(Step(rule, form, after))
                     form = after
         return tuple(steps)
+
+
+def _in_order(rules: Sequence[Rule]) -> tuple[Rule, ...]:
+    return tuple(sorted(rules, key=lambda rule: isinstance(rule, SubstringRule)))

@@ -38,8 +38,8 @@ class Instances:
 def instances_in(rule: SubstringRule, clusters: Mapping[str, Hashable]) -> Instances:
     """The instances of *rule* in a URL list, told by the cluster of each URL."""
     same = different = 0
-    for url, cluster in clusters.items():
-        target = rule.apply(url)
+    for url in [url for url in clusters if rule.alpha in url]:
+        cluster, target = clusters[url], rule.apply(url)
         if target != url and target in clusters:
             same += clusters[target] == cluster
             different += clusters[target] != cluster

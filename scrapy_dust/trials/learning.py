@@ -21,6 +21,7 @@ from scrapy_dust.engines.local import Mined, mine_site, trial_params
 from scrapy_dust.errors import DustError
 from scrapy_dust.rule_book.book import RuleBook, update
 from scrapy_dust.rule_book.entries import Entry, Evidence, Status
+from scrapy_dust.rule_book.files import in_project
 from scrapy_dust.rule_book.verdicts import Settled, Verdicts
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of
@@ -165,11 +166,13 @@ def conclude(
             book = book.merge(site.site, [entry for entry in entries if entry is not None])
         return book
 
-    book = update(settings.rules[0], with_decisions)
+    book = update(in_project(settings.rules[0]), with_decisions)
     verdicts = Verdicts.load(verdicts_path)
     for site in trials:
         settled = [
-            _settled(one, today) for one in site.campaign.decisions if one.verdict is not Verdict.VALID
+            Settled(one.rule, one.verdict, one.tally, today)
+            for one in site.campaign.decisions
+            if one.verdict is not Verdict.VALID
         ]
         verdicts = verdicts.with_settled(site.site, settled)
     verdicts.save(verdicts_path)

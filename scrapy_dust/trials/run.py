@@ -1,11 +1,13 @@
-"""Run trials in a crawl of their own."""
+"""Run trials in a crawl of their own: in a process that has no crawl yet, or at the end of one that has."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from scrapy.crawler import AsyncCrawlerProcess, CrawlerProcess
+from scrapy.crawler import AsyncCrawlerProcess, AsyncCrawlerRunner, Crawler, CrawlerProcess, CrawlerRunner
 from scrapy.settings import Settings
+from scrapy.utils.asyncio import is_asyncio_available
+from scrapy.utils.defer import maybe_deferred_to_future
 from scrapy.utils.reactorless import is_reactorless
 
 from scrapy_dust.errors import DustError
@@ -52,18 +54,37 @@ def trial_settings(settings: Settings) -> Settings:
     return own
 
 
-def run_trials(
-    settings: Settings, trials: Sequence[SiteTrials], budget: int, on_progress: Callable[[TrialSpider], None]
-) -> int:
+OnProgress = Callable[[TrialSpider], None]
+
+
+def run_trials(settings: Settings, trials: Sequence[SiteTrials], budget: int, on_progress: OnProgress) -> int:
     """Fetch until all *trials* are finished or *budget* is spent; gives the number of fetches.
 
-    Raises `DustError` if the crawl could not start. What was decided before an interruption stays decided.
+    Starts an event loop and ends it. Raises `DustError` if the crawl could not start. What was decided before
+    an interruption stays decided.
     """
     process = _process(trial_settings(settings))
     crawler = process.create_crawler(TrialSpider)
     process.crawl(crawler, trials=trials, budget=budget, on_progress=on_progress)
     process.start()
-    if process.bootstrap_failed or not isinstance(crawler.spider, TrialSpider):
+    return _fetches(crawler)
+
+
+async def run_trials_here(settings: Settings, trials: Sequence[SiteTrials], budget: int) -> int:
+    """`run_trials` in the event loop that runs already."""
+    arguments = {"trials": trials, "budget": budget, "on_progress": lambda spider: None}
+    own = trial_settings(settings)
+    if is_asyncio_available():
+        crawler = AsyncCrawlerRunner(own).create_crawler(TrialSpider)
+        await crawler.crawl_async(**arguments)
+    else:
+        crawler = CrawlerRunner(own).create_crawler(TrialSpider)
+        await maybe_deferred_to_future(crawler.crawl(**arguments))
+    return _fetches(crawler)
+
+
+def _fetches(crawler: Crawler) -> int:
+    if not isinstance(crawler.spider, TrialSpider):
         raise DustError("the validation crawl could not start; the log above says why.")
     return crawler.spider.fetches
 
