@@ -54,7 +54,7 @@ def _read_uri(uri: str) -> bytes:
     try:
         fsspec = import_module("fsspec")
     except ImportError:
-        raise RuleBookError(uri, "needs fsspec, which is not installed. Run `pip install fsspec`.") from None
+        raise RuleBookError(uri, "needs fsspec, which is not installed. Run `pip install scrapy-dust[uri]`.") from None
     try:
         with fsspec.open(uri, "rb") as file:
             content: bytes = file.read()

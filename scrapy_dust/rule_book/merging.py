@@ -90,7 +90,8 @@ def merge_evidence(old: Evidence, new: Evidence) -> Evidence:
     oldest = old if newest is new else new
     return Evidence(
         **counts,
-        loss_bound=newest.loss_bound if newest.loss_bound is not None else oldest.loss_bound,
+        # A bound that contradictions have taken away does not come back from older, better days.
+        loss_bound=(oldest if newest.loss_bound is None and not newest.contradictions else newest).loss_bound,
         examples=old.examples
         + _not_in(old.examples, new.examples)[: max(0, EXAMPLES_KEPT - len(old.examples))],
         first_validated=min(_dates(old.first_validated, new.first_validated), default=None),

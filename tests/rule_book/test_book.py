@@ -133,7 +133,7 @@ def test_without_fsspec_a_uri_is_refused_in_a_sentence(monkeypatch):
     with pytest.raises(RuleBookError) as caught:
         RuleBook.load(["s3://bucket/rules.json"])
     assert str(caught.value) == (
-        "s3://bucket/rules.json: needs fsspec, which is not installed. Run `pip install fsspec`."
+        "s3://bucket/rules.json: needs fsspec, which is not installed. Run `pip install scrapy-dust[uri]`."
     )
 
 

@@ -117,6 +117,8 @@ def test_the_newest_bound_stands_and_the_oldest_examples():
         seen("2", "2026-11-03"), loss_bound=0.01, examples=(("a", "b"), ("c", "d"), ("e", "f"), ("g", "h"))
     )
     assert merge_evidence(old, new).loss_bound == merge_evidence(new, old).loss_bound == 0.01
+    assert merge_evidence(old, seen("3", "2026-11-04")).loss_bound == 0.5
+    assert merge_evidence(old, seen("3", "2026-11-04", contradictions=1)).loss_bound is None
     assert merge_evidence(old, new).examples == (("a", "b"), ("c", "d"), ("e", "f"))
 
 
