@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from scrapy.settings import Settings
+from scrapy.settings import SETTINGS_PRIORITIES, Settings
 from scrapy.spiderloader import get_spider_loader
 from scrapy.utils.log import configure_logging
 from scrapy.utils.project import data_path, inside_project
@@ -32,6 +32,9 @@ from scrapy_dust.trials.spider import TrialSpider
 
 def run(project: Settings, logs: Sequence[str], opts: argparse.Namespace) -> int:
     """The command; gives its exit status. Raises `DustError`, or `ValueError` for what cannot be meant."""
+    if (project.getpriority("LOG_LEVEL") or 0) < SETTINGS_PRIORITIES["cmdline"]:
+        # A project's level is for its crawls; progress is told here.
+        project.set("LOG_LEVEL", "WARNING", "cmdline")
     configure_logging(project)
     settings = settings_of(project, opts)
     source = _source(settings, logs, opts)
@@ -41,7 +44,8 @@ def run(project: Settings, logs: Sequence[str], opts: argparse.Namespace) -> int
         progress.say(f"not read: {line}")
     if found.unreadable > len(found.named):
         progress.say(f"not read: {found.unreadable - len(found.named)} more lines.")
-    mined = list(mine(found.visits, settings, progress))
+    # What the phases print is the papers': of pages alone. For rules to live by, redirects are evidence too.
+    mined = list(mine(found.visits, settings, progress, redirects_count=opts.phase == "valid"))
     if opts.phase != "valid":
         _print_rules(mined, opts.phase, as_json=opts.json)
         return 0

@@ -97,7 +97,7 @@ class Campaign:
         self._directions: list[tuple[Candidate, Rule]] = []  # of the candidate being tried, still to try
         self._evidence, self._params, self._passes = evidence, params, passes
         self._site_of = site_of
-        self._settled = frozenset(settled)
+        self._settled = set(settled)  # rules not to be tried, or not again
         self._accepted: list[Rule] = []
         self._classes: Classes | None = None
         self._current: _OnTrial | None = None
@@ -143,6 +143,7 @@ class Campaign:
             candidate, rule = self._directions.pop()
             if rule in self._settled or (not candidate.accepted and self._refines_accepted(rule)):
                 continue
+            self._settled.add(rule)
             moved = self._classes.moved(rule, self._canonizer(rule))
             if not candidate.accepted and self._classes.saved(moved) <= 0:
                 self._directions = []

@@ -12,11 +12,9 @@ from collections.abc import Iterable, Sequence
 
 from scrapy_dust.dust.canonization import Canonizer
 from scrapy_dust.dust.judging import Outcome
-from scrapy_dust.dust.pages import Page, SiteLog
+from scrapy_dust.dust.pages import Page, SiteLog, page_behind
 from scrapy_dust.dust.rules import Rule
 from scrapy_dust.dust.validation import Pair
-
-_LONGEST_CHAIN = 10
 
 
 class LogEvidence:
@@ -31,15 +29,7 @@ class LogEvidence:
 
     def page_of(self, url: str) -> Page | None:
         """The page that *url* led to in the log, by itself or by redirects."""
-        for _ in range(_LONGEST_CHAIN):
-            page = self._pages.get(url)
-            if page is not None:
-                return page
-            target = self._redirects.get(url)
-            if target is None:
-                return None
-            url = target
-        return None
+        return page_behind(url, self._pages, self._redirects)
 
     def digest(self, url: str) -> str | None:
         """The text digest of *url*, where the log knows one that can be relied on."""

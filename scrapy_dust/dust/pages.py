@@ -6,8 +6,10 @@ its sizes. Redirects and failures are not pages; they are kept beside them as ev
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+_LONGEST_CHAIN = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,26 @@ class SiteLog:
     failures: frozenset[str] = (
         frozenset()
     )  #: URLs that answered with an error, or not at all, and never better
+
+
+def page_behind(url: str, pages: Mapping[str, Page], redirects: Mapping[str, str]) -> Page | None:
+    """The page that *url* led to, by itself or by redirects."""
+    for _ in range(_LONGEST_CHAIN):
+        page = pages.get(url)
+        if page is not None:
+            return page
+        target = redirects.get(url)
+        if target is None:
+            return None
+        url = target
+    return None
+
+
+def with_redirects(log: SiteLog) -> list[Page]:
+    """The pages of *log*, and each URL that redirected to one as if it were that page under another URL."""
+    pages = {page.url: page for page in log.pages}
+    behind = ((url, page_behind(url, pages, log.redirects)) for url in log.redirects)
+    return [*log.pages, *(replace(page, url=url) for url, page in behind if page is not None)]
 
 
 def merge_visits(visits: Iterable[Visit]) -> SiteLog:

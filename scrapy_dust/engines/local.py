@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from scrapy_dust.dust.detection import DetectionParams, detect_likely_rules
 from scrapy_dust.dust.elimination import Elimination, EliminationParams, eliminate_redundant
-from scrapy_dust.dust.pages import SiteLog, Visit, merge_visits
+from scrapy_dust.dust.pages import SiteLog, Visit, merge_visits, with_redirects
 from scrapy_dust.dust.parameters import detect_likely_parameters
 from scrapy_dust.dust.rules import LikelyParameter, LikelyRule
 from scrapy_dust.dust.sketches import Similar, likeness_of
@@ -28,16 +28,22 @@ class Mined:
     seconds: Mapping[str, float]  #: by phase
 
 
-def mine_site(site: str, visits: Iterable[Visit], settings: DustSettings) -> Mined:
+def mine_site(
+    site: str, visits: Iterable[Visit], settings: DustSettings, *, redirects_count: bool = False
+) -> Mined:
+    """The papers look at pages alone. With *redirects_count*, a URL that redirected to a page is one of its
+    spellings: the rules behind redirects are found too.
+    """
     clock = _Laps()
     log = merge_visits(visits)
+    pages = with_redirects(log) if redirects_count else log.pages
     clock.lap("pages")
-    likely = detect_likely_rules(log.pages, detection_params(settings))
+    likely = detect_likely_rules(pages, detection_params(settings))
     clock.lap("likely")
     elimination = eliminate_redundant(likely, elimination_params(settings))
     clock.lap("kept")
-    likeness = likeness_of(log.pages, Similar(settings.similar), settings.sketch_matches)
-    parameters = detect_likely_parameters(log.pages, likeness, settings.min_support)
+    likeness = likeness_of(pages, Similar(settings.similar), settings.sketch_matches)
+    parameters = detect_likely_parameters(pages, likeness, settings.min_support)
     clock.lap("parameters")
     return Mined(site, log, likely, elimination, parameters, clock.seconds)
 

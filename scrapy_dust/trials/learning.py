@@ -97,11 +97,15 @@ def _of_host(visits: Iterable[Visit], host: str | None) -> Iterator[Visit]:
 
 
 def mine(
-    visits: Mapping[str, Sequence[Visit]], settings: DustSettings, reporter: Reporter
+    visits: Mapping[str, Sequence[Visit]],
+    settings: DustSettings,
+    reporter: Reporter,
+    *,
+    redirects_count: bool = True,
 ) -> Iterator[Mined]:
     """Phases 1 to 3, site by site, the largest first."""
     for site in sorted(visits, key=lambda site: (-len(visits[site]), site)):
-        mined = mine_site(site, visits[site], settings)
+        mined = mine_site(site, visits[site], settings, redirects_count=redirects_count)
         reporter.mined(mined)
         yield mined
 
