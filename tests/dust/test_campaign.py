@@ -1,0 +1,206 @@
+from __future__ import annotations
+
+import random as chance
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrapy_dust.dust.campaign import Campaign, Candidate, Probe, candidates_of
+from scrapy_dust.dust.canonization import Canonizer
+from scrapy_dust.dust.detection import DetectionParams, detect_likely_rules
+from scrapy_dust.dust.evidence import LogEvidence
+from scrapy_dust.dust.judging import Outcome
+from scrapy_dust.dust.pages import Page, SiteLog
+from scrapy_dust.dust.parameters import detect_likely_parameters
+from scrapy_dust.dust.rules import LikelyRule, Rule, SubstringRule
+from scrapy_dust.dust.sketches import Similar, likeness_of
+from scrapy_dust.dust.validation import TrialParams, Verdict
+from tests import oracle
+from tests.dust.test_rules import sides
+from tests.strategies import rules
+
+SITE = "a.example"
+
+
+def site_of(url: str) -> str | None:
+    return SITE
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """A site that is a function, and what a log says of it: nothing that is not true, but not all either."""
+
+    content: dict[str, int]  #: URL → what it shows; URLs that are not here do not answer
+    log: SiteLog
+
+    def outcome(self, url: str, target: str) -> Outcome:
+        here, there = self.content.get(url), self.content.get(target)
+        if here is None:
+            return Outcome.UNKNOWN
+        if there is None:
+            return Outcome.UNFETCHABLE
+        return Outcome.SAME if here == there else Outcome.DIFFERENT
+
+
+short_urls = st.text("ab1/?=&", max_size=6) | st.builds(
+    "{}/{}?{}={}".format,
+    st.sampled_from("ab"),
+    st.sampled_from("12"),
+    st.sampled_from(("a", "s")),
+    st.sampled_from("12"),
+)
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> World:
+    urls = draw(st.lists(short_urls, min_size=2, max_size=12, unique=True))
+    content = {url: draw(st.integers(0, 3)) for url in urls}
+    pages, redirects = [], {}
+    for url in urls:
+        same = [other.url for other in pages if content[other.url] == content[url]]
+        kind = draw(st.sampled_from(("page", "page", "page", "redirect", "unseen")))
+        if kind == "redirect" and same:
+            redirects[url] = draw(st.sampled_from(same))
+        elif kind != "unseen":
+            shown = content[url]
+            # Sketches may agree where pages differ, and be missing, and so may digests.
+            sketch = draw(st.sampled_from((None, (0, 0, 0, 0), (shown,) * 4)))
+            digest = draw(st.sampled_from((None, f"text {shown}")))
+            pages.append(Page(url, sketch=sketch, text_digest=digest))
+    return World(content, SiteLog(tuple(pages), redirects))
+
+
+def candidates_in(world: World, more: Iterable[Rule] = ()) -> list[Candidate]:
+    params = DetectionParams(min_support=1, similar=Similar.NONE)
+    likely = detect_likely_rules(world.log.pages, params)
+    named = detect_likely_parameters(world.log.pages, likeness_of(world.log.pages, Similar.NONE), 1)
+    return [*candidates_of(likely, named), *(Candidate((rule,), 1) for rule in more)]
+
+
+def campaign_in(
+    world: World, candidates: Sequence[Candidate], params: TrialParams, seed: int = 0, passes: int = 10
+) -> Campaign:
+    order = sorted({*(page.url for page in world.log.pages), *world.log.redirects})
+    chance.Random(seed).shuffle(order)
+    return Campaign(
+        candidates, LogEvidence(world.log, order), params, site=SITE, site_of=site_of, passes=passes
+    )
+
+
+def conduct(campaign: Campaign, world: World, at_once: int = 1, seed: int = 0) -> list[Probe]:
+    """Answer all probes, *at_once* of them under way, in any order; give them in the order they came."""
+    random, waiting, asked = chance.Random(seed), list[Probe](), list[Probe]()
+    while True:
+        while len(waiting) < at_once and (probe := campaign.next_probe()) is not None:
+            waiting.append(probe)
+            asked.append(probe)
+        if not waiting:
+            return asked
+        probe = waiting.pop(random.randrange(len(waiting)))
+        campaign.record(probe, world.outcome(probe.pair.url, probe.pair.target))
+
+
+def accepted(campaign: Campaign) -> list[Rule]:
+    return [one.rule for one in campaign.decisions if one.verdict is Verdict.VALID]
+
+
+#: Everything that is open or suspected is looked at, and nothing may be lost.
+THOROUGH = TrialParams(count=10**6, suspects=10**6, min_support=1, max_loss=0.0)
+
+at_once = st.integers(1, 8)
+seeds = st.integers(0, 9)
+
+
+@given(worlds(), st.lists(rules(), max_size=3), at_once, seeds)
+def test_a_thorough_campaign_never_gives_two_pages_of_the_log_one_key(world, more, at_once, seed):
+    campaign = campaign_in(world, candidates_in(world, more), THOROUGH, seed)
+    conduct(campaign, world, at_once, seed)
+    canonizer = Canonizer({SITE: accepted(campaign)}, site_of)
+    shown: dict[str, int] = {}
+    for url in [*(page.url for page in world.log.pages), *world.log.redirects]:
+        assert shown.setdefault(canonizer.canonize(url), world.content[url]) == world.content[url]
+
+
+@given(worlds(), st.lists(rules(), max_size=3), at_once, seeds)
+def test_a_campaign_ends_and_tells_what_became_of_each_candidate(world, more, at_once, seed):
+    candidates = candidates_in(world, more)
+    campaign = campaign_in(world, candidates, TrialParams(), seed)
+    conduct(campaign, world, at_once, seed)
+    assert campaign.finished
+    assert campaign.remaining == 0
+    every = {rule for candidate in candidates for rule in candidate.rules}
+    assert {one.rule for one in campaign.decisions} <= every
+    assert len(accepted(campaign)) == len(set(accepted(campaign)))
+
+
+@given(worlds(), st.lists(rules(), max_size=3), seeds)
+def test_a_campaign_never_probes_a_url_whose_key_the_rule_does_not_change(world, more, seed):
+    campaign = campaign_in(world, candidates_in(world, more), TrialParams(), seed)
+    while (probe := campaign.next_probe()) is not None:
+        before = Canonizer({SITE: accepted(campaign)}, site_of)
+        after = Canonizer({SITE: [*accepted(campaign), probe.rule]}, site_of)
+        url, target = probe.pair.url, probe.pair.target
+        assert url != target
+        assert before.canonize(url) != after.canonize(url)
+        assert before.canonize(url) != before.canonize(target)
+        assert after.canonize(url) == after.canonize(target)
+        campaign.record(probe, world.outcome(url, target))
+
+
+@given(worlds(), st.lists(rules(), max_size=3), at_once, seeds)
+def test_a_campaign_is_the_same_each_time(world, more, at_once, seed):
+    def once():
+        campaign = campaign_in(world, candidates_in(world, more), TrialParams(), seed)
+        return conduct(campaign, world, at_once, seed), campaign.decisions
+
+    assert once() == once()
+
+
+@given(worlds(), st.lists(rules(), max_size=3), seeds)
+def test_no_accepted_rule_refines_another_one(world, more, seed):
+    campaign = campaign_in(world, candidates_in(world, more), TrialParams(min_support=1), seed)
+    conduct(campaign, world)
+    of = [rule for rule in accepted(campaign) if isinstance(rule, SubstringRule)]
+    for i, rule in enumerate(of):
+        for other in of[:i]:
+            assert not oracle.pair_refines(oracle.Pair(*sides(rule), 0), oracle.Pair(*sides(other), 0))
+            assert rule != other.reversed()
+
+
+def test_answers_that_come_after_the_end_of_a_trial_change_nothing():
+    log = SiteLog(tuple(Page(f"{d}/{n}") for n in range(40) for d in "ab"))
+    world = World({page.url: n for n, page in enumerate(log.pages)}, log)
+    rule = SubstringRule("b", "a", start=True)
+    campaign = campaign_in(world, [Candidate((rule, rule.reversed()), 40)], TrialParams())
+    probes = [probe for probe in (campaign.next_probe() for _ in range(5)) if probe is not None]
+    assert len(probes) == 5
+    campaign.record(probes[0], Outcome.DIFFERENT)
+    assert campaign.next_probe() is None
+    decided = list(campaign.decisions)
+    assert [one.verdict for one in decided] == [Verdict.REFUTED]
+    for probe in probes[1:]:
+        campaign.record(probe, Outcome.SAME)
+    assert campaign.decisions == decided
+    assert campaign.finished
+
+
+def test_the_other_direction_is_tried_only_where_no_page_would_be_lost():
+    """Figure 4, lines 10 to 13: b → a fails, since a is not there; a → b merges what the log has not seen."""
+    log = SiteLog(tuple(Page(f"{d}/{n}") for n in range(200) for d in ("a", "b/b")))
+    content = {page.url: n // 2 for n, page in enumerate(log.pages)}
+    rule = SubstringRule("b/b", "a", start=True)
+    dead = World({url: shown for url, shown in content.items() if url.startswith("b")}, log)
+    campaign = campaign_in(dead, [Candidate((rule, rule.reversed()), 200)], TrialParams())
+    conduct(campaign, dead)
+    assert campaign.decisions[0].rule == rule
+    assert campaign.decisions[0].verdict is Verdict.REFUTED
+    assert [one.rule for one in campaign.decisions] == [rule, rule.reversed()]
+
+
+def test_rules_are_tried_by_support_and_those_accepted_before_come_first():
+    wide, narrow = SubstringRule("x", "y"), SubstringRule("z", "w")
+    likely = [LikelyRule(wide, 5, 5), LikelyRule(narrow, 9, 9)]
+    old = SubstringRule("old", "new")
+    assert [one.rules[0] for one in candidates_of(likely, [], [(old, 1)])] == [old, narrow, wide]
