@@ -11,10 +11,11 @@ from pathlib import Path
 from scrapy.settings import SETTINGS_PRIORITIES, Settings
 from scrapy.spiderloader import get_spider_loader
 from scrapy.utils.log import configure_logging
-from scrapy.utils.project import data_path, inside_project
+from scrapy.utils.project import inside_project
 
 from scrapy_dust.commands.progress import Progress
 from scrapy_dust.commands.tables import table
+from scrapy_dust.crawl_log import log_dir, spider_log_dir
 from scrapy_dust.dust.campaign import Decision
 from scrapy_dust.dust.rules import LikelyRule, anchored
 from scrapy_dust.dust.validation import Verdict
@@ -22,7 +23,7 @@ from scrapy_dust.engines.local import Mined
 from scrapy_dust.errors import CrawlLogError
 from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.entries import rule_content, rule_id
-from scrapy_dust.rule_book.files import in_project
+from scrapy_dust.rule_book.files import in_project, is_uri
 from scrapy_dust.rule_book.verdicts import Verdicts
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.trials.learning import Source, conclude, decide_from_log, loss_bound, mine, prepare, read
@@ -51,7 +52,7 @@ def run(project: Settings, logs: Sequence[str], opts: argparse.Namespace) -> int
         return 0
     trials, fetches = _try(project, settings, mined, progress, opts)
     if not opts.dry_run and trials:
-        conclude(trials, settings, source.names, _verdicts_path(settings))
+        conclude(trials, settings, found.logs, _verdicts_path(settings))
     _print_result(mined, trials, fetches, settings, written=not opts.dry_run, as_json=opts.json)
     return 0
 
@@ -63,7 +64,10 @@ def settings_of(project: Settings, opts: argparse.Namespace) -> DustSettings:
     return DustSettings.from_settings(
         project,
         validation_budget=opts.budget,
-        rules=[opts.rules] if opts.rules else None,
+        # As typed: relative to where one is, not to the project.
+        rules=[opts.rules if is_uri(opts.rules) else str(Path(opts.rules).absolute())]
+        if opts.rules
+        else None,
     )
 
 
@@ -72,8 +76,9 @@ def _source(settings: DustSettings, logs: Sequence[str], opts: argparse.Namespac
         return Source(logs, opts.format, opts.site)
     if settings.dir is None and not inside_project():
         raise ValueError("no LOG given, and this is no Scrapy project with a log of its own.")
-    folder = dust_dir(settings) / "logs"
-    folder = folder / opts.spider if opts.spider else folder
+    folder = log_dir(settings.dir)
+    if opts.spider:
+        folder = spider_log_dir(folder, opts.spider)
     if not folder.exists():
         raise CrawlLogError(
             str(folder), "there is no crawl log yet. Run `scrapy crawl` with scrapy-dust on, or name a LOG."
@@ -81,12 +86,8 @@ def _source(settings: DustSettings, logs: Sequence[str], opts: argparse.Namespac
     return Source([str(folder)], opts.format, opts.site)
 
 
-def dust_dir(settings: DustSettings) -> Path:
-    return Path(settings.dir if settings.dir is not None else data_path("dust", createdir=True))
-
-
 def _verdicts_path(settings: DustSettings) -> Path:
-    return dust_dir(settings) / "verdicts.json"
+    return log_dir(settings.dir).parent / "verdicts.json"
 
 
 def _try(

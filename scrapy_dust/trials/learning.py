@@ -49,23 +49,13 @@ class Source:
     format: str = "auto"
     host: str | None = None  #: only this host and those below it
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """What a rule book calls these logs: the names of their files."""
-        files = [file for path in self.paths for file in _files(Path(path))]
-        return tuple(dict.fromkeys(file.name for file in files)) or tuple(self.paths)
-
-
-def _files(path: Path) -> Iterable[Path]:
-    return sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
-
 
 @dataclass(frozen=True, slots=True)
 class Read:
     """What was read, by site."""
 
     visits: Mapping[str, Sequence[Visit]]
-    records: int
+    logs: tuple[str, ...]  #: the names of the files, as a rule book calls them
     unreadable: int
     named: Sequence[str]  #: the first unreadable lines, with where and why
 
@@ -81,7 +71,8 @@ def read(source: Source, reporter: Reporter) -> Read:
         if number % 20_000 == 0:
             reporter.reading(number)
     named = [f"{line.path}, line {line.line}: {line.reason}" for line in reading.unreadable]
-    return Read(by_site, reading.records, reading.unreadable_count, named)
+    logs = tuple(dict.fromkeys(file.name for file in reading.files))
+    return Read(by_site, logs, reading.unreadable_count, named)
 
 
 def _of_host(visits: Iterable[Visit], host: str | None) -> Iterator[Visit]:

@@ -1,0 +1,60 @@
+"""``DUST_LEARN = "close"``: a crawl that has ended is mined, and its rules are validated, before Scrapy exits.
+
+Mining runs in a thread, and validation is a crawl of its own in the event loop that runs already, with the
+settings of the crawl that ended. What fails here says so in one line; the crawl itself is over and safe.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+
+from scrapy.crawler import Crawler
+from scrapy.utils.asyncio import run_in_thread
+
+from scrapy_dust.crawl_log import log_dir
+from scrapy_dust.dust.validation import Verdict
+from scrapy_dust.errors import DustError
+from scrapy_dust.rule_book.book import RuleBook
+from scrapy_dust.rule_book.files import in_project
+from scrapy_dust.rule_book.verdicts import Verdicts
+from scrapy_dust.settings import DustSettings
+from scrapy_dust.trials.learning import Reporter, Source, conclude, decide_from_log, mine, prepare, read
+from scrapy_dust.trials.run import run_trials_here
+from scrapy_dust.trials.site_trials import SiteTrials
+
+logger = logging.getLogger(__name__)
+
+
+async def learn(crawler: Crawler, settings: DustSettings, spider_logs: Path) -> None:
+    """Mine the logs of one spider, and put what holds into the rule book."""
+    state = log_dir(settings.dir).parent / "verdicts.json"
+    try:
+        trials, logs = await run_in_thread(_prepare, spider_logs, settings, state)
+        fetches = 0
+        if settings.validation_budget:
+            fetches = await run_trials_here(crawler.settings.copy(), trials, settings.validation_budget)
+        else:
+            decide_from_log(trials)
+        await run_in_thread(conclude, trials, settings, logs, state)
+    except (DustError, OSError) as error:
+        logger.error("Nothing learned: %s", error, extra={"spider": crawler.spider})
+        return
+    valid = sum(one.verdict is Verdict.VALID for site in trials for one in site.campaign.decisions)
+    logger.info(
+        "Learned: %(valid)d rules hold, proved with %(fetches)d fetches; they are in %(book)s.",
+        {"valid": valid, "fetches": fetches, "book": settings.rules[0]},
+        extra={"spider": crawler.spider},
+    )
+
+
+def _prepare(
+    spider_logs: Path, settings: DustSettings, state: Path
+) -> tuple[list[SiteTrials], Sequence[str]]:
+    watched = Reporter()
+    found = read(Source([str(spider_logs)]), watched)
+    book = RuleBook.load([in_project(path) for path in settings.rules])
+    log_only = not settings.validation_budget
+    mined = mine(found.visits, settings, watched)
+    return prepare(mined, book, Verdicts.load(state), settings, log_only=log_only), found.logs
