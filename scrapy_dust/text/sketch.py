@@ -1,0 +1,135 @@
+"""What a page says, in a few numbers that say whether two pages say the same.
+
+`describe` takes any body with any headers and never raises. It reads at most `MAX_BYTES` of it and
+`MAX_WORDS` of those, so a body of any length costs no more than that; the digest of a text that was not read
+to its end is the whole body's, for then the words do not vouch for the page.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from enum import Enum
+
+from xxhash import xxh3_128_digest, xxh3_128_hexdigest
+
+from scrapy_dust.text import SKETCH_VERSION
+from scrapy_dust.text.encodings import decode
+from scrapy_dust.text.markup import Document, read_markup
+from scrapy_dust.text.shingles import (
+    Hashes,
+    Sketch,
+    hashes_of,
+    shingles_of,
+    simhash_of,
+    sketch_of,
+    sketch_of_bytes,
+)
+from scrapy_dust.text.words import split_words
+
+__all__ = ["MAX_BYTES", "SKETCH_VERSION", "PageText", "describe"]
+
+#: Of a body; the rest is in its digest only.
+MAX_BYTES = 2 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class PageText:
+    """What a page says."""
+
+    sketch: Sketch  #: four min-hashes of the shingles, each below 2**63; made from the bytes where no word is
+    shingles: Hashes = field(compare=False, repr=False)  #: distinct hashes of ten words each, ascending
+    text_digest: str  #: 128 bits, of the words and the title; of the bytes where no word is
+    digest: str  #: 128 bits, of the bytes
+    title: str | None
+    canonical: str | None  #: absolute
+    outlinks: int | None  #: None: no HTML
+    words: int
+    language: str | None  #: as the document says, in lower case
+    simhash: str  #: 64 bits, of the shingles
+
+
+def describe(body: bytes, content_type: str | None, encoding: str | None, url: str) -> PageText:
+    """What *body* says, that came from *url* with these headers.
+
+    *encoding* is one that was declared, not guessed; None: look into *content_type* and the document.
+    """
+    digest = xxh3_128_hexdigest(body)
+    kind = _kind(content_type)
+    if kind is _Kind.BYTES:
+        return _of_bytes(body, digest)
+    text, used = decode(body[:MAX_BYTES], content_type, encoding, markup=kind is not _Kind.TEXT)
+    # https://mimesniff.spec.whatwg.org: text has no such bytes, whatever its type says.
+    if _CONTROLS.search(text, 0, 1024):
+        return _of_bytes(body, digest)
+    if kind is _Kind.MARKUP or (kind is _Kind.UNKNOWN and _MARKUP.match(text)):
+        document = read_markup(text, url, used)
+    else:
+        document = Document(text)
+    return _of_document(document, body, digest)
+
+
+class _Kind(Enum):
+    MARKUP = 1
+    TEXT = 2
+    BYTES = 3
+    UNKNOWN = 4
+
+
+_CONTROLS = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_MARKUP = re.compile(
+    r"\s*<(?:!--|!doctype\s+html|(?:html|head|title|body|script|meta|table|div|h1|p|a)\b)", re.IGNORECASE
+)
+_MARKUP_TYPES = frozenset({"text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"})
+_TEXT_TYPE = re.compile(
+    r"text/|[^/]+/(?:.*\+)?(?:xml|json|x?-?ndjson|json-?(?:lines|seq)|(?:x-)?(?:java|ecma)script)$"
+)
+_NO_TEXT = Document("")
+_NO_TYPE = frozenset({"", "*/*", "unknown/unknown", "application/unknown"})
+
+
+def _kind(content_type: str | None) -> _Kind:
+    media_type = (content_type or "").partition(";")[0].strip().lower()
+    if media_type in _MARKUP_TYPES:
+        return _Kind.MARKUP
+    if _TEXT_TYPE.match(media_type):
+        return _Kind.TEXT
+    return _Kind.UNKNOWN if media_type in _NO_TYPE or "/" not in media_type else _Kind.BYTES
+
+
+def _of_document(document: Document, body: bytes, digest: str) -> PageText:
+    words, complete = split_words(document.text)
+    if not words:
+        return _of_bytes(body, digest, document)
+    joined = " ".join(words).encode("utf-8", "surrogatepass")
+    shingles = shingles_of(hashes_of(joined.split(b" ")))
+    said = joined + b"\n" + (document.title or "").encode("utf-8", "surrogatepass")
+    return PageText(
+        sketch=sketch_of(shingles),
+        shingles=shingles,
+        text_digest=xxh3_128_hexdigest(said) if complete and len(body) <= MAX_BYTES else digest,
+        digest=digest,
+        title=document.title,
+        canonical=document.canonical,
+        outlinks=document.outlinks,
+        words=len(words),
+        language=document.language,
+        simhash=simhash_of(shingles),
+    )
+
+
+def _of_bytes(body: bytes, digest: str, document: Document = _NO_TEXT) -> PageText:
+    """Without words two pages are alike where their bytes are equal, as the thesis has it for binaries."""
+    sketch, shingles = sketch_of_bytes(xxh3_128_digest(body))
+    return PageText(
+        sketch=sketch,
+        shingles=shingles,
+        text_digest=digest,
+        digest=digest,
+        title=document.title,
+        canonical=document.canonical,
+        outlinks=document.outlinks,
+        words=0,
+        language=document.language,
+        simhash=simhash_of(shingles),
+    )

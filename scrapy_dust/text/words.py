@@ -1,0 +1,36 @@
+"""Text to words. A word is what stands between white space; where a script writes none, a character is one."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+
+#: More words than any page that people read has; what comes after them is not sketched.
+MAX_WORDS = 200_000
+
+# Blocks of scripts written without spaces between words. As one "word", a paragraph of them would be
+# one feature of the page, and a changed letter would change all of it.
+_UNSPACED = (
+    "\u0e00-\u0eff"  # Thai, Lao
+    "\u1000-\u109f"  # Myanmar
+    "\u1780-\u17ff"  # Khmer
+    "\u2e80-\u2fdf"  # radicals
+    "\u3001-\u312f"  # CJK punctuation, Hiragana, Katakana, Bopomofo
+    "\u3190-\u4dbf"  # Kanbun, strokes, Katakana extensions, enclosed letters, ideographs A
+    "\u4e00-\u9fff"  # ideographs
+    "\uf900-\ufaff"  # compatibility ideographs
+    "\uff66-\uff9f"  # halfwidth Katakana
+    "\U0001b000-\U0001b16f"  # Kana supplements
+    "\U00020000-\U0003ffff"  # ideographs B and further
+)
+_ANY_UNSPACED = re.compile(f"[{_UNSPACED}]")
+_WORD = re.compile(rf"[{_UNSPACED}]|[^\s{_UNSPACED}]+")
+
+
+def split_words(text: str) -> tuple[list[str], bool]:
+    """The first `MAX_WORDS` words of *text*, and whether that is all of them."""
+    if text.isascii() or _ANY_UNSPACED.search(text) is None:
+        words = text.split(None, MAX_WORDS)
+    else:
+        words = [match.group() for match in islice(_WORD.finditer(text), MAX_WORDS + 1)]
+    return words[:MAX_WORDS], len(words) <= MAX_WORDS
