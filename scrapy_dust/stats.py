@@ -1,0 +1,70 @@
+"""Every ``dust/…`` stat, declared once: its name and what it counts.
+
+Numbers live here and not in log lines; the log has the sentences.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Self
+
+
+class Stat(StrEnum):
+    """A stat's name, with its meaning in ``doc``."""
+
+    doc: str
+
+    def __new__(cls, name: str, doc: str) -> Self:
+        member = str.__new__(cls, name)
+        member._value_ = name
+        member.doc = doc
+        return member
+
+    RECORDED = "dust/recorded", "Records written to the crawl log: pages, redirects, errors and failures."
+    RECORD_ERRORS = "dust/record_errors", "Responses and failures that could not be recorded."
+
+    CANONIZED = "dust/canonized", "Requests whose key is another than their own URL's."
+    CANONIZE_ERRORS = (
+        "dust/canonize_errors",
+        "Requests that could not be canonized, and were keyed as they are.",
+    )
+
+    FILTERED = (
+        "dust/filtered",
+        (
+            "URLs that rules kept from being fetched and Scrapy alone would have fetched; each URL once. "
+            "`dust/filtered/<rule id>` says by which rule, `dust/filtered/others` by one of many more; "
+            "a URL that several rules changed counts for each."
+        ),
+    )
+    SHADOW_FILTERED = (
+        "dust/shadow/filtered",
+        "In shadow mode: URLs that would have been filtered; by rule as above.",
+    )
+    CANARIES = (
+        "dust/canaries",
+        "URLs that a rule would have filtered and that were fetched all the same, to test it.",
+    )
+    REDIRECTS_CONTINUED = (
+        "dust/redirects_continued",
+        "Redirects to the class they came from, which were followed and not taken for duplicates.",
+    )
+    HEIRS = (
+        "dust/heirs",
+        "Filtered URLs that were fetched after all, because the one that stood for them failed.",
+    )
+    ALIASES_AFTER_FAILURE = (
+        "dust/aliases_after_failure",
+        "URLs that were not filtered, because whatever stood for their class had failed before they came.",
+    )
+    ALIASES_WITHOUT_ROOM = (
+        "dust/aliases_without_room",
+        "URLs that were not filtered, because too many were already kept in case of a failure.",
+    )
+    KEPT_ALIVE = "dust/kept_alive", "Pages that were got although the first URL of their class had failed."
+
+    RULES = "dust/rules", "Rules in force."
+
+
+#: So many rules have a stat of their own; what further rules filter is counted as ``…/others``.
+RULES_COUNTED = 100
