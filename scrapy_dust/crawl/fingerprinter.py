@@ -1,0 +1,82 @@
+"""`DustRequestFingerprinter`: URLs of one class share a fingerprint. What is fetched stays the URL as it came.
+
+It asks the fingerprinter that was configured before, about the canonical form of the request; about the
+request itself where no rule changes it, so that without rules every fingerprint is what it was.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from scrapy.utils.misc import build_from_crawler, load_object
+
+from scrapy_dust.crawl.requests import canonical_request
+from scrapy_dust.crawl.rules import rules_of
+from scrapy_dust.stats import Stat
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Self
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.statscollectors import StatsCollector
+    from scrapy.utils.request import RequestFingerprinterProtocol
+
+logger = logging.getLogger(__name__)
+
+
+class DustRequestFingerprinter:
+    """For ``REQUEST_FINGERPRINTER_CLASS``; wraps ``DUST_FALLBACK_REQUEST_FINGERPRINTER_CLASS``."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        rules = rules_of(crawler)
+        fallback = load_object(rules.settings.fallback_request_fingerprinter_class)
+        if fallback is DustRequestFingerprinter:
+            raise ValueError(
+                "DUST_FALLBACK_REQUEST_FINGERPRINTER_CLASS must be the fingerprinter to put underneath, "
+                "got scrapy-dust's own."
+            )
+        self._fallback: RequestFingerprinterProtocol = build_from_crawler(fallback, crawler)
+        self._canonize = rules.canonizer.canonize if rules.enforced else None
+        self._stats = crawler.stats
+        # By request: the dupefilter, the HTTP cache and the media pipelines all ask, and a canonical
+        # request is a new object, which the fallback's own cache does not know.
+        self._keys: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def fingerprint(self, request: Request) -> bytes:
+        if self._canonize is None:
+            return self._fallback.fingerprint(request)
+        key = self._keys.get(request)
+        if key is None:
+            fallback = self._fallback.fingerprint
+            key = class_key(request, self._canonize, fallback, self._stats) or fallback(request)
+            self._keys[request] = key
+        return key
+
+
+def class_key(
+    request: Request,
+    canonize: Callable[[str], str],
+    fingerprint: Callable[[Request], bytes],
+    stats: StatsCollector,
+) -> bytes | None:
+    """The fingerprint of *request*'s canonical form; None where it is its own, or cannot be canonized."""
+    try:
+        canonical = canonical_request(request, canonize)
+        if canonical is request:
+            return None
+        key = fingerprint(canonical)
+    except Exception:  # whatever a subclass of Request raises from replace(), or the fallback for such a URL
+        # The request as it is: fetching a page twice is allowed, losing it is not.
+        stats.inc_value(Stat.CANONIZE_ERRORS)
+        logger.debug("Could not canonize %(request)s.", {"request": request}, exc_info=True)
+        return None
+    stats.inc_value(Stat.CANONIZED)
+    return key

@@ -1,0 +1,68 @@
+"""Requests as rules see them: which URL is asked for, whether rules may speak of it, and its canonical form.
+
+Facts about other packages stand here and nowhere else. None of them is imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from scrapy import Request
+
+#: In a request's meta, by the user: no rule is applied to it.
+OPT_OUT = "dust"
+
+#: In a request's meta, by us: a rule would have filtered it, and it is fetched to see whether the rule still holds.
+CANARY = "dust_canary"
+
+#: In a request's meta, by our validation: fetched to judge a rule. It is not recorded, since a log of URLs
+#: that were made up to try a rule would teach that rule again.
+TRIAL = "dust_trial"
+
+
+def follows_rules(request: Request) -> bool:
+    """Whether rules may change this request's key."""
+    meta = request.meta
+    return (
+        request.method in ("GET", "HEAD")
+        and meta.get(OPT_OUT) is not False
+        and not meta.get("verbatim_url")
+        # scrapy-splash sends each request twice, the second time to the renderer. If both had the key of
+        # the page, the second would be a duplicate of the first.
+        and not is_rendered(request)
+    )
+
+
+def target_url(request: Request) -> str:
+    """The URL whose page is asked for, though a renderer may be asked."""
+    return (_splash_url(request.meta) if is_rendered(request) else None) or request.url
+
+
+def is_rendered(request: Request) -> bool:
+    """Whether *request* goes to a renderer, which is asked for the page of another URL."""
+    return bool(request.meta.get("_splash_processed"))
+
+
+def canonical_request(request: Request, canonize: Callable[[str], str]) -> Request:
+    """The request that *request* shares its key with; *request* itself where no rule changes it."""
+    if not follows_rules(request):
+        return request
+    changes: dict[str, Any] = {}
+    url = canonize(request.url)
+    if url != request.url:
+        changes["url"] = url
+    # scrapy-splash keeps the URL here too, and fingerprints what it finds here.
+    rendered = _splash_url(request.meta)
+    if rendered is not None and (form := canonize(rendered)) != rendered:
+        splash = request.meta["splash"]
+        changes["meta"] = {**request.meta, "splash": {**splash, "args": {**splash["args"], "url": form}}}
+    return request.replace(**changes) if changes else request
+
+
+def _splash_url(meta: dict[str, Any]) -> str | None:
+    splash = meta.get("splash")
+    args = splash.get("args") if isinstance(splash, dict) else None
+    url = args.get("url") if isinstance(args, dict) else None
+    return url if isinstance(url, str) else None
