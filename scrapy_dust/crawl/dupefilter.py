@@ -1,0 +1,169 @@
+"""`DustDupeFilter`: what the dupefilter underneath must not decide alone once URLs of one class share a key.
+
+A canonizing fingerprint on its own loses pages. A redirect inside a class would be dropped as a duplicate of
+the request that it answers, and a URL that fails would take with it every alias that was filtered because of
+it. So here
+
+- a redirect to the class it came from goes through, also where it is Scrapy's own canonicalization that makes
+  both ends equal; the very same URL may come back once in a chain, as on sites that set a cookie first;
+- while a class has no page, its aliases are kept, and queued in turn as those before them fail: `succession`;
+- a few of the URLs that a rule would filter are fetched all the same, so that a rule that is no longer true
+  is found out.
+
+Whether a key was seen before is left to the dupefilter underneath.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy.utils.job import job_dir
+from scrapy.utils.misc import build_from_crawler, load_object
+
+from scrapy_dust.crawl import job
+from scrapy_dust.crawl.filtering import Filtering
+from scrapy_dust.crawl.fingerprinter import class_key
+from scrapy_dust.crawl.requests import CANARY, follows_rules
+from scrapy_dust.crawl.rules import rules_of
+from scrapy_dust.crawl.succession import STANDS_FOR, Succession
+from scrapy_dust.stats import Stat
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+    from scrapy.dupefilters import BaseDupeFilter
+    from twisted.internet.defer import Deferred
+
+
+class DustDupeFilter:
+    """For ``DUPEFILTER_CLASS``; wraps ``DUST_FALLBACK_DUPEFILTER_CLASS``."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._rules = rules_of(crawler)
+        fallback = load_object(self._rules.settings.fallback_dupefilter_class)
+        if fallback is DustDupeFilter:
+            raise ValueError(
+                "DUST_FALLBACK_DUPEFILTER_CLASS must be the dupefilter to put underneath, got scrapy-dust's own."
+            )
+        self._inner: BaseDupeFilter = build_from_crawler(fallback, crawler)
+        self._crawler = crawler
+        self._filtering = Filtering(crawler, self._rules)
+        self._succession = Succession(crawler)
+        self._shadow: set[bytes] = set()  #: keys that would have been seen
+        self._jobdir = job_dir(crawler.settings) if self._rules.enforced else None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def open(self) -> Deferred[None] | None:
+        if self._jobdir is not None:
+            job.restore(self._jobdir, self._spider, self._succession, self._filtering)
+        return self._inner.open()
+
+    def close(self, reason: str) -> Deferred[None] | None:
+        if self._jobdir is not None:
+            job.save(self._jobdir, self._spider, self._succession, self._filtering)
+        return self._inner.close(reason)
+
+    def log(self, request: Request, spider: Spider) -> None:
+        self._inner.log(request, spider)
+
+    def request_seen(self, request: Request) -> bool:
+        seen = self._inner.request_seen(request)
+        if not self._rules.settings.enabled:
+            return seen
+        if follows_rules(request) and self._rules.cover(request.url):
+            if self._rules.enforced:
+                return not self._is_admitted(request, seen)
+            if not seen:
+                self._watch(request)
+        if seen and self._continues(request):
+            self._crawler.stats.inc_value(Stat.REDIRECTS_CONTINUED)
+            return False
+        if seen:
+            self._succession.chain_ended(request, self._key(request))
+        return seen
+
+    def _is_admitted(self, request: Request, seen: bool) -> bool:
+        key = self._key(request)
+        is_first = self._filtering.is_first(request, key)
+        if seen:
+            if self._continues(request) and not self._was_tried_elsewhere(request, key):
+                self._crawler.stats.inc_value(Stat.REDIRECTS_CONTINUED)
+                if self._succession.classes.is_waiting(key):
+                    self._succession.admit(request, key)
+                return True
+            self._succession.chain_ended(request, key)
+            if self._is_canary(request, key, is_first):
+                return True
+            if not self._is_needed(request, key, is_first):
+                return False
+        self._filtering.fetched(request, key)
+        self._succession.admit(request, key)
+        return True
+
+    def _was_tried_elsewhere(self, request: Request, key: bytes) -> bool:
+        chain = request.meta["redirect_urls"]
+        return request.url not in chain and self._succession.classes.was_tried(key, request.url)
+
+    def _is_canary(self, request: Request, key: bytes, is_first: bool) -> bool:
+        if not (is_first and self._filtering.is_canary(request.url)):
+            return False
+        request.meta[CANARY] = True
+        self._crawler.stats.inc_value(Stat.CANARIES)
+        if self._succession.classes.is_waiting(key):
+            self._succession.admit(request, key)
+        else:
+            request.meta.pop(STANDS_FOR, None)
+        return True
+
+    def _is_needed(self, request: Request, key: bytes, is_first: bool) -> bool:
+        """Whether the page may be lost without this alias of a class that was seen."""
+        if self._succession.classes.may_stand(key, request.url):
+            self._crawler.stats.inc_value(Stat.ALIASES_AFTER_FAILURE if is_first else Stat.HEIRS)
+            return True
+        if not self._succession.keep(request, key):
+            self._crawler.stats.inc_value(Stat.ALIASES_WITHOUT_ROOM)
+            return True
+        if is_first:
+            self._filtering.count(request, key)
+        return False
+
+    def _watch(self, request: Request) -> None:
+        """Shadow mode: count a request that is let through and would not have been."""
+        key = self._class_key(request)
+        if key not in self._shadow:
+            self._shadow.add(key)
+            self._filtering.fetched(request, key)
+        elif key not in map(self._class_key, _chain(request)):
+            self._filtering.count(request, key)
+
+    def _continues(self, request: Request) -> bool:
+        """Whether *request* is a redirect back to the class, or the very URL, that its chain came from."""
+        chain = _chain(request)
+        been = [*(earlier.url for earlier in chain), request.url]
+        if len(been) - len(set(been)) > 1:  # one return is a cookie being set, two are a circle
+            return False
+        return any(self._key(earlier) == self._key(request) for earlier in chain)
+
+    @property
+    def _spider(self) -> Spider:
+        assert self._crawler.spider is not None
+        return self._crawler.spider
+
+    def _key(self, request: Request) -> bytes:
+        return self._crawler.request_fingerprinter.fingerprint(request)
+
+    def _class_key(self, request: Request) -> bytes:
+        """The key that *request* would have if the rules were enforced."""
+        return class_key(
+            request, self._rules.canonizer.canonize, self._key, self._crawler.stats
+        ) or self._key(request)
+
+
+def _chain(request: Request) -> list[Request]:
+    """The requests that redirects led from to *request*, the first one first."""
+    return [request.replace(url=url) for url in request.meta.get("redirect_urls", ())]

@@ -1,0 +1,96 @@
+"""What rules filtered: told from what Scrapy alone would have filtered, counted by rule, and named in the log."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+import xxhash
+from scrapy import Request
+
+from scrapy_dust.crawl.requests import OPT_OUT
+from scrapy_dust.crawl.rules import CrawlRules, names
+from scrapy_dust.stats import RULES_COUNTED, Stat
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+logger = logging.getLogger(__name__)
+
+#: So many classes remember the URL that was fetched for them, to be named when an alias is filtered: some 20 MB.
+#: For the others the canonical form is named.
+FETCHED_REMEMBERED = 100_000
+
+
+class Filtering:
+    """Of one crawl."""
+
+    def __init__(self, crawler: Crawler, rules: CrawlRules) -> None:
+        self._crawler = crawler
+        self._rules = rules
+        self._stat = Stat.FILTERED if rules.enforced else Stat.SHADOW_FILTERED
+        self._counted: set[str] = set()  #: ids of rules that have a stat of their own
+        self.asked: set[int] = set()  #: hashes of the fingerprints that requests would have without rules
+        self._fetched: dict[bytes, str] = {}  #: key → URL, the oldest first
+
+    def is_first(self, request: Request, key: bytes) -> bool:
+        """Whether Scrapy alone would not have filtered *request*; True once for each URL."""
+        plain = int.from_bytes(self._plain_key(request, key)[:8], "big")
+        if plain in self.asked:
+            return False
+        self.asked.add(plain)
+        return True
+
+    def fetched(self, request: Request, key: bytes) -> None:
+        """*request* is let through, and is the one of its class that is named from now on."""
+        self._fetched[key] = request.url
+        if len(self._fetched) > FETCHED_REMEMBERED:
+            del self._fetched[next(iter(self._fetched))]
+
+    def is_canary(self, url: str) -> bool:
+        """Chosen by a hash, so that it is the same URLs whenever and wherever the crawl runs."""
+        return (
+            xxhash.xxh64_intdigest(url.encode("utf-8", "surrogatepass"))
+            < self._rules.settings.canary_rate * 2**64
+        )
+
+    def count(self, request: Request, key: bytes) -> None:
+        """A rule filtered *request*, or would have in shadow mode."""
+        stats = self._crawler.stats
+        stats.inc_value(self._stat)
+        fetched = self._fetched.get(key)
+        # A URL that is its own canonical form was filtered by the rules that changed the one fetched instead.
+        by = self._rules.explain(request.url) or self._rules.explain(fetched or request.url)
+        for identity in {identity for identity, _ in by} or {"others"}:
+            stats.inc_value(f"{self._stat}/{self._counted_as(identity)}")
+        logger.debug(
+            "%(verb)s %(request)s: %(rules)s makes it the page of %(url)s.",
+            {
+                "verb": "Filtered" if self._rules.enforced else "Would filter",
+                "request": request,
+                "rules": names(by) or "a rule",
+                "url": fetched or self._rules.canonizer.canonize(request.url),
+            },
+            extra={"spider": self._crawler.spider},
+        )
+
+    def _counted_as(self, identity: str) -> str:
+        if identity in self._counted:
+            return identity
+        if len(self._counted) >= RULES_COUNTED:
+            return "others"
+        self._counted.add(identity)
+        return identity
+
+    def _plain_key(self, request: Request, key: bytes) -> bytes:
+        if self._rules.canonizer.canonize(request.url) == request.url and "splash" not in request.meta:
+            return key
+        return self._crawler.request_fingerprinter.fingerprint(
+            Request(
+                request.url,
+                method=request.method,
+                headers=request.headers,
+                body=request.body,
+                meta={**request.meta, OPT_OUT: False},
+            )
+        )

@@ -1,0 +1,130 @@
+"""Who stands for a class, what became of it, and who comes next.
+
+An outcome is known from ``response_received``: a 2xx is a page, anything else that reached the spider is none,
+whether or not the spider handles it, since another alias may still have the page. What ends without an answer
+(an exception after all retries, robots.txt, a redirect that was dropped) leaves no trace that a dupefilter
+could see; it is known to have failed when the spider is idle.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from scrapy import Request, signals
+from scrapy.exceptions import DontCloseSpider
+
+from scrapy_dust.crawl.classes import WaitingClasses
+from scrapy_dust.stats import Stat
+
+if TYPE_CHECKING:
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+logger = logging.getLogger(__name__)
+
+#: In a request's meta, internal: the classes it stands for, each as its key in hex and the URL let through for
+#: it; several after a redirect from one class to another. In meta, because retries, renderers, proxies and disk
+#: queues keep meta and nothing else.
+STANDS_FOR = "_dust_stands_for"
+
+#: A class's key in hex, and the URL let through for it.
+Standing = tuple[str, str]
+
+
+class Succession:
+    """Of one crawl."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.classes: WaitingClasses[Request] = WaitingClasses()
+        self._crawler = crawler
+        self._ready: list[Request] = []
+        #: Key where redirects led that left a class → where the first of them came from; None: several classes.
+        self._led_here: dict[bytes, Standing | None] = {}
+        crawler.signals.connect(self._response_received, signal=signals.response_received)
+        crawler.signals.connect(self._spider_idle, signal=signals.spider_idle)
+
+    def admit(self, request: Request, key: bytes) -> None:
+        """*request* is let through and stands for its class, and for those it was redirected from."""
+        # Where there was no redirect, what stands in meta was copied from another request.
+        before = request.meta.get(STANDS_FOR, ()) if request.meta.get("redirect_urls") else ()
+        request.meta[STANDS_FOR] = [*before, (key.hex(), request.url)]
+        self.classes.stand(key, request.url)
+
+    def keep(self, request: Request, key: bytes) -> bool:
+        """*request* is filtered and may be an heir. False: there is no room, it should be let through instead."""
+        return self.classes.keep(key, request.url, request)
+
+    def chain_ended(self, request: Request, key: bytes) -> None:
+        """*request* was filtered. If it is a redirect, the page of *key* is all that its chain can have found."""
+        if request.meta.get("redirect_urls"):
+            self._ready += self._conclude(request, key, is_page=not self.classes.is_waiting(key))
+
+    def at_rest(self) -> WaitingClasses[Request]:
+        """All classes, with the heirs that were about to be queued back in their places."""
+        for heir in self._ready:
+            self.classes.keep(self._crawler.request_fingerprinter.fingerprint(heir), heir.url, heir)
+        self._ready.clear()
+        return self.classes
+
+    def _response_received(self, response: Response, request: Request, spider: Spider) -> None:
+        if request.meta.get(STANDS_FOR):
+            redirected = request.meta.get("redirect_urls")
+            key = self._crawler.request_fingerprinter.fingerprint(request) if redirected else None
+            self._ready += self._conclude(request, key, is_page=200 <= response.status < 300)
+        self._queue_heirs()
+
+    def _conclude(self, request: Request, landed_on: bytes | None, *, is_page: bool) -> Iterator[Request]:
+        """Settle or fail all that *request* stands for; the heirs that come next.
+
+        *landed_on*: the key where a redirect led; None: there was none.
+        """
+        stands_for: Sequence[Standing] = request.meta.get(STANDS_FOR, ())
+        for name, url in stands_for:
+            key = bytes.fromhex(name)
+            if not is_page:
+                yield from self._fail(key, url)
+            elif landed_on in (None, key):
+                if self.classes.settle(key):
+                    self._crawler.stats.inc_value(Stat.KEPT_ALIVE)
+            else:
+                yield from self._left(key, url, stands_for[0], landed_on)
+
+    def _left(self, key: bytes, url: str, origin: Standing, landed_on: bytes) -> Iterator[Request]:
+        """A redirect led from *origin* out of its class and to a page.
+
+        A page to which several classes redirect is a login, a home or an error page, and the page of none of
+        them. As long as there is one class only, it is believed to have found its own.
+        """
+        first = self._led_here.setdefault(landed_on, origin)
+        if first is not None and first[0] == origin[0]:
+            self.classes.rest(key)
+            return
+        yield from self._fail(key, url)
+        if first is not None:
+            self._led_here[landed_on] = None
+            yield from self._fail(bytes.fromhex(first[0]), first[1])
+
+    def _fail(self, key: bytes, url: str) -> Iterator[Request]:
+        heir = self.classes.fail(key, url)
+        if heir is not None:
+            yield heir
+
+    def _spider_idle(self, spider: Spider) -> None:
+        self._ready += self.classes.orphans()
+        if self._ready:
+            self._queue_heirs()
+            raise DontCloseSpider
+
+    def _queue_heirs(self) -> None:
+        # Not from within `chain_ended`: the scheduler is just queueing another request there.
+        ready, self._ready = self._ready, []
+        for heir in ready:
+            logger.debug(
+                "Queued %(request)s after all: the URL that stood for its class brought no page.",
+                {"request": heir},
+                extra={"spider": self._crawler.spider},
+            )
+            self._crawler.engine.crawl(heir)
