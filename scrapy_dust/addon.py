@@ -1,0 +1,53 @@
+"""The add-on: puts the parts of scrapy-dust into a project's settings, over what stands there.
+
+What a project, a spider, another add-on or a person has set is respected: a component of ours that is ordered
+elsewhere, or None, stays so, and a fingerprinter or dupefilter that was configured before is kept underneath.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy.settings import SETTINGS_PRIORITIES
+from scrapy.utils.misc import load_object
+
+from scrapy_dust.crawl.dupefilter import DustDupeFilter
+from scrapy_dust.crawl.extension import DustExtension
+from scrapy_dust.crawl.fingerprinter import DustRequestFingerprinter
+from scrapy_dust.crawl.log_middleware import CrawlLogMiddleware
+from scrapy_dust.settings import DustSettings, setting_name
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+#: Bodies are decoded here, attempts that will be retried are still seen, and so are pages with a meta refresh.
+LOG_MIDDLEWARE_ORDER = 585
+
+
+class Addon:
+    """``ADDONS = {"scrapy_dust.Addon": 900}``. The highest number wraps last, and so knows of all other add-ons."""
+
+    def update_settings(self, settings: BaseSettings) -> None:
+        """Raises `ValueError`, in one sentence, for a ``DUST_*`` setting that cannot be meant."""
+        if not DustSettings.from_settings(settings).enabled:
+            return
+        settings.setdefault_in_component_priority_dict(
+            "DOWNLOADER_MIDDLEWARES", CrawlLogMiddleware, LOG_MIDDLEWARE_ORDER
+        )
+        settings.setdefault_in_component_priority_dict("EXTENSIONS", DustExtension, 500)
+        _wrap(settings, "REQUEST_FINGERPRINTER_CLASS", DustRequestFingerprinter)
+        # `scrapy shell` turns the dupefilter off at this priority, and hangs on a second fetch of one URL if it
+        # is turned on again.
+        if settings.getpriority("DUPEFILTER_CLASS") != SETTINGS_PRIORITIES["command"]:
+            _wrap(settings, "DUPEFILTER_CLASS", DustDupeFilter)
+
+
+def _wrap(settings: BaseSettings, name: str, ours: type) -> None:
+    """Put *ours* in the place of the class that *name* is set to, and that class underneath."""
+    underneath = setting_name(f"fallback_{name}")
+    configured = settings.get(name)
+    if load_object(configured) is ours:
+        return
+    if settings.get(underneath) is None:  # otherwise somebody has chosen what to put underneath
+        settings.set(underneath, configured, "addon")
+    settings.set(name, ours, max(settings.getpriority(name) or 0, SETTINGS_PRIORITIES["addon"]))

@@ -1,0 +1,107 @@
+"""`CrawlLogMiddleware`: one record in the crawl log for each answer, and for each failure to get one.
+
+At 585 bodies are decoded, answers that will be retried still pass, and so do pages with a meta refresh.
+Redirects do not get there; they are taken from ``response_downloaded``, and so is the size on the wire.
+A redirect from the HTTP cache is not recorded: the log of the crawl that filled the cache has it.
+
+Recording never hurts the crawl: what goes wrong is said once, and counted.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from scrapy import signals
+from scrapy.exceptions import IgnoreRequest, NotConfigured
+
+from scrapy_dust.crawl.records import is_recorded, is_redirect, of_failure, of_page, of_redirect
+from scrapy_dust.crawl.rules import rules_of
+from scrapy_dust.crawl_log import CrawlLogWriter, log_dir, new_log_path
+from scrapy_dust.stats import Stat
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Self
+
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from scrapy_dust.crawl.records import Record
+
+logger = logging.getLogger(__name__)
+
+
+class CrawlLogMiddleware:
+    """For ``DOWNLOADER_MIDDLEWARES``, at 585."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        settings = rules_of(crawler).settings
+        if not (settings.enabled and settings.log_enabled):
+            raise NotConfigured
+        self._crawler = crawler
+        self._dir = settings.dir
+        self._writer: CrawlLogWriter | None = None
+        self._wire_sizes: WeakKeyDictionary[Request, int] = WeakKeyDictionary()
+        self._said = False
+        crawler.signals.connect(self._response_downloaded, signal=signals.response_downloaded)
+        crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        # A redirect that the spider handles was recorded when it was downloaded.
+        if is_recorded(request) and not is_redirect(response):
+            self._record(request, lambda: of_page(request, response, self._wire_sizes.get(request)))
+        return response
+
+    def process_exception(self, request: Request, exception: Exception) -> None:
+        # Robots.txt and the like are our side's decision, and say nothing of the site.
+        if is_recorded(request) and not isinstance(exception, IgnoreRequest):
+            self._record(request, lambda: [of_failure(request, exception)])
+
+    def _response_downloaded(self, response: Response, request: Request, spider: Spider) -> None:
+        if not is_recorded(request):
+            return
+        if is_redirect(response):
+            self._record(request, lambda: [of_redirect(request, response)])
+        else:
+            self._wire_sizes[request] = len(response.body)
+
+    def _record(self, request: Request, make: Callable[[], Iterable[Record]]) -> None:
+        try:
+            for record in make():
+                self._open().write(record)
+                self._crawler.stats.inc_value(Stat.RECORDED)
+        except Exception as error:  # noqa: BLE001  The crawl goes on, whatever a page or the disk has against it.
+            self._failed(f"could not record {request}", error)
+
+    def _open(self) -> CrawlLogWriter:
+        if self._writer is None:
+            assert self._crawler.spider is not None
+            self._writer = CrawlLogWriter(new_log_path(log_dir(self._dir), self._crawler.spider.name))
+        return self._writer
+
+    def _spider_closed(self, spider: Spider) -> None:
+        if self._writer is None:
+            return
+        try:
+            self._writer.close()
+        except OSError as error:
+            self._failed("could not finish the crawl log", error)
+
+    def _failed(self, what: str, error: Exception) -> None:
+        self._crawler.stats.inc_value(Stat.RECORD_ERRORS)
+        if self._said:
+            return
+        self._said = True
+        logger.error(
+            "%(what)s: %(error)r. The crawl goes on; what else fails is counted in the stat %(stat)s.",
+            {"what": what.capitalize(), "error": error, "stat": Stat.RECORD_ERRORS},
+            extra={"spider": self._crawler.spider},
+            exc_info=not isinstance(error, OSError),
+        )

@@ -1,0 +1,93 @@
+"""What there is to record of one answer, or of a failure to get one."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+from urllib.parse import urldefrag, urljoin
+
+from scrapy.http import TextResponse
+from scrapy.http.request import NO_CALLBACK
+from scrapy.utils.python import global_object_name
+from w3lib.url import safe_url_string
+
+from scrapy_dust.crawl.requests import CANARY, TRIAL, is_rendered, target_url
+from scrapy_dust.crawl_log import record_of_failure, record_of_page, record_of_redirect
+from scrapy_dust.text.sketch import describe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scrapy import Request
+    from scrapy.http import Response
+
+Record = dict[str, object]
+
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+
+
+def is_recorded(request: Request) -> bool:
+    """Whether *request* asks for a page of the crawl: not robots.txt, nor media, nor what a form was posted to.
+
+    Nor HEAD: a page without content would count as like any other.
+    """
+    return (
+        (request.method == "GET" or is_rendered(request))
+        and request.callback is not NO_CALLBACK
+        and not request.meta.get(TRIAL)
+        and request.url.startswith(("http://", "https://"))
+    )
+
+
+def is_redirect(response: Response) -> bool:
+    return response.status in _REDIRECTS and "Location" in response.headers
+
+
+def of_failure(request: Request, error: Exception) -> Record:
+    return record_of_failure(
+        target_url(request), global_object_name(type(error)), fetched_at=datetime.now(UTC), **_marks(request)
+    )
+
+
+def of_redirect(request: Request, response: Response) -> Record:
+    location = urljoin(request.url, safe_url_string(response.headers["Location"] or b""))
+    return record_of_redirect(
+        request.url, response.status, location, fetched_at=datetime.now(UTC), **_marks(request)
+    )
+
+
+def of_page(request: Request, response: Response, wire_size: int | None) -> Iterator[Record]:
+    """The page, or the error's; before it the redirects that a browser followed on its own."""
+    url, cached, fetched_at = target_url(request), "cached" in response.flags, _fetched_at(request)
+    if urldefrag(response.url).url != urldefrag(url).url:
+        # Out of the HTTP cache, where URLs of one class share an entry, it is simply the other URL's page.
+        if not cached:
+            yield record_of_redirect(url, 302, response.url, fetched_at=fetched_at, **_marks(request))
+        url = response.url
+    content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
+    # A renderer has decoded the page, and says how it encoded the result. With any other response Scrapy would
+    # guess where nothing is declared: slowly, and with two copies of a page not always alike.
+    rendered = is_rendered(request) or "playwright" in response.flags
+    encoding = response.encoding if rendered and isinstance(response, TextResponse) else None
+    latency = request.meta.get("download_latency")
+    yield record_of_page(
+        url,
+        response.status,
+        describe(response.body, content_type, encoding, url),
+        size=len(response.body),
+        fetched_at=fetched_at,
+        content_type=content_type,
+        wire_size=wire_size,
+        latency=None if latency is None or cached else round(latency, 4),
+        flags=list(response.flags),
+        **_marks(request),
+    )
+
+
+def _marks(request: Request) -> Record:
+    return {"canary": True} if request.meta.get(CANARY) else {}
+
+
+def _fetched_at(request: Request) -> datetime:
+    cached_at = request.meta.get("cache_timestamp")
+    return datetime.now(UTC) if cached_at is None else datetime.fromtimestamp(cached_at, UTC)
