@@ -1,0 +1,158 @@
+"""What is filtered: each case counted at the server and in the stats, and named in the log."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+from scrapy import Request
+from scrapy.dupefilters import RFPDupeFilter
+
+from scrapy_dust.crawl import classes, filtering
+from scrapy_dust.dust.rules import ParameterRule
+from scrapy_dust.rule_book.entries import rule_id
+from tests.crawl.crawling import crawl
+from tests.crawl.site import error, page, serving
+
+SID, UTM = ParameterRule("sid"), ParameterRule("utm")
+
+
+def aliases(site, count, *, of=1):
+    return [site.url(f"/p?id={n}&sid={sid}") for n in range(of) for sid in range(count)]
+
+
+def test_each_rule_is_counted_for_the_urls_it_kept_from_being_fetched_each_once(with_rules):
+    with serving(lambda path: page()) as site:
+        urls = [
+            site.url(f"/p?{query}")
+            for query in ("id=1", "id=1&sid=a", "sid=a&id=1", "id=1&sid=b&utm=c", "id=1")
+        ]
+        result = crawl(urls * 2, with_rules(site, SID, UTM))
+        sid, utm = (rule_id(site.name, rule) for rule in (SID, UTM))
+    assert site.asked == ["/p?id=1"]
+    assert result.stats["dust/filtered"] == 2
+    assert result.stats[f"dust/filtered/{sid}"] == 2
+    assert result.stats[f"dust/filtered/{utm}"] == 1
+    assert result.stats["dupefilter/filtered"] == 9
+
+
+def test_a_url_that_is_its_own_canonical_form_is_filtered_by_the_rules_that_changed_the_one_fetched(
+    with_rules,
+):
+    with serving(lambda path: page()) as site:
+        result = crawl([site.url("/p?id=1&sid=a"), site.url("/p?id=1")], with_rules(site, SID))
+        assert result.stats[f"dust/filtered/{rule_id(site.name, SID)}"] == 1
+
+
+def test_the_debug_log_names_the_rule_and_the_url_that_was_fetched_instead(with_rules, caplog):
+    caplog.set_level(logging.DEBUG, "scrapy_dust")
+    with serving(lambda path: page()) as site:
+        urls = aliases(site, 2)
+        crawl(urls, with_rules(site, SID))
+        identity = rule_id(site.name, SID)
+    said = [
+        record.getMessage()
+        for record in caplog.records
+        if record.name.startswith("scrapy_dust.crawl.filtering")
+    ]
+    assert said == [f"Filtered <GET {urls[1]}>: {SID} [{identity}] makes it the page of {urls[0]}."]
+
+
+def test_rules_beyond_the_first_hundred_share_a_stat(with_rules, monkeypatch):
+    monkeypatch.setattr(filtering, "RULES_COUNTED", 1)
+    with serving(lambda path: page()) as site:
+        result = crawl(
+            [site.url(f"/p?{q}") for q in ("id=1", "id=1&sid=a", "id=1&utm=a")], with_rules(site, SID, UTM)
+        )
+        assert result.stats[f"dust/filtered/{rule_id(site.name, SID)}"] == 1
+    assert result.stats["dust/filtered/others"] == 1
+
+
+def test_shadow_mode_counts_what_would_be_filtered_and_filters_nothing(with_rules):
+    with serving(lambda path: page()) as site:
+        settings = with_rules(site, SID) | {"DUST_MODE": "shadow"}
+        result = crawl(aliases(site, 3, of=2) * 2, settings)
+        identity = rule_id(site.name, SID)
+    assert len(site.asked) == 6
+    assert result.stats["dust/shadow/filtered"] == 4
+    assert result.stats[f"dust/shadow/filtered/{identity}"] == 4
+    assert "dust/filtered" not in result.stats
+
+
+@pytest.mark.parametrize("off", [{"DUST_MODE": "off"}, {"DUST_ENABLED": False}])
+def test_rules_that_are_off_filter_nothing(with_rules, off):
+    with serving(lambda path: page()) as site:
+        crawl(aliases(site, 3), with_rules(site, SID) | off)
+    assert len(site.asked) == 3
+
+
+def test_canaries_are_few_the_same_ones_in_every_crawl_and_each_fetched_once(with_rules):
+    with serving(lambda path: page()) as site:
+        settings = with_rules(site, SID) | {"DUST_CANARY_RATE": 0.2, "CONCURRENT_REQUESTS": 8}
+        first = crawl(aliases(site, 100) * 2, settings)
+        asked = list(site.asked)
+        crawl(aliases(site, 100), settings)
+    assert sorted(site.asked) == sorted(asked * 2)
+    canaries = first.stats["dust/canaries"]
+    assert len(asked) == 1 + canaries
+    assert 5 <= canaries <= 40
+    assert first.stats["dust/filtered"] == 99 - canaries
+
+
+def test_canaries_are_marked_for_those_who_read_the_answer(with_rules, tmp_path):
+    marked = []
+
+    class Marks(RFPDupeFilter):
+        pass
+
+    with serving(lambda path: page()) as site:
+        settings = with_rules(site, SID) | {"DUST_CANARY_RATE": 1}
+        requests = [Request(url) for url in aliases(site, 3)]
+        crawler = crawl(requests, settings | {"DUPEFILTER_CLASS": Marks}).crawler
+        marked = crawler.stats.get_value("dust/canaries")
+    assert marked == 2
+
+
+def test_a_canary_that_fails_does_not_reopen_a_class_that_has_its_page(with_rules):
+    with serving(lambda path: error(404) if path.endswith("=1") else page()) as site:
+        crawl(aliases(site, 2), with_rules(site, SID) | {"DUST_CANARY_RATE": 1})
+        assert len(site.asked) == 2
+
+
+def test_where_there_is_no_room_for_heirs_one_alias_of_each_class_is_fetched_instead(with_rules, monkeypatch):
+    monkeypatch.setattr(classes.WaitingClasses.__init__, "__defaults__", (3,))
+    with serving(lambda path: error(404) if path.endswith("sid=0") else page(words=path)) as site:
+        urls = aliases(site, 4, of=5)
+        result = crawl(urls, with_rules(site, SID) | {"CONCURRENT_REQUESTS": 1, "DOWNLOAD_DELAY": 0})
+    got = {url.partition("&")[0] for url in result.got}
+    assert len(got) == 5
+
+
+def test_http_cache_and_rules_go_together(with_rules, tmp_path):
+    with serving(lambda path: page(words=path)) as site:
+        settings = with_rules(site, SID) | {
+            "HTTPCACHE_ENABLED": True,
+            "HTTPCACHE_DIR": str(tmp_path / "cache"),
+        }
+        crawl(aliases(site, 3, of=3), settings)
+        result = crawl(aliases(site, 3, of=3), settings)
+    assert len(site.asked) == 3
+    assert result.stats["httpcache/hit"] == 3
+
+
+class Asked(RFPDupeFilter):
+    """Counts what it is asked, as a project's own dupefilter might."""
+
+    def request_seen(self, request):
+        self.asked = getattr(self, "asked", 0) + 1
+        return super().request_seen(request)
+
+    def close(self, reason):
+        assert self.asked == 3
+        return super().close(reason)
+
+
+def test_a_dupefilter_of_the_projects_own_decides_underneath(with_rules):
+    with serving(lambda path: page()) as site:
+        crawl(aliases(site, 3), with_rules(site, SID) | {"DUPEFILTER_CLASS": Asked})
+    assert len(site.asked) == 1

@@ -1,0 +1,132 @@
+"""Fingerprints: one per class, the same everywhere, and Scrapy's own where no rule has a say."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from scrapy import FormRequest, Request
+from scrapy.utils.request import RequestFingerprinter, fingerprint
+from scrapy.utils.test import get_crawler
+
+from scrapy_dust import DustRequestFingerprinter
+from scrapy_dust.dust.rules import ParameterRule, SubstringRule
+from tests.crawl.crawling import QUIET, write_rules
+
+RULES = {"example.com": [ParameterRule("sid"), SubstringRule("/index.html", "/", end=True)]}
+URL = "http://www.example.com/a/?sid=1&b=2"
+
+
+@pytest.fixture
+def with_example_rules(tmp_path, settings):
+    write_rules(tmp_path / "dust-rules.json", RULES)
+    return {**QUIET, **settings}
+
+
+@pytest.fixture
+def ours(with_example_rules):
+    return get_crawler(settings_dict=with_example_rules).request_fingerprinter
+
+
+def test_urls_of_one_class_share_a_fingerprint(ours):
+    same = ["/a/?b=2", "/a/?b=2&sid=x", "/a/?sid=y&b=2"]
+    assert len({ours.fingerprint(Request("http://www.example.com" + path)) for path in same}) == 1
+    assert ours.fingerprint(Request(URL)) == fingerprint(Request("http://www.example.com/a/?b=2"))
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        Request("http://www.example.com/a/?b=2"),
+        Request("http://other.example/a/?sid=1"),
+        Request(URL, method="POST"),
+        FormRequest(URL, formdata={"a": "b"}),
+        Request(URL, meta={"dust": False}),
+        Request(URL, meta={"verbatim_url": True}),
+        Request("data:,sid=1"),
+        Request(URL, meta={"_splash_processed": True, "splash": {"args": {"url": URL}}}),
+    ],
+    ids=lambda request: f"{request.method} {request.url} {request.meta}",
+)
+def test_what_no_rule_may_touch_has_the_fingerprint_that_scrapy_gives_it(ours, request_):
+    assert ours.fingerprint(request_) == fingerprint(request_)
+
+
+@pytest.mark.parametrize(
+    "changed", [{}, {"DUST_MODE": "off"}, {"DUST_MODE": "shadow"}, {"DUST_RULES": "none.json"}]
+)
+def test_without_rules_in_force_every_fingerprint_is_scrapys(with_example_rules, changed):
+    if not changed:
+        changed = {"DUST_ENABLED": False, "REQUEST_FINGERPRINTER_CLASS": DustRequestFingerprinter}
+    ours = get_crawler(settings_dict=with_example_rules | changed).request_fingerprinter
+    assert isinstance(ours, DustRequestFingerprinter)
+    assert ours.fingerprint(Request(URL)) == fingerprint(Request(URL))
+
+
+class Counting(RequestFingerprinter):
+    def __init__(self, crawler=None):
+        super().__init__(crawler)
+        self.asked: list[Request] = []
+
+    def fingerprint(self, request):
+        self.asked.append(request)
+        return b"f" + super().fingerprint(request)
+
+
+def test_a_fingerprint_is_made_once_by_the_fingerprinter_underneath(with_example_rules):
+    crawler = get_crawler(settings_dict=with_example_rules | {"REQUEST_FINGERPRINTER_CLASS": Counting})
+    underneath = crawler.request_fingerprinter._fallback
+    touched, untouched = Request(URL), Request("http://www.example.com/b")
+    for request in (touched, touched, untouched, untouched):
+        assert crawler.request_fingerprinter.fingerprint(request).startswith(b"f")
+    assert [request.url for request in underneath.asked] == ["http://www.example.com/a/?b=2", untouched.url]
+    assert underneath.asked[1] is untouched
+
+
+def test_a_request_that_cannot_be_canonized_keeps_its_own_fingerprint(with_example_rules):
+    class Odd(Request):
+        def __init__(self, url, needed, **rest):
+            super().__init__(url, **rest)
+
+    crawler = get_crawler(settings_dict=with_example_rules)
+    odd = Odd(URL, needed=1)
+    assert crawler.request_fingerprinter.fingerprint(odd) == fingerprint(odd)
+    assert crawler.stats.get_value("dust/canonize_errors") == 1
+
+
+def test_a_page_that_a_renderer_fetches_is_canonized_where_the_renderer_looks(ours):
+    def rendered(url):
+        return Request(url, meta={"splash": {"args": {"url": url, "wait": 1}, "endpoint": "render.html"}})
+
+    class OfSplash:
+        def fingerprint(self, request):
+            return json.dumps(request.meta["splash"], sort_keys=True).encode()
+
+    ours._fallback = OfSplash()
+    assert ours.fingerprint(rendered(URL)) == ours.fingerprint(rendered(URL.replace("sid=1", "sid=2")))
+    assert ours.fingerprint(rendered(URL)) != ours.fingerprint(rendered(URL.replace("b=2", "b=3")))
+
+
+def test_fingerprints_are_the_same_in_every_process(with_example_rules):
+    program = """
+import json, sys
+from scrapy import Request
+from scrapy.utils.test import get_crawler
+crawler = get_crawler(settings_dict=json.loads(sys.argv[1]))
+urls = [f"http://{h}.example.com/{p}/index.html?sid={n}" for h in ("www", "a") for p in "xyz" for n in range(9)]
+print([crawler.request_fingerprinter.fingerprint(Request(url)).hex() for url in urls])
+"""
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", program, json.dumps(with_example_rules)],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("0", "1", "random")
+    }
+    assert len(printed) == 1
+    assert len(set(json.loads(printed.pop().replace(b"'", b'"')))) == 6
