@@ -1,0 +1,152 @@
+"""From one record of a log, as JSON or CSV gave it, to a `Visit`, or to the reason why not.
+
+This is the border: what passes has the right types, and sizes and statuses that can be. Numbers may come as
+strings, as in CSV; an empty string says nothing, as None does; fields that nobody here knows are ignored.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urljoin
+
+from scrapy_dust.dust.pages import Visit
+
+#: A longer list is no sketch, and would make those of all pages as wide.
+MAX_SKETCH = 1024
+_LARGEST = 2**63 - 1
+_TEXTS = (
+    "digest",
+    "text_digest",
+    "simhash",
+    "title",
+    "content_type",
+    "redirect_to",
+    "canonical",
+    "fetched_at",
+)
+_TEXT_TYPES = frozenset({str, type(None)})
+
+
+class Unreadable(Exception):
+    """A line that is not a record; says why."""
+
+
+def visit_of(record: Mapping[str, Any]) -> Visit:
+    """Raises `Unreadable`."""
+    url = record.get("url")
+    if not isinstance(url, str) or not url or url.isspace():
+        raise Unreadable("no 'url'" if url is None else f"'url' is {_short(url)}, not a URL")
+    status = _whole(record, "status")
+    if status is not None and status > 999:
+        raise Unreadable(f"'status' is {status}, not an HTTP status")
+    # A log has a million lines: all texts are checked at once, and looked at one by one only if one is none.
+    texts = tuple(map(record.get, _TEXTS))
+    if not _TEXT_TYPES.issuperset(map(type, texts)):
+        raise Unreadable(_which_is_no_text(texts))
+    digest, text_digest, simhash, title, content_type, redirect_to, canonical, fetched_at = texts
+    return Visit(
+        url=url,
+        status=status,
+        size=_size(record),
+        sketch=_sketch(record),
+        digest=digest or None,
+        text_digest=text_digest or None,
+        simhash=simhash or None,
+        title=title or None,
+        content_type=content_type or None,
+        redirect_to=_absolute(url, redirect_to) if redirect_to else None,
+        canonical=_absolute(url, canonical) if canonical else None,
+        outlinks=_whole(record, "outlinks"),
+        fetched_at=fetched_at or None,
+        failed=status is None and bool(record.get("error")),
+    )
+
+
+def version_of(record: Mapping[str, Any]) -> int | None:
+    """Of its sketch; None: it does not say. Raises `Unreadable`."""
+    return _whole(record, "sketch_version")
+
+
+def _which_is_no_text(texts: Sequence[object]) -> str:
+    name, value = next(pair for pair in zip(_TEXTS, texts, strict=True) if type(pair[1]) not in _TEXT_TYPES)
+    return f"{name!r} is {_short(value)}, not a string"
+
+
+def _whole(record: Mapping[str, object], name: str) -> int | None:
+    value = record.get(name)
+    if type(value) is int and 0 <= value <= _LARGEST:
+        return value
+    if value is None or value == "":
+        return None
+    return _number(value, name)
+
+
+def _number(value: object, name: str) -> int:
+    """The slow way: strings, and the floats that a column with gaps is written in."""
+    if isinstance(value, (int, float, str)) and not isinstance(value, bool):
+        try:
+            number = float(value) if "." in str(value) else int(value)
+            if 0 <= number <= _LARGEST and number == int(number):
+                return int(number)
+        except (ValueError, OverflowError):
+            pass
+    raise Unreadable(f"{name!r} is {_short(value)}, not a whole number")
+
+
+def _size(record: Mapping[str, object]) -> tuple[int, int] | None:
+    value = record.get("size")
+    if type(value) is int and 0 <= value <= _LARGEST:
+        return value, value
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        value = _list("size", value)
+    if isinstance(value, list):
+        if len(value) == 2:
+            least, most = (_number(part, "size") for part in value)
+            if least <= most:
+                return least, most
+        raise Unreadable(f"'size' is {_short(value)}, neither bytes nor [min, max]")
+    if value is None or value == "":
+        return None
+    size = _number(value, "size")
+    return size, size
+
+
+def _sketch(record: Mapping[str, object]) -> tuple[int, ...] | None:
+    value = record.get("sketch")
+    if value is None or value == "":
+        return None
+    if isinstance(value, str):
+        value = _list("sketch", value)
+    if not isinstance(value, list) or not set(map(type, value)) <= {int}:
+        raise Unreadable(f"'sketch' is {_short(value)}, not a list of integers")
+    if len(value) > MAX_SKETCH:
+        raise Unreadable(f"'sketch' has {len(value)} hashes, more than {MAX_SKETCH}")
+    return tuple(value) or None
+
+
+def _list(name: str, cell: str) -> list[object]:
+    """A cell's JSON list, or its numbers between spaces."""
+    try:
+        if cell.lstrip().startswith("["):
+            found = json.loads(cell)
+            return found if isinstance(found, list) else [found]
+        return [int(part) for part in cell.split()]
+    except (ValueError, RecursionError):
+        raise Unreadable(f"{name!r} is {_short(cell)}, not a list of integers") from None
+
+
+def _absolute(url: str, target: str) -> str | None:
+    """As the Location header has it, it may be relative."""
+    if "://" in target:
+        return target
+    try:
+        return urljoin(url, target)
+    except ValueError:
+        return None
+
+
+def _short(value: object) -> str:
+    said = repr(value[:40] if isinstance(value, (str, list)) else value)
+    return said if len(said) <= 60 else said[:57] + "…"

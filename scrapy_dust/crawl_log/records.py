@@ -1,0 +1,64 @@
+"""What a crawl log says of one request: the interchange format's fields, and a few of our own.
+
+What is not known is left out. Ours are ``sketch_version``, ``words``, ``language``, ``error`` and whatever
+more the caller knows: ``wire_size`` in bytes, ``latency`` in seconds, ``flags``, ``referrer``.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from scrapy_dust.text import SKETCH_VERSION
+
+if TYPE_CHECKING:
+    from scrapy_dust.text.sketch import PageText
+
+Record = dict[str, object]
+
+
+def record_of_page(
+    url: str, status: int, text: PageText, *, size: int, fetched_at: datetime, **more: object
+) -> Record:
+    """An answer with a body, an error's too."""
+    return _known(
+        {
+            "url": url,
+            "status": status,
+            "size": size,
+            "sketch": list(text.sketch),
+            "sketch_version": SKETCH_VERSION,
+            "digest": text.digest,
+            "text_digest": text.text_digest,
+            "simhash": text.simhash,
+            "title": text.title,
+            "canonical": text.canonical,
+            "outlinks": text.outlinks,
+            "words": text.words,
+            "language": text.language,
+            "fetched_at": _time(fetched_at),
+        },
+        more,
+    )
+
+
+def record_of_redirect(
+    url: str, status: int, redirect_to: str, *, fetched_at: datetime, **more: object
+) -> Record:
+    """An answer that sends to *redirect_to*, an absolute URL."""
+    return _known(
+        {"url": url, "status": status, "redirect_to": redirect_to, "fetched_at": _time(fetched_at)}, more
+    )
+
+
+def record_of_failure(url: str, error: str, *, fetched_at: datetime, **more: object) -> Record:
+    """No answer came; *error* names what came instead."""
+    return _known({"url": url, "error": error or "unknown", "fetched_at": _time(fetched_at)}, more)
+
+
+def _known(record: Record, more: Record) -> Record:
+    return {name: value for name, value in (record | more).items() if value not in (None, "", [], ())}
+
+
+def _time(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
