@@ -46,7 +46,7 @@ def _wrap(settings: BaseSettings, name: str, ours: type) -> None:
     """Put *ours* in the place of the class that *name* is set to, and that class underneath."""
     underneath = setting_name(f"fallback_{name}")
     configured = settings.get(name)
-    if load_object(configured) is ours:
+    if issubclass(load_object(configured), ours):
         return
     if settings.get(underneath) is None:  # otherwise somebody has chosen what to put underneath
         settings.set(underneath, configured, "addon")

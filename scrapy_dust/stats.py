@@ -10,7 +10,7 @@ from typing import Self
 
 
 class Stat(StrEnum):
-    """A stat's name, with its meaning in ``doc``."""
+    """A stat's name as ``value``, which is what Scrapy's stats are given, and its meaning as ``doc``."""
 
     doc: str
 

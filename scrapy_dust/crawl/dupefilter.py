@@ -43,10 +43,6 @@ class DustDupeFilter:
     def __init__(self, crawler: Crawler) -> None:
         self._rules = rules_of(crawler)
         fallback = load_object(self._rules.settings.fallback_dupefilter_class)
-        if fallback is DustDupeFilter:
-            raise ValueError(
-                "DUST_FALLBACK_DUPEFILTER_CLASS must be the dupefilter to put underneath, got scrapy-dust's own."
-            )
         self._inner: BaseDupeFilter = build_from_crawler(fallback, crawler)
         self._crawler = crawler
         self._filtering = Filtering(crawler, self._rules)
@@ -81,7 +77,7 @@ class DustDupeFilter:
             if not seen:
                 self._watch(request)
         if seen and self._continues(request):
-            self._crawler.stats.inc_value(Stat.REDIRECTS_CONTINUED)
+            self._crawler.stats.inc_value(Stat.REDIRECTS_CONTINUED.value)
             return False
         if seen:
             self._succession.chain_ended(request, self._key(request))
@@ -92,7 +88,7 @@ class DustDupeFilter:
         is_first = self._filtering.is_first(request, key)
         if seen:
             if self._continues(request) and not self._was_tried_elsewhere(request, key):
-                self._crawler.stats.inc_value(Stat.REDIRECTS_CONTINUED)
+                self._crawler.stats.inc_value(Stat.REDIRECTS_CONTINUED.value)
                 if self._succession.classes.is_waiting(key):
                     self._succession.admit(request, key)
                 return True
@@ -113,7 +109,7 @@ class DustDupeFilter:
         if not (is_first and self._filtering.is_canary(request.url)):
             return False
         request.meta[CANARY] = True
-        self._crawler.stats.inc_value(Stat.CANARIES)
+        self._crawler.stats.inc_value(Stat.CANARIES.value)
         if self._succession.classes.is_waiting(key):
             self._succession.admit(request, key)
         else:
@@ -123,10 +119,10 @@ class DustDupeFilter:
     def _is_needed(self, request: Request, key: bytes, is_first: bool) -> bool:
         """Whether the page may be lost without this alias of a class that was seen."""
         if self._succession.classes.may_stand(key, request.url):
-            self._crawler.stats.inc_value(Stat.ALIASES_AFTER_FAILURE if is_first else Stat.HEIRS)
+            self._crawler.stats.inc_value((Stat.ALIASES_AFTER_FAILURE if is_first else Stat.HEIRS).value)
             return True
         if not self._succession.keep(request, key):
-            self._crawler.stats.inc_value(Stat.ALIASES_WITHOUT_ROOM)
+            self._crawler.stats.inc_value(Stat.ALIASES_WITHOUT_ROOM.value)
             return True
         if is_first:
             self._filtering.count(request, key)

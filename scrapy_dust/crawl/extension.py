@@ -44,7 +44,7 @@ class DustExtension:
         return cls(crawler)
 
     def _spider_opened(self, spider: Spider) -> None:
-        self._crawler.stats.set_value(Stat.RULES, self._rules.count)
+        self._crawler.stats.set_value(Stat.RULES.value, self._rules.count)
 
     def _spider_closed(self, spider: Spider, reason: str) -> None:
         self._reason = reason
@@ -67,14 +67,15 @@ class DustExtension:
         shadow = self._rules.settings.mode == "shadow"
         filtered = Stat.SHADOW_FILTERED if shadow else Stat.FILTERED
         saved = stats.get(filtered, 0) - (0 if shadow else stats.get(Stat.HEIRS, 0))
-        said = f"{self._rules.count} rules {'would have ' if shadow else ''}saved {max(saved, 0)} requests"
+        said = f"{_number(self._rules.count, 'rule')} {'would have ' if shadow else ''}saved "
+        said += _number(max(saved, 0), "request")
         by_rule = _by_rule(stats, f"{filtered}/")
         if by_rule:
             said += f" ({by_rule})"
         if not shadow:
             said += (
-                f"; {stats.get(Stat.CANARIES, 0)} URLs fetched to test rules,"
-                f" {stats.get(Stat.KEPT_ALIVE, 0)} pages got by another alias after the first had failed"
+                f"; {_number(stats.get(Stat.CANARIES, 0), 'URL')} fetched to test rules,"
+                f" {_number(stats.get(Stat.KEPT_ALIVE, 0), 'page')} got by another alias after the first had failed"
             )
         return f"{said}."
 
@@ -82,8 +83,12 @@ class DustExtension:
 def _without_rules(stats: Mapping[str, Any], mode: str) -> str:
     recorded = stats.get(Stat.RECORDED, 0)
     if mode == "off":
-        return f"Rules are off (DUST_MODE); recorded {recorded} answers."
-    return f"No rules yet; recorded {recorded} answers. `scrapy dustmine` makes rules of them."
+        return f"Rules are off (DUST_MODE); recorded {_number(recorded, 'answer')}."
+    return f"No rules yet; recorded {_number(recorded, 'answer')}. `scrapy dustmine` makes rules of them."
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _by_rule(stats: Mapping[str, Any], prefix: str) -> str:

@@ -57,7 +57,7 @@ class Filtering:
     def count(self, request: Request, key: bytes) -> None:
         """A rule filtered *request*, or would have in shadow mode."""
         stats = self._crawler.stats
-        stats.inc_value(self._stat)
+        stats.inc_value(self._stat.value)
         fetched = self._fetched.get(key)
         # A URL that is its own canonical form was filtered by the rules that changed the one fetched instead.
         by = self._rules.explain(request.url) or self._rules.explain(fetched or request.url)

@@ -34,11 +34,6 @@ class DustRequestFingerprinter:
     def __init__(self, crawler: Crawler) -> None:
         rules = rules_of(crawler)
         fallback = load_object(rules.settings.fallback_request_fingerprinter_class)
-        if fallback is DustRequestFingerprinter:
-            raise ValueError(
-                "DUST_FALLBACK_REQUEST_FINGERPRINTER_CLASS must be the fingerprinter to put underneath, "
-                "got scrapy-dust's own."
-            )
         self._fallback: RequestFingerprinterProtocol = build_from_crawler(fallback, crawler)
         self._canonize = rules.canonizer.canonize if rules.enforced else None
         self._stats = crawler.stats
@@ -75,8 +70,8 @@ def class_key(
         key = fingerprint(canonical)
     except Exception:  # whatever a subclass of Request raises from replace(), or the fallback for such a URL
         # The request as it is: fetching a page twice is allowed, losing it is not.
-        stats.inc_value(Stat.CANONIZE_ERRORS)
+        stats.inc_value(Stat.CANONIZE_ERRORS.value)
         logger.debug("Could not canonize %(request)s.", {"request": request}, exc_info=True)
         return None
-    stats.inc_value(Stat.CANONIZED)
+    stats.inc_value(Stat.CANONIZED.value)
     return key

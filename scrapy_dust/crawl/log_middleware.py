@@ -76,9 +76,9 @@ class CrawlLogMiddleware:
         try:
             for record in make():
                 self._open().write(record)
-                self._crawler.stats.inc_value(Stat.RECORDED)
+                self._crawler.stats.inc_value(Stat.RECORDED.value)
         except Exception as error:  # noqa: BLE001  The crawl goes on, whatever a page or the disk has against it.
-            self._failed(f"could not record {request}", error)
+            self._failed(f"Could not record {request}", error)
 
     def _open(self) -> CrawlLogWriter:
         if self._writer is None:
@@ -92,16 +92,16 @@ class CrawlLogMiddleware:
         try:
             self._writer.close()
         except OSError as error:
-            self._failed("could not finish the crawl log", error)
+            self._failed("Could not finish the crawl log", error)
 
     def _failed(self, what: str, error: Exception) -> None:
-        self._crawler.stats.inc_value(Stat.RECORD_ERRORS)
+        self._crawler.stats.inc_value(Stat.RECORD_ERRORS.value)
         if self._said:
             return
         self._said = True
         logger.error(
             "%(what)s: %(error)r. The crawl goes on; what else fails is counted in the stat %(stat)s.",
-            {"what": what.capitalize(), "error": error, "stat": Stat.RECORD_ERRORS},
+            {"what": what, "error": error, "stat": Stat.RECORD_ERRORS},
             extra={"spider": self._crawler.spider},
             exc_info=not isinstance(error, OSError),
         )

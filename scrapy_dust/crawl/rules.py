@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from scrapy.utils.job import job_dir
+from scrapy.utils.misc import load_object
 
 from scrapy_dust.dust.canonization import Canonizer, Step
 from scrapy_dust.errors import DustError
 from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.entries import rule_id
 from scrapy_dust.rule_book.files import in_project
-from scrapy_dust.settings import DustSettings
+from scrapy_dust.settings import DustSettings, setting_name
 from scrapy_dust.sites import site_of
 
 if TYPE_CHECKING:
@@ -66,11 +67,20 @@ def rules_of(crawler: Crawler) -> CrawlRules:
     """Raises `ValueError` or `DustError`, in one sentence, if the crawl must not start."""
     if crawler not in _rules:
         settings = DustSettings.from_settings(crawler.settings)
+        for name in ("fallback_request_fingerprinter_class", "fallback_dupefilter_class"):
+            _refuse_ours(name, getattr(settings, name))
         rules = _load(settings)
         if settings.enabled:
             _hold_to(rules, job_dir(crawler.settings))
         _rules[crawler] = rules
     return _rules[crawler]
+
+
+def _refuse_ours(name: str, underneath: object) -> None:
+    """A class of ours under itself would ask itself for ever."""
+    found = load_object(underneath)  # type: ignore[arg-type]
+    if any(base.__module__.startswith("scrapy_dust.") for base in getattr(found, "__mro__", ())):
+        raise ValueError(f"{setting_name(name)} must be the class to put underneath, got scrapy-dust's own.")
 
 
 def _load(settings: DustSettings) -> CrawlRules:

@@ -88,7 +88,7 @@ class Succession:
                 yield from self._fail(key, url)
             elif landed_on in (None, key):
                 if self.classes.settle(key):
-                    self._crawler.stats.inc_value(Stat.KEPT_ALIVE)
+                    self._crawler.stats.inc_value(Stat.KEPT_ALIVE.value)
             else:
                 yield from self._left(key, url, stands_for[0], landed_on)
 
