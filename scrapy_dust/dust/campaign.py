@@ -190,7 +190,7 @@ class Campaign:
         stands = current.candidate.accepted and verdict is Verdict.UNDECIDED
         if verdict is Verdict.VALID or stands:
             self._accepted.append(current.rule)
-            classes.accept(current.moved)
+            classes.accept(current.rule, current.moved, self._canonizer())
             self._directions = []
         elif tally.contradictions:
             self._directions = []

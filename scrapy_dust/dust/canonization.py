@@ -62,6 +62,23 @@ class Canonizer:
                 return form if form == url or self._site_of(form) == site else url
         return url
 
+    def forms(self, url: str) -> tuple[str, ...]:
+        """*url* and all that the rules make of it on the way, whether the last of it is taken or not.
+
+        A further rule that changes none of these changes nothing about the URL's key.
+        """
+        rules = self._rules.get(self._site_of(url) or "", ())
+        forms = [url]
+        for _ in range(self._passes):
+            before = forms[-1]
+            for rule in rules:
+                form = rule.apply(forms[-1])
+                if form != forms[-1]:
+                    forms.append(form)
+            if forms[-1] == before:
+                break
+        return tuple(forms)
+
     def explain(self, url: str) -> tuple[Step, ...]:
         """Each rule that changed something on the way to `canonize`; empty where the URL is its own key."""
         if self.canonize(url) == url:

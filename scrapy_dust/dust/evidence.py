@@ -63,22 +63,26 @@ class Classes:
     def __init__(self, evidence: LogEvidence, canonizer: Canonizer) -> None:
         self._evidence = evidence
         self._key = {url: canonizer.canonize(url) for url in evidence.urls}
-        self._keeper: dict[str, str] = {}  # key → the URL that stands for the class
-        for url in evidence.urls:
-            self._keeper.setdefault(self._key[url], url)
+        self._forms = {url: canonizer.forms(url) for url in evidence.urls}
+        self._members = self._by_key()
 
     def __len__(self) -> int:
-        return len(self._keeper)
+        return len(self._members)
+
+    def _by_key(self) -> dict[str, list[str]]:
+        members: dict[str, list[str]] = {}
+        for url, key in self._key.items():
+            members.setdefault(key, []).append(url)
+        return members
+
+    def _touched(self, rule: Rule) -> list[str]:
+        """The URLs on whose way to their key *rule* does something."""
+        return [url for url, forms in self._forms.items() if any(rule.apply(form) != form for form in forms)]
 
     def moved(self, rule: Rule, canonizer: Canonizer) -> dict[str, str]:
         """The URLs whose key changes when *rule* is added, which *canonizer* has, with their new keys."""
-        changed = {}
-        for url, key in self._key.items():
-            if rule.apply(key) != key or rule.apply(url) != url:
-                new = canonizer.canonize(url)
-                if new != key:
-                    changed[url] = new
-        return changed
+        changed = {url: canonizer.canonize(url) for url in self._touched(rule)}
+        return {url: key for url, key in changed.items() if key != self._key[url]}
 
     def merged(self, moved: dict[str, str]) -> list[Pair]:
         """A pair for each class that another one swallows, and for each new key that is no URL of the log."""
@@ -90,8 +94,10 @@ class Classes:
             if (old, key) in done:
                 continue
             done.add((old, key))
-            keeper = met.get(key) or self._keeper.get(key)
-            if keeper is None or keeper in moved:
+            keeper = met.get(key) or next(
+                (one for one in self._members.get(key, ()) if one not in moved), None
+            )
+            if keeper is None:
                 keeper = met.setdefault(key, url)
             if keeper != url:
                 pairs.append(self._evidence.pair(url, keeper))
@@ -101,10 +107,10 @@ class Classes:
 
     def saved(self, moved: dict[str, str]) -> int:
         """How many classes there are fewer with these keys."""
-        return len(self._keeper) - len({moved.get(url, key) for url, key in self._key.items()})
+        return len(self._members) - len({moved.get(url, key) for url, key in self._key.items()})
 
-    def accept(self, moved: dict[str, str]) -> None:
+    def accept(self, rule: Rule, moved: dict[str, str], canonizer: Canonizer) -> None:
+        """Take *rule* in, which *canonizer* has and which moves what `moved` said."""
+        self._forms.update({url: canonizer.forms(url) for url in self._touched(rule)})
         self._key.update(moved)
-        self._keeper = {}
-        for url in self._evidence.urls:
-            self._keeper.setdefault(self._key[url], url)
+        self._members = self._by_key()

@@ -1,0 +1,182 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrapy_dust.dust.judging import Fetched, Judge, Outcome, inquire
+
+U, V = "http://a.example/u", "http://a.example/v"
+
+
+def fetched(words: Iterable[int], url: str = U, title: str | None = "T", status: int | None = 200) -> Fetched:
+    """A page whose shingles are numbers."""
+    shingles = sorted(set(words))
+    return Fetched(url, url, status, f"{title} {shingles}", title, np.array(shingles, dtype=np.uint64))
+
+
+texts = st.frozensets(st.integers(0, 60), max_size=60) | st.builds(
+    range, st.integers(0, 3), st.integers(50, 53)
+)
+pages = st.builds(fetched, texts, st.just(U), st.sampled_from((None, "T", "S")))
+
+
+@st.composite
+def judges(draw: st.DrawFn) -> Judge:
+    judge = Judge()
+    for nothing in draw(st.lists(pages, max_size=2)):
+        judge.learn_nothing(nothing)
+    for page in draw(st.lists(pages, max_size=12)):
+        judge.learn(page)
+    return judge
+
+
+@given(judges(), pages)
+def test_a_page_is_the_same_as_itself_unless_it_is_no_content(judge, page):
+    assert judge.compare(page, page) is (Outcome.UNKNOWN if judge.is_nothing(page) else Outcome.SAME)
+
+
+@given(judges(), pages, pages)
+def test_whether_two_pages_are_the_same_does_not_depend_on_which_is_first(judge, one, other):
+    if not judge.is_nothing(one) and not judge.is_nothing(other):
+        assert judge.compare(one, other) is judge.compare(other, one)
+
+
+@given(judges(), pages, pages)
+def test_what_a_site_answers_to_nonsense_proves_no_sameness(judge, one, other):
+    if judge.is_nothing(one) or judge.is_nothing(other):
+        assert judge.compare(one, other) in (Outcome.UNKNOWN, Outcome.UNFETCHABLE)
+
+
+def test_near_duplicates_are_the_same_page():
+    assert Judge().compare(fetched(range(100)), fetched(range(5, 100))) is Outcome.SAME
+    assert Judge().compare(fetched(range(100)), fetched(range(15, 100))) is Outcome.DIFFERENT
+
+
+def test_other_titles_ask_for_more_likeness():
+    here, there = fetched(range(100), title="One"), fetched(range(5, 100), title="Two")
+    assert Judge().compare(here, there) is Outcome.DIFFERENT
+    assert Judge().compare(here, fetched(range(1, 100), title="Two")) is Outcome.SAME
+
+
+def test_pages_that_share_only_their_template_are_different():
+    judge, template = Judge(), range(1000, 1400)
+    for page in range(20):
+        judge.learn(fetched([*template, *range(page * 15, page * 15 + 15)]))
+    here, there = fetched([*template, *range(500, 515)]), fetched([*template, *range(600, 615)])
+    assert judge.compare(here, there) is Outcome.DIFFERENT
+    assert Judge().compare(here, there) is Outcome.SAME  # what comparing whole texts would have said
+
+
+def test_of_pages_that_are_hardly_more_than_template_only_equal_text_is_proof():
+    judge, template = Judge(), range(1000, 1400)
+    for page in range(20):
+        judge.learn(fetched([*template, *range(page * 15, page * 15 + 15)]))
+    here = fetched([*template, 1, 2])
+    assert judge.compare(here, fetched([*template, 1, 3])) is Outcome.UNKNOWN
+    assert judge.compare(here, fetched([*template, 1, 3], title="S")) is Outcome.DIFFERENT
+    assert judge.compare(here, fetched([*template, 1, 2], V)) is Outcome.SAME
+
+
+def test_many_copies_of_one_page_do_not_make_a_template_of_it():
+    judge = Judge()
+    for n in range(50):
+        judge.learn(fetched(range(100), f"{U}{n}"))
+    assert judge.compare(fetched(range(100)), fetched(range(3, 103))) is Outcome.SAME
+
+
+# --- inquiries ------------------------------------------------------------------------------------------------------
+
+
+def ask(
+    answer: Callable[[str, int], Fetched], known_digest: str | None = None, judge: Judge | None = None
+) -> tuple[Outcome, list[str]]:
+    """Run an inquiry on a site that is a function of a URL and of how often it was asked for."""
+    inquiry = inquire(U, V, known_digest, judge or Judge())
+    asked: list[str] = []
+    at_hand: dict[str, Fetched] = {}
+    wanted = next(inquiry)
+    while True:
+        if wanted.again or wanted.url not in at_hand:
+            at_hand[wanted.url] = answer(wanted.url, asked.count(wanted.url))
+            asked.append(wanted.url)
+        try:
+            wanted = inquiry.send(at_hand[wanted.url])
+        except StopIteration as end:
+            return end.value, asked
+
+
+def test_a_target_that_shows_what_the_log_has_costs_one_fetch():
+    page = fetched(range(100), V)
+    assert ask(lambda url, nth: page, page.text_digest) == (Outcome.SAME, [V])
+
+
+def test_a_target_that_redirects_to_the_url_is_the_same_page():
+    assert ask(lambda url, nth: replace(fetched(range(9), V), final_url=U)) == (Outcome.SAME, [V])
+
+
+def test_a_difference_counts_only_after_a_control_fetch():
+    def answer(url: str, nth: int) -> Fetched:
+        return fetched(range(100) if url == U else range(200, 300), url)
+
+    assert ask(answer) == (Outcome.DIFFERENT, [V, U, U])
+
+
+def test_a_page_that_differs_from_itself_says_nothing():
+    def answer(url: str, nth: int) -> Fetched:
+        return fetched(range(1000 * nth + (url == V) * 500, 1000 * nth + 400 + (url == V) * 500), url)
+
+    assert ask(answer) == (Outcome.UNKNOWN, [V, U, U])
+
+
+@pytest.mark.parametrize(
+    ("status", "outcome"),
+    [
+        (404, Outcome.UNFETCHABLE),
+        (410, Outcome.UNFETCHABLE),
+        (400, Outcome.UNFETCHABLE),
+        (500, Outcome.UNFETCHABLE),
+        (302, Outcome.UNFETCHABLE),
+        (401, Outcome.UNKNOWN),
+        (403, Outcome.UNKNOWN),
+        (429, Outcome.UNKNOWN),
+        (503, Outcome.UNKNOWN),
+        (None, Outcome.UNKNOWN),
+    ],
+)
+def test_a_target_that_does_not_answer_refutes_unless_the_server_only_refuses(status, outcome):
+    assert ask(lambda url, nth: fetched((), url, status=status)) == (outcome, [V])
+
+
+@pytest.mark.parametrize("status", [404, 503, None])
+def test_a_url_that_is_gone_says_nothing(status):
+    """Figure 3, line 8: fetch u failed."""
+    answers = {V: fetched(range(9), V), U: fetched((), U, status=status)}
+    assert ask(lambda url, nth: answers[url]) == (Outcome.UNKNOWN, [V, U])
+
+
+def test_a_soft_404_is_a_target_that_does_not_answer():
+    judge = Judge()
+    judge.learn_nothing(fetched(range(50)))
+    answers = {V: fetched(range(50), V), U: fetched(range(200), U)}
+    assert ask(lambda url, nth: answers[url], judge=judge)[0] is Outcome.UNFETCHABLE
+    assert ask(lambda url, nth: answers[V], answers[V].text_digest, judge)[0] is Outcome.UNKNOWN
+
+
+@given(judges(), st.data())
+def test_different_is_never_said_without_looking_at_the_url_twice(judge, data):
+    def answer(url: str, nth: int) -> Fetched:
+        page = data.draw(pages)
+        return replace(
+            page, url=url, final_url=data.draw(st.sampled_from((U, V))), status=data.draw(statuses)
+        )
+
+    statuses = st.sampled_from((200, 200, 200, 200, 404, 503, None))
+    outcome, asked = ask(answer, data.draw(st.sampled_from((None, fetched(range(50)).text_digest))), judge)
+    assert len(asked) <= 3
+    if outcome is Outcome.DIFFERENT:
+        assert asked == [V, U, U]
