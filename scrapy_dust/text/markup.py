@@ -70,8 +70,8 @@ def read_markup(markup: str, url: str, encoding: str) -> Document:
     outlinks = len(tree.css("a[href]"))
     title = _title(tree)
     language = _language(tree)
-    tree.strip_tags([*_UNSEEN.split("|"), "wbr"], recursive=True)
-    tree.unwrap_tags(_INLINE.split("|"))
+    tree.strip_tags(_UNSEEN.split("|"), recursive=True)
+    tree.unwrap_tags(_INLINE.split("|"), delete_empty=True)
     tree.merge_text_nodes()
     text = tree.body.text(separator=" ") if tree.body is not None else ""
     return Document(text, title, canonical, outlinks, language)

@@ -30,9 +30,9 @@ def test_the_head_and_comments_are_no_text():
 
 
 def test_blocks_end_a_word_and_inline_elements_do_not():
-    assert words("<ul><li>a</li><li>b</li></ul><b>H</b>ello<br>x<table><tr><td>1<td>2</table>") == [
-        *("a", "b", "Hello", "x", "1", "2")
-    ]
+    assert words(
+        "<ul><li>a</li><li>b</li></ul><b>H</b>el<wbr>l<i></i>o<br>x<table><tr><td>1<td>2</table>"
+    ) == [*("a", "b", "Hello", "x", "1", "2")]
 
 
 def test_highlighted_search_terms_do_not_change_the_words():
