@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 
-from scrapy_dust.settings import DustSettings, setting_name
+from scrapy_dust.settings import PREFIX, DustSettings, setting_name
 from scrapy_dust.stats import Stat
 
 HERE = Path(__file__).parent
@@ -22,7 +22,9 @@ def settings_table() -> Iterator[str]:
     yield "| setting | default | meaning |"
     yield "|---|---|---|"
     for spec in fields(DustSettings):
-        yield f"| `{setting_name(spec.name)}` | `{_as_written(spec.default)}` | {spec.metadata['doc']} |"
+        name, symbol = setting_name(spec.name), spec.metadata["symbol"]
+        names = f"`{name}`" + (f", `{PREFIX}{symbol}`" if symbol else "")
+        yield f"| {names} | `{_as_written(spec.default)}` | {spec.metadata['doc']} |"
 
 
 def stats_table() -> Iterator[str]:

@@ -67,6 +67,17 @@ def _choice(*names: str) -> Callable[[object], str]:
     return parse
 
 
+def _only(value_so_far: object) -> Callable[[object], Any]:
+    """Of a setting whose name is fixed already, and whose other values later versions bring."""
+
+    def parse(value: object) -> Any:
+        if str(value) != str(value_so_far):
+            raise _Wrong(f"{value_so_far!r} in this version")
+        return value_so_far
+
+    return parse
+
+
 def _names(value: object) -> tuple[str, ...]:
     if isinstance(value, str):
         text = value.strip()
@@ -92,8 +103,9 @@ def _class(value: object) -> Any:
     return value
 
 
-def _setting(default: object, parse: Callable[[object], Any], doc: str) -> Any:
-    return field(default=default, metadata={"parse": parse, "doc": doc})
+def _setting(default: object, parse: Callable[[object], Any], doc: str, symbol: str | None = None) -> Any:
+    """*symbol*: the papers' name, which works as the setting's name too."""
+    return field(default=default, metadata={"parse": parse, "doc": doc, "symbol": symbol})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +138,12 @@ class DustSettings:
     learn: str = _setting(
         "off", _choice("off", "close"), "`off`; `close` mines and validates rules right after each crawl."
     )
+    rewrite: bool = _setting(
+        False, _only(False), "Fetch the canonical URL, not only key on it. Only `False` in this version."
+    )
+    content_dedup: str = _setting(
+        "off", _only("off"), "Content already seen under another URL. Only `off` in this version."
+    )
     validation_budget: int = _setting(1000, _integer(0), "Fetches that one run of `dustmine` may spend.")
     similar: str = _setting(
         "auto",
@@ -138,25 +156,37 @@ class DustSettings:
         "How many of a sketch's hashes must agree for two pages to be likely similar (k of 4).",
     )
     max_substring: int = _setting(
-        35, _integer(1), "S in the paper: the longest substring of a rule, in tokens."
+        35, _integer(1), "S in the paper: the longest substring of a rule, in tokens.", symbol="S"
     )
     bucket_low: int = _setting(
-        6, _integer(2), "T_low in the paper: larger buckets give no support to likely rules."
+        6, _integer(2), "T_low in the paper: larger buckets give no support to likely rules.", symbol="T_LOW"
     )
     bucket_high: int = _setting(
-        11, _integer(2), "T_high in the paper: the same, for the supports that elimination compares."
+        11,
+        _integer(2),
+        "T_high in the paper: the same, for the supports that elimination compares.",
+        symbol="T_HIGH",
     )
-    min_support: int = _setting(3, _integer(1), "MS in the paper: the least support of a likely rule.")
+    min_support: int = _setting(
+        3, _integer(1), "MS in the paper: the least support of a likely rule.", symbol="MS"
+    )
     max_relative_deficiency: float = _setting(
-        0.05, _share, "MRD in the paper: how much smaller, relatively, the support of a refining rule may be."
+        0.05,
+        _share,
+        "MRD in the paper: how much smaller, relatively, the support of a refining rule may be.",
+        symbol="MRD",
     )
     max_absolute_deficiency: int = _setting(
-        1, _integer(0), "MAD in the paper: how much smaller it may be in all."
+        1, _integer(0), "MAD in the paper: how much smaller it may be in all.", symbol="MAD"
     )
-    max_window: int = _setting(1100, _integer(1), "MW in the paper: how far down the list elimination looks.")
-    validation_count: int = _setting(100, _integer(1), "N in the paper: samples that validate a rule.")
+    max_window: int = _setting(
+        1100, _integer(1), "MW in the paper: how far down the list elimination looks.", symbol="MW"
+    )
+    validation_count: int = _setting(
+        100, _integer(1), "N in the paper: samples that validate a rule.", symbol="N"
+    )
     refutation_threshold: float = _setting(
-        0.05, _share, "ε in the paper: the share of counterexamples that refutes a rule."
+        0.05, _share, "ε in the paper: the share of counterexamples that refutes a rule.", symbol="EPSILON"
     )
     passes: int = _setting(
         10, _integer(1), "How often the rules are applied to a URL, at most, until it no longer changes."
@@ -206,11 +236,15 @@ class DustSettings:
     def parse(cls, given: Mapping[str, object]) -> DustSettings:
         """From setting names and raw values. Raises `ValueError`, in one sentence, for what cannot be meant."""
         known = {setting_name(spec.name): spec for spec in fields(cls)}
+        symbols = {PREFIX + spec.metadata["symbol"]: spec for spec in fields(cls) if spec.metadata["symbol"]}
         values: dict[str, Any] = {}
         for name, value in given.items():
-            if name not in known:
+            spec = known.get(name) or symbols.get(name)
+            if spec is None:
                 raise ValueError(_unknown(name, known))
-            spec = known[name]
+            if spec.name in values:
+                said = f"{setting_name(spec.name)} is given twice, also as {PREFIX}{spec.metadata['symbol']}."
+                raise ValueError(f"{said} Keep one of the two.")
             if value is None and spec.default is None:
                 continue
             try:

@@ -13,7 +13,9 @@ from scrapy.linkextractors import LinkExtractor
 class EverythingSpider(Spider):
     name = "everything"
 
-    def __init__(self, start: str, allow: str = "", deny: str = "", stats: str = "", **kwargs: object) -> None:
+    def __init__(
+        self, start: str, allow: str = "", deny: str = "", stats: str = "", **kwargs: object
+    ) -> None:
         super().__init__(**kwargs)
         self.start_url, self.stats_file = start, stats
         host = urlsplit(start).netloc.removeprefix("www.")

@@ -17,14 +17,14 @@ import pytest
 PROJECT = Path(__file__).resolve().parents[2] / "example_project"
 sys.path.insert(0, str(PROJECT))
 
-from dusty_web.compare import Comparison, Crawl, crawl_of  # noqa: E402
-from dusty_web.running import RunningWeb, running_web  # noqa: E402
-from dusty_web.traps import merged_traps, wrong_merges  # noqa: E402
-from dusty_web.web import DustyWeb  # noqa: E402
+from dusty_web.compare import Comparison, Crawl, crawl_of
+from dusty_web.running import RunningWeb, running_web
+from dusty_web.traps import merged_traps, wrong_merges
+from dusty_web.web import DustyWeb
 
-from scrapy_dust.dust.canonization import Canonizer  # noqa: E402
-from scrapy_dust.rule_book.book import RuleBook  # noqa: E402
-from scrapy_dust.sites import site_of  # noqa: E402
+from scrapy_dust.dust.canonization import Canonizer
+from scrapy_dust.rule_book.book import RuleBook
+from scrapy_dust.sites import site_of
 
 pytestmark = pytest.mark.e2e
 
