@@ -34,6 +34,8 @@ RANKS = (10, 50, 100, 200, 300)
 @dataclass(frozen=True, slots=True)
 class Result:
     similar: Similar
+    detected_in_all: int
+    kept_of_all: int
     detected: int
     kept: int
     precision: dict[int, float | None]
@@ -66,12 +68,18 @@ def load(path: Path, host: str, truth: str) -> tuple[list[Page], dict[str, int]]
 
 
 def measure(
-    train: Sequence[Page], test: Sequence[Page], clusters: dict[str, int], similar: Similar
+    pages: Sequence[Page],
+    train: Sequence[Page],
+    test: Sequence[Page],
+    clusters: dict[str, int],
+    similar: Similar,
 ) -> Result:
     begun = time.process_time()
+    in_all = detect_likely_rules(pages, DetectionParams(similar=similar))
+    of_all = eliminate_redundant(in_all, EliminationParams()).kept
+    seconds = time.process_time() - begun
     likely = detect_likely_rules(train, DetectionParams(similar=similar))
     kept = eliminate_redundant(likely, EliminationParams()).kept
-    seconds = time.process_time() - begun
     known = {page.url: clusters[page.url] for page in train}
     valid = [instances_in(one.rule, known).is_valid(EPSILON) for one in kept]
     rules: list[Rule] = []
@@ -83,6 +91,8 @@ def measure(
     canonizer = Canonizer({site: rules}, site_of)
     return Result(
         similar=similar,
+        detected_in_all=len(in_all),
+        kept_of_all=len(of_all),
         detected=len(likely),
         kept=len(kept),
         precision={k: precision_at(valid, k) for k in RANKS if len(valid) >= k},
@@ -97,9 +107,15 @@ def measure(
 def as_markdown(results: Sequence[Result], host: str, train: int, test: int, truth: str) -> str:
     names = {Similar.SKETCH: "sketches", Similar.SIZE: "sizes", Similar.NONE: "nothing"}
     rows: list[tuple[str, list[str]]] = [
-        ("likely rules (phase 1)", [f"{r.detected:,}" for r in results]),
-        ("kept (phase 2)", [f"{r.kept:,}" for r in results]),
-        ("eliminated", [f"{elimination_share(r.detected, r.kept):.1%}" for r in results]),
+        ("all URLs: likely rules", [f"{r.detected_in_all:,}" for r in results]),
+        ("all URLs: kept", [f"{r.kept_of_all:,}" for r in results]),
+        (
+            "all URLs: eliminated",
+            [f"{elimination_share(r.detected_in_all, r.kept_of_all):.1%}" for r in results],
+        ),
+        ("half: likely rules", [f"{r.detected:,}" for r in results]),
+        ("half: kept", [f"{r.kept:,}" for r in results]),
+        ("half: eliminated", [f"{elimination_share(r.detected, r.kept):.1%}" for r in results]),
         *[(f"precision@{k}", [_share(r.precision.get(k)) for r in results]) for k in RANKS],
         ("precision, all kept", [_share(r.overall) for r in results]),
         ("valid", [f"{r.valid:,}" for r in results]),
@@ -107,10 +123,10 @@ def as_markdown(results: Sequence[Result], host: str, train: int, test: int, tru
         ("discovered redundancy", [f"{r.replayed.redundancy:.2%}" for r in results]),
         ("coverage of duplicates", [f"{r.replayed.coverage:.1%}" for r in results]),
         ("contents lost", [f"{r.replayed.lost} of {r.replayed.clusters:,}" for r in results]),
-        ("CPU seconds, phases 1 and 2", [f"{r.seconds:.1f}" for r in results]),
+        ("all URLs: CPU seconds", [f"{r.seconds:.1f}" for r in results]),
     ]
     lines = [
-        f"`{host}`: {train:,} URLs learned from, {test:,} canonized; contents told by `{truth}`.",
+        f"`{host}`, {train + test:,} URLs; {train:,} learned from, {test:,} canonized; contents told by `{truth}`.",
         "",
         "| support filtered by | " + " | ".join(names[r.similar] for r in results) + " |",
         "|---|" + "---:|" * len(results),
@@ -137,7 +153,8 @@ def main() -> None:
     train = [page for page in pages if clusters[page.url] % 2 == 0]
     test = [page for page in pages if clusters[page.url] % 2 == 1]
     results = [
-        measure(train, test, clusters, similar) for similar in (Similar.SKETCH, Similar.SIZE, Similar.NONE)
+        measure(pages, train, test, clusters, similar)
+        for similar in (Similar.SKETCH, Similar.SIZE, Similar.NONE)
     ]
     text = as_markdown(results, options.host, len(train), len(test), options.truth)
     print(text)
