@@ -30,7 +30,7 @@ class Site:
 
 SITES = {
     # Host and directory aliases, index pages, sort orders of listings.
-    "apache": Site("http://apache.test/", r"/(python3\.11|sqlite3|manual)(/|$)"),
+    "apache": Site("http://apache.test/", r"/(python3\.11|sqlite3|manual|git|handbook)(/|$)"),
     # Links to reply to a comment, on every page with comments.
     "wordpress": Site("http://blog.test/", r"/wp-(admin|login|json)|/feed/"),
 }
