@@ -41,6 +41,10 @@ class Pair:
     content: str | None = None  #: the digest that pairs of the same page share
 
 
+#: The share of pairs that may stay suspected to differ: some pages change at each fetch, on most sites.
+_DOUBT = 0.1
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialParams:
     count: int = 100  #: N
@@ -75,7 +79,7 @@ class Trial:
         self._waiting: dict[Pair, bool] = {}  # handed out, not answered → whether it is a suspect
         self._outcomes: Counter[Outcome] = Counter()
         self._contents: Counter[str] = Counter()
-        self._from_log = self._open_answered = 0
+        self._from_log = self._open_answered = self._unresolved = 0
         for pair in pairs:
             if pair.known is Outcome.SAME:
                 self._count_known(pair)
@@ -87,6 +91,7 @@ class Trial:
             self._outcomes[Outcome.DIFFERENT] = len(self._suspects)
             self._outcomes[Outcome.UNKNOWN] = len(self._open)
             self._suspects, self._open = [], []
+        self._unlooked = max(0, len(self._suspects) - params.suspects)  # suspects that are never looked at
         self._suspects = self._suspects[: params.suspects][::-1]
         self._open.reverse()
         self._decided = self._decide()
@@ -129,6 +134,7 @@ class Trial:
         """What *pair*, handed out before, turned out to say. *content* is the digest of the text both show."""
         suspect = self._waiting.pop(pair)
         self._open_answered += not suspect
+        self._unresolved += suspect and outcome is Outcome.UNKNOWN
         self._outcomes[outcome] += 1
         if outcome is Outcome.SAME:
             self._contents[content or pair.content or pair.url] += 1
@@ -148,13 +154,24 @@ class Trial:
         if tally.negative and tally.negative >= params.threshold * params.count:
             return Verdict.REFUTED
         if tally.positive >= (1 - params.threshold) * params.count and self._looked_far_enough():
-            return Verdict.VALID
+            return Verdict.UNDECIDED if self._in_doubt() else Verdict.VALID
         if self._suspects or self._open or self._waiting:
             return None
         if tally.negative and tally.negative >= params.threshold * (tally.positive + tally.negative):
             return Verdict.REFUTED
-        enough = tally.contents if params.log_only else tally.positive
-        return Verdict.VALID if enough >= params.min_support else Verdict.UNDECIDED
+        # Where hardly anything could be learned by fetching, pairs of one text must not stand for many.
+        blind = params.log_only or tally.unknown > tally.positive
+        enough = tally.contents if blind else tally.positive
+        return Verdict.VALID if enough >= params.min_support and not self._in_doubt() else Verdict.UNDECIDED
+
+    def _in_doubt(self) -> bool:
+        """Whether suspicions stay that fetching did not settle: the site is down, or its pages always change.
+
+        Those never looked at are taken for unsettled in the share of those that were.
+        """
+        looked_at = self._params.suspects
+        unresolved = self._unresolved * (1 + self._unlooked / looked_at) if looked_at else self._unlooked
+        return unresolved > _DOUBT * (self._outcomes[Outcome.SAME] + unresolved)
 
     def _looked_far_enough(self) -> bool:
         """Whether no suspicion is left, and enough of what the log leaves open was tried."""

@@ -270,3 +270,22 @@ def test_without_fetches_a_suspicion_counts_as_true():
     pairs = [Pair(f"u{n}", f"v{n}", Outcome.SAME, f"text{n}") for n in range(200)]
     suspicion = Pair("u", "v", Outcome.DIFFERENT)
     assert Trial([*pairs, suspicion], TrialParams(log_only=True)).verdict is Verdict.REFUTED
+
+
+def test_a_suspicion_that_cannot_be_settled_keeps_a_rule_undecided():
+    """A site that is down, or bans us, must not make rules valid that its log speaks against."""
+    known = [Pair(f"/{n}", f"/{n}?", Outcome.SAME, content=str(n)) for n in range(300)]
+    suspects = [Pair(f"/s{n}", f"/s{n}?", Outcome.DIFFERENT) for n in range(200)]
+    trial = Trial([*known, *suspects], TrialParams())
+    while (pair := trial.next_pair()) is not None:
+        trial.record(pair, Outcome.UNKNOWN)
+    assert trial.verdict is Verdict.UNDECIDED
+
+
+def test_a_few_pages_that_always_change_do_not_hold_up_a_rule():
+    known = [Pair(f"/{n}", f"/{n}?", Outcome.SAME, content=str(n)) for n in range(300)]
+    suspects = [Pair(f"/s{n}", f"/s{n}?", Outcome.DIFFERENT) for n in range(10)]
+    trial = Trial([*known, *suspects], TrialParams())
+    while (pair := trial.next_pair()) is not None:
+        trial.record(pair, Outcome.UNKNOWN)
+    assert trial.verdict is Verdict.VALID
