@@ -38,10 +38,10 @@ class _Class(Generic[Heir]):
 class WaitingClasses(Generic[Heir]):
     """All classes without a page, by key."""
 
-    def __init__(self, room: int = HEIRS_IN_ALL) -> None:
+    def __init__(self) -> None:
         self._classes: dict[bytes, _Class[Heir]] = {}
         self._with_heirs: dict[bytes, None] = {}  # a set that keeps its order, so that crawls can be repeated
-        self._room = room
+        self._room = HEIRS_IN_ALL
 
     def stand(self, key: bytes, url: str) -> None:
         """*url* is let through for its class."""

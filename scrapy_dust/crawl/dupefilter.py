@@ -155,9 +155,7 @@ class DustDupeFilter:
 
     def _class_key(self, request: Request) -> bytes:
         """The key that *request* would have if the rules were enforced."""
-        return class_key(
-            request, self._rules.canonizer.canonize, self._key, self._crawler.stats
-        ) or self._key(request)
+        return class_key(request, self._rules.canonize, self._key, self._crawler.stats) or self._key(request)
 
 
 def _chain(request: Request) -> list[Request]:

@@ -31,7 +31,7 @@ class DustExtension:
     def __init__(self, crawler: Crawler) -> None:
         self._rules = rules_of(crawler)
         if not self._rules.settings.enabled:
-            raise NotConfigured("DUST_ENABLED is False")
+            raise NotConfigured
         self._crawler = crawler
         self._reason: str | None = None  #: why the spider was closed
         crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import xxhash
 from scrapy import Request
+from w3lib.url import canonicalize_url
 
-from scrapy_dust.crawl.requests import OPT_OUT
 from scrapy_dust.crawl.rules import CrawlRules, names
 from scrapy_dust.stats import RULES_COUNTED, Stat
 
@@ -30,15 +30,19 @@ class Filtering:
         self._rules = rules
         self._stat = Stat.FILTERED if rules.enforced else Stat.SHADOW_FILTERED
         self._counted: set[str] = set()  #: ids of rules that have a stat of their own
-        self.asked: set[int] = set()  #: hashes of the fingerprints that requests would have without rules
+        self.asked: set[int] = set()  #: hashes of URLs
         self._fetched: dict[bytes, str] = {}  #: key → URL, the oldest first
 
     def is_first(self, request: Request, key: bytes) -> bool:
         """Whether Scrapy alone would not have filtered *request*; True once for each URL."""
-        plain = int.from_bytes(self._plain_key(request, key)[:8], "big")
-        if plain in self.asked:
+        if self._rules.canonize(request.url) == request.url:
+            asked = int.from_bytes(key[:8], "big")
+        else:
+            # As Scrapy's own fingerprinter compares URLs. A whole fingerprint would cost as much again.
+            asked = _hash(request.method + canonicalize_url(request.url))
+        if asked in self.asked:
             return False
-        self.asked.add(plain)
+        self.asked.add(asked)
         return True
 
     def fetched(self, request: Request, key: bytes) -> None:
@@ -49,10 +53,7 @@ class Filtering:
 
     def is_canary(self, url: str) -> bool:
         """Chosen by a hash, so that it is the same URLs whenever and wherever the crawl runs."""
-        return (
-            xxhash.xxh64_intdigest(url.encode("utf-8", "surrogatepass"))
-            < self._rules.settings.canary_rate * 2**64
-        )
+        return _hash(url) < self._rules.settings.canary_rate * 2**64
 
     def count(self, request: Request, key: bytes) -> None:
         """A rule filtered *request*, or would have in shadow mode."""
@@ -69,7 +70,7 @@ class Filtering:
                 "verb": "Filtered" if self._rules.enforced else "Would filter",
                 "request": request,
                 "rules": names(by) or "a rule",
-                "url": fetched or self._rules.canonizer.canonize(request.url),
+                "url": fetched or self._rules.canonize(request.url),
             },
             extra={"spider": self._crawler.spider},
         )
@@ -82,15 +83,6 @@ class Filtering:
         self._counted.add(identity)
         return identity
 
-    def _plain_key(self, request: Request, key: bytes) -> bytes:
-        if self._rules.canonizer.canonize(request.url) == request.url and "splash" not in request.meta:
-            return key
-        return self._crawler.request_fingerprinter.fingerprint(
-            Request(
-                request.url,
-                method=request.method,
-                headers=request.headers,
-                body=request.body,
-                meta={**request.meta, OPT_OUT: False},
-            )
-        )
+
+def _hash(text: str) -> int:
+    return xxhash.xxh64_intdigest(text.encode("utf-8", "surrogatepass"))

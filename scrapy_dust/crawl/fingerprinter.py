@@ -35,7 +35,7 @@ class DustRequestFingerprinter:
         rules = rules_of(crawler)
         fallback = load_object(rules.settings.fallback_request_fingerprinter_class)
         self._fallback: RequestFingerprinterProtocol = build_from_crawler(fallback, crawler)
-        self._canonize = rules.canonizer.canonize if rules.enforced else None
+        self._canonize = rules.canonize if rules.enforced else None
         self._stats = crawler.stats
         # By request: the dupefilter, the HTTP cache and the media pipelines all ask, and a canonical
         # request is a new object, which the fallback's own cache does not know.

@@ -7,8 +7,9 @@ a rule book, a JOBDIR begun with other rules) is said here, before anything is f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -40,6 +41,9 @@ class CrawlRules:
 
     settings: DustSettings
     canonizer: Canonizer
+    canonize: Callable[
+        [str], str
+    ]  #: the canonizer's, which remembers the last URLs: several of us ask for each
     sites: frozenset[str]  #: that have rules
     count: int
     version: str  #: of all that determines keys
@@ -90,9 +94,11 @@ def _load(settings: DustSettings) -> CrawlRules:
     by_site = book.rules_by_site()
     # Passes are part of the version: with fewer of them a URL may keep the form it came with.
     keyed = bool(by_site) and settings.mode == "enforce"
+    canonizer = Canonizer(by_site, site_of, settings.passes)
     return CrawlRules(
         settings=settings,
-        canonizer=Canonizer(by_site, site_of, settings.passes),
+        canonizer=canonizer,
+        canonize=lru_cache(maxsize=1000)(canonizer.canonize),
         sites=frozenset(by_site),
         count=sum(map(len, by_site.values())),
         version=f"{book.version}/{settings.passes}" if keyed else NO_RULES,

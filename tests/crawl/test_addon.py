@@ -60,8 +60,10 @@ def test_what_was_configured_before_is_put_underneath(priority):
     assert settings["DUST_FALLBACK_DUPEFILTER_CLASS"] is Filter
 
 
-def test_what_the_user_chose_to_put_underneath_stays():
-    settings = updated({"DUST_FALLBACK_DUPEFILTER_CLASS": Filter, "DUPEFILTER_CLASS": RFPDupeFilter})
+@pytest.mark.parametrize("priority", ["addon", "project"])
+def test_what_somebody_chose_to_put_underneath_stays(priority):
+    chosen = {"DUST_FALLBACK_DUPEFILTER_CLASS": Filter, "DUPEFILTER_CLASS": RFPDupeFilter}
+    settings = updated(chosen, priority)
     assert settings["DUST_FALLBACK_DUPEFILTER_CLASS"] is Filter
 
 

@@ -23,7 +23,7 @@ ANSWERS = st.sampled_from(["page", "page", "404", "503", "hang up", *range(ALIAS
 WEBS = st.lists(st.lists(ANSWERS, min_size=ALIASES, max_size=ALIASES), min_size=1, max_size=4)
 
 
-@settings(max_examples=20, phases=[Phase.generate])
+@settings(max_examples=15, phases=[Phase.generate])
 @given(WEBS, st.randoms(use_true_random=False), st.sampled_from([1, 4, 16]), st.booleans())
 def test_every_page_that_comes_without_rules_comes_with_them(classes, random, concurrency, retry):
     def web(path: str) -> Answer:
