@@ -18,9 +18,7 @@ from scrapy_dust.trials.spider import TrialSpider
 #: limits that speak of another crawl. Identity, delays, robots.txt, proxies and cookies stay as they are.
 TRIAL_SETTINGS = {
     "HTTPCACHE_ENABLED": False,
-    "DUST_MODE": "off",
-    "DUST_LEARN": "off",
-    "DUST_LOG_ENABLED": False,
+    "DUST_ENABLED": False,
     "DUPEFILTER_CLASS": "scrapy.dupefilters.RFPDupeFilter",
     "REQUEST_FINGERPRINTER_CLASS": "scrapy.utils.request.RequestFingerprinter",
     "SCHEDULER": "scrapy.core.scheduler.Scheduler",
@@ -47,6 +45,7 @@ _ASYNCIO_REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 def trial_settings(settings: Settings) -> Settings:
     """*settings* of a project, made fit for a validation crawl."""
     own = settings.copy()
+    own.frozen = False  # those of a crawl are
     own.setdict(TRIAL_SETTINGS, "cmdline")
     # The add-on would put our parts back in; there is nothing for them to do here.
     addons = {name: order for name, order in own.getdict("ADDONS").items() if "scrapy_dust" not in str(name)}
