@@ -12,7 +12,11 @@ from hypothesis import HealthCheck, settings
 _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile("dev", deadline=None, max_examples=60, suppress_health_check=_SLOW)
 settings.register_profile(
-    "ci", deadline=None, max_examples=200, derandomize=True, suppress_health_check=_SLOW
+    "ci", deadline=None, max_examples=100, derandomize=True, suppress_health_check=_SLOW
+)
+# On each Python; the one that runs the e2e tests looks longer.
+settings.register_profile(
+    "quick", deadline=None, max_examples=20, derandomize=True, suppress_health_check=_SLOW
 )
 settings.register_profile("long", deadline=None, max_examples=3000, suppress_health_check=_SLOW)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "dev"))
