@@ -53,10 +53,10 @@ class WaitingClasses(Generic[Heir]):
         waiting = self._classes.get(key)
         return waiting is not None and not waiting.resting
 
-    def standing_for(self, key: bytes) -> str | None:
-        """The URL that was let through last; None if the class has none, or is settled."""
+    def stands(self, key: bytes, url: str) -> bool:
+        """Whether *url* was let through and has no outcome yet."""
         waiting = self._classes.get(key)
-        return waiting.standing[-1] if waiting and waiting.standing else None
+        return waiting is not None and url in waiting.standing
 
     def may_stand(self, key: bytes, url: str) -> bool:
         """Whether the class failed and *url* has not been tried for it."""

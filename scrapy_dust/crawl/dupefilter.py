@@ -84,6 +84,8 @@ class DustDupeFilter:
         return seen
 
     def _is_admitted(self, request: Request, seen: bool) -> bool:
+        if not request.meta.get("redirect_urls"):
+            request.meta.pop(CANARY, None)  # copied from the request before
         key = self._key(request)
         is_first = self._filtering.is_first(request, key)
         if seen:

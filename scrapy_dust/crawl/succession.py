@@ -48,10 +48,14 @@ class Succession:
 
     def admit(self, request: Request, key: bytes) -> None:
         """*request* is let through and stands for its class, and for those it was redirected from."""
-        # Where there was no redirect, what stands in meta was copied from another request.
-        before = request.meta.get(STANDS_FOR, ()) if request.meta.get("redirect_urls") else ()
+        before = self._still_stands_for(request) if request.meta.get("redirect_urls") else ()
         request.meta[STANDS_FOR] = [*before, (key.hex(), request.url)]
         self.classes.stand(key, request.url)
+
+    def _still_stands_for(self, request: Request) -> list[Standing]:
+        # Spiders copy meta from one request to the next; what is settled would be carried along for ever.
+        stands_for: Sequence[Standing] = request.meta.get(STANDS_FOR, ())
+        return [(name, url) for name, url in stands_for if self.classes.stands(bytes.fromhex(name), url)]
 
     def keep(self, request: Request, key: bytes) -> bool:
         """*request* is filtered and may be an heir. False: there is no room, it should be let through instead."""

@@ -142,11 +142,16 @@ def _seconds(record):
     return datetime.fromisoformat(record["fetched_at"]).timestamp()
 
 
-def test_a_canary_is_marked(with_rules, records):
+def test_a_canary_is_marked_and_not_what_a_spider_makes_of_its_meta(with_rules, records):
+    class Copying(Visitor):
+        def parse(self, response):
+            if response.meta.get("dust_canary"):
+                yield Request(response.urljoin("/other"), meta=response.meta)
+
     with serving(lambda path: page()) as site:
         settings = with_rules(site, ParameterRule("sid")) | {"DUST_CANARY_RATE": 1}
-        crawl([site.url(f"/p?sid={sid}") for sid in "ab"], settings)
-    assert [record.get("canary") for record in records()] == [None, True]
+        crawl([site.url(f"/p?sid={sid}") for sid in "ab"], settings, spider=Copying)
+    assert [record.get("canary") for record in records()] == [None, True, None]
 
 
 class Browser:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from scrapy import Request
 
+from scrapy_dust.crawl.succession import STANDS_FOR
 from scrapy_dust.dust.rules import ParameterRule
 from tests.crawl.crawling import Crawl, Visitor, crawl
 from tests.crawl.site import HANG_UP, Answer, error, page, redirect, serving
@@ -128,6 +129,23 @@ def test_the_next_alias_keeps_its_own_callback_meta_and_priority(with_rules):
         requests = [Request(url, meta={"mine": n}, priority=5 - n) for n, url in enumerate(urls)]
         result = crawl(requests, with_rules(site, SID), spider=Told)
     assert result.got == [(urls[1], 1, 4)]
+
+
+def test_meta_that_a_spider_copies_on_and_on_does_not_grow(with_rules):
+    class Copying(Visitor):
+        def parse(self, response):
+            self.crawl.got.append(len(response.meta[STANDS_FOR]))
+            number = int(response.url.partition("/to")[2].partition("?")[0])
+            if number < 12:
+                yield Request(response.urljoin(f"/from{number + 1}?sid=a"), meta=response.meta)
+
+    def web(path: str) -> Answer:
+        return redirect(path.replace("/from", "/to")) if path.startswith("/from") else page()
+
+    with serving(web) as site:
+        result = crawl([site.url("/from0?sid=a")], with_rules(site, SID), spider=Copying)
+    assert len(result.got) == 13
+    assert max(result.got) == 2
 
 
 def test_an_alias_is_never_fetched_while_the_one_before_is_only_retried(with_rules):
