@@ -59,21 +59,30 @@ class Command(ScrapyCommand):
         unknown = [arg for arg in args if arg.startswith("-") and arg != "-"]
         if unknown:
             raise UsageError(f"unrecognized arguments: {' '.join(unknown)}", print_help=False)
-        from scrapy_dust.commands.mining import run  # noqa: PLC0415
+        from scrapy_dust.commands.mining import job_of  # noqa: PLC0415
+        from scrapy_dust.commands.output import accept_any_text, give_up  # noqa: PLC0415
         from scrapy_dust.errors import DustError  # noqa: PLC0415
 
         assert self.settings is not None
+        accept_any_text()
         try:
-            self.exitcode = run(self.settings, args, opts)
-        except ValueError as error:
-            # A setting or an option that cannot be meant.
+            job = job_of(self.settings, args, opts)
+        except ValueError as error:  # a setting or an option that cannot be meant
             raise UsageError(str(error), print_help=False) from None
         except DustError as error:
-            print(f"scrapy dustmine: {error}", file=sys.stderr)
-            self.exitcode = 1
-        except KeyError as error:
-            print(f"scrapy dustmine: {error.args[0]}", file=sys.stderr)
+            self._fail(str(error))
+            return
+        try:
+            job.run()
+            sys.stdout.flush()
+        except DustError as error:
+            self._fail(str(error))
+        except OSError as error:
+            give_up("dustmine", error)
             self.exitcode = 1
         except KeyboardInterrupt:
-            print("scrapy dustmine: interrupted; nothing was written.", file=sys.stderr)
-            self.exitcode = 1
+            self._fail("interrupted; nothing was written.")
+
+    def _fail(self, why: str) -> None:
+        print(f"scrapy dustmine: {why}", file=sys.stderr)
+        self.exitcode = 1

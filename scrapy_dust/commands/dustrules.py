@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import argparse
 import difflib
-import io
-import os
 import sys
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -61,12 +59,11 @@ class Command(ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         action, arguments = _action(args)
         from scrapy_dust.commands.desk import desk_of  # noqa: PLC0415
+        from scrapy_dust.commands.output import accept_any_text, give_up  # noqa: PLC0415
         from scrapy_dust.errors import DustError  # noqa: PLC0415
 
         assert self.settings is not None
-        if isinstance(sys.stdout, io.TextIOWrapper):
-            # What a site wrote into a URL must not be too much for a terminal that knows no Unicode.
-            sys.stdout.reconfigure(errors="backslashreplace")
+        accept_any_text()
         try:
             desk = desk_of(self.settings, opts.rules, as_json=opts.json)
         except ValueError as error:  # a setting that cannot be meant
@@ -78,11 +75,7 @@ class Command(ScrapyCommand):
             print(f"scrapy dustrules: {error}", file=sys.stderr)
             self.exitcode = 1
         except OSError as error:
-            # Files are read and written with errors of their own: this is stdout's. Who closed it has seen
-            # enough. Python must not try to write the rest when it exits.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            if not isinstance(error, BrokenPipeError):
-                print(f"scrapy dustrules: the output cannot be written ({error.strerror}).", file=sys.stderr)
+            give_up("dustrules", error)
             self.exitcode = 1
         except KeyboardInterrupt:
             print("scrapy dustrules: interrupted.", file=sys.stderr)

@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from scrapy.settings import SETTINGS_PRIORITIES, Settings
@@ -31,37 +32,18 @@ from scrapy_dust.trials.site_trials import SiteTrials
 from scrapy_dust.trials.spider import TrialSpider
 
 
-def run(project: Settings, logs: Sequence[str], opts: argparse.Namespace) -> int:
-    """The command; gives its exit status. Raises `DustError`, or `ValueError` for what cannot be meant."""
+def job_of(project: Settings, logs: Sequence[str], opts: argparse.Namespace) -> Job:
+    """What is to be done. Raises `ValueError` for what cannot be meant, `CrawlLogError` where there is no log."""
     if (project.getpriority("LOG_LEVEL") or 0) < SETTINGS_PRIORITIES["cmdline"]:
         # A project's level is for its crawls; progress is told here.
         project.set("LOG_LEVEL", "WARNING", "cmdline")
     configure_logging(project)
-    settings = settings_of(project, opts)
-    source = _source(settings, logs, opts)
-    progress = Progress(sys.stderr)
-    found = read(source, progress)
-    for line in found.named:
-        progress.say(f"not read: {line}")
-    if found.unreadable > len(found.named):
-        progress.say(f"not read: {found.unreadable - len(found.named)} more lines.")
-    # What the phases print is the papers': of pages alone. For rules to live by, redirects are evidence too.
-    mined = list(mine(found.visits, settings, progress, redirects_count=opts.phase == "valid"))
-    if opts.phase != "valid":
-        _print_rules(mined, opts.phase, as_json=opts.json)
-        return 0
-    trials, fetches = _try(project, settings, mined, progress, opts)
-    if not opts.dry_run and trials:
-        conclude(trials, settings, found.logs, _verdicts_path(settings))
-    _print_result(mined, trials, fetches, settings, written=not opts.dry_run, as_json=opts.json)
-    return 0
-
-
-def settings_of(project: Settings, opts: argparse.Namespace) -> DustSettings:
-    """The project's settings, a spider's where one is named, with what the options say."""
     if opts.spider:
-        get_spider_loader(project).load(opts.spider).update_settings(project)
-    return DustSettings.from_settings(
+        try:
+            get_spider_loader(project).load(opts.spider).update_settings(project)
+        except KeyError:
+            raise ValueError(f"there is no spider {opts.spider!r} in this project.") from None
+    settings = DustSettings.from_settings(
         project,
         validation_budget=opts.budget,
         # As typed: relative to where one is, not to the project.
@@ -69,6 +51,7 @@ def settings_of(project: Settings, opts: argparse.Namespace) -> DustSettings:
         if opts.rules
         else None,
     )
+    return Job(project, settings, _source(settings, logs, opts), opts)
 
 
 def _source(settings: DustSettings, logs: Sequence[str], opts: argparse.Namespace) -> Source:
@@ -86,43 +69,59 @@ def _source(settings: DustSettings, logs: Sequence[str], opts: argparse.Namespac
     return Source([str(folder)], opts.format, opts.site)
 
 
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One run of the command."""
+
+    project: Settings
+    settings: DustSettings
+    source: Source
+    opts: argparse.Namespace
+
+    def run(self) -> None:
+        """Raises `DustError` where it cannot be done."""
+        opts, progress = self.opts, Progress(sys.stderr)
+        found = read(self.source, progress)
+        for line in found.named:
+            progress.say(f"not read: {line}")
+        if found.unreadable > len(found.named):
+            progress.say(f"not read: {found.unreadable - len(found.named)} more lines.")
+        # What the phases print is the papers': of pages alone. For rules to live by, redirects are evidence too.
+        mined = list(mine(found.visits, self.settings, progress, redirects_count=opts.phase == "valid"))
+        if opts.phase != "valid":
+            _print_rules(mined, opts.phase, as_json=opts.json)
+            return
+        trials, fetches = self._try(mined, progress)
+        if not opts.dry_run and trials:
+            conclude(trials, self.settings, found.logs, _verdicts_path(self.settings))
+        _print_result(mined, trials, fetches, self.settings, written=not opts.dry_run, as_json=opts.json)
+
+    def _try(self, mined: Sequence[Mined], progress: Progress) -> tuple[list[SiteTrials], int]:
+        """The trials, at their end, and the fetches they took."""
+        settings = self.settings
+        verdicts = Verdicts.load(_verdicts_path(settings))
+        if verdicts.warning:
+            progress.say(verdicts.warning)
+        log_only = self.opts.no_validate or settings.validation_budget == 0
+        book = RuleBook.load([in_project(path) for path in settings.rules])
+        trials = prepare(mined, book, verdicts, settings, log_only=log_only)
+        if log_only:
+            decide_from_log(trials)
+        if log_only or not trials:
+            return trials, 0
+
+        from scrapy_dust.trials.run import run_trials  # noqa: PLC0415  Starts an event loop's machinery.
+
+        def on_progress(spider: TrialSpider) -> None:
+            decided = sum(len(site.campaign.decisions) for site in spider.trials)
+            remaining = sum(site.campaign.remaining for site in spider.trials)
+            progress.probing(spider.fetches, spider.budget, decided, remaining)
+
+        return trials, run_trials(self.project, trials, settings.validation_budget, on_progress)
+
+
 def _verdicts_path(settings: DustSettings) -> Path:
     return log_dir(settings.dir).parent / "verdicts.json"
-
-
-def _try(
-    project: Settings,
-    settings: DustSettings,
-    mined: Sequence[Mined],
-    progress: Progress,
-    opts: argparse.Namespace,
-) -> tuple[list[SiteTrials], int]:
-    verdicts = Verdicts.load(_verdicts_path(settings))
-    if verdicts.warning:
-        progress.say(verdicts.warning)
-    log_only = opts.no_validate or settings.validation_budget == 0
-    trials = prepare(
-        mined,
-        RuleBook.load([in_project(path) for path in settings.rules]),
-        verdicts,
-        settings,
-        log_only=log_only,
-    )
-    if log_only:
-        decide_from_log(trials)
-        return trials, 0
-    if not trials:
-        return [], 0
-
-    from scrapy_dust.trials.run import run_trials  # noqa: PLC0415  Starts an event loop's machinery.
-
-    def on_progress(spider: TrialSpider) -> None:
-        decided = sum(len(site.campaign.decisions) for site in spider.trials)
-        progress.probing(
-            spider.fetches, spider.budget, decided, sum(s.campaign.remaining for s in spider.trials)
-        )
-
-    return trials, run_trials(project, trials, settings.validation_budget, on_progress)
 
 
 def _print_rules(mined: Sequence[Mined], phase: str, *, as_json: bool) -> None:
