@@ -9,7 +9,7 @@ could see; it is known to have failed when the spider is idle.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from scrapy import Request, signals
@@ -86,30 +86,32 @@ class Succession:
         *landed_on*: the key where a redirect led; None: there was none.
         """
         stands_for: Sequence[Standing] = request.meta.get(STANDS_FOR, ())
+        is_shared = False
+        if landed_on is not None and stands_for and bytes.fromhex(stands_for[0][0]) != landed_on:
+            is_shared = yield from self._left(stands_for[0], landed_on)
         for name, url in stands_for:
             key = bytes.fromhex(name)
-            if not is_page:
-                yield from self._fail(key, url)
-            elif landed_on in (None, key):
+            if is_page and landed_on in (None, key):
                 if self.classes.settle(key):
                     self._crawler.stats.inc_value(Stat.KEPT_ALIVE.value)
+            elif is_page and not is_shared:
+                self.classes.rest(key)
             else:
-                yield from self._left(key, url, stands_for[0], landed_on)
+                yield from self._fail(key, url)
 
-    def _left(self, key: bytes, url: str, origin: Standing, landed_on: bytes) -> Iterator[Request]:
-        """A redirect led from *origin* out of its class and to a page.
+    def _left(self, origin: Standing, landed_on: bytes) -> Generator[Request, None, bool]:
+        """A redirect led from *origin* out of its class. Whether redirects from other classes led there too.
 
         A page to which several classes redirect is a login, a home or an error page, and the page of none of
         them. As long as there is one class only, it is believed to have found its own.
         """
         first = self._led_here.setdefault(landed_on, origin)
         if first is not None and first[0] == origin[0]:
-            self.classes.rest(key)
-            return
-        yield from self._fail(key, url)
+            return False
         if first is not None:
             self._led_here[landed_on] = None
             yield from self._fail(bytes.fromhex(first[0]), first[1])
+        return True
 
     def _fail(self, key: bytes, url: str) -> Iterator[Request]:
         heir = self.classes.fail(key, url)

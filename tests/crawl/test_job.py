@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import threading
 from pathlib import Path
 
 import pytest
@@ -42,15 +42,19 @@ def test_a_resumed_job_fetches_what_was_left_and_nothing_twice(with_rules, job):
 class PausedAtOnce(Visitor):
     """Stops while its first request is under way and all others wait."""
 
+    stopped = threading.Event()
+
     async def start(self):
         async for request in super().start():
             yield request
+        self.stopped.set()
         raise CloseSpider("shutdown")
 
 
 def test_aliases_seen_before_the_pause_still_stand_in_for_a_url_that_fails_after_it(with_rules, job):
     def web(path: str) -> Answer:
-        time.sleep(0.2 if path == "/first" else 0)
+        if path == "/first":
+            PausedAtOnce.stopped.wait(20)
         return error(404) if "bad" in path else page()
 
     with serving(web) as site:

@@ -1,6 +1,7 @@
 """The law: with rules that are true, a crawl gets every page that it gets without us, and asks for no more.
 
-On webs drawn at random, where an alias shows its page, fails in some way, or redirects to another of its class.
+On webs drawn at random, where an alias shows its page, fails in some way, or redirects: to another of its class, or
+to a login. One class alone may be lost to the login, since nobody can tell it from that class's own page.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from tests.crawl.site import HANG_UP, Answer, error, page, redirect, serving
 
 ALIASES = 5
 
-#: What an alias answers: a page, a failure, or a redirect to the alias of that number.
-ANSWERS = st.sampled_from(["page", "page", "404", "503", "hang up", *range(ALIASES)])
+#: What an alias answers: a page, a failure, or a redirect, to the login or to the alias of that number.
+ANSWERS = st.sampled_from(["page", "page", "404", "503", "hang up", "login", *range(ALIASES)])
 WEBS = st.lists(st.lists(ANSWERS, min_size=ALIASES, max_size=ALIASES), min_size=1, max_size=4)
 
 
@@ -27,6 +28,8 @@ WEBS = st.lists(st.lists(ANSWERS, min_size=ALIASES, max_size=ALIASES), min_size=
 @given(WEBS, st.randoms(use_true_random=False), st.sampled_from([1, 4, 16]), st.booleans())
 def test_every_page_that_comes_without_rules_comes_with_them(classes, random, concurrency, retry):
     def web(path: str) -> Answer:
+        if path == "/login":
+            return page()
         number, _, alias = path.removeprefix("/p").partition("?sid=")
         match classes[int(number)][int(alias)]:
             case "page":
@@ -37,6 +40,8 @@ def test_every_page_that_comes_without_rules_comes_with_them(classes, random, co
                 return error(503)
             case "hang up":
                 return HANG_UP
+            case "login":
+                return redirect("/login")
             case other:
                 return redirect(f"/p{number}?sid={other}")
 
@@ -54,7 +59,8 @@ def test_every_page_that_comes_without_rules_comes_with_them(classes, random, co
         asked_without = len(site.asked)
         site.asked.clear()
         with_rules = crawl(urls, chosen)
-    assert _pages(with_rules.got) == _pages(without.got)
+    lost = _pages(without.got) - _pages(with_rules.got)
+    assert len(lost) <= any("login" in answers for answers in classes)
     # A redirect may come back to where it was once, which Scrapy alone does not let it.
     assert len(site.asked) <= asked_without + len(classes)
     # One page of each class is enough, unless more were on their way already.

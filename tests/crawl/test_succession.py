@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from scrapy import Request
 
@@ -96,8 +98,10 @@ def test_an_error_that_the_spider_handles_is_no_page_of_the_class(with_rules):
     assert result.got == urls
 
 
-def test_a_page_that_many_classes_redirect_to_is_the_page_of_none_of_them(with_rules):
+@pytest.mark.parametrize("seconds", [0, 0.3], ids=["a fast login", "a slow login"])
+def test_a_page_that_many_classes_redirect_to_is_the_page_of_none_of_them(with_rules, seconds):
     def web(path: str) -> Answer:
+        time.sleep(seconds if path == "/login" else 0)
         return redirect("/login") if "old" in path else page()
 
     with serving(web) as site:
