@@ -47,7 +47,9 @@ def main() -> int:
         say("The first crawl fetches every URL it meets, and writes a crawl log.")
         seconds_before = scrapy(web, "crawl", "pages")
         before = crawl_of(web.counts())
-        say(f"{before.requests} requests in {seconds_before:.0f} s for {len(before.contents)} different pages.")
+        say(
+            f"{before.requests} requests in {seconds_before:.0f} s for {len(before.contents)} different pages."
+        )
 
         say("\nMining the log for rules, and proving them with a few fetches.")
         web.reset()
@@ -75,9 +77,24 @@ def print_table(comparison: Comparison, validation: int, seconds_before: float, 
         ("requests", before.requests, after.requests, f"{1 - after.requests / before.requests:.0%}"),
         ("different pages found", len(before.contents), len(after.contents), ""),
         ("  of those found before", len(before.contents), found_again, ""),
-        ("redundant requests", before.redundant, after.redundant, f"{1 - after.redundant / before.redundant:.0%}"),
-        ("megabytes", f"{before.bytes / 1e6:.1f}", f"{after.bytes / 1e6:.1f}", f"{1 - after.bytes / before.bytes:.0%}"),
-        ("seconds", f"{seconds_before:.1f}", f"{seconds_after:.1f}", f"{1 - seconds_after / seconds_before:.0%}"),
+        (
+            "redundant requests",
+            before.redundant,
+            after.redundant,
+            f"{1 - after.redundant / before.redundant:.0%}",
+        ),
+        (
+            "megabytes",
+            f"{before.bytes / 1e6:.1f}",
+            f"{after.bytes / 1e6:.1f}",
+            f"{1 - after.bytes / before.bytes:.0%}",
+        ),
+        (
+            "seconds",
+            f"{seconds_before:.1f}",
+            f"{seconds_after:.1f}",
+            f"{1 - seconds_after / seconds_before:.0%}",
+        ),
     ]
     say("\nWhat the server counted:\n")
     for label, *cells in rows:

@@ -54,7 +54,9 @@ def _read_uri(uri: str) -> bytes:
     try:
         fsspec = import_module("fsspec")
     except ImportError:
-        raise RuleBookError(uri, "needs fsspec, which is not installed. Run `pip install scrapy-dust[uri]`.") from None
+        raise RuleBookError(
+            uri, "needs fsspec, which is not installed. Run `pip install scrapy-dust[uri]`."
+        ) from None
     try:
         with fsspec.open(uri, "rb") as file:
             content: bytes = file.read()
