@@ -162,4 +162,7 @@ class DustDupeFilter:
 
 def _chain(request: Request) -> list[Request]:
     """The requests that redirects led from to *request*, the first one first."""
-    return [request.replace(url=url) for url in request.meta.get("redirect_urls", ())]
+    try:
+        return [request.replace(url=url) for url in request.meta.get("redirect_urls", ())]
+    except TypeError:  # a subclass of Request that wants more than that, with meta copied from another
+        return []

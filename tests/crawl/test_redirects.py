@@ -6,6 +6,7 @@ import re
 from itertools import chain
 
 import pytest
+from scrapy import Request
 
 from scrapy_dust.dust.rules import ParameterRule, SubstringRule
 from tests.crawl.crawling import crawl
@@ -78,3 +79,20 @@ def test_a_redirect_to_a_page_that_was_fetched_is_filtered_as_ever(with_rules):
     with serving(lambda path: redirect("/home") if path != "/home" else page()) as site:
         crawl([site.url(path) for path in ("/home", "/a", "/b")], with_rules(site, *RULES))
     assert site.times() == {"/home": 1, "/a": 1, "/b": 1}
+
+
+def test_a_request_that_cannot_be_made_again_is_filtered_as_ever_whatever_meta_it_was_given(with_rules):
+    class Odd(Request):
+        attributes = Request.attributes
+
+        def __init__(self, url, *rest, **options):
+            if "sid=x" in url:
+                raise TypeError("not this one")
+            super().__init__(url, *rest, **options)
+
+    with serving(lambda path: page()) as site:
+        copied = {"redirect_urls": [site.url("/p?sid=x")]}
+        result = crawl(
+            [Odd(site.url(f"/p?sid={sid}"), meta=copied) for sid in "ab"], with_rules(site, *RULES)
+        )
+    assert result.got == [site.url("/p?sid=a")]
