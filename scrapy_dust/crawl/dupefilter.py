@@ -40,10 +40,12 @@ if TYPE_CHECKING:
 class DustDupeFilter:
     """For ``DUPEFILTER_CLASS``; wraps ``DUST_FALLBACK_DUPEFILTER_CLASS``."""
 
-    def __init__(self, crawler: Crawler) -> None:
+    def __init__(self, crawler: Crawler, inner: BaseDupeFilter | None = None) -> None:
         self._rules = rules_of(crawler)
-        fallback = load_object(self._rules.settings.fallback_dupefilter_class)
-        self._inner: BaseDupeFilter = build_from_crawler(fallback, crawler)
+        if inner is None:
+            fallback = load_object(self._rules.settings.fallback_dupefilter_class)
+            inner = build_from_crawler(fallback, crawler)
+        self._inner = inner
         self._crawler = crawler
         self._filtering = Filtering(crawler, self._rules)
         self._succession = Succession(crawler)
@@ -53,6 +55,22 @@ class DustDupeFilter:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         return cls(crawler)
+
+    @classmethod
+    def from_spider(cls, spider: Spider) -> Self:
+        """For scrapy-redis, whose scheduler builds its dupefilter in this way and may `clear` it.
+
+        Its own dupefilter does not ask for fingerprints, so over that one rules have no effect.
+        """
+        fallback = load_object(rules_of(spider.crawler).settings.fallback_dupefilter_class)
+        of_spider = getattr(fallback, "from_spider", None)
+        return cls(spider.crawler, None if of_spider is None else of_spider(spider))
+
+    def clear(self) -> None:
+        """Forget what was seen, where the dupefilter underneath can."""
+        clear = getattr(self._inner, "clear", None)
+        if clear is not None:
+            clear()
 
     def open(self) -> Deferred[None] | None:
         if self._jobdir is not None:

@@ -6,13 +6,15 @@ import logging
 
 import pytest
 import xxhash
-from scrapy import Request
+from scrapy import Request, Spider
 from scrapy.dupefilters import RFPDupeFilter
+from scrapy.utils.test import get_crawler
 
 from scrapy_dust.crawl import classes, filtering
+from scrapy_dust.crawl.dupefilter import DustDupeFilter
 from scrapy_dust.dust.rules import ParameterRule
 from scrapy_dust.rule_book.entries import rule_id
-from tests.crawl.crawling import crawl
+from tests.crawl.crawling import QUIET, crawl
 from tests.crawl.site import error, page, serving
 
 SID, UTM = ParameterRule("sid"), ParameterRule("utm")
@@ -156,3 +158,28 @@ def test_a_dupefilter_of_the_projects_own_decides_underneath(with_rules):
     with serving(lambda path: page()) as site:
         crawl(aliases(site, 3), with_rules(site, SID) | {"DUPEFILTER_CLASS": Asked})
     assert len(site.asked) == 1
+
+
+class BuiltFromSpider(RFPDupeFilter):
+    """A dupefilter as scrapy-redis has one."""
+
+    @classmethod
+    def from_spider(cls, spider):
+        built = cls(fingerprinter=spider.crawler.request_fingerprinter)
+        built.cleared = False
+        return built
+
+    def clear(self):
+        self.cleared = True
+
+
+def test_a_scheduler_that_builds_its_dupefilter_from_the_spider_gets_one_that_can_be_cleared(with_rules):
+    with serving(lambda path: page()) as site:
+        settings = with_rules(site, SID) | {"DUST_FALLBACK_DUPEFILTER_CLASS": BuiltFromSpider}
+        crawler = get_crawler(Spider, QUIET | settings)
+        crawler.spider = Spider.from_crawler(crawler, name="built")
+        dupefilter = DustDupeFilter.from_spider(crawler.spider)
+    assert not dupefilter.request_seen(Request(site.url("/p?id=1&sid=a")))
+    assert dupefilter.request_seen(Request(site.url("/p?id=1&sid=b")))
+    dupefilter.clear()
+    assert dupefilter._inner.cleared
