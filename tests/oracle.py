@@ -218,7 +218,7 @@ def eliminate_redundancies(R: Sequence[Pair], MRD: float, MAD: int, MW: int) -> 
             continue
         for j in range(1, min(MW, len(R) - i) + 1):  # 4
             one, other = R[i - 1], R[i + j - 1]
-            if one.support - other.support > max(relative * one.support, MAD):  # 5
+            if one.support - other.support > max(relative * one.support, Fraction(MAD)):  # 5
                 break
             # Settled: as drawn, R[i + j] is looked at even if it was eliminated before. (As refinement is
             # transitive and the list sorted, that makes no difference.)

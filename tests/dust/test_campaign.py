@@ -57,7 +57,8 @@ short_urls = st.text("ab1/?=&", max_size=6) | st.builds(
 def worlds(draw: st.DrawFn) -> World:
     urls = draw(st.lists(short_urls, min_size=2, max_size=12, unique=True))
     content = {url: draw(st.integers(0, 3)) for url in urls}
-    pages, redirects = [], {}
+    pages: list[Page] = []
+    redirects: dict[str, str] = {}
     for url in urls:
         same = [other.url for other in pages if content[other.url] == content[url]]
         kind = draw(st.sampled_from(("page", "page", "page", "redirect", "unseen")))
@@ -151,7 +152,7 @@ def test_a_campaign_never_probes_a_url_whose_key_the_rule_does_not_change(world,
 
 @given(worlds(), st.lists(rules(), max_size=3), at_once, seeds)
 def test_a_campaign_is_the_same_each_time(world, more, at_once, seed):
-    def once():
+    def once() -> object:
         campaign = campaign_in(world, candidates_in(world, more), TrialParams(), seed)
         return conduct(campaign, world, at_once, seed), campaign.decisions
 

@@ -170,7 +170,7 @@ def test_a_soft_404_is_a_target_that_does_not_answer():
 @given(judges(), st.data())
 def test_different_is_never_said_without_looking_at_the_url_twice(judge, data):
     def answer(url: str, nth: int) -> Fetched:
-        page = data.draw(pages)
+        page: Fetched = data.draw(pages)
         return replace(
             page, url=url, final_url=data.draw(st.sampled_from((U, V))), status=data.draw(statuses)
         )

@@ -89,9 +89,9 @@ def test_a_parameter_is_a_candidate_while_no_more_pairs_differ_than_agree():
 def test_candidates_are_parameters_of_the_site_with_pairs_enough(log, similar, least):
     pages = pages_of(log)
     values: dict[str, Counter[str]] = {}
-    for one in pages:
-        for parameter in parameters(one.url):
-            values.setdefault(parameter.name, Counter())[one.url[parameter.value_begin : parameter.end]] += 1
+    for url in (known.url for known in pages):
+        for parameter in parameters(url):
+            values.setdefault(parameter.name, Counter())[url[parameter.value_begin : parameter.end]] += 1
     found = likely(pages, similar, least)
     assert [-one.support for one in found] == sorted(-one.support for one in found)
     assert len({one.rules[0].name for one in found}) == len(found)
