@@ -114,9 +114,32 @@ class DustSettings:
 
     enabled: bool = _setting(True, _switch, "Whether scrapy-dust does anything at all.")
     dir: str | None = _setting(
-        None, _text, "Where crawl logs and state live. Default: `.scrapy/dust` of the project."
+        None,
+        _text,
+        "Where crawl logs and state live: a folder, or an fsspec URI for the logs. Default: `.scrapy/dust` of the project.",
     )
     log_enabled: bool = _setting(True, _switch, "Record this crawl.")
+    log_process: bool = _setting(
+        True,
+        _switch,
+        "Describe pages and write the log in a process beside the crawl, so that it does not wait for that.",
+    )
+    log_hide: tuple[str, ...] = _setting(
+        (),
+        _names,
+        "Parameters whose values the log must not tell, such as `token` or `email`: a keyed hash stands for each.",
+    )
+    log_keep_days: int | None = _setting(
+        None, _integer(1), "Logs of crawls that began longer ago are removed, but for a spider's latest."
+    )
+    log_keep_crawls: int | None = _setting(
+        None, _integer(1), "Of each spider so many logs are kept, the latest."
+    )
+    log_keep_bytes: int | None = _setting(
+        None,
+        _integer(0),
+        "Of each spider so many bytes of logs are kept, the latest, and the latest log in any case.",
+    )
     rules: tuple[str, ...] = _setting(
         ("dust-rules.json",), _names, "Rule books to read: paths or fsspec URIs. `dustmine` writes the first."
     )

@@ -1,12 +1,11 @@
 """Where crawl logs are: ``<DUST_DIR>/logs/<spider>/<UTC time>-<process>-<random>.jsonl``.
 
-Each crawl has a file of its own, so that no two ever write to one, and names sort as the crawls began.
+Each crawl has a file of its own, so that no two ever write to one, and names sort as the crawls began. Where
+DUST_DIR is a URI, logs are written below a folder of this machine and moved there when their crawls have ended.
 """
 
 from __future__ import annotations
 
-import os
-import secrets
 from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import quote
@@ -14,12 +13,36 @@ from urllib.parse import quote
 from scrapy.utils.project import data_path
 from xxhash import xxh3_64_hexdigest
 
+from scrapy_dust.crawl_log.names import new_name
+from scrapy_dust.crawl_log.stores import files, is_uri, joined
+
 _LONGEST_NAME = 100
 
 
 def log_dir(dust_dir: str | Path | None) -> Path:
-    """The folder of all crawl logs. *dust_dir* is ``DUST_DIR``; None: ``.scrapy/dust`` of the project."""
-    return Path(data_path("dust", createdir=True) if dust_dir is None else dust_dir) / "logs"
+    """The folder that crawls of this machine write logs below, whose parent is the folder of its state.
+
+    *dust_dir* is ``DUST_DIR``; None: ``.scrapy/dust`` of the project.
+    """
+    if dust_dir is None:
+        return Path(data_path("dust", createdir=True)) / "logs"
+    if is_uri(dust_dir):
+        return Path(data_path("dust", createdir=True)) / "spool" / _file_name(str(dust_dir)) / "logs"
+    return Path(dust_dir) / "logs"
+
+
+def log_sources(dust_dir: str | Path | None, spider: str | None = None) -> list[str]:
+    """Where there are logs to read, of one spider or of all: nowhere yet, in a folder, at a URI, or in both.
+
+    Raises `CrawlLogError` for a URI that cannot be read.
+    """
+    logs = log_dir(dust_dir)
+    folder = logs if spider is None else spider_log_dir(logs, spider)
+    found = [str(folder)] if any(folder.rglob("*Z-*")) else []
+    if dust_dir is not None and is_uri(dust_dir):
+        uri = joined(str(dust_dir), "logs", *([] if spider is None else [_file_name(spider)]))
+        found += [uri] * bool(files(uri))
+    return found
 
 
 def spider_log_dir(logs: Path, spider: str) -> Path:
@@ -29,9 +52,7 @@ def spider_log_dir(logs: Path, spider: str) -> Path:
 
 def new_log_path(logs: Path, spider: str, now: datetime | None = None) -> Path:
     """A file for a crawl that begins *now*. Nothing is created."""
-    began = (now or datetime.now(UTC)).astimezone(UTC)
-    name = f"{began:%Y%m%dT%H%M%S.%fZ}-{os.getpid()}-{secrets.token_hex(4)}.jsonl"
-    return spider_log_dir(logs, spider) / name
+    return spider_log_dir(logs, spider) / new_name(now or datetime.now(UTC))
 
 
 def _file_name(spider: str) -> str:

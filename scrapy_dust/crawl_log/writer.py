@@ -1,77 +1,75 @@
 """The crawl log of one crawl, while it runs: JSON, one object a line, appended.
 
-A record is on its way to the disk a second later at most, if others follow, and lines reach it whole or not
-at all, but for the last when the machine stops in the middle of it.
+Each record is handed to the operating system at once, which takes two microseconds, so that a crawl that is
+killed loses none; a machine that stops loses what its kernel had not written yet. Lines reach the file whole or
+not at all, but for the last when the machine stops, or the disk is full, in the middle of it.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import time
 from collections.abc import Callable, Mapping
+from io import FileIO
 from pathlib import Path
 
-#: Seconds between two flushes, and the bytes that are flushed sooner.
-_PATIENCE = 1.0
-_FULL = 64 * 1024
+from scrapy_dust.crawl_log.locks import is_still, share
+
+Record = Mapping[str, object]
 
 
 class CrawlLogWriter:
     """Appends records to *path*, which only its owner may read; the log may hold what only they may see.
 
-    A full disk raises `OSError` from `write` or `flush`. What was not written by then is given up and counted
-    in `lost`; the writer stays usable, and writes again when there is room.
+    *hide* makes of a record what may be written. A full disk raises `OSError` from `write`. What was not written
+    by then is given up and counted in `lost`; the writer stays usable, and writes again when there is room.
     """
 
-    def __init__(self, path: str | Path, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, path: str | Path, hide: Callable[[Record], Record] | None = None) -> None:
         self.path = Path(path)
         self.lost = 0  #: records given up
-        self._clock = clock
-        self._pending = bytearray()
-        self._flushed_at = clock()
+        self._hide = hide
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = open(self.path, "a+b", buffering=0, opener=_open_private)  # noqa: SIM115  Closed in `close`.
+        self._file = _opened(self.path)
         # A line that a crash cut short must not swallow our first one.
         self._broken = self._file.seek(0, os.SEEK_END) > 0 and self._last_byte() != b"\n"
 
-    def write(self, record: Mapping[str, object]) -> None:
+    def write(self, record: Record) -> None:
         """Add one record. Raises `TypeError` or `ValueError` for what JSON cannot say."""
+        if self._hide is not None:
+            record = self._hide(record)
         line = json.dumps(record, separators=(",", ":"), allow_nan=False)
         if self._file.closed:
             raise ValueError(f"{self.path} is closed; nothing more can be recorded in it.")
-        self._pending += line.encode("ascii") + b"\n"
-        if len(self._pending) >= _FULL or self._clock() - self._flushed_at >= _PATIENCE:
-            self.flush()
-
-    def flush(self) -> None:
-        """Hand over to the operating system what is pending."""
-        data = b"\n" * self._broken + self._pending
-        self._pending = bytearray()
-        self._flushed_at = self._clock()
+        data = b"\n" * self._broken + line.encode("ascii") + b"\n"
         written = 0
         try:
             while written < len(data):
                 written += self._file.write(data[written:]) or 0
         except OSError:
-            whole_lines = data.count(b"\n", written) - (self._broken and not written)
-            self.lost += whole_lines
+            self.lost += 1
             self._broken = data[written - 1 : written] != b"\n" if written else self._broken
             raise
         self._broken = False
 
     def close(self) -> None:
-        """Flush and close; harmless the second time."""
-        if self._file.closed:
-            return
-        try:
-            self.flush()
-        finally:
-            self._file.close()
+        """Harmless the second time."""
+        self._file.close()
 
     def _last_byte(self) -> bytes:
         self._file.seek(-1, os.SEEK_END)
         return self._file.read(1)
+
+
+def _opened(path: Path) -> FileIO:
+    """*path*, and a lock on it that says that it is being written."""
+    while True:
+        file = open(path, "a+b", buffering=0, opener=_open_private)  # noqa: SIM115  Closed in `close`.
+        share(file.fileno())
+        # A moment ago it was nobody's, and may have been taken away as a log that has ended.
+        if is_still(path, file.fileno()):
+            return file
+        file.close()
 
 
 def _open_private(path: str, flags: int) -> int:

@@ -1,0 +1,114 @@
+"""Logs of crawls that have ended, put on less disk: Parquet where pyarrow is installed, else gzipped JSON lines.
+
+A log that somebody writes is never touched: its writer's lock says so, whatever its age. The new file appears
+under its name when it is complete and on the disk, and only then the old one goes; where a crash left both,
+the old one counts, and is compacted again.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from scrapy_dust.crawl_log import segments
+from scrapy_dust.crawl_log.locks import taken
+from scrapy_dust.crawl_log.names import is_own, stem
+
+GZIPPED, SEGMENT = ".jsonl.gz", ".parquet"
+
+
+def compact(folder: Path) -> list[str]:
+    """Compact all logs below *folder* that have ended; says, in a sentence each, which could not be."""
+    failed = []
+    for log in sorted(folder.rglob("*.jsonl")):
+        if is_own(log.name):
+            try:
+                compact_log(log)
+            except OSError as error:
+                failed.append(f"{log} stays as it is: it could not be compacted ({error.strerror or error}).")
+    return failed
+
+
+def compact_log(log: Path) -> Path:
+    """The file that has the records of *log* now; *log* itself if it is being written, or has none.
+
+    Raises `OSError`, and then *log* is as it was.
+    """
+    with taken(log) as ended:
+        if not ended or not log.stat().st_size:
+            return log
+        segment = log.with_name(stem(log.name) + (SEGMENT if segments.can_write() else GZIPPED))
+        beginning = segment.with_name(f".{segment.name}.new")
+        try:
+            complete = _gzip(log, beginning) if segment.name.endswith(GZIPPED) else _columns(log, beginning)
+            if not complete:
+                return log
+            _sync(beginning)
+            beginning.replace(segment)
+            _sync(log.parent)
+        finally:
+            with suppress(OSError):
+                beginning.unlink(missing_ok=True)
+        log.unlink()
+        return segment
+
+
+def _columns(log: Path, segment: Path) -> bool:
+    _private(segment)
+    return (written := segments.write(_records(log), segment)) > 0 and segments.rows_in(segment) == written
+
+
+def _records(log: Path) -> Iterator[dict[str, Any]]:
+    """What can be read of *log*; a line that a crash cut short cannot."""
+    with log.open("rb") as lines:
+        for line in lines:
+            with suppress(ValueError, RecursionError):
+                record = json.loads(line)
+                if isinstance(record, dict):
+                    yield record
+
+
+def _gzip(log: Path, segment: Path) -> bool:
+    _private(segment)
+    # The same log gives the same bytes: neither name nor time is in them.
+    with (
+        log.open("rb") as lines,
+        segment.open("wb") as raw,
+        gzip.GzipFile("", "wb", compresslevel=6, fileobj=raw, mtime=0) as zipped,
+    ):
+        shutil.copyfileobj(lines, zipped, 1 << 20)
+    return True
+
+
+def _private(path: Path) -> None:
+    """*path*, empty, and its owner's alone from the first byte on."""
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
+
+
+def _sync(path: Path) -> None:
+    """Make *path* outlive a power cut. Windows and some file systems have no such call for folders."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError:
+        if not path.is_dir():
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def present(log: Path) -> Path:
+    """*log*, or what it was compacted to since its name was found."""
+    if log.exists() or not is_own(log.name):
+        return log
+    for suffix in (SEGMENT, GZIPPED):
+        segment = log.with_name(stem(log.name) + suffix)
+        if segment.exists():
+            return segment
+    return log

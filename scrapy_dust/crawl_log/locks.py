@@ -1,0 +1,71 @@
+"""Whether a log is being written: its writer holds a lock of the operating system's on it, which dies with it.
+
+Writers share the lock; who wants to put another file in a log's place needs it alone. Where a file system has
+no locks, every log counts as being written: it is read, and otherwise left alone.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+if sys.platform == "win32":
+    import msvcrt
+
+    #: Locks of Windows forbid others to touch what is locked; no log is so long.
+    _FAR_AWAY = 2**62
+
+    def share(descriptor: int) -> None:
+        """Held until *descriptor* is closed."""
+        os.lseek(descriptor, _FAR_AWAY, os.SEEK_SET)
+        with suppress(OSError):
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        os.lseek(descriptor, 0, os.SEEK_END)
+
+    def _take(descriptor: int) -> bool:
+        os.lseek(descriptor, _FAR_AWAY, os.SEEK_SET)
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+else:
+    import fcntl
+
+    def share(descriptor: int) -> None:
+        """Held until *descriptor* is closed."""
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_SH)
+
+    def _take(descriptor: int) -> bool:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        return True
+
+
+@contextmanager
+def taken(log: Path) -> Iterator[bool]:
+    """Keep writers of *log* out; gives False, and does not, where one is in."""
+    try:
+        descriptor = os.open(log, os.O_RDWR)
+    except OSError:
+        yield False
+        return
+    try:
+        yield _take(descriptor) and is_still(log, descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def is_still(path: Path, descriptor: int) -> bool:
+    """Whether the name still means the file that was opened."""
+    try:
+        return os.path.samestat(path.stat(), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,87 @@
+"""Which logs are kept: per spider, by age, by number of crawls and by bytes; the oldest go first.
+
+The newest log of a spider always stays, and so does one that is being written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from scrapy_dust.crawl_log.locks import taken
+from scrapy_dust.crawl_log.names import began, is_own, stem
+from scrapy_dust.crawl_log.stores import RemoteFile
+
+Log = Path | RemoteFile
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """What to keep of each spider's logs; None: all."""
+
+    days: int | None = None  #: since the crawl began
+    crawls: int | None = None  #: so many of the latest
+    bytes: int | None = None  #: in all, on the disk
+
+    @property
+    def everything(self) -> bool:
+        return self.days is None and self.crawls is None and self.bytes is None
+
+
+def prune(files: Iterable[Log], keep: Keep, now: datetime | None = None) -> list[Log]:
+    """Remove what is not to be kept of *files*, which may be of several spiders; gives what was removed."""
+    if keep.everything:
+        return []
+    folders: dict[str, dict[str, list[Log]]] = {}
+    for file in files:
+        if is_own(file.name):
+            folders.setdefault(str(file.parent), {}).setdefault(stem(file.name), []).append(file)
+    removed: list[Log] = []
+    for crawls in folders.values():
+        for crawl in _surplus(crawls, keep, now or datetime.now(UTC)):
+            removed += [file for file in crawls[crawl] if _remove(file)]
+    return removed
+
+
+def logs_below(folder: Path) -> list[Log]:
+    return [file for file in sorted(folder.rglob("*")) if is_own(file.name) and file.is_file()]
+
+
+def _surplus(crawls: dict[str, list[Log]], keep: Keep, now: datetime) -> list[str]:
+    """The oldest first. Names sort as the crawls began."""
+    newest_first = sorted(crawls, reverse=True)
+    used, surplus = 0, []
+    for number, crawl in enumerate(newest_first):
+        used += sum(_size(file) for file in crawls[crawl])
+        too_old = keep.days is not None and now - began(crawl) > timedelta(days=keep.days)
+        too_many = keep.crawls is not None and number >= keep.crawls
+        too_large = keep.bytes is not None and used > keep.bytes
+        if number and (too_old or too_many or too_large):
+            surplus.append(crawl)
+    return surplus[::-1]
+
+
+def _size(file: Log) -> int:
+    with suppress(OSError):
+        return file.stat().st_size if isinstance(file, Path) else file.size()
+    return 0
+
+
+def _remove(file: Log) -> bool:
+    """Whether it is gone; not where somebody writes it, or it may not be removed."""
+    try:
+        if isinstance(file, Path):
+            with taken(file) as ended:
+                if not ended:
+                    return False
+                file.unlink()
+        else:
+            file.unlink()
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return True

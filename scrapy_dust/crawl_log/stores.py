@@ -1,0 +1,116 @@
+"""Logs at a URI (``s3://bucket/dust``), through fsspec, which is loaded only for them.
+
+An object store cannot append. So a crawl writes its log in a folder of this machine, and when it has ended the
+log is moved there whole: under another name first, so that nobody reads half of it.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from scrapy_dust.errors import CrawlLogError
+
+
+def is_uri(name: str | Path) -> bool:
+    return "://" in str(name)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class RemoteFile:
+    """A file at a URI, with as much of `pathlib.Path` as reading and keeping logs needs."""
+
+    uri: str
+
+    @property
+    def name(self) -> str:
+        return self.uri.rpartition("/")[2]
+
+    @property
+    def parent(self) -> RemoteFile:
+        return RemoteFile(self.uri.rpartition("/")[0])
+
+    def __str__(self) -> str:
+        return self.uri
+
+    def open(self, mode: str = "rb") -> io.BufferedReader:
+        """Raises `OSError`, and `CrawlLogError` where fsspec cannot have it."""
+        with reaching(self.uri):
+            store, path = _store(self.uri)
+            return io.BufferedReader(store.open(path, mode))
+
+    def size(self) -> int:
+        with reaching(self.uri):
+            store, path = _store(self.uri)
+            return int(store.size(path) or 0)
+
+    def unlink(self) -> None:
+        with reaching(self.uri):
+            store, path = _store(self.uri)
+            store.rm_file(path)
+
+
+def files(uri: str) -> list[RemoteFile]:
+    """All files below *uri*, or *uri* itself if it is one, or what it matches; none where nothing is there."""
+    with reaching(uri):
+        store, path = _store(uri)
+        # A store may remember what it listed; others write there too.
+        store.invalidate_cache()
+        found = store.glob(path) if any(mark in path for mark in "*?[") else store.find(path)
+        return [RemoteFile(store.unstrip_protocol(one)) for one in sorted(found) if not store.isdir(one)]
+
+
+def move_in(local: Path, uri: str) -> None:
+    """Move *local* to *uri*. Raises `OSError`, and then *local* is still there."""
+    with reaching(uri):
+        store, path = _store(uri)
+        folder, name = path.rpartition("/")[::2]
+        store.makedirs(folder, exist_ok=True)
+        beginning = f"{folder}/.{name}.new"
+        store.put_file(str(local), beginning)
+        store.mv(beginning, path)
+    local.unlink()
+
+
+def bytes_at(uri: str, content: bytes) -> bytes:
+    """What is at *uri*; *content* is put there where nothing is."""
+    with reaching(uri):
+        store, path = _store(uri)
+        if not store.exists(path):
+            store.makedirs(path.rpartition("/")[0], exist_ok=True)
+            store.pipe_file(path, content)
+            # Two may have come at once; the last one's stays.
+            store.invalidate_cache()
+        found: bytes = store.cat_file(path)
+        return found
+
+
+def joined(uri: str, *parts: str) -> str:
+    scheme, _, path = uri.partition("://")
+    return f"{scheme}://{str(PurePosixPath(path, *parts)) if path else '/'.join(parts)}"
+
+
+def _store(uri: str) -> tuple[Any, str]:
+    try:
+        fsspec = import_module("fsspec")
+    except ImportError:
+        raise CrawlLogError(
+            uri, "needs fsspec, which is not installed. Run `pip install scrapy-dust[uri]`."
+        ) from None
+    found: tuple[Any, str] = fsspec.core.url_to_fs(uri)
+    return found
+
+
+@contextmanager
+def reaching(uri: str) -> Iterator[None]:
+    """Says in a sentence what fsspec's stores raise when they are not to be had."""
+    try:
+        yield
+    except (ImportError, ValueError) as error:  # a protocol that is unknown, or whose package is missing
+        said = " ".join(str(error).split()).rstrip(".")
+        raise CrawlLogError(uri, f"fsspec cannot open it ({said}). Check the URI.") from None

@@ -1,0 +1,72 @@
+"""What is done with the logs of crawls that have ended: moved to where they belong, compacted, and let go of.
+
+Called when a crawl's log is closed and before logs are mined. Logs of crawls that were killed are found the next
+time. Nothing here stops a crawl or a mining: what could not be done is told, and done the next time.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from scrapy_dust.crawl_log.compaction import compact, compact_log, present
+from scrapy_dust.crawl_log.hiding import KEY_FILE, Hider, local_key, new_key
+from scrapy_dust.crawl_log.locks import taken
+from scrapy_dust.crawl_log.names import is_own
+from scrapy_dust.crawl_log.places import log_dir
+from scrapy_dust.crawl_log.retention import Keep, Log, logs_below, prune
+from scrapy_dust.crawl_log.stores import bytes_at, files, is_uri, joined, move_in
+from scrapy_dust.errors import CrawlLogError
+from scrapy_dust.settings import DustSettings
+
+
+def keep_up(dust_dir: str | None, keep: Keep, *, compacting: bool) -> list[str]:
+    """Look after the logs of ``DUST_DIR``; says in a sentence each what could not be done."""
+    logs = log_dir(dust_dir)
+    try:
+        if dust_dir is not None and is_uri(dust_dir):
+            failed = _deliver(logs, joined(dust_dir, "logs"))
+            if not keep.everything:
+                prune(files(joined(dust_dir, "logs")), keep)
+            return failed
+        failed = compact(logs) if compacting else []
+        prune(logs_below(logs), keep)
+    except (CrawlLogError, OSError) as error:
+        return [f"The crawl logs could not be looked after: {error}"]
+    return failed
+
+
+def keep_of(settings: DustSettings) -> Keep:
+    return Keep(settings.log_keep_days, settings.log_keep_crawls, settings.log_keep_bytes)
+
+
+def hider(dust_dir: str | None, names: tuple[str, ...]) -> Hider | None:
+    """What hides the values of the parameters *names*, with the key of ``DUST_DIR``; None for no names.
+
+    Raises `OSError` or `CrawlLogError` where there is no key to be had.
+    """
+    if not names:
+        return None
+    if dust_dir is not None and is_uri(dust_dir):
+        return Hider(names, bytes_at(joined(dust_dir, KEY_FILE), new_key()))
+    return Hider(names, local_key(log_dir(dust_dir).parent))
+
+
+def _deliver(spool: Path, uri: str) -> list[str]:
+    """Move all logs below *spool* that have ended to *uri*, compacted."""
+    failed = []
+    for log in logs_below(spool):
+        try:
+            ended = present(_compacted(log))
+            with taken(ended) as ours:
+                if ours and ended.stat().st_size:
+                    move_in(ended, joined(uri, *ended.relative_to(spool).parts))
+        except FileNotFoundError:  # another process is delivering it
+            continue
+        except OSError as error:
+            failed.append(f"{log} stays here: it could not be moved to {uri} ({error.strerror or error}).")
+    return failed
+
+
+def _compacted(log: Log) -> Path:
+    assert isinstance(log, Path)
+    return compact_log(log) if is_own(log.name) and log.suffix == ".jsonl" else log
