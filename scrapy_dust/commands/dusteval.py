@@ -1,0 +1,99 @@
+"""``scrapy dusteval``: which method would save how many fetches on a log, and what it would lose.
+
+Only the standard library and Scrapy's own command class are imported here: every ``scrapy`` command imports
+this module to list it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any, ClassVar
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+
+class Command(ScrapyCommand):
+    requires_project = False
+    requires_crawler_process = False
+    default_settings: ClassVar[dict[str, Any]] = {"LOG_LEVEL": "WARNING"}
+
+    def syntax(self) -> str:
+        return "[options] [LOG ...]"
+
+    def short_desc(self) -> str:
+        return "Learn from one part of a crawl log, replay the rest, and compare methods"
+
+    def long_desc(self) -> str:
+        return (
+            "Learns from the first part of the project's own crawl log, or of the logs given, replays the rest"
+            " as a crawl, and prints for each method how many URLs it fetches and which contents it loses."
+            " Nothing is fetched or written."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        group = parser.add_argument_group(title="Evaluation")
+        group.add_argument(
+            "--truth",
+            metavar="exact|strict|FIELD",
+            help="the log's field that says what a URL shows: cluster_exact, cluster_strict or FIELD"
+            " (default: cluster_exact where the log has it, else text_digest)",
+        )
+        group.add_argument(
+            "--train", metavar="SHARE", default="0.75", help="the part to learn from (default: 0.75)"
+        )
+        group.add_argument(
+            "--methods", metavar="A,B,…", help="the methods to compare (default: all): keepall, dust, …"
+        )
+        group.add_argument(
+            "--split",
+            choices=("log", "cluster", "host"),
+            default="log",
+            help="learn from the first URLs of each site (log), or from some contents or hosts with all their"
+            " URLs (default: log)",
+        )
+        group.add_argument(
+            "--order",
+            choices=("log", "random"),
+            default="log",
+            help="the order in which the other URLs are replayed (default: log)",
+        )
+        group.add_argument("--seed", metavar="N", default="0", help="of what is random (default: 0)")
+        group.add_argument(
+            "--seeds",
+            metavar="N",
+            default="1",
+            help="means over N runs, with seeds from --seed on (default: 1)",
+        )
+        group.add_argument("--json", action="store_true", help="print one JSON object a method")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        unknown = [arg for arg in args if arg.startswith("-") and arg != "-"]
+        if unknown:
+            raise UsageError(f"unrecognized arguments: {' '.join(unknown)}", print_help=False)
+        from scrapy_dust.commands.evaluating import evaluation_of  # noqa: PLC0415
+        from scrapy_dust.commands.output import accept_any_text, give_up  # noqa: PLC0415
+        from scrapy_dust.errors import DustError  # noqa: PLC0415
+
+        assert self.settings is not None
+        accept_any_text()
+        try:
+            evaluation = evaluation_of(self.settings, args, opts)
+        except ValueError as error:  # a setting or an option that cannot be meant
+            raise UsageError(str(error), print_help=False) from None
+        try:
+            evaluation.run()
+            sys.stdout.flush()
+        except DustError as error:
+            self._fail(str(error))
+        except OSError as error:
+            give_up("dusteval", error)
+            self.exitcode = 1
+        except KeyboardInterrupt:
+            self._fail("interrupted.")
+
+    def _fail(self, why: str) -> None:
+        print(f"scrapy dusteval: {why}", file=sys.stderr)
+        self.exitcode = 1

@@ -1,0 +1,174 @@
+"""What ``scrapy dusteval`` does: its options, the truth of a log, and what it prints."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+
+from scrapy.settings import Settings
+from scrapy.utils.project import inside_project
+
+from scrapy_dust.commands.tables import table
+from scrapy_dust.commands.truths import Examined, examine
+from scrapy_dust.crawl_log import log_dir
+from scrapy_dust.errors import DustError
+from scrapy_dust.learners.evaluation import Order, Protocol, Score, Split, judge, tasks_of, teach
+from scrapy_dust.learners.learner import Learner
+from scrapy_dust.learners.ours import Dust
+from scrapy_dust.learners.registry import LEARNERS
+from scrapy_dust.settings import DustSettings
+
+
+class NothingToReplay(DustError):
+    """A log, or a split of it, that leaves nothing to crawl."""
+
+
+def evaluation_of(project: Settings, logs: Sequence[str], opts: argparse.Namespace) -> Evaluation:
+    """What is to be compared, and how. Raises `ValueError` for what cannot be meant."""
+    settings = DustSettings.from_settings(project)
+    if not logs:
+        if settings.dir is None and not inside_project():
+            raise ValueError("no LOG given, and this is no Scrapy project with a log of its own.")
+        logs = [str(log_dir(settings.dir))]
+    seed, seeds = _whole("--seed", opts.seed, 0), _whole("--seeds", opts.seeds, 1)
+    protocol = Protocol(split=Split(opts.split), order=Order(opts.order), train=_share(opts.train))
+    return Evaluation(
+        logs=tuple(logs),
+        truth=opts.truth,
+        learners=_learners(opts.methods, settings),
+        protocols=tuple(replace(protocol, seed=seed + more) for more in range(seeds)),
+        as_json=opts.json,
+    )
+
+
+def _learners(methods: str | None, settings: DustSettings) -> tuple[Learner, ...]:
+    names = [name.strip() for name in methods.split(",")] if methods is not None else list(LEARNERS)
+    for name in names:
+        if name not in LEARNERS:
+            raise ValueError(f"there is no method {name!r}. These are: {', '.join(LEARNERS)}.")
+    # Ours learns as the project's settings say; the others as their papers do.
+    return tuple(Dust(settings) if name == "dust" else LEARNERS[name]() for name in dict.fromkeys(names))
+
+
+def _whole(name: str, value: str, least: int) -> int:
+    if not value.isdecimal() or int(value) < least:
+        raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}.")
+    return int(value)
+
+
+def _share(value: str) -> float:
+    try:
+        share = float(value)
+    except ValueError:
+        share = -1.0
+    if not 0 < share < 1:
+        raise ValueError(f"--train must be a number between 0 and 1, got {value!r}.")
+    return share
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """One run of the command."""
+
+    logs: tuple[str, ...]
+    truth: str | None
+    learners: tuple[Learner, ...]
+    protocols: tuple[Protocol, ...]
+    as_json: bool
+
+    def run(self) -> None:
+        """Raises `DustError` where it cannot be done."""
+        examined = examine(self.logs, self.truth)
+        if examined.unreadable:
+            print(f"not read: {examined.unreadable} lines.", file=sys.stderr)
+        scores = self._scores(examined)
+        if self.as_json:
+            for of_method in scores:
+                print(json.dumps(self._json(of_method, examined.field)))
+            return
+        print(_table(scores))
+        print()
+        print(self._summary(scores[0], examined))
+
+    def _scores(self, examined: Examined) -> list[list[Score]]:
+        """By method, by seed."""
+        scores: list[list[Score]] = [[] for _ in self.learners]
+        for protocol in self.protocols:
+            tasks = tasks_of(examined.visits, examined.truth, protocol)
+            if not tasks:
+                raise NothingToReplay(self._why_nothing(protocol, examined))
+            for learner, of_method in zip(self.learners, scores, strict=True):
+                of_method.append(judge(learner.name, list(teach(learner, tasks)), examined.truth))
+        return scores
+
+    def _why_nothing(self, protocol: Protocol, examined: Examined) -> str:
+        where = ", ".join(self.logs)
+        if protocol.split is Split.HOST:
+            return f"{where}: no host with known contents is left to replay. Take another --split or --seed."
+        return (
+            f"{where}: no URL whose {examined.field!r} is known is left to replay. "
+            "Name a longer log, or a smaller --train."
+        )
+
+    def _json(self, scores: Sequence[Score], field: str) -> dict[str, object]:
+        protocol = self.protocols[0]
+        how = {
+            "truth": field,
+            "split": protocol.split,
+            "order": protocol.order,
+            "train": protocol.train,
+            "seed": protocol.seed,
+            "seeds": len(self.protocols),
+        }
+        return {"method": scores[0].method, **_means(scores), **how}
+
+    def _summary(self, scores: Sequence[Score], examined: Examined) -> str:
+        protocol, means = self.protocols[0], _means(scores)
+        runs = f" Means over {len(scores)} seeds." if len(scores) > 1 else ""
+        return (
+            f"Replayed {means['urls']:g} URLs of {means['clusters']:g} contents (by {examined.field}); "
+            f"learned from {protocol.train:.0%} (by {protocol.split}), "
+            f"replayed in {'random' if protocol.order is Order.RANDOM else 'the log’s'} order.{runs}"
+        )
+
+
+def _means(scores: Sequence[Score]) -> dict[str, float]:
+    def mean(of: str) -> float:
+        value = fmean(getattr(score.replay, of) for score in scores)
+        return int(value) if value.is_integer() and of in _COUNTS else value
+
+    figures = {of: mean(of) for of in ("precision", "recall", "f1", *_COUNTS, "redundancy", "coverage")}
+    rules = fmean(score.rules for score in scores)
+    return figures | {
+        "rules": int(rules) if rules.is_integer() else rules,
+        "us_per_url": round(fmean(score.us_per_url for score in scores), 2),
+        "learn_seconds": round(fmean(score.learn_seconds for score in scores), 3),
+    }
+
+
+_COUNTS = ("urls", "clusters", "crawled", "covered", "lost")
+_HEADS = ("method", "precision", "recall", "F1", "crawled", "covered", "lost", "rules", "µs/URL", "learn s")
+
+
+def _table(scores: Sequence[Sequence[Score]]) -> str:
+    rows = []
+    for of_method in scores:
+        means = _means(of_method)
+        rows.append(
+            [
+                of_method[0].method,
+                *(f"{means[name]:.4f}" for name in ("precision", "recall", "f1")),
+                *(_count(means[name]) for name in ("crawled", "covered", "lost", "rules")),
+                f"{means['us_per_url']:.1f}",
+                f"{means['learn_seconds']:.1f}",
+            ]
+        )
+    return table(_HEADS, rows, right=range(1, len(_HEADS)))
+
+
+def _count(value: float) -> str:
+    return str(value) if isinstance(value, int) else f"{value:.1f}"

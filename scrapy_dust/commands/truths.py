@@ -1,0 +1,96 @@
+"""A log together with what is known to be true of it: which content each URL shows."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from scrapy_dust.crawl_log import read_visits
+from scrapy_dust.dust.pages import Visit
+from scrapy_dust.errors import CrawlLogError
+from scrapy_dust.learners.evaluation import Truth, content_by_text
+from scrapy_dust.sites import site_of
+
+_SHORT = {"exact": "cluster_exact", "strict": "cluster_strict"}
+_BY_TEXT = "text_digest"
+_OF_VISITS = frozenset(field.name for field in fields(Visit))
+_GZIP = b"\x1f\x8b"
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """A log and its truth."""
+
+    visits: Mapping[str, Sequence[Visit]]  #: by site
+    truth: Truth
+    field: str  #: what the truth was read from
+    unreadable: int
+
+
+def examine(logs: Sequence[str], truth: str | None) -> Examined:
+    """Without a *truth*, ``cluster_exact`` where the logs have it, else the digest of the text.
+
+    Raises `CrawlLogError` for what cannot be read, and where no line has the field that was asked for.
+    """
+    reading = read_visits(logs)
+    by_site: dict[str, list[Visit]] = {}
+    for visit in reading:
+        site = site_of(visit.url)
+        if site is not None:
+            by_site.setdefault(site, []).append(visit)
+    field = _SHORT.get(truth or "exact", truth or "")
+    found: Truth = {} if field in _OF_VISITS else _contents(reading.files, field)
+    if not found and (truth is None or field == _BY_TEXT):
+        field = _BY_TEXT
+        found = content_by_text(visit for of_site in by_site.values() for visit in of_site)
+    elif field in _OF_VISITS:
+        found = _of_visits(by_site, field)
+    if not found:
+        raise CrawlLogError(
+            ", ".join(logs), f"no line has {field!r}. Name a field that says what a URL shows."
+        )
+    return Examined(by_site, found, field, reading.unreadable_count)
+
+
+def _of_visits(by_site: Mapping[str, Sequence[Visit]], field: str) -> Truth:
+    found: dict[str, Hashable] = {}
+    for of_site in by_site.values():
+        for visit in of_site:
+            value = getattr(visit, field)
+            if value is not None:
+                found.setdefault(visit.url, value)
+    return found
+
+
+def _contents(files: Sequence[Path], field: str) -> Truth:
+    """The field of every JSON line that has it. Lines that are none were counted by the reader."""
+    found: dict[str, Hashable] = {}
+    for file in files:
+        for line in _lines(file):
+            if field.encode() not in line:
+                continue
+            try:
+                record = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(record, dict) and isinstance(record.get("url"), str):
+                value = record.get(field)
+                if isinstance(value, (int, str)):
+                    found.setdefault(record["url"], value)
+    return found
+
+
+def _lines(file: Path) -> Iterator[bytes]:
+    with file.open("rb") as stream:
+        if stream.read(2) != _GZIP:
+            stream.seek(0)
+            yield from stream
+            return
+    with gzip.open(file) as stream:
+        try:
+            yield from stream
+        except (EOFError, OSError):
+            return  # cut short; the reader has said so

@@ -1,0 +1,174 @@
+"""Who is best on a log: learn on one part of each site, crawl the other by the keys learned.
+
+SIGIR 2017's protocol: the URLs of the second part come as a crawler finds them, one whose key is new is
+fetched, and what counts is how many contents are seen and how many URLs it took. Each site is learned by
+itself; figures are summed over sites. URLs whose content nobody knows (errors) are learned from, not crawled.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from random import Random
+from urllib.parse import urlsplit
+
+from scrapy_dust.dust.measures import Replay, replay
+from scrapy_dust.dust.pages import SiteLog, Visit, merge_visits, page_behind
+from scrapy_dust.learners.learner import Learned, Learner
+
+Truth = Mapping[str, Hashable]  #: URL → the content it shows
+
+
+class Split(StrEnum):
+    """What makes the part to learn from."""
+
+    LOG = "log"  #: the first URLs of each site
+    CLUSTER = "cluster"  #: some of the contents, with all their URLs
+    HOST = "host"  #: some of the hosts, with all their URLs
+
+
+class Order(StrEnum):
+    """In which order the other part's URLs come."""
+
+    LOG = "log"
+    RANDOM = "random"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Protocol:
+    split: Split = Split.LOG
+    order: Order = Order.LOG
+    train: float = 0.75  #: share to learn from
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One site's log in two."""
+
+    site: str
+    log: SiteLog  #: what is learned from
+    urls: Sequence[str]  #: what is crawled, in the order of arrival
+
+
+@dataclass(frozen=True, slots=True)
+class Taught:
+    """What a method made of a task, and how long it took."""
+
+    task: Task
+    learned: Learned
+    keys: Mapping[str, str]
+    learn_seconds: float
+    key_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How a method did on all tasks."""
+
+    method: str
+    replay: Replay
+    rules: int
+    learn_seconds: float
+    key_seconds: float
+
+    @property
+    def us_per_url(self) -> float:
+        return 1e6 * self.key_seconds / self.replay.urls if self.replay.urls else 0.0
+
+
+def content_by_text(visits: Iterable[Visit]) -> Truth:
+    """The truth of a log that has none of its own: pages of one text are one, and redirects are their end."""
+    log = merge_visits(visits)
+    pages = {page.url: page for page in log.pages}
+    found = {url: page_behind(url, pages, log.redirects) for url in [*pages, *log.redirects]}
+    return {url: page.text_digest for url, page in found.items() if page is not None and page.text_digest}
+
+
+def tasks_of(visits: Mapping[str, Sequence[Visit]], truth: Truth, protocol: Protocol) -> list[Task]:
+    """The tasks of all sites that have something to crawl."""
+    is_training = _TRAINING[protocol.split](visits, truth, protocol)
+    tasks = []
+    for site, of_site in visits.items():
+        unique = dict.fromkeys(visit.url for visit in of_site)
+        chosen = {url for url in unique if is_training(url)}
+        urls = [url for url in unique if url not in chosen and url in truth]
+        if protocol.order is Order.RANDOM:
+            Random(f"{protocol.seed} {site}").shuffle(urls)  # noqa: S311
+        if urls:
+            log = merge_visits(visit for visit in of_site if visit.url in chosen)
+            tasks.append(Task(site, log, urls))
+    return tasks
+
+
+def _first_of_site(
+    visits: Mapping[str, Sequence[Visit]], truth: Truth, protocol: Protocol
+) -> Callable[[str], bool]:
+    chosen: set[str] = set()
+    for of_site in visits.values():
+        unique = list(dict.fromkeys(visit.url for visit in of_site))
+        chosen.update(unique[: round(protocol.train * len(unique))])
+    return chosen.__contains__
+
+
+def _of_contents(
+    visits: Mapping[str, Sequence[Visit]], truth: Truth, protocol: Protocol
+) -> Callable[[str], bool]:
+    """What shows no content is learned from."""
+    held_out = _held_out(dict.fromkeys(truth.values()), protocol)
+    return lambda url: url not in truth or truth[url] not in held_out
+
+
+def _of_hosts(
+    visits: Mapping[str, Sequence[Visit]], truth: Truth, protocol: Protocol
+) -> Callable[[str], bool]:
+    hosts = dict.fromkeys(_host(visit.url) for of_site in visits.values() for visit in of_site)
+    held_out = _held_out(hosts, protocol)
+    return lambda url: _host(url) not in held_out
+
+
+def _held_out(names: Iterable[Hashable], protocol: Protocol) -> set[Hashable]:
+    """A share of *names*, but never the only one: of one, nothing could be learned."""
+    listed = list(names)
+    Random(protocol.seed).shuffle(listed)  # noqa: S311
+    kept = max(1, min(round(protocol.train * len(listed)), len(listed) - 1))
+    return set(listed[kept:])
+
+
+def _host(url: str) -> str:
+    try:
+        return urlsplit(url).netloc.lower()
+    except ValueError:
+        return ""
+
+
+_TRAINING = {Split.LOG: _first_of_site, Split.CLUSTER: _of_contents, Split.HOST: _of_hosts}
+
+
+def teach(learner: Learner, tasks: Iterable[Task]) -> Iterator[Taught]:
+    """Have *learner* learn each site, and say the keys of the URLs it has not seen. It sees no truth."""
+    for task in tasks:
+        began = time.process_time()
+        learned = learner.learn(task.site, task.log)
+        middle = time.process_time()
+        keys = {url: learned.key(url) for url in task.urls}
+        yield Taught(task, learned, keys, middle - began, time.process_time() - middle)
+
+
+def judge(method: str, taught: Sequence[Taught], truth: Truth) -> Score:
+    """Crawl with what was learned. Clusters of different sites are different contents."""
+    crawls = [replay(one.task.urls, truth, one.keys.__getitem__) for one in taught]
+    return Score(
+        method,
+        Replay(
+            urls=sum(crawl.urls for crawl in crawls),
+            clusters=sum(crawl.clusters for crawl in crawls),
+            crawled=sum(crawl.crawled for crawl in crawls),
+            covered=sum(crawl.covered for crawl in crawls),
+        ),
+        rules=sum(len(one.learned.rules) for one in taught),
+        learn_seconds=sum(one.learn_seconds for one in taught),
+        key_seconds=sum(one.key_seconds for one in taught),
+    )

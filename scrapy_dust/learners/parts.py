@@ -1,0 +1,103 @@
+"""Any string as the parts of a URL, and back again: the five of RFC 3986, its segments and parameters.
+
+The standard library's parser raises on some strings (``http://[``); a key function must answer for all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+# RFC 3986, appendix B.
+_PARTS = re.compile(r"(?:([^:/?#]+):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL)
+
+
+class Parts(NamedTuple):
+    """None: the part is not there, which is not the same as empty."""
+
+    scheme: str | None
+    host: str | None  #: with user and port
+    path: str
+    query: str | None
+    fragment: str | None
+
+    def __str__(self) -> str:
+        return "".join(
+            (
+                "" if self.scheme is None else self.scheme + ":",
+                "" if self.host is None else "//" + self.host,
+                self.path,
+                "" if self.query is None else "?" + self.query,
+                "" if self.fragment is None else "#" + self.fragment,
+            )
+        )
+
+
+def parts_of(url: str) -> Parts:
+    match = _PARTS.fullmatch(url)
+    assert match is not None  # the expression matches every string
+    return Parts(*match.groups())
+
+
+def parameters_of(query: str) -> list[tuple[str, str | None]]:
+    """Names and values, as written; None where there is no ``=``."""
+    pairs = (pair.partition("=") for pair in query.split("&") if pair)
+    return [(name, value if equals else None) for name, equals, value in pairs]
+
+
+def query_of(parameters: list[tuple[str, str | None]]) -> str:
+    return "&".join(name if value is None else f"{name}={value}" for name, value in parameters)
+
+
+#: A component's name: ``scheme``, ``host``, ``fragment``, ``p0`` for a path segment, ``?name`` for a parameter.
+Keys = Mapping[str, str]
+
+
+def keys_of(url: str) -> dict[str, str]:
+    """*url* as a map from components to values: KDD'08's view of it.
+
+    Of a parameter that comes twice the second is ``?name#2``; one without ``=`` has the value NUL, which no
+    URL contains.
+    """
+    parts = parts_of(url)
+    keys = {"scheme": parts.scheme or "", "host": parts.host or ""}
+    for number, segment in enumerate(parts.path.split("/")[1:]):
+        keys[f"p{number}"] = segment
+    for name, value in parameters_of(parts.query or ""):
+        keys[_free(keys, "?" + name)] = "\0" if value is None else value
+    if parts.fragment is not None:
+        keys["fragment"] = parts.fragment
+    return keys
+
+
+def _free(keys: Keys, name: str) -> str:
+    if name not in keys:
+        return name
+    number = 2
+    while f"{name}#{number}" in keys:
+        number += 1
+    return f"{name}#{number}"
+
+
+def url_of(keys: Keys) -> str:
+    """A URL with these components; parameters in the order of their names, since a map has no other."""
+    segments = sorted((int(key[1:]), value) for key, value in keys.items() if _is_segment(key))
+    query = [
+        (key[1:].partition("#")[0], None if value == "\0" else value)
+        for key, value in sorted(keys.items())
+        if key[0] == "?"
+    ]
+    return str(
+        Parts(
+            keys.get("scheme", ""),
+            keys.get("host", ""),
+            "".join("/" + value for _, value in segments),
+            query_of(query) if query else None,
+            keys.get("fragment"),
+        )
+    )
+
+
+def _is_segment(key: str) -> bool:
+    return key[0] == "p" and key[1:].isdecimal()
