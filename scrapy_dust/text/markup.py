@@ -4,16 +4,13 @@ What a browser with scripts on does not show of a document's text is left out. A
 an inline element does (``<b>H</b>ello``), so that a page and its copy with highlighted search terms have the
 same words.
 
-A parser that holds to the HTML standard can be made to work with the square of the open tags, and to
-multiply them: 2,000 unclosed ``<b>`` around as many ``<p>`` cost this one seconds and a gigabyte, a million
-``<div>`` hours. So tags are counted first, and a document that leaves more than `MAX_OPEN_TAGS` open is not
-parsed; its tags are cut out, in one pass, and it has no canonical URL and no links to tell of.
+A document that could cost the parser too much (`scrapy_dust.text.nesting`) is not parsed; its tags are cut out,
+in one pass, and it has no canonical URL and no links to tell of.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import dataclass
 from html import unescape
 from urllib.parse import urljoin
@@ -22,8 +19,8 @@ from selectolax.lexbor import LexborHTMLParser
 from w3lib.html import strip_html5_whitespace
 from w3lib.url import safe_url_string
 
-#: Deep documents have some tens of tags open at once, and browsers stop at 512.
-MAX_OPEN_TAGS = 1000
+from scrapy_dust.text.nesting import is_tangled
+
 #: A record is no place for a title longer than this.
 MAX_TITLE = 1000
 
@@ -32,16 +29,11 @@ _INLINE = (
     "a|abbr|acronym|b|bdi|bdo|big|cite|code|data|del|dfn|em|font|i|ins|kbd|mark|nobr|q|s|samp|small"
     "|span|strike|strong|sub|sup|time|tt|u|var|wbr"
 )
-# What has no end tag, or may do without.
-_UNENDED = (
-    "area|base|body|br|circle|col|dd|dt|ellipse|embed|frame|head|hr|html|img|input|li|line|link|meta|option|p"
-    "|param|path|polygon|polyline|rect|source|stop|tbody|td|tfoot|th|thead|tr|track|use|wbr"
-)
-_UNENDED_NAMES = frozenset(_UNENDED.split("|"))
 # These patterns end at the end of the text at the latest, so that matching is linear in it.
 _UNSEEN_TEXT = rf"!--.*?(?:-->|\Z)|((?i:{_UNSEEN}|title))\b.*?(?:</(?i:\1)|\Z)[^>]*>?"
 _ATTRIBUTES = r"(?:=\s*+(?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z))|[^>])*+>?"
-_TAG = re.compile(rf"<(?:{_UNSEEN_TEXT}|(/?)([a-zA-Z][^\s/>]*))", re.DOTALL)
+# Of the elements of a document; of others too.
+_START_TAG = re.compile(r"<([a-zA-Z]+)")
 _CUT = re.compile(
     rf"<(?:{_UNSEEN_TEXT}|/?(?i:{_INLINE})(?=[\s/>]){_ATTRIBUTES}|(?P<gap>/?[a-zA-Z]{_ATTRIBUTES}|[!?/][^>]*+>?))",
     re.DOTALL,
@@ -62,7 +54,7 @@ class Document:
 
 def read_markup(markup: str, url: str, encoding: str) -> Document:
     """Never raises. *url* is the document's; *encoding* is what the queries of its URLs are written in."""
-    if _tangled(markup):
+    if is_tangled(markup):
         return _cut(markup)
     # With scripting, as browsers have it, what a noscript holds does not end the head.
     tree = LexborHTMLParser(markup, scripting=True)
@@ -70,30 +62,13 @@ def read_markup(markup: str, url: str, encoding: str) -> Document:
     outlinks = len(tree.css("a[href]"))
     title = _title(tree)
     language = _language(tree)
-    tree.strip_tags(_UNSEEN.split("|"), recursive=True)
-    tree.unwrap_tags(_INLINE.split("|"), delete_empty=True)
+    # Each name costs a walk through the tree.
+    names = {name.lower() for name in set(_START_TAG.findall(markup))}
+    tree.strip_tags([name for name in _UNSEEN.split("|") if name in names], recursive=True)
+    tree.unwrap_tags([name for name in _INLINE.split("|") if name in names], delete_empty=True)
     tree.merge_text_nodes()
     text = tree.body.text(separator=" ") if tree.body is not None else ""
     return Document(text, title, canonical, outlinks, language)
-
-
-def _tangled(markup: str) -> bool:
-    """Whether more than `MAX_OPEN_TAGS` are open at once, each end tag closing one of its name."""
-    if markup.count("<") - markup.count("</") <= MAX_OPEN_TAGS:
-        return False
-    unclosed: Counter[str] = Counter()
-    in_all = 0
-    for _, end, found in _TAG.findall(markup):
-        name = found.lower()
-        if end and unclosed[name]:
-            unclosed[name] -= 1
-            in_all -= 1
-        elif name and not end and name not in _UNENDED_NAMES:
-            unclosed[name] += 1
-            in_all += 1
-            if in_all > MAX_OPEN_TAGS:
-                return True
-    return False
 
 
 def _cut(markup: str) -> Document:

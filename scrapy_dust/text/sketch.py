@@ -16,6 +16,7 @@ from xxhash import xxh3_128_digest, xxh3_128_hexdigest
 from scrapy_dust.text import SKETCH_VERSION
 from scrapy_dust.text.encodings import decode
 from scrapy_dust.text.markup import Document, read_markup
+from scrapy_dust.text.minhash import MinHashes, minhash_of
 from scrapy_dust.text.shingles import (
     Hashes,
     Sketch,
@@ -47,6 +48,7 @@ class PageText:
     words: int
     language: str | None  #: as the document says, in lower case
     simhash: str  #: 64 bits, of the shingles
+    minhash: MinHashes = field(compare=False, repr=False)  #: of the shingles, as datasketch computes it
 
 
 def describe(body: bytes, content_type: str | None, encoding: str | None, url: str) -> PageText:
@@ -115,6 +117,7 @@ def _of_document(document: Document, body: bytes, digest: str) -> PageText:
         words=len(words),
         language=document.language,
         simhash=simhash_of(shingles),
+        minhash=minhash_of(shingles),
     )
 
 
@@ -132,4 +135,5 @@ def _of_bytes(body: bytes, digest: str, document: Document = _NO_TEXT) -> PageTe
         words=0,
         language=document.language,
         simhash=simhash_of(shingles),
+        minhash=minhash_of(shingles),
     )

@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_dust.text import markup
-from scrapy_dust.text.markup import MAX_OPEN_TAGS, read_markup
+from scrapy_dust.text.markup import read_markup
+from scrapy_dust.text.nesting import MAX_OPEN_TAGS
 
 URL = "http://site.test/dir/page"
 
@@ -122,37 +121,9 @@ def test_cutting_tags_out_gives_the_words_that_the_parser_gives(parts):
     assert cut.title == parsed.title
 
 
-# Each made the parser work for seconds, minutes or hours, or eat gigabytes, or could do that to a pattern.
-HOSTILE = {
-    "nested": "<div>" * 1_000_000,
-    "unclosed": "<b>" * 700_000,
-    "other end tags": "<b></i>" * 300_000,
-    "stray end tags": "<div></x>" * 200_000,
-    "multiplied": "".join(f"<b id={i}>" for i in range(5000)) + "<p>x</p>" * 5000,
-    "adopted": "".join(f"<b id={i}><p>" for i in range(5000)) + "</b>" * 5000,
-    "lists": "<ul><li>" * 200_000,
-    "tables": "<table><tr><td>" * 100_000,
-    "templates": "<template>" * 200_000,
-    "drawings": "<svg>" * 400_000,
-    "open comments": "<div>" * 2000 + "<!--" * 400_000,
-    "open scripts": "<div>" * 2000 + "<script" * 200_000,
-    "open titles": "<div>" * 2000 + "<title" * 200_000,
-    "open quotes": "<div>" * 2000 + "<a x='" * 200_000,
-    "open tags": "<div>" * 2000 + "<a" * 700_000,
-    "only signs": "<" * 2_000_000,
-}
-
-
-@pytest.mark.parametrize("name", HOSTILE)
-def test_no_document_takes_long(name):
-    started = time.process_time()
-    read(HOSTILE[name])
-    assert time.process_time() - started < 10
-
-
 def test_a_document_with_too_many_open_tags_still_has_its_words_and_title():
     html = (
-        "<title>T &amp; t</title>" + "<div>" * (MAX_OPEN_TAGS + 1) + "<p>some <b>wo</b>rds<script>no</script>"
+        "<title>T &amp; t</title>" + "<div>" * 20 * MAX_OPEN_TAGS + "<p>some <b>wo</b>rds<script>no</script>"
     )
     found = read(html)
     assert found.text.split() == ["some", "words"]
@@ -160,7 +131,7 @@ def test_a_document_with_too_many_open_tags_still_has_its_words_and_title():
 
 
 def test_long_lists_of_tags_without_end_tags_are_parsed():
-    html = "<html lang=en><ul>" + "<li>x<br><img src=y>\n" * 3 * MAX_OPEN_TAGS
+    html = "<html lang=en><ul>" + "<li>x<br><img src=y>\n" * 20 * MAX_OPEN_TAGS
     assert read(html).language == "en"
 
 
