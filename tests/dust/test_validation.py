@@ -4,7 +4,7 @@ import random as chance
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scrapy_dust.dust.judging import Outcome
@@ -46,10 +46,15 @@ def papers(count: int, threshold: float) -> TrialParams:
     return TrialParams(count=count, threshold=threshold, max_loss=1.0, open_probes=0)
 
 
-figure_3 = st.builds(papers, st.integers(1, 60), st.sampled_from((0.01, 0.05, 0.07, 0.1, 0.2, 0.25, 0.5)))
+figure_3 = st.builds(
+    papers, st.integers(1, 10) | st.integers(1, 60), st.sampled_from((0.01, 0.05, 0.07, 0.1, 0.2, 0.25, 0.5))
+)
 
 
 @given(outcomes, figure_3)
+@example([Outcome.SAME] * 100, papers(100, 0.05))
+@example([Outcome.SAME] * 100, papers(20, 0.05))
+@example([Outcome.SAME] * 4 + [Outcome.DIFFERENT] * 100, papers(100, 0.05))
 def test_with_the_papers_parameters_the_verdict_is_that_of_figure_3(said, params):
     trial = Trial(pairs_for(said), params)
     probed = len(run(trial, said))
