@@ -9,7 +9,6 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
 from scrapy_dust.crawl.rules import rules_of
-from scrapy_dust.crawl_log import log_dir, spider_log_dir
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ class DustExtension:
         from scrapy_dust.crawl.learning import learn  # noqa: PLC0415
 
         assert self._crawler.spider is not None
-        await learn(self._crawler, settings, spider_log_dir(log_dir(settings.dir), self._crawler.spider.name))
+        await learn(self._crawler, settings)
 
     def _summary(self, stats: Mapping[str, Any]) -> str:
         if not self._rules.sites:

@@ -13,9 +13,9 @@ from pathlib import Path
 from scrapy.crawler import Crawler
 from scrapy.utils.asyncio import run_in_thread
 
-from scrapy_dust.crawl_log import log_dir
+from scrapy_dust.crawl_log import log_dir, log_sources
 from scrapy_dust.dust.validation import Verdict
-from scrapy_dust.errors import DustError
+from scrapy_dust.errors import CrawlLogError, DustError
 from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.files import in_project
 from scrapy_dust.rule_book.verdicts import Verdicts
@@ -27,11 +27,12 @@ from scrapy_dust.trials.site_trials import SiteTrials
 logger = logging.getLogger(__name__)
 
 
-async def learn(crawler: Crawler, settings: DustSettings, spider_logs: Path) -> None:
-    """Mine the logs of one spider, and put what holds into the rule book."""
+async def learn(crawler: Crawler, settings: DustSettings) -> None:
+    """Mine the logs of the spider, and put what holds into the rule book."""
+    assert crawler.spider is not None
     state = log_dir(settings.dir).parent / "verdicts.json"
     try:
-        trials, logs = await run_in_thread(_prepare, spider_logs, settings, state)
+        trials, logs = await run_in_thread(_prepare, crawler.spider.name, settings, state)
         fetches = 0
         if settings.validation_budget:
             fetches = await run_trials_here(crawler.settings.copy(), trials, settings.validation_budget)
@@ -49,11 +50,12 @@ async def learn(crawler: Crawler, settings: DustSettings, spider_logs: Path) -> 
     )
 
 
-def _prepare(
-    spider_logs: Path, settings: DustSettings, state: Path
-) -> tuple[list[SiteTrials], Sequence[str]]:
+def _prepare(spider: str, settings: DustSettings, state: Path) -> tuple[list[SiteTrials], Sequence[str]]:
     watched = Reporter()
-    found = read(Source([str(spider_logs)]), watched)
+    logs = log_sources(settings.dir, spider)
+    if not logs:
+        raise CrawlLogError(settings.dir or str(log_dir(None)), "this crawl has recorded nothing.")
+    found = read(Source(logs), watched)
     book = RuleBook.load([in_project(path) for path in settings.rules])
     log_only = not settings.validation_budget
     mined = mine(found.visits, settings, watched)

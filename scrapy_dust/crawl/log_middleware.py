@@ -15,10 +15,13 @@ from weakref import WeakKeyDictionary
 
 from scrapy import signals
 from scrapy.exceptions import IgnoreRequest, NotConfigured
+from scrapy.utils.asyncio import run_in_thread
 
+from scrapy_dust.crawl.recorder import recorder
 from scrapy_dust.crawl.records import is_recorded, is_redirect, of_failure, of_page, of_redirect
 from scrapy_dust.crawl.rules import rules_of
-from scrapy_dust.crawl_log import CrawlLogWriter, log_dir, new_log_path
+from scrapy_dust.crawl_log.places import log_dir, new_log_path
+from scrapy_dust.crawl_log.upkeep import hider, keep_of, keep_up
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
@@ -29,7 +32,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from scrapy_dust.crawl.records import Record
+    from scrapy_dust.crawl.recorder import Recorder
+    from scrapy_dust.crawl.records import Recorded
 
 logger = logging.getLogger(__name__)
 
@@ -42,8 +46,8 @@ class CrawlLogMiddleware:
         if not (settings.enabled and settings.log_enabled):
             raise NotConfigured
         self._crawler = crawler
-        self._dir = settings.dir
-        self._writer: CrawlLogWriter | None = None
+        self._settings = settings
+        self._recorder: Recorder | None = None
         self._wire_sizes: WeakKeyDictionary[Request, int] = WeakKeyDictionary()
         self._said = False
         crawler.signals.connect(self._response_downloaded, signal=signals.response_downloaded)
@@ -62,46 +66,62 @@ class CrawlLogMiddleware:
     def process_exception(self, request: Request, exception: Exception) -> None:
         # Robots.txt and the like are our side's decision, and say nothing of the site.
         if is_recorded(request) and not isinstance(exception, IgnoreRequest):
-            self._record(request, lambda: [of_failure(request, exception)])
+            self._record(request, lambda: of_failure(request, exception))
 
     def _response_downloaded(self, response: Response, request: Request, spider: Spider) -> None:
         if not is_recorded(request):
             return
         if is_redirect(response):
-            self._record(request, lambda: [of_redirect(request, response)])
+            self._record(request, lambda: of_redirect(request, response))
         else:
             self._wire_sizes[request] = len(response.body)
 
-    def _record(self, request: Request, make: Callable[[], Iterable[Record]]) -> None:
+    def _record(self, request: Request, make: Callable[[], Iterable[Recorded]]) -> None:
         try:
-            for record in make():
-                self._open().write(record)
+            for record, body in make():
+                self._open().add(record, body)
                 self._crawler.stats.inc_value(Stat.RECORDED.value)
+            self._hear()
         except Exception as error:  # noqa: BLE001  The crawl goes on, whatever a page or the disk has against it.
-            self._failed(f"Could not record {request}", error)
+            self._failed(f"Could not record {request}", repr(error), trace=not isinstance(error, OSError))
 
-    def _open(self) -> CrawlLogWriter:
-        if self._writer is None:
+    def _open(self) -> Recorder:
+        if self._recorder is None:
             assert self._crawler.spider is not None
-            self._writer = CrawlLogWriter(new_log_path(log_dir(self._dir), self._crawler.spider.name))
-        return self._writer
+            settings = self._settings
+            path = new_log_path(log_dir(settings.dir), self._crawler.spider.name)
+            hide = hider(settings.dir, settings.log_hide)
+            self._recorder = recorder(path, hide, beside=settings.log_process)
+        return self._recorder
 
-    def _spider_closed(self, spider: Spider) -> None:
-        if self._writer is None:
+    def _hear(self) -> None:
+        complaint = self._recorder.complaint() if self._recorder is not None else None
+        if complaint is not None:
+            lost, why = complaint
+            self._crawler.stats.inc_value(Stat.RECORDED.value, -lost)
+            self._failed("Could not write the crawl log", why, count=lost)
+
+    async def _spider_closed(self, spider: Spider) -> None:
+        if self._recorder is None:
             return
         try:
-            self._writer.close()
+            # Another crawl may go on in this process, while this log is finished or moved to where it belongs.
+            await run_in_thread(self._recorder.close)
+            self._hear()
         except OSError as error:
-            self._failed("Could not finish the crawl log", error)
+            self._failed("Could not finish the crawl log", repr(error))
+        keep = keep_of(self._settings)
+        for failed in await run_in_thread(keep_up, self._settings.dir, keep, compacting=False):
+            logger.warning("%s", failed, extra={"spider": spider})
 
-    def _failed(self, what: str, error: Exception) -> None:
-        self._crawler.stats.inc_value(Stat.RECORD_ERRORS.value)
+    def _failed(self, what: str, why: str, *, count: int = 1, trace: bool = False) -> None:
+        self._crawler.stats.inc_value(Stat.RECORD_ERRORS.value, count)
         if self._said:
             return
         self._said = True
         logger.error(
-            "%(what)s: %(error)r. The crawl goes on; what else fails is counted in the stat %(stat)s.",
-            {"what": what, "error": error, "stat": Stat.RECORD_ERRORS},
+            "%(what)s: %(why)s. The crawl goes on; what else fails is counted in the stat %(stat)s.",
+            {"what": what, "why": why, "stat": Stat.RECORD_ERRORS},
             extra={"spider": self._crawler.spider},
-            exc_info=not isinstance(error, OSError),
+            exc_info=trace,
         )

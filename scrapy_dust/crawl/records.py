@@ -12,8 +12,8 @@ from scrapy.utils.python import global_object_name
 from w3lib.url import safe_url_string
 
 from scrapy_dust.crawl.requests import CANARY, TRIAL, is_rendered, target_url
-from scrapy_dust.crawl_log import record_of_failure, record_of_page, record_of_redirect
-from scrapy_dust.text.sketch import describe
+from scrapy_dust.crawl_log.recording import Body
+from scrapy_dust.crawl_log.records import record_of_answer, record_of_failure, record_of_redirect
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
 Record = dict[str, object]
+#: What is known of an answer, and what is to be described of it.
+Recorded = tuple[Record, Body | None]
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
@@ -43,26 +45,29 @@ def is_redirect(response: Response) -> bool:
     return response.status in _REDIRECTS and "Location" in response.headers
 
 
-def of_failure(request: Request, error: Exception) -> Record:
-    return record_of_failure(
-        target_url(request), global_object_name(type(error)), fetched_at=datetime.now(UTC), **_marks(request)
-    )
+def of_failure(request: Request, error: Exception) -> Iterator[Recorded]:
+    name = global_object_name(type(error))
+    yield record_of_failure(target_url(request), name, fetched_at=datetime.now(UTC), **_marks(request)), None
 
 
-def of_redirect(request: Request, response: Response) -> Record:
+def of_redirect(request: Request, response: Response) -> Iterator[Recorded]:
     location = urljoin(request.url, safe_url_string(response.headers["Location"] or b""))
-    return record_of_redirect(
-        request.url, response.status, location, fetched_at=datetime.now(UTC), **_marks(request)
+    yield (
+        record_of_redirect(
+            request.url, response.status, location, fetched_at=datetime.now(UTC), **_marks(request)
+        ),
+        None,
     )
 
 
-def of_page(request: Request, response: Response, wire_size: int | None) -> Iterator[Record]:
+def of_page(request: Request, response: Response, wire_size: int | None) -> Iterator[Recorded]:
     """The page, or the error's; before it the redirects that a browser followed on its own."""
     url, cached, fetched_at = target_url(request), "cached" in response.flags, _fetched_at(request)
     if urldefrag(response.url).url != urldefrag(url).url:
         # Out of the HTTP cache, where URLs of one class share an entry, it is simply the other URL's page.
         if not cached:
-            yield record_of_redirect(url, 302, response.url, fetched_at=fetched_at, **_marks(request))
+            moved = record_of_redirect(url, 302, response.url, fetched_at=fetched_at, **_marks(request))
+            yield moved, None
         url = response.url
     content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
     # A renderer has decoded the page, and says how it encoded the result. With any other response Scrapy would
@@ -70,10 +75,9 @@ def of_page(request: Request, response: Response, wire_size: int | None) -> Iter
     rendered = is_rendered(request) or "playwright" in response.flags
     encoding = response.encoding if rendered and isinstance(response, TextResponse) else None
     latency = request.meta.get("download_latency")
-    yield record_of_page(
+    record = record_of_answer(
         url,
         response.status,
-        describe(response.body, content_type, encoding, url),
         size=len(response.body),
         fetched_at=fetched_at,
         content_type=content_type,
@@ -82,6 +86,7 @@ def of_page(request: Request, response: Response, wire_size: int | None) -> Iter
         flags=list(response.flags),
         **_marks(request),
     )
+    yield record, Body(response.body, content_type, encoding)
 
 
 def _marks(request: Request) -> Record:

@@ -1,14 +1,24 @@
-"""The crawl log: writing ours, reading ours and what others write in the same fields."""
+"""The crawl log: writing ours, reading ours and what others write in the same fields.
 
-from scrapy_dust.crawl_log.places import log_dir, new_log_path, spider_log_dir
-from scrapy_dust.crawl_log.reader import Reading, read_visits, visits_by_site
-from scrapy_dust.crawl_log.records import record_of_failure, record_of_page, record_of_redirect
-from scrapy_dust.crawl_log.writer import CrawlLogWriter
+The names are loaded when first asked for: the process beside a crawl that writes its log needs few of them.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from scrapy_dust.crawl_log.places import log_dir, log_sources, new_log_path, spider_log_dir
+    from scrapy_dust.crawl_log.reader import Reading, read_visits, visits_by_site
+    from scrapy_dust.crawl_log.records import record_of_failure, record_of_page, record_of_redirect
+    from scrapy_dust.crawl_log.writer import CrawlLogWriter
 
 __all__ = [
     "CrawlLogWriter",
     "Reading",
     "log_dir",
+    "log_sources",
     "new_log_path",
     "read_visits",
     "record_of_failure",
@@ -17,3 +27,17 @@ __all__ = [
     "spider_log_dir",
     "visits_by_site",
 ]
+
+_HOMES = {
+    "places": ("log_dir", "log_sources", "new_log_path", "spider_log_dir"),
+    "reader": ("Reading", "read_visits", "visits_by_site"),
+    "records": ("record_of_failure", "record_of_page", "record_of_redirect"),
+    "writer": ("CrawlLogWriter",),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"{__name__}.{home}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -19,6 +19,7 @@ from typing import Any
 from scrapy_dust.crawl_log import segments
 from scrapy_dust.crawl_log.locks import taken
 from scrapy_dust.crawl_log.names import is_own, stem
+from scrapy_dust.crawl_log.stores import RemoteFile
 
 GZIPPED, SEGMENT = ".jsonl.gz", ".parquet"
 
@@ -103,9 +104,9 @@ def _sync(path: Path) -> None:
         os.close(descriptor)
 
 
-def present(log: Path) -> Path:
+def present(log: Path | RemoteFile) -> Path | RemoteFile:
     """*log*, or what it was compacted to since its name was found."""
-    if log.exists() or not is_own(log.name):
+    if isinstance(log, RemoteFile) or log.exists() or not is_own(log.name):
         return log
     for suffix in (SEGMENT, GZIPPED):
         segment = log.with_name(stem(log.name) + suffix)

@@ -40,4 +40,5 @@ def began(name: str) -> datetime:
 
 def rank(name: str) -> int:
     """Of several files of one crawl the one with the least is to be read: the others may be incomplete."""
-    return (".jsonl", ".parquet", ".gz").index("." + name.rpartition(".")[2])
+    own = _OWN.fullmatch(name)
+    return 0 if own is None else (".jsonl", ".parquet", ".jsonl.gz").index(own[2])

@@ -1,7 +1,7 @@
 """What a crawl log says of one request: the interchange format's fields, and a few of our own.
 
-What is not known is left out. Ours are ``sketch_version``, ``words``, ``language``, ``error`` and whatever
-more the caller knows: ``wire_size`` in bytes, ``latency`` in seconds, ``flags``, ``referrer``.
+What is not known is left out. Ours are ``sketch_version``, ``minhash``, ``words``, ``language``, ``error`` and
+whatever more the caller knows: ``wire_size`` in bytes, ``latency`` in seconds, ``flags``, ``referrer``.
 """
 
 from __future__ import annotations
@@ -21,24 +21,34 @@ def record_of_page(
     url: str, status: int, text: PageText, *, size: int, fetched_at: datetime, **more: object
 ) -> Record:
     """An answer with a body, an error's too."""
+    return record_of_answer(url, status, size=size, fetched_at=fetched_at, **more) | said_of(text)
+
+
+def record_of_answer(url: str, status: int, *, size: int, fetched_at: datetime, **more: object) -> Record:
+    """The same before its body is described."""
+    return _known({"url": url, "status": status, "size": size, "fetched_at": _time(fetched_at)}, more)
+
+
+def said_of(text: PageText) -> Record:
+    """What the body of an answer says."""
+    # numpy, which a crawl need not load whose pages are described beside it
+    from scrapy_dust.text.minhash import to_text  # noqa: PLC0415
+
     return _known(
         {
-            "url": url,
-            "status": status,
-            "size": size,
             "sketch": list(text.sketch),
             "sketch_version": SKETCH_VERSION,
             "digest": text.digest,
             "text_digest": text.text_digest,
             "simhash": text.simhash,
+            "minhash": to_text(text.minhash),
             "title": text.title,
             "canonical": text.canonical,
             "outlinks": text.outlinks,
             "words": text.words,
             "language": text.language,
-            "fetched_at": _time(fetched_at),
         },
-        more,
+        {},
     )
 
 

@@ -11,12 +11,13 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from itertools import islice
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
 Record = Mapping[str, object]
 
@@ -85,6 +86,7 @@ COLUMNS: Mapping[str, tuple[str, Callable[[object], bool]]] = {
     "digest": (_TEXT, _is_text),
     "text_digest": (_TEXT, _is_text),
     "simhash": (_TEXT, _is_text),
+    "minhash": (_TEXT, _is_text),
     "sketch": ("list<element: int64>", _is_list_of(_is_whole)),
     "sketch_version": (_WHOLE, _is_whole),
     "flags": ("list<element: string>", _is_list_of(_is_text)),
@@ -115,12 +117,13 @@ def write(records: Iterable[Record], path: Path) -> int:
     return written
 
 
-def read(file: BinaryIO) -> Iterator[dict[str, Any]]:
-    """The records of a segment, in their order. Raises `pyarrow.ArrowException` for what is none."""
-    import pyarrow.parquet as pq  # noqa: PLC0415
+def is_segment(source: pq.ParquetFile) -> bool:
+    """Whether it is one of ours, and not a table that happens to have such columns."""
+    return MARK in (source.schema_arrow.metadata or {})
 
-    # With pre_buffer the whole file would stay in memory.
-    source = pq.ParquetFile(file, pre_buffer=False)
+
+def records_in(source: pq.ParquetFile) -> Iterator[dict[str, Any]]:
+    """The records of a segment, in their order. Raises `pyarrow.ArrowException` where it is damaged."""
     for batch in source.iter_batches(batch_size=_GROUP // 2):
         names = batch.schema.names
         for row in zip(*(_values(name, batch.column(name)) for name in names), strict=True):

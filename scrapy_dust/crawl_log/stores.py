@@ -111,6 +111,8 @@ def reaching(uri: str) -> Iterator[None]:
     """Says in a sentence what fsspec's stores raise when they are not to be had."""
     try:
         yield
-    except (ImportError, ValueError) as error:  # a protocol that is unknown, or whose package is missing
-        said = " ".join(str(error).split()).rstrip(".")
-        raise CrawlLogError(uri, f"fsspec cannot open it ({said}). Check the URI.") from None
+    except (OSError, CrawlLogError):
+        raise
+    except Exception as error:  # noqa: BLE001  Each store's client has errors of its own, below no common one.
+        said = " ".join(str(error).split()).rstrip(".") or type(error).__name__
+        raise CrawlLogError(uri, f"fsspec cannot reach it ({said}). Check the URI.") from None

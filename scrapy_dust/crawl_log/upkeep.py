@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from scrapy_dust.crawl_log.compaction import compact, compact_log, present
+from scrapy_dust.crawl_log.compaction import compact, compact_log
 from scrapy_dust.crawl_log.hiding import KEY_FILE, Hider, local_key, new_key
 from scrapy_dust.crawl_log.locks import taken
 from scrapy_dust.crawl_log.names import is_own
@@ -56,7 +56,7 @@ def _deliver(spool: Path, uri: str) -> list[str]:
     failed = []
     for log in logs_below(spool):
         try:
-            ended = present(_compacted(log))
+            ended = _compacted(log)
             with taken(ended) as ours:
                 if ours and ended.stat().st_size:
                     move_in(ended, joined(uri, *ended.relative_to(spool).parts))

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from urllib.parse import urlsplit
 
+from scrapy_dust.crawl_log.hiding import is_hidden
 from scrapy_dust.dust.campaign import Campaign, Probe
 from scrapy_dust.dust.evidence import LogEvidence
 from scrapy_dust.dust.judging import Ask, Fetched, Judge, Outcome, inquire
@@ -43,7 +44,8 @@ class SiteTrials:
         self._evidence = evidence
         self._judge = Judge()
         self._actions = re.compile("|".join(map(re.escape, never_probe)) or r"(?!)", re.IGNORECASE)
-        self._survey = deque(_survey(evidence.urls)) if not campaign.finished else deque()
+        urls = [url for url in evidence.urls if not is_hidden(url)]
+        self._survey = deque(_survey(urls)) if not campaign.finished else deque()
         self._surveying: dict[str, bool] = {}  # asked for → whether it cannot exist
         self._waiting: dict[str, list[_Inquiry]] = {}  # asked for → who wants it
         self._kept: dict[str, Fetched] = {}
@@ -109,7 +111,12 @@ class SiteTrials:
         yield from self._step(_Inquiry(probe, steps), next(steps))
 
     def _may_ask(self, url: str, target: str) -> bool:
-        """Whether *target*, if a rule made it up, is safe to ask for: on the site, the scheme kept, no action."""
+        """Whether *target*, if a rule made it up, is safe to ask for: on the site, the scheme kept, no action.
+
+        Of a URL with a value that the log hides the site knows nothing; asked for it, it would show us the door.
+        """
+        if is_hidden(url) or is_hidden(target):
+            return False
         if self._evidence.page_of(target) is not None:
             return True
         made, seen = urlsplit(target), urlsplit(url)

@@ -24,6 +24,8 @@ QUIET: dict[str, Any] = {
     "REMOTE_CONTROL_ENABLED": False,
     "ADDONS": {"scrapy_dust.Addon": 900},
     "DUST_CANARY_RATE": 0,
+    # A process takes longer to start than such a crawl; what it does is tested in test_recorder.py.
+    "DUST_LOG_PROCESS": False,
     "RETRY_TIMES": 1,
     "CONCURRENT_REQUESTS": 1,
     "LOG_LEVEL": "DEBUG",

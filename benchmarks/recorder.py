@@ -1,0 +1,223 @@
+"""What recording costs a crawl: ``python -m benchmarks.recorder [--pages 1000] [--pairs 3] [--words 600]``.
+
+A server in a process of its own answers with made-up pages, each of which links to two more. The same spider
+crawls them all with the recorder and without, each crawl in a process of its own, turn and turn about. Printed
+are the medians of the pairs' ratios, by the clock and in CPU time, and how much more memory there was at the peak.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from scrapy import Spider
+from scrapy.crawler import AsyncCrawlerProcess
+from scrapy.http import Response, TextResponse
+
+_VOCABULARY = [
+    "".join(random.Random(n).choices("abcdefghijklmnopqrstuvwxyz", k=2 + n % 9)) for n in range(4000)
+]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Of one crawl."""
+
+    seconds: float  #: from the first request to the end of the spider
+    cpu: float  #: of the crawl's own process
+    cpu_beside: float  #: of the process that describes pages and writes the log
+    peak: int  #: bytes of memory, of both; what they share counts twice
+    pages: int
+
+
+def page(number: int, words: int) -> bytes:
+    chance = random.Random(number)
+    paragraphs = [" ".join(chance.choices(_VOCABULARY, k=60)) for _ in range(max(1, words // 60))]
+    links = "".join(f'<li><a href="/page/{n}">page {n}</a></li>' for n in (2 * number + 1, 2 * number + 2))
+    body = "".join(f'<div class="section"><p>{text}</p></div>\n' for text in paragraphs)
+    return (
+        f"<!doctype html><html lang=en><head><title>Page {number}</title></head><body><nav><ul>{links}</ul></nav>"
+        f"<main>{body}</main></body></html>"
+    ).encode()
+
+
+async def serve(
+    words: int, listening: Callable[[int], object], answered: Callable[[int], object] | None = None
+) -> None:
+    """Says on which port it listens, and the number of each page that it has answered with."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while line := await reader.readline():
+            number = int(line.split()[1].rpartition(b"/")[2] or 0)
+            while (await reader.readline()).strip():
+                pass
+            body = page(number, words)
+            head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {len(body)}\r\n\r\n"
+            writer.write(head.encode() + body)
+            if answered is not None:
+                answered(number)
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    listening(server.sockets[0].getsockname()[1])
+    await server.serve_forever()
+
+
+@contextmanager
+def _server(words: int) -> Iterator[int]:
+    command = [sys.executable, "-m", "benchmarks.recorder", "--serve", "--words", str(words)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        yield int(process.stdout.readline())
+        process.terminate()
+
+
+class Follower(Spider):
+    """Follows every link of every page to as many pages as it is told."""
+
+    name = "follower"
+
+    def __init__(self, port: int, pages: int, **_: Any) -> None:
+        super().__init__()
+        self.first, self.pages, self.got = f"http://127.0.0.1:{port}/page/0", pages, 0
+
+    async def start(self) -> AsyncIterator[Any]:
+        self.began = time.perf_counter()
+        async for request in super().start():
+            yield request
+
+    @property
+    def start_urls(self) -> list[str]:  # type: ignore[override]
+        return [self.first]
+
+    @start_urls.setter
+    def start_urls(self, value: object) -> None:
+        pass
+
+    def parse(self, response: Response) -> Any:
+        assert isinstance(response, TextResponse)
+        self.got += 1
+        for link in response.css("a::attr(href)").getall():
+            if int(link.rpartition("/")[2]) < self.pages:
+                yield response.follow(link)
+
+    def closed(self, reason: str) -> None:
+        self.seconds = time.perf_counter() - self.began
+        self.beside = _peak_of_children()
+
+
+def _peak_of_children() -> int:
+    """In bytes; 0 where there is no /proc to ask."""
+    peaks = [
+        int(line.split()[1]) * 1024
+        for children in Path("/proc/self/task").glob("*/children")
+        for child in children.read_text().split()
+        for line in Path(f"/proc/{child}/status").read_text().splitlines()
+        if line.startswith("VmHWM")
+    ]
+    return sum(peaks)
+
+
+def crawl(port: int, pages: int, *, recorded: bool, folder: str | None = None) -> Cost:
+    """In this process; it should do nothing else. The log is in *folder*; None: gone when this ends."""
+    with nullcontext(folder) if folder else tempfile.TemporaryDirectory() as dust_dir:
+        settings: dict[str, Any] = {
+            "LOG_LEVEL": "WARNING",
+            "TELNETCONSOLE_ENABLED": False,
+            "CONCURRENT_REQUESTS_PER_DOMAIN": 16,
+            "DOWNLOAD_DELAY": 0,
+            "ROBOTSTXT_OBEY": False,
+        }
+        if recorded:
+            settings |= {
+                "DOWNLOADER_MIDDLEWARES": {"scrapy_dust.CrawlLogMiddleware": 585},
+                "DUST_DIR": dust_dir,
+                "DUST_RULES": [],
+            }
+        process = AsyncCrawlerProcess(settings)
+        crawler = process.create_crawler(Follower)
+        process.crawl(crawler, port=port, pages=pages)
+        process.start()
+        spider = crawler.spider
+        assert isinstance(spider, Follower)
+        here, beside = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+        return Cost(
+            seconds=spider.seconds,
+            cpu=here.ru_utime + here.ru_stime,
+            cpu_beside=beside.ru_utime + beside.ru_stime,
+            peak=here.ru_maxrss * 1024 + spider.beside,
+            pages=spider.got,
+        )
+
+
+def _crawled(port: int, pages: int, *, recorded: bool) -> Cost:
+    """In a new process."""
+    command = [sys.executable, "-m", "benchmarks.recorder", "--crawl", str(port), "--pages", str(pages)]
+    done = subprocess.run(command + ["--record"] * recorded, check=True, stdout=subprocess.PIPE, text=True)
+    return Cost(**json.loads(done.stdout))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.recorder", description=__doc__.splitlines()[0]
+    )
+    parser.add_argument("--pages", type=int, default=1000)
+    parser.add_argument("--pairs", type=int, default=3)
+    parser.add_argument("--words", type=int, default=600, help="on a page")
+    parser.add_argument("--json", action="store_true")
+    for mine in ("--serve", "--record"):
+        parser.add_argument(mine, action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--crawl", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--dir", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.serve:
+        asyncio.run(serve(options.words, lambda port: print(port, flush=True)))
+    elif options.crawl:
+        cost = crawl(options.crawl, options.pages, recorded=options.record, folder=options.dir)
+        print(json.dumps(cost.__dict__))
+    else:
+        _compare(options)
+
+
+def _compare(options: argparse.Namespace) -> None:
+    pairs: list[tuple[Cost, Cost]] = []
+    with _server(options.words) as port:
+        for number in range(options.pairs):
+            # Who goes first takes turns too.
+            order = (False, True) if number % 2 == 0 else (True, False)
+            costs = {recorded: _crawled(port, options.pages, recorded=recorded) for recorded in order}
+            pairs.append((costs[False], costs[True]))
+    result = {
+        "pages": pairs[0][0].pages,
+        "clock": median(with_.seconds / without.seconds for without, with_ in pairs),
+        "cpu": median(with_.cpu / without.cpu for without, with_ in pairs),
+        "cpu_beside": median((with_.cpu + with_.cpu_beside) / without.cpu for without, with_ in pairs),
+        "peak_mb": median((with_.peak - without.peak) / 2**20 for without, with_ in pairs),
+        "pages_per_second": median(without.pages / without.seconds for without, _ in pairs),
+    }
+    if options.json:
+        print(json.dumps(result))
+        return
+    print(
+        f"{result['pages']} pages of {options.words} words ({len(page(0, options.words)) / 1000:.1f} kB), "
+        f"{result['pages_per_second']:.0f} a second without the recorder. With it: {result['clock']:.3f} × the time, "
+        f"{result['cpu']:.3f} × the CPU time ({result['cpu_beside']:.3f} × with the process beside it), "
+        f"{result['peak_mb']:+.1f} MB at the peak (medians of {len(pairs)} pairs)."
+    )
+
+
+if __name__ == "__main__":
+    main()

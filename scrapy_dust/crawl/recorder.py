@@ -1,0 +1,166 @@
+"""Hands records over to the process that describes and writes them, or does both here.
+
+That process is started with the first record, and again where it died. A crawl waits for it only when it is a
+megabyte behind; if it does not read for `PATIENCE` seconds, it is ended and another one started.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrapy_dust.crawl_log.recording import Body, record_of, to_message
+from scrapy_dust.crawl_log.writer import CrawlLogWriter
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from scrapy_dust.crawl_log.hiding import Hider
+
+#: In seconds: for a process that does not read what it is told, and for one to finish.
+PATIENCE = 10.0
+_LAST_PATIENCE = 60.0
+#: A process that died so often without having lived for a minute would die again.
+_DEATHS = 5
+_A_LIFE = 60.0
+_PIPE = 1 << 20
+
+
+class RecorderHere:
+    """Describes and writes in the crawl's own process."""
+
+    def __init__(self, path: Path, hide: Hider | None) -> None:
+        self._writer = CrawlLogWriter(path, hide)
+
+    def add(self, record: Mapping[str, object], body: Body | None) -> None:
+        """Raises `OSError`, or what a record of that kind makes JSON raise."""
+        self._writer.write(record_of(record, body))
+
+    def complaint(self) -> tuple[int, str] | None:
+        """How many records were lost since it was last asked, and why; None: none."""
+        return None
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+class RecorderBeside:
+    """Has a process that describes and writes. Unix only: elsewhere pipes cannot be waited for."""
+
+    def __init__(self, path: Path, hide: Hider | None) -> None:
+        # What is wrong with the folder shows at once, and here.
+        CrawlLogWriter(path).close()
+        names, key = ([], b"") if hide is None else (list(hide.names), hide.key)
+        self._where = to_message({"path": str(path), "hide": names, "key": key.hex()})
+        self._deaths = 0
+        self._heard = b""
+        self._process = self._started()
+
+    def add(self, record: Mapping[str, object], body: Body | None) -> None:
+        message = to_message(record, body)
+        if self._deaths >= _DEATHS:
+            raise OSError("the process that writes the crawl log ends as often as it is started")
+        try:
+            self._send(message)
+        except OSError as error:
+            self._restart()
+            self._send(message)
+            raise OSError(
+                f"the process that writes it ended ({error}), with what it had not written"
+            ) from None
+
+    def complaint(self) -> tuple[int, str] | None:
+        assert self._process.stdout is not None
+        # When it has ended, all that it said was heard.
+        with suppress(BlockingIOError, ValueError):
+            self._heard += os.read(self._process.stdout.fileno(), 1 << 16)
+        return self._said()
+
+    def close(self) -> None:
+        """Wait until all is written. Raises `OSError` where that takes too long."""
+        try:
+            rest, _ = self._process.communicate(timeout=_LAST_PATIENCE)
+            self._heard += rest
+        except subprocess.TimeoutExpired:
+            self._end()
+            raise OSError(f"its process did not finish in {_LAST_PATIENCE:g} s and was ended") from None
+
+    def _said(self) -> tuple[int, str] | None:
+        *lines, self._heard = self._heard.split(b"\n")
+        told = [line.decode("utf-8", "replace").partition(" ") for line in lines]
+        return (sum(int(count) for count, _, _ in told), told[-1][2]) if told else None
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        environment = os.environ | {
+            # What this process can import, whoever put it on the path.
+            "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+            # Pages are small; threads of numpy's would only take memory.
+            "OPENBLAS_NUM_THREADS": "1",
+            "OMP_NUM_THREADS": "1",
+        }
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "scrapy_dust.crawl_log.recording"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            bufsize=0,
+            env=environment,
+        )
+        assert process.stdin is not None
+        assert process.stdout is not None
+        os.set_blocking(process.stdin.fileno(), False)
+        os.set_blocking(process.stdout.fileno(), False)
+        _widen(process.stdin.fileno())
+        self._process, self._began = process, time.monotonic()
+        self._send(self._where)
+        return process
+
+    def _restart(self) -> None:
+        self._end()
+        self._deaths += 1
+        if self._deaths > _DEATHS:
+            raise OSError(
+                f"the process that writes the crawl log ended {_DEATHS} times; nothing more is recorded"
+            )
+        self._process = self._started()
+
+    def _end(self) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+    def _send(self, message: bytes) -> None:
+        assert self._process.stdin is not None
+        pipe, left = self._process.stdin.fileno(), memoryview(message)
+        while left:
+            try:
+                left = left[os.write(pipe, left) :]
+            except BlockingIOError:
+                _wait(pipe)
+
+
+def _wait(pipe: int) -> None:
+    poll = select.poll()
+    poll.register(pipe, select.POLLOUT)
+    if not poll.poll(PATIENCE * 1000):
+        raise TimeoutError(f"it did not read for {PATIENCE:g} s")
+
+
+def _widen(pipe: int) -> None:
+    """So that a large page does not make the crawl wait. Linux has pipes of other sizes."""
+    with suppress(ImportError, AttributeError, OSError):
+        import fcntl  # noqa: PLC0415
+
+        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE)
+
+
+Recorder = RecorderHere | RecorderBeside
+
+
+def recorder(path: Path, hide: Hider | None, *, beside: bool) -> Recorder:
+    possible = os.name == "posix" and bool(sys.executable)
+    return RecorderBeside(path, hide) if beside and possible else RecorderHere(path, hide)

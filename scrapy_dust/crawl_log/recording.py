@@ -1,0 +1,111 @@
+"""From an answer to a line of the log; and the process beside a crawl in which that happens.
+
+Describing a page takes as long as a fifth of all else that a fast crawl does with it. So the crawl only hands
+the answer over, through a pipe, and this process, which knows nothing of Scrapy, does the rest on another core.
+It ends when the pipe does, however the crawl ended, having written all that came through it.
+
+    crawl: record without text, body ──▶ pipe ──▶ describe ──▶ CrawlLogWriter
+
+A message: two lengths, a JSON object of the first, and the body of the second. The first message says where to
+write and what to hide. What could not be written is told on standard output, a line each time: how many records
+more, and why.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import struct
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any, BinaryIO, NamedTuple, TextIO
+
+from scrapy_dust.crawl_log.hiding import Hider
+from scrapy_dust.crawl_log.writer import CrawlLogWriter
+
+_LENGTHS = struct.Struct(">QQ")
+#: Seconds between two complaints.
+_PATIENCE = 1.0
+
+
+class Body(NamedTuple):
+    """What is to be described."""
+
+    content: bytes
+    content_type: str
+    encoding: str | None  #: declared, not guessed
+
+
+def record_of(record: Mapping[str, object], body: Body | None) -> dict[str, object]:
+    """*record* with what *body* says."""
+    if body is None:
+        return dict(record)
+    # Not loaded by a crawl whose records are made beside it.
+    from scrapy_dust.crawl_log.records import said_of  # noqa: PLC0415
+    from scrapy_dust.text.sketch import describe  # noqa: PLC0415
+
+    return {**record, **said_of(describe(*body, str(record["url"])))}
+
+
+def to_message(content: Mapping[str, object], body: Body | None = None) -> bytes:
+    """Raises `TypeError` or `ValueError` for what JSON cannot say."""
+    how = None if body is None else (body.content_type, body.encoding)
+    head = json.dumps({"content": content, "body": how}, allow_nan=False).encode("ascii")
+    said = b"" if body is None else body.content
+    return b"".join((_LENGTHS.pack(len(head), len(said)), head, said))
+
+
+def messages(stream: BinaryIO) -> Iterator[tuple[dict[str, Any], Body | None]]:
+    """As far as they are whole: the last is not where the crawl was killed while it wrote it."""
+    while len(lengths := stream.read(_LENGTHS.size)) == _LENGTHS.size:
+        of_head, of_body = _LENGTHS.unpack(lengths)
+        head, content = stream.read(of_head), stream.read(of_body)
+        if len(head) + len(content) < of_head + of_body:
+            return
+        message = json.loads(head)
+        yield message["content"], Body(content, *message["body"]) if message["body"] else None
+
+
+class Complaints:
+    """Told once a second at most, so that nobody needs to listen all the time; and at the end."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+        self._untold, self._why = 0, ""
+        self._told_at = -_PATIENCE
+
+    def add(self, error: Exception) -> None:
+        self._untold, self._why = self._untold + 1, " ".join(repr(error).split())
+        if time.monotonic() - self._told_at >= _PATIENCE:
+            self.tell()
+
+    def tell(self) -> None:
+        if self._untold:
+            print(self._untold, self._why, file=self._out, flush=True)
+            self._untold, self._told_at = 0, time.monotonic()
+
+
+def main(stream: BinaryIO, out: TextIO) -> None:
+    incoming = messages(stream)
+    first = next(incoming, None)
+    if first is None:
+        return
+    where, complaints = first[0], Complaints(out)
+    hide = Hider(where["hide"], bytes.fromhex(where["key"])) if where["hide"] else None
+    writer = CrawlLogWriter(where["path"], hide)
+    for record, body in incoming:
+        try:
+            writer.write(record_of(record, body))
+        except Exception as error:  # noqa: BLE001  The next record may be better, whatever was wrong with this one.
+            complaints.add(error)
+    writer.close()
+    complaints.tell()
+
+
+if __name__ == "__main__":
+    # Ctrl-C and a service manager's SIGTERM reach all processes of a group. The crawl is still getting the
+    # answers that it has asked for; this one ends with it.
+    for interruption in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(interruption, signal.SIG_IGN)
+    main(sys.stdin.buffer, sys.stdout)

@@ -1,0 +1,122 @@
+"""Processes that record and are killed: every log opens, nothing that is a second old is missing, others go on."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from scrapy_dust.crawl_log import read_visits
+from scrapy_dust.crawl_log.locks import taken
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has neither fork nor SIGKILL")
+
+#: Forks children that record as fast as they can and tell the number of each record; kills each at a random moment.
+KILLER = """
+import json, os, random, signal, sys, time
+from pathlib import Path
+from scrapy_dust.crawl.recorder import recorder
+from scrapy_dust.crawl_log import new_log_path
+from scrapy_dust.crawl_log.recording import Body
+import scrapy_dust.text.sketch
+
+folder, beside, kills, seed = Path(sys.argv[1]), sys.argv[2] == "beside", int(sys.argv[3]), sys.argv[4]
+chance = random.Random(seed)
+body = Body(b"<p>" + b"some words of a page " * 200, "text/html", None)
+
+def record(path, told):
+    writer = recorder(path, None, beside=beside)
+    for number in range(1_000_000):
+        writer.add({"url": f"http://a.test/{number}", "status": 200, "fetched_at": ""}, body)
+        os.write(told, b"%d %f\\n" % (number, time.monotonic()))
+
+for _ in range(kills):
+    path = new_log_path(folder, "s")
+    hear, told = os.pipe()
+    child = os.fork()
+    if not child:
+        os.close(hear)
+        record(path, told)
+    os.close(told)
+    with os.fdopen(hear, "rb") as lines:
+        seen = [lines.readline()]
+        time.sleep(chance.uniform(0, 0.15))
+        moment = time.monotonic()
+        os.kill(child, signal.SIGKILL)
+        seen += lines.readlines()
+    os.waitpid(child, 0)
+    whole = [line.split() for line in seen if line.endswith(b"\\n")]
+    before = [int(number) for number, at in whole if float(at) < moment - 1]
+    print(json.dumps([str(path), len(whole), max(before, default=-1)]), flush=True)
+"""
+
+
+def kill(folder, how, kills, seed):
+    done = subprocess.run(
+        [sys.executable, "-c", KILLER, str(folder), how, str(kills), str(seed)],
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def wait_until_ended(path):
+    for _ in range(600):
+        with taken(path) as ours:
+            if ours:
+                return
+        time.sleep(0.05)
+    pytest.fail(f"{path} is still being written half a minute after the crawl was killed")
+
+
+@pytest.mark.parametrize(("how", "kills"), [("here", 30), ("beside", 6)])
+def test_killed_at_random_moments_every_log_opens_and_has_all_that_was_recorded(tmp_path, how, kills):
+    told = kill(tmp_path, how, kills, seed=1)
+    assert len(told) == kills
+    records = 0
+    for name, recorded, _ in told:
+        path = Path(name)
+        wait_until_ended(path)
+        reading = read_visits(path)
+        numbers = [int(visit.url.rpartition("/")[2]) for visit in reading]
+        # Without a gap and, here, with all that the killed process says it had recorded; one that is described
+        # beside it had a moment more.
+        assert numbers == list(range(len(numbers)))
+        assert recorded <= len(numbers) <= recorded + 1
+        assert reading.unreadable_count == 0
+        records += len(numbers)
+    assert sum(1 for _ in read_visits(tmp_path)) == records
+
+
+def test_processes_write_beside_each_other(tmp_path):
+    program = (
+        "import sys; from pathlib import Path\n"
+        "from scrapy_dust.crawl_log import CrawlLogWriter, new_log_path\n"
+        "writer = CrawlLogWriter(new_log_path(Path(sys.argv[1]), 's'))\n"
+        "print(flush=True); sys.stdin.readline()\n"
+        "for number in range(500): writer.write({'url': f'http://a.test/{sys.argv[2]}/{number}'})\n"
+        "writer.close()"
+    )
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", program, str(tmp_path), str(n)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for n in range(4)
+    ]
+    for process in processes:
+        process.stdout.readline()
+    for process in processes:
+        process.communicate("go\n")
+        assert process.returncode == 0
+    reading = read_visits(tmp_path)
+    urls = [visit.url for visit in reading]
+    assert len(reading.files) == 4
+    assert sorted(urls) == sorted(f"http://a.test/{n}/{number}" for n in range(4) for number in range(500))
