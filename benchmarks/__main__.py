@@ -11,7 +11,8 @@ import json
 import platform
 from dataclasses import asdict
 
-from benchmarks.comparisons import canonizing, fingerprinting, mining, sketching
+from benchmarks.comparisons import canonizing, fingerprinting, mining
+from benchmarks.texts import extracting, sketching
 
 
 def main() -> None:
@@ -20,7 +21,8 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     results = [
-        benchmark(quick=options.quick) for benchmark in (mining, fingerprinting, canonizing, sketching)
+        *(benchmark(quick=options.quick) for benchmark in (mining, fingerprinting, canonizing)),
+        *(result for benchmark in (extracting, sketching) for result in benchmark(quick=options.quick)),
     ]
     if options.json:
         print(json.dumps([asdict(result) for result in results], indent=2))

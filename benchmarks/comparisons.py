@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from datasketch import MinHash
 from scrapy import Request, Spider
 from scrapy.utils.request import RequestFingerprinter
 from scrapy.utils.test import get_crawler
@@ -20,7 +19,6 @@ from scrapy_dust.dust.pages import Page
 from scrapy_dust.dust.rules import ParameterRule, Rule, SubstringRule
 from scrapy_dust.dust.sketches import Similar
 from scrapy_dust.sites import site_of
-from scrapy_dust.text.sketch import describe
 from tests import oracle
 
 SITES = 50
@@ -32,11 +30,15 @@ class Result:
     ours: float  #: CPU seconds, best of the rounds
     theirs: float
     rival: str
+    megabytes: float | None = None  #: of input, where there is a point in it
 
     @property
     def said(self) -> str:
         ratio = self.theirs / self.ours
-        return f"{ratio:.1f} times as fast" if ratio >= 1 else f"{1 / ratio:.2f} times as slow"
+        said = f"{ratio:.1f} times as fast" if ratio >= 1 else f"{1 / ratio:.2f} times as slow"
+        if self.megabytes is None:
+            return said
+        return f"{said}; {self.megabytes / self.ours:.0f} MB/s against {self.megabytes / self.theirs:.0f}"
 
 
 def best(ours: Callable[[], object], theirs: Callable[[], object], rounds: int) -> tuple[float, float]:
@@ -124,23 +126,3 @@ def canonizing(*, quick: bool) -> Result:
     return Result(
         f"canonical forms, 3 rules a site, {len(urls)} URLs", *taken, "Scrapy's RequestFingerprinter"
     )
-
-
-def sketching(*, quick: bool) -> Result:
-    """Everything we record of a page against datasketch's MinHash alone on the same shingles."""
-    chance = random.Random(7)
-    vocabulary = [f"word{i}" for i in range(3000)]
-    texts = [chance.choices(vocabulary, k=600) for _ in range(10 if quick else 100)]
-    bodies = [f"<html><title>t</title><body><p>{' '.join(words)}</body></html>".encode() for words in texts]
-    shingles = [[" ".join(words[i : i + 10]).encode() for i in range(len(words) - 9)] for words in texts]
-
-    def theirs() -> None:
-        for of_page in shingles:
-            MinHash(128).update_batch(of_page)
-
-    taken = best(
-        lambda: [describe(body, "text/html; charset=utf-8", None, "http://a.test/") for body in bodies],
-        theirs,
-        3,
-    )
-    return Result(f"pages described, {len(bodies)} of 600 words", *taken, "datasketch's MinHash(128)")

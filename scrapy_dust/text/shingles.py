@@ -45,13 +45,7 @@ def hashes_of(words: Sequence[bytes]) -> Hashes:
 
 def shingles_of(words: Hashes) -> Hashes:
     """The distinct shingles, ascending. *words* must not be empty."""
-    width = min(WIDTH, len(words))
-    count = len(words) - width + 1
-    shingles = words[:count].copy()
-    for offset in range(1, width):
-        shingles *= _BASE
-        shingles += words[offset : offset + count]
-    return _distinct(_stirred(shingles))
+    return _distinct(_stirred(_runs(words, min(WIDTH, len(words)))))
 
 
 def sketch_of(shingles: Hashes) -> Sketch:
@@ -76,6 +70,16 @@ def sketch_of_bytes(digest: bytes) -> tuple[Sketch, Hashes]:
     """For what has no words: every part of the sketch is equal where *digest* is, and nowhere else."""
     a, b, c, d = (xxh3_64_intdigest(digest, seed=seed) >> 1 for seed in (1, 2, 3, 4))
     return (a, b, c, d), np.array([xxh3_64_intdigest(digest, seed=5)], np.uint64)
+
+
+def _runs(words: Hashes, length: int) -> Hashes:
+    """The polynomial of every *length* words in a row, from those of half as many."""
+    if length == 1:
+        return words
+    half = length // 2
+    runs = _runs(words, half)
+    runs = runs[:-half] * np.uint64(pow(int(_BASE), half, 1 << 64)) + runs[half:]
+    return runs if length % 2 == 0 else runs[:-1] * _BASE + words[length - 1 :]
 
 
 def _stirred(hashes: Hashes) -> Hashes:

@@ -28,7 +28,7 @@ from scrapy_dust.text.shingles import (
 )
 from scrapy_dust.text.words import split_words
 
-__all__ = ["MAX_BYTES", "SKETCH_VERSION", "PageText", "describe"]
+__all__ = ["MAX_BYTES", "SKETCH_VERSION", "PageText", "describe", "describe_words"]
 
 #: Of a body; the rest is in its digest only.
 MAX_BYTES = 2 * 1024 * 1024
@@ -103,13 +103,18 @@ def _of_document(document: Document, body: bytes, digest: str) -> PageText:
     words, complete = split_words(document.text)
     if not words:
         return _of_bytes(body, digest, document)
+    return describe_words(words, document, digest, complete=complete and len(body) <= MAX_BYTES)
+
+
+def describe_words(words: list[str], document: Document, digest: str, *, complete: bool) -> PageText:
+    """What *words* say, of which there is one at least. *digest* is the body's; *complete*: it has no others."""
     joined = " ".join(words).encode("utf-8", "surrogatepass")
     shingles = shingles_of(hashes_of(joined.split(b" ")))
     said = joined + b"\n" + (document.title or "").encode("utf-8", "surrogatepass")
     return PageText(
         sketch=sketch_of(shingles),
         shingles=shingles,
-        text_digest=xxh3_128_hexdigest(said) if complete and len(body) <= MAX_BYTES else digest,
+        text_digest=xxh3_128_hexdigest(said) if complete else digest,
         digest=digest,
         title=document.title,
         canonical=document.canonical,

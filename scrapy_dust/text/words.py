@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from itertools import islice
 
+import numpy as np
+
 #: More words than any page that people read has; what comes after them is not sketched.
 MAX_WORDS = 200_000
 
@@ -23,14 +25,22 @@ _UNSPACED = (
     "\U0001b000-\U0001b16f"  # Kana supplements
     "\U00020000-\U0003ffff"  # ideographs B and further
 )
+_FIRST_UNSPACED = 0x0E00
 _ANY_UNSPACED = re.compile(f"[{_UNSPACED}]")
 _WORD = re.compile(rf"[{_UNSPACED}]|[^\s{_UNSPACED}]+")
 
 
 def split_words(text: str) -> tuple[list[str], bool]:
     """The first `MAX_WORDS` words of *text*, and whether that is all of them."""
-    if text.isascii() or _ANY_UNSPACED.search(text) is None:
+    if text.isascii() or not _has_unspaced(text):
         words = text.split(None, MAX_WORDS)
     else:
         words = [match.group() for match in islice(_WORD.finditer(text), MAX_WORDS + 1)]
     return words[:MAX_WORDS], len(words) <= MAX_WORDS
+
+
+def _has_unspaced(text: str) -> bool:
+    """As the pattern has it, in a tenth of the time where most of *text* is none."""
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
+    candidates = set(codes[codes >= _FIRST_UNSPACED].tolist())
+    return _ANY_UNSPACED.search("".join(map(chr, candidates))) is not None

@@ -42,3 +42,8 @@ def test_words_beyond_the_limit_are_left_out_and_that_is_said(monkeypatch, text)
     assert split_words(text) == (list(text.replace(" ", ""))[:2], False)
     monkeypatch.setattr(words, "MAX_WORDS", 3)
     assert split_words(text)[1]
+
+
+@given(st.text(st.sampled_from("aé \u0dff\u0e00\u0eff\u2019\u3000\u3001一\ud83d\ud800\U00020000😀")))
+def test_the_short_way_finds_scripts_without_spaces_where_the_pattern_does(text):
+    assert words._has_unspaced(text) == (words._ANY_UNSPACED.search(text) is not None)
