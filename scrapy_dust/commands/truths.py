@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
 
 from scrapy_dust.crawl_log import read_visits
+from scrapy_dust.crawl_log.sources import Cut, lines_of
+from scrapy_dust.crawl_log.stores import RemoteFile
 from scrapy_dust.dust.pages import Visit
 from scrapy_dust.errors import CrawlLogError
 from scrapy_dust.learners.evaluation import Truth, content_by_text
@@ -17,7 +19,6 @@ from scrapy_dust.sites import site_of
 _SHORT = {"exact": "cluster_exact", "strict": "cluster_strict"}
 _BY_TEXT = "text_digest"
 _OF_VISITS = frozenset(field.name for field in fields(Visit))
-_GZIP = b"\x1f\x8b"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ def _of_visits(by_site: Mapping[str, Sequence[Visit]], field: str) -> Truth:
     return found
 
 
-def _contents(files: Sequence[Path], field: str) -> Truth:
+def _contents(files: Sequence[Path | RemoteFile], field: str) -> Truth:
     """The field of every JSON line that has it. Lines that are none were counted by the reader."""
     found: dict[str, Hashable] = {}
     for file in files:
@@ -83,14 +84,7 @@ def _contents(files: Sequence[Path], field: str) -> Truth:
     return found
 
 
-def _lines(file: Path) -> Iterator[bytes]:
-    with file.open("rb") as stream:
-        if stream.read(2) != _GZIP:
-            stream.seek(0)
-            yield from stream
-            return
-    with gzip.open(file) as stream:
-        try:
-            yield from stream
-        except (EOFError, OSError):
-            return  # cut short; the reader has said so
+def _lines(file: Path | RemoteFile) -> Iterator[bytes]:
+    # Where it is cut short, the reader has said so.
+    with suppress(Cut):
+        yield from lines_of(file)

@@ -1,39 +1,73 @@
-"""From what a user names to files, and from files to lines: folders, globs, gzip."""
+"""From what a user names to files, and from files to lines: folders, globs, compressed files."""
 
 from __future__ import annotations
 
+import bz2
 import glob
 import gzip
 import io
+import lzma
+import re
+import sys
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO
 
+from scrapy_dust.crawl_log.names import is_own, rank, stem
+from scrapy_dust.crawl_log.stores import RemoteFile, files, is_uri
 from scrapy_dust.errors import CrawlLogError
 
 #: A longer line is not read: no record is.
 MAX_LINE = 16 * 1024 * 1024
-_SUFFIXES = (".jsonl", ".ndjson", ".csv", ".tsv")
+_SUFFIXES = (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".cdx", ".cdxj", ".warc")
+#: At the end of a file's name, for what `opened` undoes.
+COMPRESSED = re.compile(r"\.(?:gz|bz2|xz|zst)\Z", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
     """A file to read."""
 
-    path: Path
+    path: Path | RemoteFile
     named: bool  #: by the user, and not only found in a folder
 
 
 def sources_of(names: Iterable[str | Path]) -> tuple[Source, ...]:
     """All files, each once, those of a folder in the order of their names. Raises `CrawlLogError`."""
-    found: dict[Path, Source] = {}
+    found: dict[str, Source] = {}
     for name in names:
-        for source in _sources_of(Path(name)):
-            found.setdefault(source.path, source)
-    return tuple(found.values())
+        for source in _remote(str(name)) if is_uri(name) else _sources_of(Path(name)):
+            found.setdefault(str(source.path), source)
+    return tuple(_one_per_crawl(list(found.values())))
+
+
+def _one_per_crawl(sources: list[Source]) -> list[Source]:
+    """Without those of which a crash while they were compacted or moved left another file, which counts."""
+    ranks: dict[str, tuple[bool, int]] = {}
+    for source in sources:
+        if is_own(source.path.name):
+            crawl = stem(source.path.name)
+            ranks[crawl] = min(_rank(source), ranks.get(crawl, (True, 9)))
+    return [one for one in sources if _rank(one) == ranks.get(stem(one.path.name), _rank(one))]
+
+
+def _rank(source: Source) -> tuple[bool, int]:
+    return isinstance(source.path, RemoteFile), rank(source.path.name)
+
+
+def _remote(uri: str) -> list[Source]:
+    below = files(uri)
+    if len(below) == 1 and below[0].name == uri.rpartition("/")[2]:
+        return [Source(below[0], named=True)]
+    logs = [file for file in below if _is_log(file)]
+    if not logs:
+        raise CrawlLogError(uri, "no log is there. Crawl first, or check the URI.")
+    return [Source(file, named=False) for file in sorted(logs, key=lambda file: (file.name, file))]
 
 
 def _sources_of(path: Path) -> list[Source]:
@@ -59,35 +93,77 @@ def _folder(path: Path) -> list[Source]:
     return [Source(file, named=False) for file in sorted(logs, key=lambda file: (file.name, file))]
 
 
-def _is_log(file: Path) -> bool:
-    return not file.name.startswith(".") and file.name.lower().removesuffix(".gz").endswith(_SUFFIXES)
+def _is_log(file: Path | RemoteFile) -> bool:
+    return not file.name.startswith(".") and COMPRESSED.sub("", file.name.lower()).endswith(_SUFFIXES)
 
 
 class Cut(Exception):
     """The rest of a compressed file cannot be had; says why."""
 
 
-def lines_of(path: Path) -> Iterator[bytes]:
+def lines_of(path: Path | RemoteFile) -> Iterator[bytes]:
     """Line by line, with their ends; of a line longer than `MAX_LINE` only what shows that it is.
 
-    Raises `CrawlLogError`, and `Cut` where a gzip stream breaks off.
+    Raises `CrawlLogError`, and `Cut` where a compressed stream breaks off.
     """
+    with opened(path) as stream:
+        yield from _lines(stream)
+
+
+@contextmanager
+def opened(path: Path | RemoteFile) -> Iterator[BinaryIO]:
+    """The bytes of *path*, unpacked if its first bytes say that it is packed. Raises as `lines_of` does."""
+    packing = "compressed"
     try:
         with path.open("rb") as raw:
-            yield from _lines(_unzipped(raw))
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise Cut(f"the gzip stream is damaged from here on: {error}") from error
+            packing, unpack = _packing_of(raw.peek(8)[:8])
+            yield raw if unpack is None else io.BufferedReader(_Unpacked(unpack(raw)), 1 << 18)
+    except (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError, _zstd_error()) as error:
+        raise Cut(f"the {packing} stream is damaged from here on: {error}") from error
     except OSError as error:
+        # Of a damaged bzip2 stream the library says so without a number.
+        if packing == "bzip2" and error.errno is None:
+            raise Cut(f"the {packing} stream is damaged from here on: {error}") from error
         raise CrawlLogError(
             str(path), f"cannot be read: {error.strerror or error}. Check the file."
         ) from error
 
 
-def _unzipped(raw: io.BufferedReader) -> BinaryIO:
-    if raw.peek(2)[:2] != b"\x1f\x8b":
-        return raw
-    unzipped = gzip.GzipFile(fileobj=raw)
-    return io.BufferedReader(cast("io.RawIOBase", unzipped), 1 << 18)
+class _Unpacked(io.RawIOBase):
+    """Gives what could be unpacked before it fails; the libraries' own ``read`` would lose that."""
+
+    def __init__(self, packed: gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile) -> None:
+        self._packed = packed
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._packed.read1(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def _packing_of(begins: bytes) -> tuple[str, Callable[[Any], Any] | None]:
+    if begins.startswith(b"\x1f\x8b"):
+        return "gzip", lambda raw: gzip.GzipFile(fileobj=raw)
+    if re.match(rb"BZh[1-9]1AY&", begins):
+        return "bzip2", bz2.BZ2File
+    if begins.startswith(b"\xfd7zXZ\0"):
+        return "xz", lzma.LZMAFile
+    if begins.startswith(b"\x28\xb5\x2f\xfd"):
+        return "zstd", _zstd().ZstdFile
+    return "compressed", None
+
+
+def _zstd() -> Any:
+    """Of the standard library from 3.14 on; before, Scrapy brings it."""
+    return import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
+
+
+def _zstd_error() -> type[Exception]:
+    found: type[Exception] = _zstd().ZstdError
+    return found
 
 
 def _lines(stream: BinaryIO) -> Iterator[bytes]:

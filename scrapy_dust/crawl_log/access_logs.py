@@ -1,0 +1,50 @@
+"""Access logs of Apache, nginx and servers that write like them: Common, Combined, their variants, any format."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import partial
+
+from scrapy_dust.crawl_log.accesses import Base, record_of_access
+from scrapy_dust.crawl_log.fields import Unreadable
+from scrapy_dust.crawl_log.lines import Log, Numbered, Record, by_line, lenient
+from scrapy_dust.crawl_log.log_formats import KNOWN, Matcher, matcher_of
+
+_ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|(.))", re.DOTALL)
+_CONTROLS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v"}
+
+
+def read(log: Log) -> Iterator[Numbered]:
+    told = log.told.log_format
+    matcher = matcher_of(told) if told else best_of_known(lenient(line) for line in log.head)[0]
+    return by_line(log, partial(_record, matcher, log.told.base))
+
+
+def best_of_known(head: Iterable[str]) -> tuple[Matcher, int]:
+    """The format that reads most of these lines, and how many."""
+    lines = list(head)
+    counts = [sum(matcher.match(line) is not None for line in lines) for matcher in KNOWN]
+    return KNOWN[counts.index(max(counts))], max(counts)
+
+
+def _record(matcher: Matcher, base: Base | None, line: str) -> Record | None:
+    said = matcher.match(line)
+    if said is None:
+        raise Unreadable("not a request as the other lines have it")
+    if "\\" in line:
+        said = {name: unescaped(value) for name, value in said.items()}
+    return record_of_access(said, base)
+
+
+def unescaped(value: str) -> str:
+    r"""Without the ``\x22``, ``\"`` and ``\\`` of Apache and nginx; bytes above 127 become surrogates."""
+    return _ESCAPE.sub(_meant, value) if "\\" in value else value
+
+
+def _meant(escape: re.Match[str]) -> str:
+    byte, unit, letter = escape.groups()
+    if byte is not None:
+        code = int(byte, 16)
+        return chr(code) if code < 0x80 else chr(0xDC00 + code)
+    return chr(int(unit, 16)) if unit is not None else _CONTROLS.get(letter, letter)

@@ -1,0 +1,173 @@
+"""From one request of a web server's log to a record, as an analyst of such logs reads it.
+
+- Only GET shows a page: other methods, requests that were never answered, and what is no request at all
+  (a TLS handshake on a plain port, ``-``) are passed over.
+- Only a 200 has the page's size. 304 says that the page is still there and 206 sends a part of it: both are
+  pages of unknown size. Servers log the bytes they sent, so what was compressed on the way, or broken off,
+  shows as another size of the same URL.
+- A URL is made of the bytes that the client sent; what may not stand in a URL is percent-encoded.
+- Robots' requests are kept: their URLs are as much the site's as those of people.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
+from urllib.parse import quote, urlsplit
+
+from scrapy_dust.crawl_log.fields import Unreadable
+
+#: The server, or its proxy, gave no answer to this client: 408 request timeout, 444 closed, 460 and 499
+#: client closed, 494 to 497 nginx on the connection itself. Nothing is said of the page.
+NO_ANSWER = frozenset({"-", "", "0", "000", "408", "444", "460", "494", "495", "496", "497", "499"})
+_PORTS = {"http": "80", "https": "443"}
+_HOST = re.compile(r"(?:\[[0-9a-f:.]+\]|[\w.-]*[a-z0-9][\w.-]*)\Z", re.ASCII)
+_PLAIN = re.compile(r"[!#-;=?-\[\]_a-z~]*\Z")
+_SAFE = "".join(chr(code) for code in range(0x21, 0x7F) if chr(code) not in '"<>\\^`{|}')
+
+
+class HostUnknown(Unreadable):
+    """The format has no field for the host, and nobody said which it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """Where the requests of a log went that does not say it."""
+
+    scheme: str
+    netloc: str
+    prefix: str  #: before each path
+
+    @classmethod
+    def of(cls, url: str) -> Base:
+        """Raises `ValueError`."""
+        parts = urlsplit(url)
+        if parts.scheme not in _PORTS or not parts.hostname or parts.query or parts.fragment:
+            raise ValueError(f"--base-url must be like https://www.example.org, got {url!r}.")
+        return cls(parts.scheme, parts.netloc.rpartition("@")[2].lower(), parts.path.rstrip("/"))
+
+
+def record_of_access(said: Mapping[str, str], base: Base | None) -> dict[str, object] | None:
+    """The record, or None for what shows no page. Raises `Unreadable`.
+
+    *said* has ``request`` or ``method`` with ``target``, or ``path`` and ``query``; and, as far as the log has
+    them, ``status``, ``size``, ``host``, ``port``, ``scheme``, ``time``, ``redirect_to``, ``content_type``.
+    """
+    method, target = _asked(said)
+    status = said.get("status", "200")
+    if method != "GET" or status in NO_ANSWER:
+        return None
+    url = _url(target, said, base)
+    if url is None:
+        return None
+    record: dict[str, object] = {"url": url, "status": 200 if status in ("200", "304") else status}
+    size = said.get("size", "-")
+    if status == "200" and size != "-":
+        record["size"] = size
+    for name in ("redirect_to", "content_type"):
+        value = said.get(name, "-")
+        if value not in ("-", ""):
+            record[name] = value
+    if "time" in said:
+        record["fetched_at"] = moment(said["time"])
+    return record
+
+
+def _asked(said: Mapping[str, str]) -> tuple[str, str]:
+    request = said.get("request")
+    if request is not None:
+        return split_request(request)
+    target = said.get("target")
+    if target is None:
+        query = said.get("query", "").removeprefix("?")
+        target = said.get("path", "") + (f"?{query}" if query not in ("", "-") else "")
+    return said.get("method", "GET").upper(), target
+
+
+@lru_cache(maxsize=4096)
+def split_request(line: str) -> tuple[str, str]:
+    """The method and the target of a request line; the target may have spaces in it, by mistake."""
+    method, _, rest = line.partition(" ")
+    target, _, version = rest.rpartition(" ")
+    # HTTP/0.9 has no version.
+    return method, (target if target and version.startswith("HTTP/") else rest).strip()
+
+
+def _url(target: str, said: Mapping[str, str], base: Base | None) -> str | None:
+    if target.startswith("/"):
+        origin = _origin(said.get("host"), said.get("port"), said.get("scheme"), base)
+        return origin and origin + _encoded(target)
+    # The absolute form, as proxies are asked, says itself where it goes.
+    return _encoded(target) if target[:8].lower().startswith(("http://", "https://")) else None
+
+
+@lru_cache(maxsize=4096)
+def _origin(host: str | None, port: str | None, scheme: str | None, base: Base | None) -> str | None:
+    scheme = scheme.lower() if scheme and scheme != "-" else None
+    if scheme not in (None, "http", "https"):
+        return None  # A WebSocket shows no page.
+    name, port = _host_and_port(host, port)
+    if not name:
+        if base is not None:
+            return f"{base.scheme}://{base.netloc}{base.prefix}"
+        if host is None:
+            raise HostUnknown("its requests name no host")
+        raise Unreadable("it names no host")
+    if not _HOST.match(name):
+        raise Unreadable(f"{name[:40]!r} is no host")
+    if base is not None:
+        return f"{scheme or base.scheme}://{name}{base.prefix}"
+    scheme = scheme or ("https" if port == "443" else "http")
+    return f"{scheme}://{name}" + (f":{port}" if port and port != _PORTS[scheme] else "")
+
+
+def _host_and_port(host: str | None, port: str | None) -> tuple[str, str | None]:
+    name, colon, own_port = (host or "").lower().rpartition(":")
+    if not colon or own_port.endswith("]"):
+        name, own_port = (host or "").lower(), ""
+    # nginx has a server of no name as "_".
+    name = "" if name in ("-", "_") else name.rstrip(".")
+    return name, next((one for one in (own_port, port) if one and one.isdigit() and one != "0"), None)
+
+
+@lru_cache(maxsize=4096)
+def _encoded(target: str) -> str:
+    if _PLAIN.match(target):
+        return target
+    return quote(target.encode("utf-8", "surrogatepass" if _has_halves(target) else "surrogateescape"), _SAFE)
+
+
+def _has_halves(text: str) -> bool:
+    r"""A ``\ud800`` of JSON, which stands for no byte."""
+    return any(0xD800 <= ord(letter) <= 0xDFFF and not 0xDC80 <= ord(letter) <= 0xDCFF for letter in text)
+
+
+_MONTHS = {
+    name: number for number, name in enumerate("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(), 1)
+}
+_CLF = re.compile(r"(\d\d?)/(\w{3})/(\d{4})[: ](\d\d:\d\d:\d\d)(?: ([+-]\d{4}))?\Z", re.ASCII)
+
+
+@lru_cache(maxsize=256)
+def moment(said: str) -> str | None:
+    """ISO 8601 in UTC, from what servers write; None where it cannot be told. Without an offset it is UTC."""
+    clf = _CLF.match(said)
+    try:
+        if clf:
+            day, month, year, time, offset = clf.groups()
+            when = datetime.fromisoformat(
+                f"{year}-{_MONTHS[month]:02}-{int(day):02}T{time}{offset or '+0000'}"
+            )
+        elif said.replace(".", "", 1).isdigit():
+            seconds = float(said)
+            # Some count milliseconds.
+            when = datetime.fromtimestamp(seconds / 1000 if seconds > 1e11 else seconds, UTC)
+        else:
+            when = datetime.fromisoformat(said)
+            when = when if when.tzinfo else when.replace(tzinfo=UTC)
+        return when.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    except (ValueError, KeyError, OverflowError, OSError):
+        return None

@@ -1,0 +1,48 @@
+"""Heritrix's ``crawl.log``: one line per URI that was tried.
+
+Negative statuses are Heritrix's own: -1 to -49 say that no answer came; those below are of URIs that were not
+asked for (robots.txt, scope, quota). Sizes are those of the content, digests are its SHA-1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scrapy_dust.crawl_log.accesses import moment
+from scrapy_dust.crawl_log.cdx import moment_of_14, plain_digest
+from scrapy_dust.crawl_log.fields import Unreadable
+from scrapy_dust.crawl_log.lines import Log, Numbered, Record, by_line
+
+_NOT_ASKED = -50
+
+
+def read(log: Log) -> Iterator[Numbered]:
+    return by_line(log, parse)
+
+
+def parse(line: str) -> Record | None:
+    # Time, status, size, URI, path, referrer, type, thread, when and how long, digest, source, annotations.
+    values = line.split(None, 11)
+    if len(values) < 10:
+        raise Unreadable(f"{len(values)} fields, fewer than 10")
+    time, said, size, url, _, _, mime, _, _, digest, *_ = values
+    try:
+        status = int(said)
+    except ValueError:
+        raise Unreadable(f"{said[:20]!r} is no status") from None
+    fetched_at = moment_of_14(time) if time.isdigit() else moment(time)
+    if fetched_at is None:
+        raise Unreadable(f"{time[:30]!r} is no time")
+    if not url.lower().startswith(("http://", "https://")) or status <= _NOT_ASKED or status == 0:
+        return None
+    record: dict[str, object] = {"url": url, "fetched_at": fetched_at}
+    if status < 0:
+        return record | {"error": f"Heritrix status {status}"}
+    record["status"] = status
+    if status == 200 and size != "-":
+        record["size"] = size
+    if mime not in ("-", "unknown"):
+        record["content_type"] = mime
+    if digest != "-":
+        record["digest"] = plain_digest(digest)
+    return record

@@ -1,0 +1,257 @@
+"""From the format strings of Apache's ``LogFormat`` and nginx's ``log_format`` to matchers of lines.
+
+A format becomes one pattern in which no part can be tried twice: each field ends at the first occurrence of
+the text that follows it in the format. So a line is matched, or not, in time linear in its length, whatever
+the format and whatever the line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+_APACHE = {
+    "r": "request",
+    "m": "method",
+    "U": "path",
+    "q": "query",
+    "s": "status",
+    "b": "size",
+    "B": "size",
+    "O": "size",
+    "v": "host",
+    "V": "host",
+    "p": "port",
+    "t": "time",
+    "{host}i": "host",
+    "{x-forwarded-host}i": "host",
+    "{x-forwarded-proto}i": "scheme",
+    "{request_scheme}e": "scheme",
+    "{request_scheme}x": "scheme",
+    "{location}o": "redirect_to",
+    "{content-type}o": "content_type",
+    "{a host's name}x": "host",
+}
+_NGINX = {
+    "request": "request",
+    "request_method": "method",
+    "request_uri": "target",
+    "uri": "path",
+    "document_uri": "path",
+    "args": "query",
+    "query_string": "query",
+    "status": "status",
+    "body_bytes_sent": "size",
+    "bytes_sent": "size",
+    "host": "host",
+    "http_host": "host",
+    "server_name": "host",
+    "server_port": "port",
+    "scheme": "scheme",
+    "time_local": "time",
+    "time_iso8601": "time",
+    "msec": "time",
+    "sent_http_location": "redirect_to",
+    "sent_http_content_type": "content_type",
+}
+#: Where several say the same thing, the earlier is taken: how a request ended before what it was before an
+#: internal redirect, bytes of the body before those with headers, the host asked for before the server's name.
+_BETTER = (
+    ">s",
+    "b",
+    "B",
+    "body_bytes_sent",
+    "O",
+    "bytes_sent",
+    "{host}i",
+    "http_host",
+    "host",
+    "V",
+    "v",
+    "server_name",
+)
+#: A host behind the line: with a dot and a letter in its last label, so that neither addresses, durations nor
+#: flags are taken for one.
+_NAME = "a host's name"
+_NAME_LIKE = r"(?:[\w-]++\.)++[A-Za-z][\w-]*+(?::\d++)?"
+_TYPED = {
+    "status": r"\d{3}|-",
+    "size": r"\d++|-",
+    "port": r"\d++|-",
+}
+_DIRECTIVE = re.compile(r"%[!<>\d,]*(?:(\{[^}]*\})?(\^[A-Za-z]{2}|[A-Za-z])|(%))")
+_VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+_QUOTED = r'(?:[^"\\]|\\.)*+'
+_REQUEST = r"-|[^ ]++ [^ ]++(?: HTTP/[\d.]++)?"
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    name: str | None  #: None: what nobody asks for
+    key: str  #: as the format has it
+
+
+class Matcher:
+    """One format of lines."""
+
+    def __init__(self, parts: Sequence[str | _Field], *, open_end: bool = False) -> None:
+        names: list[str] = []
+        end = "(?: .*+)?" if open_end else ""
+        self._pattern = re.compile("".join(_pattern(parts, names)) + end, re.DOTALL)
+        self._names = names
+
+    def match(self, line: str) -> dict[str, str] | None:
+        found = self._pattern.fullmatch(line)
+        return None if found is None else dict(zip(self._names, found.groups(), strict=True))
+
+
+@lru_cache(maxsize=64)
+def matcher_of(log_format: str) -> Matcher:
+    """Of a format string of Apache (``%h … "%r"``) or of nginx (``$remote_addr … "$request"``).
+
+    Raises `ValueError` for one that says nothing of requests, or whose fields cannot be told apart.
+    """
+    # As the configuration file has it, quotes and tabs are escaped.
+    text = log_format.strip().replace('\\"', '"').replace("\\t", "\t")
+    parts = list(_split(text, _DIRECTIVE if "%" in text else _VARIABLE))
+    names = {part.name for part in parts if isinstance(part, _Field)}
+    if not names & {"request", "target", "path"}:
+        raise ValueError(
+            f"the log format {log_format!r} has no request in it. "
+            "Give the string after LogFormat or log_format, with %r or $request."
+        )
+    parts = list(_joined(parts))
+    for one, next_ in pairwise(parts):
+        if isinstance(one, _Field) and isinstance(next_, _Field):
+            raise ValueError(
+                f"in the log format {log_format!r} nothing stands between {one.key} and {next_.key}, "
+                "so that they cannot be told apart. Put a space between them."
+            )
+    return Matcher(_once(parts))
+
+
+def _split(text: str, field: re.Pattern[str]) -> Iterator[str | _Field]:
+    """Literal text and fields in turn."""
+    at = 0
+    for found in field.finditer(text):
+        if found.start() > at:
+            yield text[at : found.start()]
+        at = found.end()
+        if field is _VARIABLE:
+            key = found[1] or found[2]
+            yield _Field("glue" if key == "is_args" else _NGINX.get(key), key)
+        elif found[3]:
+            yield "%"
+        else:
+            key = (found[1] or "").lower() + found[2]
+            name = "time" if found[2] == "t" else _APACHE.get(key)
+            yield _Field(name, ">s" if key == "s" and ">" in found[0] else key)
+    if at < len(text):
+        yield text[at:]
+
+
+def _joined(parts: Sequence[str | _Field]) -> Iterator[str | _Field]:
+    """Literals in one piece; a path and the query that follows it at once as the target they are."""
+    before: str | _Field | None = None
+    for part in parts:
+        if before is None:
+            before = part
+        elif isinstance(before, str) and isinstance(part, str):
+            before += part
+        elif (
+            isinstance(before, _Field)
+            and isinstance(part, _Field)
+            and before.name in ("path", "target")
+            and (part.name in ("query", "glue"))
+        ):
+            before = _Field("target", before.key)
+        else:
+            yield before
+            before = part
+    if before is not None:
+        yield before
+
+
+def _once(parts: Sequence[str | _Field]) -> list[str | _Field]:
+    """Each name at the best of its fields only."""
+    best: dict[str, int] = {}
+    for place, part in enumerate(parts):
+        if isinstance(part, _Field) and part.name:
+            rival = best.get(part.name)
+            if rival is None or _rank(part) < _rank(parts[rival]):
+                best[part.name] = place
+    return [
+        _Field(None, part.key)
+        if isinstance(part, _Field) and part.name and best[part.name] != place
+        else part
+        for place, part in enumerate(parts)
+    ]
+
+
+def _rank(part: str | _Field) -> int:
+    key = part.key if isinstance(part, _Field) else ""
+    return _BETTER.index(key) if key in _BETTER else len(_BETTER)
+
+
+def _pattern(parts: Sequence[str | _Field], names: list[str]) -> Iterator[str]:
+    for place, part in enumerate(parts):
+        before = parts[place - 1] if place else ""
+        after = parts[place + 1] if place + 1 < len(parts) else ""
+        if isinstance(part, str):
+            # What follows a field is matched with it.
+            if not isinstance(before, _Field):
+                yield re.escape(part)
+            continue
+        assert isinstance(before, str)
+        assert isinstance(after, str)
+        value = _value(part, before, after, parts[place + 2 : place + 3])
+        if part.name in (None, "glue"):
+            yield f"(?>(?:{value}){re.escape(after)})"
+        else:
+            names.append(str(part.name))
+            bracketed = part.name == "time" and value.startswith("\\[")
+            inner = r"\[([^\]]*+)\]" if bracketed else f"({value})"
+            yield f"(?>{inner}{re.escape(after)})"
+
+
+def _value(field: _Field, before: str, after: str, then: Sequence[str | _Field]) -> str:
+    """The pattern of what a field may say."""
+    if field.key == f"{{{_NAME}}}x":
+        return _NAME_LIKE
+    if field.key == "t":
+        return r"\[[^\]]*+\]"
+    if field.key == "h":
+        return r"(?!- )[^ ]++"
+    if field.key == "u" and after == " " and then and isinstance(then[0], _Field) and then[0].key == "t":
+        # Names may have spaces in them.
+        return r"(?:(?! \[).)*+"
+    if before.endswith('"') and after.startswith('"'):
+        return _QUOTED
+    if field.name == "request":
+        return _REQUEST
+    if field.name == "host":
+        ends = r'\s"' + re.escape(after[:1])
+        return rf"\[[0-9A-Fa-f:.]++\](?::\d++)?|[^\[\]:{ends}]++(?::\d++(?=[{ends}]|$))?|"
+    if field.name in _TYPED:
+        return _TYPED[field.name]
+    return ".*?" if after else ".*+"
+
+
+_COMMON = '%h %l %u %t "%r" %>s %b'
+_COMBINED = _COMMON + ' "%{Referer}i" "%{User-agent}i"'
+#: Those that servers come with, and their usual variants. Of two that read as many lines the earlier is meant.
+#: What stands behind the size is not needed, so it may be anything, unless it is the host.
+KNOWN = tuple(
+    Matcher(list(_joined(list(_split(text, _DIRECTIVE)))), open_end=True)
+    for text in (
+        f"%v:%p {_COMMON}",
+        f"%v {_COMMON}",
+        f"{_COMBINED} %{{{_NAME}}}x",
+        f'{_COMBINED} "%{{{_NAME}}}x"',
+        f"{_COMMON} %{{{_NAME}}}x",
+        _COMMON,
+    )
+)

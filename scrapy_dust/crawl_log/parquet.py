@@ -1,0 +1,134 @@
+"""Parquet with named columns: our own segments, the interchange format's fields, Common Crawl's columnar index.
+
+Only functions import pyarrow here, which is an extra. Numbers are those of rows, from 1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any, BinaryIO
+
+from scrapy_dust.crawl_log import segments
+from scrapy_dust.crawl_log.fields import Unreadable
+from scrapy_dust.crawl_log.lines import Log, Numbered, Record
+from scrapy_dust.errors import CrawlLogError
+
+#: Rows that are in memory at a time.
+_ROWS = 4096
+#: Common Crawl's names, flat as it publishes them, for those of the interchange format.
+_CC_INDEX = {
+    "url": "url",
+    "fetch_status": "status",
+    "fetch_redirect": "redirect_to",
+    "fetch_time": "fetched_at",
+    "content_digest": "digest",
+    "content_mime_detected": "content_type",
+    "content_truncated": "truncated",
+}
+
+
+def read(log: Log) -> Iterator[Numbered]:
+    """Raises `CrawlLogError` for what is no Parquet, or has no column ``url``."""
+    with log.path.open("rb") as file:
+        source = _opened(log, file)
+        names = {name: name.strip().lower() for name in source.schema_arrow.names}
+        if segments.is_segment(source):
+            yield from _of_segment(source)
+        elif _is_cc_index(names):
+            yield from _captures(source)
+        elif "url" in names.values():
+            yield from _rows(source, names)
+        else:
+            raise CrawlLogError(
+                str(log.path), "it has no column 'url'. Name the columns as the crawl log does."
+            )
+
+
+def read_cc_index(log: Log) -> Iterator[Numbered]:
+    """Raises `CrawlLogError` for what is no Parquet, or has not the columns of Common Crawl's index."""
+    with log.path.open("rb") as file:
+        source = _opened(log, file)
+        if not _is_cc_index(dict.fromkeys(source.schema_arrow.names, "")):
+            raise CrawlLogError(
+                str(log.path), "it has no 'url' and 'fetch_status', as Common Crawl's index has."
+            )
+        yield from _captures(source)
+
+
+def _is_cc_index(names: Mapping[str, str]) -> bool:
+    return {"url", "fetch_status"} <= names.keys()
+
+
+def _opened(log: Log, file: BinaryIO) -> Any:
+    try:
+        import pyarrow as pa  # noqa: PLC0415
+        import pyarrow.parquet as pq  # noqa: PLC0415
+    except ImportError:
+        raise CrawlLogError(
+            str(log.path), "needs pyarrow, which is not installed. Run `pip install scrapy-dust[parquet]`."
+        ) from None
+    try:
+        # With pre_buffer the whole file would stay in memory.
+        return pq.ParquetFile(file, pre_buffer=False)
+    except (pa.ArrowException, OSError) as error:
+        raise CrawlLogError(
+            str(log.path), f"no Parquet that can be read ({_said(error)}). Check the file."
+        ) from None
+
+
+def _captures(source: Any) -> Iterator[Numbered]:
+    present = set(source.schema_arrow.names)
+    for number, record in _rows(source, {name: ours for name, ours in _CC_INDEX.items() if name in present}):
+        if isinstance(record, dict) and record.pop("truncated", None) is not None:
+            # The digest is that of the beginning only.
+            record.pop("digest", None)
+        yield number, record
+
+
+def _of_segment(source: Any) -> Iterator[Numbered]:
+    import pyarrow as pa  # noqa: PLC0415
+
+    number = 0
+    try:
+        for number, record in enumerate(segments.records_in(source), start=1):
+            yield number, record
+    except (pa.ArrowException, OSError, ValueError) as error:
+        yield number + 1, Unreadable(f"the file is damaged from here on: {_said(error)}")
+
+
+def _rows(source: Any, names: Mapping[str, str]) -> Iterator[Numbered]:
+    import pyarrow as pa  # noqa: PLC0415
+
+    read = 0
+    try:
+        for batch in source.iter_batches(batch_size=_ROWS, columns=list(names)):
+            for number, row in enumerate(batch.to_pylist(), start=read + 1):
+                yield number, _record(row, names)
+            read += len(batch)
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        yield read + 1, _damaged(error)
+
+
+def _record(row: Mapping[str, Any], names: Mapping[str, str]) -> Record:
+    return {names[name]: _plain(value) for name, value in row.items() if value is not None}
+
+
+def _plain(value: Any) -> object:
+    """As JSON would have it."""
+    if isinstance(value, datetime):
+        moment = value if value.tzinfo else value.replace(tzinfo=UTC)
+        return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    # What has no value, in a column of floating point.
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def _damaged(error: Exception) -> Unreadable:
+    return Unreadable(f"the file is damaged from here on: {_said(error)}")
+
+
+def _said(error: Exception) -> str:
+    return " ".join(str(error).split())[:200].rstrip(".")

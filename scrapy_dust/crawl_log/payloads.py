@@ -1,0 +1,82 @@
+"""An archived HTTP answer's body, without what only carried it: chunks and compression."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Mapping
+from importlib import import_module
+
+#: A body that is longer unpacked is not looked into: it may be a bomb.
+MAX_BODY = 64 * 1024 * 1024
+
+
+def payload_of(payload: bytes, headers: Mapping[str, str]) -> bytes | None:
+    """The body; None where it cannot be had whole. What says that it is packed and is not, is taken as it is."""
+    if "chunked" in headers.get("transfer-encoding", "").lower():
+        payload = _unchunked(payload)
+    body: bytes | None = payload
+    codings = headers.get("content-encoding", "").lower().replace(" ", "").split(",")
+    for coding in reversed([coding for coding in codings if coding not in ("", "identity")]):
+        unpack = _UNPACK.get(coding)
+        if unpack is None or body is None:
+            return None
+        body = unpack(body)
+    return body
+
+
+def _unchunked(payload: bytes) -> bytes:
+    """Archives often keep the header of what they have unpacked; then there are no chunks."""
+    pieces: list[bytes] = []
+    at = 0
+    while True:
+        end = payload.find(b"\r\n", at, at + 64)
+        length = _chunk_length(payload[at:end]) if end > 0 else None
+        if length is None:
+            return b"".join(pieces) if pieces else payload
+        if length == 0:
+            return b"".join(pieces)
+        pieces.append(payload[end + 2 : end + 2 + length])
+        at = end + 2 + length + 2
+
+
+def _chunk_length(line: bytes) -> int | None:
+    try:
+        return int(line.partition(b";")[0].strip(), 16)
+    except ValueError:
+        return None
+
+
+def _zlib(body: bytes, window: int) -> bytes | None:
+    unpacker = zlib.decompressobj(window)
+    try:
+        found = unpacker.decompress(body, MAX_BODY)
+    except zlib.error:
+        return None
+    return found if unpacker.eof else None
+
+
+def _gzip(body: bytes) -> bytes | None:
+    return _zlib(body, 16 + zlib.MAX_WBITS) if body.startswith(b"\x1f\x8b") else body
+
+
+def _deflate(body: bytes) -> bytes | None:
+    found = _zlib(body, zlib.MAX_WBITS)
+    return _zlib(body, -zlib.MAX_WBITS) if found is None else found
+
+
+def _brotli(body: bytes) -> bytes | None:
+    brotli = import_module("brotli")
+    unpacker = brotli.Decompressor()
+    try:
+        found: bytes = unpacker.process(body, output_buffer_limit=MAX_BODY)
+    except brotli.error:
+        return None
+    return found if unpacker.is_finished() else None
+
+
+_UNPACK: dict[str, Callable[[bytes], bytes | None]] = {
+    "gzip": _gzip,
+    "x-gzip": _gzip,
+    "deflate": _deflate,
+    "br": _brotli,
+}

@@ -1,0 +1,138 @@
+"""Web archives (WARC 0.17 to 1.1), plain or compressed: pages are described as our own crawl would have.
+
+Records are framed by their own lengths, so that a damaged one costs no more than itself: what stands where a
+record should begin is one unreadable stretch, and reading goes on at the next ``WARC/1.…`` line. Numbers are
+those of records. A revisit says what the record with the same payload digest said, if that came before it;
+else its digest stands for what it said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from email.parser import BytesHeaderParser
+from typing import BinaryIO
+
+from scrapy_dust.crawl_log.cdx import plain_digest
+from scrapy_dust.crawl_log.fields import Unreadable
+from scrapy_dust.crawl_log.lines import Log, Numbered, Outcome, Record, Torn
+from scrapy_dust.crawl_log.payloads import payload_of
+from scrapy_dust.crawl_log.records import record_of_page
+from scrapy_dust.crawl_log.sources import opened
+from scrapy_dust.text.sketch import describe
+
+#: A longer block is not looked into.
+MAX_BLOCK = 64 * 1024 * 1024
+#: Payloads that are remembered for later revisits, some 50 MB.
+MAX_REMEMBERED = 50_000
+_LONGEST_HEAD = 1024 * 1024
+_BEGINS = re.compile(rb"WARC/\d\.\d+\r?\n\Z")
+_STATUS = re.compile(rb"HTTP/\d(?:\.\d)? +(\d{3})")
+#: What a revisit takes over from the page it refers to.
+_CONTENT = ("size", "sketch", "sketch_version", "digest", "text_digest", "simhash", "title", "outlinks")
+_TYPES = frozenset({"response", "resource", "revisit"})
+Headers = Mapping[str, str]
+
+
+def read(log: Log) -> Iterator[Numbered]:
+    with opened(log.path) as stream:
+        number, lost = 0, False
+        while line := stream.readline(_LONGEST_HEAD):
+            if _BEGINS.match(line):
+                number, lost = number + 1, False
+                yield number, _outcome(stream, log.contents)
+            elif line.strip() and not lost:
+                lost = True
+                yield number + 1, Unreadable("no WARC record begins where one should")
+
+
+def _outcome(stream: BinaryIO, contents: dict[str, Record]) -> Outcome:
+    headers = _headers(stream)
+    if headers is None:
+        return Torn("the archive ends in the head of a record")
+    length = headers.get("content-length", "")
+    if not length.isascii() or not length.isdigit():
+        return Unreadable(f"'Content-Length' is {length[:20]!r}")
+    block = stream.read(min(int(length), MAX_BLOCK))
+    rest = int(length) - len(block)
+    if rest and (len(block) < MAX_BLOCK or not _skip(stream, rest)):
+        return Torn("the archive ends in a record")
+    try:
+        return _record(headers, block, whole=not rest, contents=contents)
+    except Unreadable as bad:
+        return bad
+
+
+def _headers(stream: BinaryIO) -> Headers | None:
+    lines: list[bytes] = []
+    left = _LONGEST_HEAD
+    while left > 0 and (line := stream.readline(left)):
+        if not line.strip():
+            return _parsed(b"".join(lines))
+        lines.append(line)
+        left -= len(line)
+    return None
+
+
+def _parsed(lines: bytes) -> Headers:
+    """Names in lower case; of a header that comes twice the first."""
+    found: dict[str, str] = {}
+    for name, value in BytesHeaderParser().parsebytes(lines).items():
+        found.setdefault(name.lower(), str(value).strip())
+    return found
+
+
+def _skip(stream: BinaryIO, count: int) -> bool:
+    while count > 0:
+        piece = stream.read(min(count, 1 << 20))
+        if not piece:
+            return False
+        count -= len(piece)
+    return True
+
+
+def _record(headers: Headers, block: bytes, *, whole: bool, contents: dict[str, Record]) -> Record | None:
+    kind = headers.get("warc-type", "").lower()
+    # wget writes <…>.
+    url = headers.get("warc-target-uri", "").strip("<>")
+    if kind not in _TYPES or not url.lower().startswith(("http://", "https://")):
+        return None
+    try:
+        fetched_at = datetime.fromisoformat(headers.get("warc-date", ""))
+    except ValueError:
+        raise Unreadable(f"'WARC-Date' is {headers.get('warc-date', '')[:30]!r}") from None
+    http: Headers = {"content-type": headers.get("content-type", "")}
+    status, payload = 200, block
+    if kind != "resource" and (block or kind == "response"):
+        status, http, payload = _answer(block)
+    known: dict[str, object] = {"url": url, "status": 200 if status == 304 else status}
+    known["fetched_at"] = fetched_at.isoformat()
+    if status // 100 == 3 and http.get("location"):
+        known["redirect_to"] = http["location"]
+    # What was cut off, by us or by who recorded it, cannot be compared with what was not.
+    if status // 100 in (3, 4, 5) or status == 206 or not whole or "warc-truncated" in headers:
+        return known
+    digest = headers.get("warc-payload-digest", "")
+    if kind == "revisit":
+        known.update(contents.get(digest) or {"digest": plain_digest(digest) or None})
+        return known
+    body = payload_of(payload, http)
+    if body is None:
+        return known
+    content_type = http.get("content-type") or None
+    text = describe(body, content_type, None, url)
+    page = record_of_page(url, status, text, size=len(body), fetched_at=fetched_at, content_type=content_type)
+    if digest and len(contents) < MAX_REMEMBERED:
+        contents[digest] = {name: page[name] for name in _CONTENT if name in page}
+    return page
+
+
+def _answer(block: bytes) -> tuple[int, Headers, bytes]:
+    """Status, headers and payload of an HTTP answer as it was recorded."""
+    first = _STATUS.match(block)
+    if not first:
+        raise Unreadable("no HTTP status line in it")
+    ends = [(at, len(mark)) for mark in (b"\r\n\r\n", b"\n\n") if (at := block.find(mark)) >= 0]
+    at, length = min(ends, default=(len(block), 0))
+    return int(first[1]), _parsed(block[block.find(b"\n") + 1 : at + length]), block[at + length :]
