@@ -6,9 +6,13 @@ from collections.abc import Callable, Mapping
 
 from scrapy_dust.dust.sketches import Similar
 from scrapy_dust.learners.dustbuster import DustBuster
+from scrapy_dust.learners.duster import Duster
+from scrapy_dust.learners.entropy import Entropy
 from scrapy_dust.learners.keep_all import KeepAll
 from scrapy_dust.learners.learner import Learner
+from scrapy_dust.learners.maybe_dont import MaybeDont
 from scrapy_dust.learners.ours import Dust
+from scrapy_dust.learners.ra import Ra
 from scrapy_dust.learners.standard import Standard, Surt
 
 #: Each makes a learner with its source's parameters.
@@ -18,5 +22,9 @@ LEARNERS: Mapping[str, Callable[[], Learner]] = {
     "surt": Surt,
     "dustbuster": DustBuster,
     "dustbuster-size": lambda: DustBuster(Similar.SIZE),
+    "ra": Ra,
+    "duster": Duster,
+    "entropy": Entropy,
+    "maybedont": MaybeDont,
     "dust": Dust,
 }

@@ -56,3 +56,102 @@ def test_a_substitution_that_shows_other_pages_is_not_learned(name):
         *([f"http://a.example/{n}/edit"] for n in range(30)),
     )
     assert key("http://a.example/99/view") != key("http://a.example/99/edit")
+
+
+def test_ra_learns_that_a_parameter_is_left_out_although_every_page_has_session_ids_of_its_own():
+    key = learned(
+        "ra",
+        *(
+            [f"http://a.example/story?id={n}&sid={2 * n}", f"http://a.example/story?id={n}"]
+            for n in range(30)
+        ),
+    )
+    assert key("http://a.example/story?id=99&sid=zzz") == key("http://a.example/story?id=99")
+    assert key("http://a.example/story?id=98&sid=zzz") != key("http://a.example/story?id=99&sid=zzz")
+
+
+def test_ra_copies_a_value_from_the_query_to_the_path():
+    key = learned(
+        "ra",
+        *([f"http://a.example/wiki/T{n}", f"http://a.example/index.php?title=T{n}"] for n in range(30)),
+    )
+    assert key("http://a.example/wiki/T99") == key("http://a.example/index.php?title=T99")
+
+
+def test_ra_needs_as_many_values_as_its_fanout():
+    key = learned(
+        "ra",
+        *([f"http://a.example/story?id={n}&sid={2 * n}", f"http://a.example/story?id={n}"] for n in range(9)),
+    )
+    assert key("http://a.example/story?id=99&sid=1") != key("http://a.example/story?id=99")
+
+
+def test_ra_maps_what_redirects_to_one_page_to_one_form():
+    """SIGIR'17, table 3, case 4."""
+    key = learned(
+        "ra", [f"http://a.example/message/set/{n}" for n in range(30)], ["http://a.example/message/x"]
+    )
+    assert key("http://a.example/message/set/yovav") == key("http://a.example/message/set/anzer")
+
+
+def test_duster_learns_several_edits_at_once():
+    """Two hosts, an optional part and a suffix, of which pairs show now the one, now the other."""
+    key = learned(
+        "duster",
+        *(
+            [
+                f"http://www.a.example/node{n}/view.html",
+                f"http://a.example/node{n}/view.htm",
+                f"http://a.example/node{n}/view.html?print=1",
+            ]
+            for n in range(30)
+        ),
+    )
+    forms = ["http://www.a.example/node99/view.htm", "http://a.example/node99/view.html?print=1"]
+    assert len({key(url) for url in [*forms, "http://www.a.example/node99/view.html?print=1"]}) == 1
+    assert key("http://a.example/node98/view.htm") != key(forms[0])
+
+
+def test_duster_believes_no_rule_that_merges_different_pages():
+    key = learned(
+        "duster",
+        *([f"http://a.example/{n}/list?page=1", f"http://a.example/{n}/list"] for n in range(15)),
+        *([f"http://a.example/x{n}/list?page=1"] for n in range(15)),
+        *([f"http://a.example/x{n}/list"] for n in range(15)),
+    )
+    assert key("http://a.example/x99/list?page=1") != key("http://a.example/x99/list")
+
+
+def of_parameters(idle: int) -> list[list[str]]:
+    """Pages told apart by ``id``, each under *idle* values of ``sort``."""
+    return [[f"http://a.example/story?id={n}&sort={s}" for s in range(idle)] for n in range(30)]
+
+
+@pytest.mark.parametrize("name", ["entropy", "maybedont", "ra", "dustbuster", "dust"])
+def test_a_parameter_that_does_not_matter_is_left_out_and_one_that_does_stays(name):
+    key = learned(name, *of_parameters(idle=6))
+    assert key("http://a.example/story?id=99&sort=1") == key("http://a.example/story?id=99&sort=2")
+    assert key("http://a.example/story?id=98&sort=1") != key("http://a.example/story?id=99&sort=1")
+
+
+def test_entropy_misses_what_is_new_on_every_page():
+    """Its second condition: the values of a session id that is never used twice say which page it is."""
+    key = learned(
+        "entropy", *([f"http://a.example/s?id={n}&sid={10 * n + s}" for s in range(6)] for n in range(30))
+    )
+    assert key("http://a.example/s?id=1&sid=1") != key("http://a.example/s?id=1&sid=2")
+
+
+def test_maybedont_believes_nothing_before_some_two_hundred_observations_without_a_failure():
+    few = learned("maybedont", *of_parameters(idle=6)[:9])
+    assert few("http://a.example/story?id=1&sort=1") != few("http://a.example/story?id=1&sort=2")
+
+
+def test_maybedont_knows_values_that_change_nothing():
+    key = learned(
+        "maybedont",
+        *([f"http://a.example/p{n}?view=full", f"http://a.example/p{n}"] for n in range(300)),
+        *([f"http://a.example/p{n}?view=short"] for n in range(300)),
+    )
+    assert key("http://a.example/p999?view=full") == key("http://a.example/p999")
+    assert key("http://a.example/p999?view=short") != key("http://a.example/p999")

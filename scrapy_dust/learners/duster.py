@@ -1,0 +1,171 @@
+"""DUSTER: rules from the alignment of all URLs of a cluster (Rodrigues, Cristo, de Moura, da Silva, SPIRE 2013;
+IEEE TKDE 27(8), 2015). Known from descriptions and from a public re-implementation, not from its text.
+
+Phase 1 aligns up to ten URLs of a cluster and reads a rule off the consensus: what is the same in all is
+copied, a place that varies gets one fixed token, what some URLs lack is left out. Letters and digits that are
+the same in all stand for any. Rules that many clusters give are one rule. Phase 2 applies each rule to the
+training log: URLs that get one form are its support, those of them that show another page than most are its
+false positives. What is our choice:
+
+- the host stays as it is where it is the same in all;
+- a form's pages are compared by cluster; the re-implementation asks only whether each has any duplicate, and
+  so passes rules that merge different pages;
+- thresholds: a support of ten URLs, and SIGIR'17's 10 % of false positives;
+- phase 2 looks at the whole training log, which is small, and not at a third of its own;
+- rules with more support go first; the first that matches is applied, and again on what it made.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from scrapy_dust.dust.pages import SiteLog
+from scrapy_dust.learners.alignment import Column, Consensus, consensus_of
+from scrapy_dust.learners.clusters import clusters_of, duplicates
+from scrapy_dust.learners.learner import Learned, unchanged
+
+# Possessive: nothing is tried twice, or a URL of many equal parts would take for ever.
+_ANY = "[A-Za-z0-9]*+"
+_OF_KIND = {"a": "[A-Za-z]++", "0": "[0-9]++"}
+_HOST_ENDS = 3  # slashes
+_MOST_ALTERNATIVES = 5
+_PASSES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A regular expression, and what takes its place."""
+
+    context: str
+    output: str
+
+    def __str__(self) -> str:
+        return f"{self.context} ⇒ {self.output}"
+
+
+@dataclass(frozen=True, slots=True)
+class Duster:
+    most_aligned: int = 10  #: URLs of a cluster
+    least_support: int = 10
+    most_false: float = 0.1
+    name: str = "duster"
+
+    def learn(self, site: str, log: SiteLog) -> Learned:
+        clusters = clusters_of(log)
+        support = {}
+        for pattern in self._candidates(duplicates(clusters)):
+            saved = self._validated(pattern, clusters)
+            if saved:
+                support[pattern] = saved
+        rules = sorted(support, key=lambda one: (-support[one], str(one)))
+        return Learned(Applied(rules).key, tuple(map(str, rules))) if rules else Learned(unchanged)
+
+    def _candidates(self, groups: Iterable[Sequence[str]]) -> list[Pattern]:
+        clusters: Counter[Pattern] = Counter()
+        urls: Counter[Pattern] = Counter()
+        for group in groups:
+            pattern = pattern_of(consensus_of(group[: self.most_aligned]))
+            clusters[pattern] += 1
+            urls[pattern] += len(group)
+        return [pattern for pattern in clusters if urls[pattern] >= self.least_support]
+
+    def _validated(self, pattern: Pattern, clusters: Mapping[str, Hashable]) -> int:
+        """How many URLs it gives a form that others have too; 0 where too few, or too many wrongly."""
+        forms: dict[str, Counter[Hashable]] = defaultdict(Counter)
+        match = re.compile(pattern.context).fullmatch
+        for url, cluster in clusters.items():
+            found = match(url)
+            if found is not None:
+                forms[found.expand(pattern.output)][cluster] += 1
+        shared = [pages for pages in forms.values() if pages.total() > 1]
+        support = sum(pages.total() for pages in shared)
+        wrong = sum(pages.total() - max(pages.values()) for pages in shared)
+        return support if support >= self.least_support and wrong <= self.most_false * support else 0
+
+
+class Applied:
+    """Rules in order."""
+
+    def __init__(self, rules: Iterable[Pattern]) -> None:
+        self._rules = [(re.compile(rule.context), rule.output) for rule in rules]
+
+    def key(self, url: str) -> str:
+        form = url
+        for _ in range(_PASSES):
+            following = self._once(form)
+            if following == form:
+                return form
+            form = following
+        return url
+
+    def _once(self, url: str) -> str:
+        for context, output in self._rules:
+            found = context.fullmatch(url)
+            if found is not None:
+                form = found.expand(output)
+                if form != url:
+                    return form
+        return url
+
+
+def pattern_of(consensus: Consensus) -> Pattern:
+    context: list[str] = []
+    output: list[str] = []
+    groups = slashes = 0
+    for stretch in stretches(consensus):
+        same = all(is_invariant(column) for column in stretch)
+        text = "".join(min(column.tokens) for column in stretch)
+        slashes += same and text == "/"
+        if same and (slashes < _HOST_ENDS or not text.isalnum()):
+            context.append(re.escape(text))
+            output.append(text.replace("\\", "\\\\"))
+        elif same:
+            groups += 1
+            context.append(f"({_ANY})")
+            output.append(f"\\g<{groups}>")
+        else:
+            groups = _write_mixed(stretch, context, output, groups)
+    return Pattern("".join(context), "".join(output))
+
+
+def _write_mixed(stretch: Iterable[Column], context: list[str], output: list[str], groups: int) -> int:
+    for column in stretch:
+        if is_invariant(column) and column.kind in _OF_KIND:
+            groups += 1
+            context.append(f"({_OF_KIND[column.kind or '']})")
+            output.append(f"\\g<{groups}>")
+        else:
+            context.append(alternatives(column))
+            if not column.gap:
+                output.append(min(column.tokens).replace("\\", "\\\\"))
+    return groups
+
+
+def is_invariant(column: Column) -> bool:
+    return len(column.tokens) == 1 and not column.gap
+
+
+def alternatives(column: Column) -> str:
+    if column.kind in _OF_KIND and len(column.tokens) > _MOST_ALTERNATIVES:
+        one = _OF_KIND[column.kind or ""]
+    else:
+        one = "|".join(map(re.escape, sorted(column.tokens)))
+    return f"(?:{one})?+" if column.gap else f"(?:{one})"
+
+
+def stretches(consensus: Consensus) -> Iterator[list[Column]]:
+    """Delimiters that all URLs have, one by one, and what is between them."""
+    stretch: list[Column] = []
+    for column in consensus:
+        if is_invariant(column) and column.kind not in _OF_KIND:
+            if stretch:
+                yield stretch
+            yield [column]
+            stretch = []
+        else:
+            stretch.append(column)
+    if stretch:
+        yield stretch

@@ -1,0 +1,132 @@
+"""MaybeDont (TeamHG-Memex, 2016, read in its code): six hypotheses about paths and parameters.
+
+It asks of each URL, before it is fetched: is a page likely its duplicate that was fetched before, (1) under
+the same path, (2) with another value of one parameter or without it, (3) the same for this path, (4) and for
+this rest of the query, (5) without one ``name=value``, (6) the same for this path? Each hypothesis has counts
+of duplicates and others among the pages seen; it is believed when the lower 95 % bound of its share exceeds
+.98, from five observations on. Pages are compared within a path only.
+
+Here it learns from the training log and stands still then, and URLs that it would not fetch beside one
+another have one key. What differs: duplicates are told by sketch and title, not by its 128 min-hashes without
+the site's frequent shingles; one of twenty duplicates, which it fetches to go on learning, is not fetched;
+a key leaves out all parameters that are believed, while it looks at one at a time.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+
+from scrapy_dust.dust.pages import SiteLog
+from scrapy_dust.learners.clusters import clusters_of
+from scrapy_dust.learners.learner import Learned, unchanged
+from scrapy_dust.learners.parts import parameters_of, parts_of, query_of
+
+Query = tuple[tuple[str, str | None], ...]  #: sorted
+Hypothesis = tuple[Hashable, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MaybeDont:
+    believed: float = 0.98
+    least: int = 5  #: observations
+    name: str = "maybedont"
+
+    def learn(self, site: str, log: SiteLog) -> Learned:
+        by_path: dict[str, list[tuple[Query, Hashable]]] = defaultdict(list)
+        for url, content in clusters_of(log).items():
+            path, query = path_and_query(url)
+            by_path[path].append((query, content))
+        same: Counter[Hypothesis] = Counter()
+        seen: Counter[Hypothesis] = Counter()
+        for path, pages in by_path.items():
+            for hypotheses, (agreeing, pairs) in observations(path, pages):
+                for hypothesis in hypotheses:
+                    same[hypothesis] += agreeing
+                    seen[hypothesis] += pairs
+        sure = {one for one in seen if self._score(same[one], seen[one]) > self.believed}
+        return Learned(Believer(sure).key, tuple(sorted(map(_said, sure)))) if sure else Learned(unchanged)
+
+    def _score(self, same: int, seen: int) -> float:
+        if seen < self.least:
+            return 0.0
+        share = (same + 1) / (seen + 2)
+        return share - 1.96 * sqrt(share * (1 - share) / (seen + 2))
+
+
+class Believer:
+    """Keys by the hypotheses that are believed."""
+
+    def __init__(self, sure: set[Hypothesis]) -> None:
+        self._sure = sure
+
+    def key(self, url: str) -> str:
+        path, query = path_and_query(url)
+        if not query:
+            return url
+        if ("path", path) in self._sure:
+            return str(parts_of(url)._replace(query=None))
+        kept = [pair for pair in query if not self._is_idle(path, query, pair)]
+        if len(kept) == len(query):
+            return url
+        return str(parts_of(url)._replace(query=query_of(kept) or None))
+
+    def _is_idle(self, path: str, query: Query, pair: tuple[str, str | None]) -> bool:
+        rest = tuple(one for one in query if one != pair)
+        ways = [*of_parameter(path, pair[0], rest), *of_value(path, *pair)]
+        return any(one in self._sure for one in ways)
+
+
+def path_and_query(url: str) -> tuple[str, Query]:
+    """A parameter that comes more than once does not count, and stays where it is: it is the path's."""
+    parts = parts_of(url)
+    given = parameters_of(parts.query or "")
+    times = Counter(name for name, _ in given)
+    often = query_of([pair for pair in given if times[pair[0]] > 1])
+    query = tuple(sorted((pair for pair in given if times[pair[0]] == 1), key=lambda pair: pair[0]))
+    return f"{parts.host or ''}{parts.path}?{often}", query
+
+
+def observations(
+    path: str, pages: Sequence[tuple[Query, Hashable]]
+) -> Iterator[tuple[Sequence[Hypothesis], tuple[int, int]]]:
+    """Hypotheses, with how many pairs of pages agree with them, of how many."""
+    yield [("path", path)], _pairs(Counter(content for _, content in pages))
+    varied: dict[tuple[str, Query], Counter[Hashable]] = defaultdict(Counter)
+    bare: Mapping[Query, Counter[Hashable]] = _contents(pages)
+    for query, content in pages:
+        for pair in query:
+            rest = tuple(one for one in query if one != pair)
+            varied[pair[0], rest][content] += 1
+            if rest in bare:
+                agreeing = bare[rest][content]
+                yield of_value(path, *pair), (agreeing, bare[rest].total())
+    for (name, rest), contents in varied.items():
+        yield of_parameter(path, name, rest), _pairs(contents + bare.get(rest, Counter()))
+
+
+def _contents(pages: Iterable[tuple[Query, Hashable]]) -> dict[Query, Counter[Hashable]]:
+    found: dict[Query, Counter[Hashable]] = defaultdict(Counter)
+    for query, content in pages:
+        found[query][content] += 1
+    return dict(found)
+
+
+def _pairs(contents: Counter[Hashable]) -> tuple[int, int]:
+    """How many pairs of pages are of one content, and how many there are."""
+    total = contents.total()
+    return sum(n * (n - 1) // 2 for n in contents.values()), total * (total - 1) // 2
+
+
+def of_parameter(path: str, name: str, rest: Query) -> Sequence[Hypothesis]:
+    return ("parameter", name), ("parameter", path, name), ("parameter", path, name, rest)
+
+
+def of_value(path: str, name: str, value: str | None) -> Sequence[Hypothesis]:
+    return ("value", name, value), ("value", path, name, value)
+
+
+def _said(hypothesis: Hypothesis) -> str:
+    return " ".join(str(part) for part in hypothesis)

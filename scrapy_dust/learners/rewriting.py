@@ -1,0 +1,132 @@
+"""Rewrite rules over URLs as maps: a context that a URL must fit, and what becomes of its components.
+
+The rule language of KDD'08, which WSDM'10 shares: a context says of some components which value they must
+have, or only that they must be there; a transformation leaves components out, sets them to a constant, or
+copies another component's value. What neither names stays.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from scrapy_dust.learners.parts import Keys, keys_of, url_of
+
+#: What a context asks of a component: its value, or None for any.
+Context = frozenset[tuple[str, str | None]]
+
+
+class Change(NamedTuple):
+    """What becomes of one component: a constant, another component's value, or, with neither, nothing."""
+
+    key: str
+    constant: str | None = None
+    source: str | None = None
+
+    def __str__(self) -> str:
+        if self.source is not None:
+            return f"{self.key}:={self.source}"
+        return f"-{self.key}" if self.constant is None else f"{self.key}={self.constant}"
+
+
+Transformation = frozenset[Change]
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """One rule."""
+
+    context: Context
+    transformation: Transformation
+
+    def fits(self, keys: Keys) -> bool:
+        return all(
+            key in keys if value is None else keys.get(key) == value for key, value in self.context
+        ) and all(change.source is None or change.source in keys for change in self.transformation)
+
+    def apply(self, keys: Keys) -> dict[str, str]:
+        """Of a map that fits."""
+        result = dict(keys)
+        for change in self.transformation:
+            if change.source is not None:
+                result[change.key] = keys[change.source]
+            elif change.constant is not None:
+                result[change.key] = change.constant
+            else:
+                result.pop(change.key, None)
+        return result
+
+    def __str__(self) -> str:
+        asked = sorted(f"{key}={'*' if value is None else value}" for key, value in self.context)
+        return f"{' '.join(asked)} ⇒ {' '.join(sorted(map(str, self.transformation)))}"
+
+
+def changes_between(source: Keys, target: Keys) -> Transformation:
+    """What makes *target* of *source*. Of several components that a value may come from, the first is taken."""
+    changes = []
+    for key in source.keys() | target.keys():
+        if key not in target:
+            changes.append(Change(key))
+        elif source.get(key) != target[key]:
+            origin = min((k for k, value in source.items() if value and value == target[key]), default=None)
+            changes.append(Change(key, None if origin else target[key], origin))
+    return frozenset(changes)
+
+
+class Rewriter:
+    """Rules in order, the first that fits first, found by a component that each of them asks for."""
+
+    def __init__(
+        self,
+        rules: Sequence[Rewrite],
+        *,
+        passes: int = 10,
+        parse: Callable[[str], dict[str, str]] = keys_of,
+        compose: Callable[[Keys], str] = url_of,
+    ) -> None:
+        self.rules = rules
+        self._passes, self._parse, self._compose = passes, parse, compose
+        asked = Counter(item for rule in rules for item in rule.context)
+        self._by_item: dict[tuple[str, str | None], list[int]] = {}
+        for number, rule in enumerate(rules):
+            item = min(rule.context, key=lambda one: (one[1] is None, asked[one], one[0], one[1] or ""))
+            self._by_item.setdefault(item, []).append(number)
+
+    def fitting(self, keys: Keys) -> Iterable[Rewrite]:
+        items: list[tuple[str, str | None]] = [*keys.items(), *((key, None) for key in keys)]
+        numbers = sorted(number for item in items for number in self._by_item.get(item, ()))
+        return (self.rules[number] for number in numbers if self.rules[number].fits(keys))
+
+    def key(self, url: str) -> str:
+        """The form in which no rule changes anything, or *url* as a map where rules go on and on."""
+        first = keys = self._parse(url)
+        for _ in range(self._passes):
+            changed = (rule.apply(keys) for rule in self.fitting(keys))
+            following = next((one for one in changed if one != keys), None)
+            if following is None:
+                return self._compose(keys)
+            keys = following
+        return self._compose(first)
+
+
+def false_positives(
+    rules: Sequence[Rewrite],
+    maps: Mapping[str, Keys],
+    clusters: Mapping[str, object],
+    form: Callable[[Keys], str],
+) -> dict[Rewrite, tuple[int, int]]:
+    """For each rule: of how many of the URLs it fits the form is a known URL of another cluster, and of all."""
+    known: dict[str, object] = {}
+    for url, keys in maps.items():
+        known.setdefault(form(keys), clusters[url])
+    wrong: Counter[Rewrite] = Counter()
+    fitted: Counter[Rewrite] = Counter()
+    index = Rewriter(rules)
+    for url, keys in maps.items():
+        for rule in index.fitting(keys):
+            fitted[rule] += 1
+            target = known.get(form(rule.apply(keys)))
+            wrong[rule] += target is not None and target != clusters[url]
+    return {rule: (wrong[rule], fitted[rule]) for rule in rules}
