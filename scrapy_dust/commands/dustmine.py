@@ -13,7 +13,10 @@ from typing import Any, ClassVar
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-FORMATS = ("auto", "dust", "jsonl", "csv")
+FORMATS = (
+    *("auto", "dust", "jsonl", "csv", "parquet", "combined", "common", "access-json", "w3c"),
+    *("cdx", "cdxj", "cc-index", "warc", "heritrix", "nutch"),
+)
 
 
 class Command(ScrapyCommand):
@@ -39,6 +42,16 @@ class Command(ScrapyCommand):
         group.add_argument("--spider", metavar="NAME", help="mine this spider's log, with its settings")
         group.add_argument("--site", metavar="HOST", help="only this host and the hosts below it")
         group.add_argument("--format", choices=FORMATS, default="auto", help="of the logs (default: auto)")
+        group.add_argument(
+            "--base-url",
+            metavar="URL",
+            help="where the requests of access logs went that name no host, such as https://www.example.org",
+        )
+        group.add_argument(
+            "--log-format",
+            metavar="STRING",
+            help="of access logs: what stands after Apache's LogFormat or nginx's log_format",
+        )
         group.add_argument(
             "--phase",
             choices=("likely", "kept", "valid"),

@@ -16,7 +16,9 @@ from scrapy.utils.project import inside_project
 
 from scrapy_dust.commands.progress import Progress
 from scrapy_dust.commands.tables import table
-from scrapy_dust.crawl_log import log_dir, spider_log_dir
+from scrapy_dust.crawl_log import log_dir, log_sources
+from scrapy_dust.crawl_log.reader import checked
+from scrapy_dust.crawl_log.upkeep import keep_of, keep_up
 from scrapy_dust.dust.campaign import Decision
 from scrapy_dust.dust.rules import LikelyRule, anchored
 from scrapy_dust.dust.validation import Verdict
@@ -51,22 +53,22 @@ def job_of(project: Settings, logs: Sequence[str], opts: argparse.Namespace) -> 
         if opts.rules
         else None,
     )
-    return Job(project, settings, _source(settings, logs, opts), opts)
+    checked(opts.format, opts.base_url, opts.log_format)
+    if not logs:
+        _look_for_own(settings, opts.spider)
+    return Job(project, settings, logs, opts)
 
 
-def _source(settings: DustSettings, logs: Sequence[str], opts: argparse.Namespace) -> Source:
-    if logs:
-        return Source(logs, opts.format, opts.site)
+def _look_for_own(settings: DustSettings, spider: str | None) -> list[str]:
     if settings.dir is None and not inside_project():
         raise ValueError("no LOG given, and this is no Scrapy project with a log of its own.")
-    folder = log_dir(settings.dir)
-    if opts.spider:
-        folder = spider_log_dir(folder, opts.spider)
-    if not folder.exists():
+    found = log_sources(settings.dir, spider)
+    if not found:
         raise CrawlLogError(
-            str(folder), "there is no crawl log yet. Run `scrapy crawl` with scrapy-dust on, or name a LOG."
+            settings.dir or str(log_dir(None)),
+            "there is no crawl log yet. Run `scrapy crawl` with scrapy-dust on, or name a LOG.",
         )
-    return Source([str(folder)], opts.format, opts.site)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,17 +77,19 @@ class Job:
 
     project: Settings
     settings: DustSettings
-    source: Source
+    logs: Sequence[str]  #: as named; none: the project's own
     opts: argparse.Namespace
 
     def run(self) -> None:
         """Raises `DustError` where it cannot be done."""
         opts, progress = self.opts, Progress(sys.stderr)
-        found = read(self.source, progress)
+        found = read(self._source(progress), progress)
         for line in found.named:
             progress.say(f"not read: {line}")
         if found.unreadable > len(found.named):
             progress.say(f"not read: {found.unreadable - len(found.named)} more lines.")
+        if found.passed_over:
+            progress.say(f"passed over: {found.passed_over} lines that show no page, such as POST requests.")
         # What the phases print is the papers': of pages alone. For rules to live by, redirects are evidence too.
         mined = list(mine(found.visits, self.settings, progress, redirects_count=opts.phase == "valid"))
         if opts.phase != "valid":
@@ -95,6 +99,15 @@ class Job:
         if not opts.dry_run and trials:
             conclude(trials, self.settings, found.logs, _verdicts_path(self.settings))
         _print_result(mined, trials, fetches, self.settings, written=not opts.dry_run, as_json=opts.json)
+
+    def _source(self, progress: Progress) -> Source:
+        opts, logs = self.opts, self.logs
+        if not logs:
+            if opts.phase == "valid" and not opts.dry_run:
+                for failed in keep_up(self.settings.dir, keep_of(self.settings), compacting=True):
+                    progress.say(failed)
+            logs = _look_for_own(self.settings, opts.spider)
+        return Source(logs, opts.format, opts.site, opts.base_url, opts.log_format)
 
     def _try(self, mined: Sequence[Mined], progress: Progress) -> tuple[list[SiteTrials], int]:
         """The trials, at their end, and the fetches they took."""

@@ -53,7 +53,10 @@ _W3C = re.compile(r"#fields:", re.IGNORECASE)
 
 
 def format_of(name: str, head: Sequence[bytes]) -> str:
-    """Of a file of this name that begins so: the format, ``dust`` where nothing fits, whose reader then says what is wrong."""
+    """The format of a file of this name that begins so.
+
+    ``dust`` where nothing fits: its reader then says what is wrong.
+    """
     first = head[0] if head else b""
     if first.startswith(b"PAR1"):
         return "parquet"
@@ -68,13 +71,11 @@ def format_of(name: str, head: Sequence[bytes]) -> str:
         return "w3c"
     if lines and (lines[0][1:5] == "CDX " or lines[0].startswith("CDX ")):
         return "cdx"
-    if (
-        not name.endswith((".jsonl", ".ndjson"))
-        and first
-        and interchange.is_header(lines[0] if lines else "")
-    ):
+    said = name.endswith((".jsonl", ".ndjson"))
+    if lines and not said and interchange.is_header(lines[0]):
         return "csv"
-    counts = {reader: count(lines) for reader, count in _COUNTS.items()}
+    asked = ("dust", "access-json") if said else tuple(_COUNTS)
+    counts = {reader: _COUNTS[reader](lines) for reader in asked}
     best = max(counts, key=lambda reader: counts[reader])
     return best if counts[best] else "dust"
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from scrapy_dust.crawl_log.names import log_name
 from scrapy_dust.crawl_log.reader import read_visits
 from scrapy_dust.dust.campaign import Campaign, Decision, candidates_of
 from scrapy_dust.dust.evidence import LogEvidence
@@ -48,6 +49,8 @@ class Source:
     paths: Sequence[str]
     format: str = "auto"
     host: str | None = None  #: only this host and those below it
+    base_url: str | None = None  #: where requests went of which an access log does not say it
+    log_format: str | None = None  #: of access logs, as the server's configuration has it
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +61,13 @@ class Read:
     logs: tuple[str, ...]  #: the names of the files, as a rule book calls them
     unreadable: int
     named: Sequence[str]  #: the first unreadable lines, with where and why
+    passed_over: int  #: lines that show no page
 
 
 def read(source: Source, reporter: Reporter) -> Read:
     """Raises `CrawlLogError` for what cannot be read at all."""
     by_site: dict[str, list[Visit]] = {}
-    reading = read_visits(source.paths, source.format)
+    reading = read_visits(source.paths, source.format, base_url=source.base_url, log_format=source.log_format)
     for number, visit in enumerate(_of_host(reading, source.host), start=1):
         site = site_of(visit.url)
         if site is not None:
@@ -71,8 +75,8 @@ def read(source: Source, reporter: Reporter) -> Read:
         if number % 20_000 == 0:
             reporter.reading(number)
     named = [f"{line.path}, line {line.line}: {line.reason}" for line in reading.unreadable]
-    logs = tuple(dict.fromkeys(file.name for file in reading.files))
-    return Read(by_site, logs, reading.unreadable_count, named)
+    logs = tuple(dict.fromkeys(log_name(file.name) for file in reading.files))
+    return Read(by_site, logs, reading.unreadable_count, named, reading.passed_over)
 
 
 def _of_host(visits: Iterable[Visit], host: str | None) -> Iterator[Visit]:
