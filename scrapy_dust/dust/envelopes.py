@@ -15,11 +15,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from scrapy_dust.dust.tokens import Ids, Tokens
+from scrapy_dust.dust.tokens import Tokens
+
+if TYPE_CHECKING:
+    from scrapy_dust.dust.tokens import Ids
 
 Array = npt.NDArray[np.int64]
 
