@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -59,7 +59,7 @@ async def serve(
 ) -> None:
     """Says on which port it listens, and the number of each page that it has answered with."""
 
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while line := await reader.readline():
             number = int(line.split()[1].rpartition(b"/")[2] or 0)
             while (await reader.readline()).strip():
@@ -69,6 +69,11 @@ async def serve(
             writer.write(head.encode() + body)
             if answered is not None:
                 answered(number)
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        # A crawl may be killed.
+        with suppress(ConnectionError):
+            await talk(reader, writer)
         writer.close()
 
     server = await asyncio.start_server(answer, "127.0.0.1", 0)
