@@ -1,8 +1,8 @@
 """What a page says, in a few numbers that say whether two pages say the same.
 
-`describe` takes any body with any headers and never raises. It reads at most `MAX_BYTES` of it and
-`MAX_WORDS` of those, so a body of any length costs no more than that; the digest of a text that was not read
-to its end is the whole body's, for then the words do not vouch for the page.
+`describe` takes any body with any headers and never raises. It reads at most `MAX_BYTES` of it (of a PDF,
+`pdf.MAX_PDF_BYTES`) and `MAX_WORDS` of those, so a body of any length costs no more than that; the digest of a
+text that was not read to its end is the whole body's, for then the words do not vouch for the page.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from scrapy_dust.text import SKETCH_VERSION
 from scrapy_dust.text.encodings import decode
 from scrapy_dust.text.markup import Document, read_markup
 from scrapy_dust.text.minhash import MinHashes, minhash_of
+from scrapy_dust.text.pdf import read_pdf
 from scrapy_dust.text.shingles import (
     Hashes,
     Sketch,
@@ -58,6 +59,9 @@ def describe(body: bytes, content_type: str | None, encoding: str | None, url: s
     """
     digest = xxh3_128_hexdigest(body)
     kind = _kind(content_type)
+    if kind is _Kind.PDF or (kind is _Kind.UNKNOWN and body.startswith(b"%PDF-")):
+        read = read_pdf(body)
+        return _of_bytes(body, digest) if read is None else _of_document(read[0], body, digest, whole=read[1])
     if kind is _Kind.BYTES:
         return _of_bytes(body, digest)
     text, used = decode(body[:MAX_BYTES], content_type, encoding, markup=kind is not _Kind.TEXT)
@@ -68,7 +72,7 @@ def describe(body: bytes, content_type: str | None, encoding: str | None, url: s
         document = read_markup(text, url, used)
     else:
         document = Document(text)
-    return _of_document(document, body, digest)
+    return _of_document(document, body, digest, whole=len(body) <= MAX_BYTES)
 
 
 class _Kind(Enum):
@@ -76,6 +80,7 @@ class _Kind(Enum):
     TEXT = 2
     BYTES = 3
     UNKNOWN = 4
+    PDF = 5
 
 
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f]")
@@ -83,6 +88,7 @@ _MARKUP = re.compile(
     r"\s*<(?:!--|!doctype\s+html|(?:html|head|title|body|script|meta|table|div|h1|p|a)\b)", re.IGNORECASE
 )
 _MARKUP_TYPES = frozenset({"text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"})
+_PDF_TYPES = frozenset({"application/pdf", "application/x-pdf"})
 _TEXT_TYPE = re.compile(
     r"text/|[^/]+/(?:.*\+)?(?:xml|json|x?-?ndjson|json-?(?:lines|seq)|(?:x-)?(?:java|ecma)script)$"
 )
@@ -94,16 +100,18 @@ def _kind(content_type: str | None) -> _Kind:
     media_type = (content_type or "").partition(";")[0].strip().lower()
     if media_type in _MARKUP_TYPES:
         return _Kind.MARKUP
+    if media_type in _PDF_TYPES:
+        return _Kind.PDF
     if _TEXT_TYPE.match(media_type):
         return _Kind.TEXT
     return _Kind.UNKNOWN if media_type in _NO_TYPE or "/" not in media_type else _Kind.BYTES
 
 
-def _of_document(document: Document, body: bytes, digest: str) -> PageText:
+def _of_document(document: Document, body: bytes, digest: str, *, whole: bool) -> PageText:
     words, complete = split_words(document.text)
     if not words:
         return _of_bytes(body, digest, document)
-    return describe_words(words, document, digest, complete=complete and len(body) <= MAX_BYTES)
+    return describe_words(words, document, digest, complete=complete and whole)
 
 
 def describe_words(words: list[str], document: Document, digest: str, *, complete: bool) -> PageText:
