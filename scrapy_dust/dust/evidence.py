@@ -45,10 +45,11 @@ class LogEvidence:
     def _known(self, here: Page | None, there: Page | None) -> Outcome | None:
         if here is None:
             return None
-        if here.text_digest in self.nothing:
-            return Outcome.UNKNOWN
+        is_nothing = here.text_digest in self.nothing
         if there is None:
-            return None
+            return Outcome.UNKNOWN if is_nothing else None
+        if is_nothing and there.text_digest in self.nothing:
+            return Outcome.UNKNOWN
         if here is there or (here.text_digest is not None and here.text_digest == there.text_digest):
             return Outcome.SAME
         if here.volatile or there.volatile or not here.sketch or not there.sketch:

@@ -132,11 +132,13 @@ class Ask:
 
 
 def inquire(
-    url: str, target: str, known_digest: str | None, judge: Judge
+    url: str, target: str, known_digest: str | None, judge: Judge, *, both_linked: bool = False
 ) -> Generator[Ask, Fetched, Outcome]:
     """Find out what the pair says, with as few fetches as it takes: one where the log knows *url*'s text.
 
     A difference counts only when a control fetch shows that *url* is not different from itself.
+    *both_linked*: a crawl meets both. Then a page and a "not found" with status 200 are different: the page
+    would be lost if the other were fetched first, for nobody sees it fail.
     """
     there = yield Ask(target)
     if not there.answered:
@@ -148,6 +150,8 @@ def inquire(
     here = yield Ask(url)
     if not here.answered:
         return Outcome.UNKNOWN
+    if both_linked and judge.is_nothing(here) is not judge.is_nothing(there):
+        return Outcome.DIFFERENT
     outcome = judge.compare(here, there)
     if outcome is not Outcome.DIFFERENT:
         return outcome

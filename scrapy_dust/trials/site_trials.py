@@ -107,7 +107,13 @@ class SiteTrials:
             self.campaign.record(probe, Outcome.UNKNOWN)
             return
         self._under_way += 1
-        steps = inquire(pair.url, pair.target, self._evidence.digest(pair.url), self._judge)
+        steps = inquire(
+            pair.url,
+            pair.target,
+            self._evidence.digest(pair.url),
+            self._judge,
+            both_linked=self._evidence.page_of(pair.target) is not None,
+        )
         yield from self._step(_Inquiry(probe, steps), next(steps))
 
     def _may_ask(self, url: str, target: str) -> bool:

@@ -51,7 +51,13 @@ def test_a_url_that_the_log_does_not_have_is_open():
 def test_what_the_site_answers_to_nonsense_is_no_proof():
     evidence = LogEvidence(KNOWN, [])
     evidence.nothing = frozenset({"x"})
-    assert evidence.pair("a", "b").known is Outcome.UNKNOWN
+    assert evidence.pair("a", "b").known is evidence.pair("a", "unseen").known is Outcome.UNKNOWN
+
+
+def test_a_page_and_what_the_site_answers_to_nonsense_may_well_differ():
+    evidence = LogEvidence(KNOWN, [])
+    evidence.nothing = frozenset({"x"})
+    assert evidence.pair("a", "d").known is evidence.pair("d", "a").known is Outcome.DIFFERENT
 
 
 def test_only_urls_that_led_to_a_page_are_drawn_in_the_order_given():

@@ -93,10 +93,14 @@ def test_many_copies_of_one_page_do_not_make_a_template_of_it():
 
 
 def ask(
-    answer: Callable[[str, int], Fetched], known_digest: str | None = None, judge: Judge | None = None
+    answer: Callable[[str, int], Fetched],
+    known_digest: str | None = None,
+    judge: Judge | None = None,
+    *,
+    both_linked: bool = False,
 ) -> tuple[Outcome, list[str]]:
     """Run an inquiry on a site that is a function of a URL and of how often it was asked for."""
-    inquiry = inquire(U, V, known_digest, judge or Judge())
+    inquiry = inquire(U, V, known_digest, judge or Judge(), both_linked=both_linked)
     asked: list[str] = []
     at_hand: dict[str, Fetched] = {}
     wanted = next(inquiry)
@@ -180,3 +184,16 @@ def test_different_is_never_said_without_looking_at_the_url_twice(judge, data):
     assert len(asked) <= 3
     if outcome is Outcome.DIFFERENT:
         assert asked == [V, U, U]
+
+
+@pytest.mark.parametrize("missing", [U, V])
+def test_a_page_and_a_soft_error_that_are_both_linked_are_different(missing):
+    """If the soft error is fetched first, its status says success, and the page would never be fetched."""
+    judge = Judge()
+    judge.learn_nothing(fetched(range(500, 600)))
+
+    def answer(url: str, nth: int) -> Fetched:
+        return fetched(range(500, 600) if url == missing else range(100), url)
+
+    assert ask(answer, judge=judge, both_linked=True)[0] is Outcome.DIFFERENT
+    assert ask(answer, judge=judge)[0] is (Outcome.UNKNOWN if missing == U else Outcome.UNFETCHABLE)
