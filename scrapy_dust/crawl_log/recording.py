@@ -14,6 +14,7 @@ more, and why.
 from __future__ import annotations
 
 import json
+import os
 import signal
 import struct
 import sys
@@ -108,4 +109,7 @@ if __name__ == "__main__":
     # answers that it has asked for; this one ends with it.
     for interruption in (signal.SIGINT, signal.SIGTERM):
         signal.signal(interruption, signal.SIG_IGN)
+    # Where there are too few cores for both, the crawl goes first.
+    if hasattr(os, "nice"):
+        os.nice(5)
     main(sys.stdin.buffer, sys.stdout)

@@ -105,7 +105,7 @@ def can_write() -> bool:
 
 
 def write(records: Iterable[Record], path: Path) -> int:
-    """Make *path* of *records*; gives how many there were. A second's work for 50,000 of them."""
+    """Make *path* of *records*; gives how many there were. A second's work for 25,000 of them."""
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     schema, written = _schema(), 0
