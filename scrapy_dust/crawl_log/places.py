@@ -38,7 +38,7 @@ def log_sources(dust_dir: str | Path | None, spider: str | None = None) -> list[
     """
     logs = log_dir(dust_dir)
     folder = logs if spider is None else spider_log_dir(logs, spider)
-    found = [str(folder)] if any(folder.rglob("*Z-*")) else []
+    found = [str(folder)] if any(file.is_file() for file in folder.rglob("[!.]*")) else []
     if dust_dir is not None and is_uri(dust_dir):
         uri = joined(str(dust_dir), "logs", *([] if spider is None else [_file_name(spider)]))
         found += [uri] * bool(files(uri))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_dust.crawl_log.places import log_dir, new_log_path, spider_log_dir
+from scrapy_dust.crawl_log.places import log_dir, log_sources, new_log_path, spider_log_dir
 
 LOGS = Path("logs")
 
@@ -60,3 +60,20 @@ def test_without_dust_dir_logs_are_in_the_projects_data(tmp_path, monkeypatch):
 def test_a_log_path_is_not_created(tmp_path, zone):
     path = new_log_path(tmp_path / "logs", "s", datetime.now(zone))
     assert not path.parent.exists()
+
+
+def test_there_is_nothing_to_read_before_the_first_crawl(tmp_path):
+    assert log_sources(tmp_path) == log_sources(tmp_path, "s") == []
+    path = new_log_path(log_dir(tmp_path), "s")
+    path.parent.mkdir(parents=True)
+    assert log_sources(tmp_path, "s") == []
+    path.touch()
+    assert log_sources(tmp_path) == [str(tmp_path / "logs")]
+    assert log_sources(tmp_path, "s") == [str(tmp_path / "logs" / "s")]
+    assert log_sources(tmp_path, "other") == []
+
+
+def test_a_log_that_others_put_there_is_read_too(tmp_path):
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "access.log").touch()
+    assert log_sources(tmp_path) == [str(tmp_path / "logs")]
