@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import json
+import re
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_dust.crawl_log import read_visits
+from scrapy_dust.crawl_log import access_json, read_visits
 from scrapy_dust.crawl_log.log_formats import KNOWN, matcher_of
 from scrapy_dust.dust.pages import Visit, merge_visits
 from scrapy_dust.errors import CrawlLogError
@@ -394,3 +396,12 @@ def test_the_logs_of_real_servers_are_read_to_the_last_line(shared_data, name, l
     assert (reading.records + reading.passed_over, reading.unreadable_count) == (lines, 0)
     host = f"{name}.test" if name in ("apache", "wordpress") else "a.test"
     assert sum(visit.url.startswith(f"http://{host}/") for visit in visits) > 0.99 * len(visits)
+
+
+def test_the_documented_names_of_json_fields_are_the_known_ones():
+    page = (Path(__file__).parents[2] / "docs" / "other-logs.md").read_text("utf-8")
+    table = page[page.index("| request line |") : page.index("For other names")]
+    documented = [name.lower().replace("_", "") for name in re.findall(r"`(\w+)`", table)]
+    asked = ("request", "method", "target", "query", "status", "size", "host", "scheme", "port")
+    known = [name for ours in asked for name in access_json.NAMES[ours]]
+    assert documented == known
