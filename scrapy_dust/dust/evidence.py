@@ -1,6 +1,7 @@
 """What the log already says about pairs of URLs, before anything is fetched.
 
-A redirect says that two URLs are one page; equal text says so too; different sketches raise a suspicion.
+A redirect says that two URLs are one page; equal text says so too; different sketches raise a suspicion, and
+so do equal ones that hold nothing but the site's template.
 What a rule is asked here is not "does u look like r(u)" but "which pages of this log would get one key that
 have different keys now": all members of a class are evidence, and two rules that only together merge two
 pages are seen doing it.
@@ -14,6 +15,7 @@ from scrapy_dust.dust.canonization import Canonizer
 from scrapy_dust.dust.judging import Outcome
 from scrapy_dust.dust.pages import Page, SiteLog, page_behind
 from scrapy_dust.dust.rules import Rule
+from scrapy_dust.dust.templates import template_hashes
 from scrapy_dust.dust.validation import Pair
 
 
@@ -24,6 +26,7 @@ class LogEvidence:
         self._pages = {page.url: page for page in log.pages}
         self._redirects = log.redirects
         self._matches = matches
+        self._template = template_hashes(log.pages)
         self.nothing: frozenset[str] = frozenset()  #: digests of what the site answers to nonsense
         self.urls: Sequence[str] = tuple(url for url in order if self.page_of(url) is not None)
 
@@ -54,8 +57,10 @@ class LogEvidence:
             return Outcome.SAME
         if here.volatile or there.volatile or not here.sketch or not there.sketch:
             return None
-        agreeing = sum(x == y for x, y in zip(here.sketch, there.sketch, strict=False))
-        return Outcome.DIFFERENT if agreeing < min(self._matches, len(here.sketch)) else None
+        agreeing = [x for x, y in zip(here.sketch, there.sketch, strict=False) if x == y]
+        if len(agreeing) < min(self._matches, len(here.sketch)) or self._template.issuperset(agreeing):
+            return Outcome.DIFFERENT
+        return None
 
 
 class Classes:
