@@ -6,7 +6,7 @@ its sizes. Redirects and failures are not pages; they are kept beside them as ev
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 _LONGEST_CHAIN = 10
@@ -99,6 +99,31 @@ def merge_visits(visits: Iterable[Visit]) -> SiteLog:
         redirects={url: target for url, target in redirects.items() if url not in pages},
         failures=frozenset(url for url in failures if url not in pages and url not in redirects),
     )
+
+
+def without_repeats(visits: Iterable[Visit]) -> Iterator[Visit]:
+    """*visits* without those that tell nothing new: `merge_visits` makes the same of what is left.
+
+    So a log of many requests for few URLs takes the room of its URLs.
+    """
+    pages: dict[str, tuple[tuple[int, int] | None, tuple[object, ...]]] = {}
+    others: set[tuple[str, bool]] = set()
+    for visit in visits:
+        if visit.is_page:
+            said = (visit.sketch, visit.text_digest or visit.digest, visit.title, visit.canonical)
+            size, first = pages.get(visit.url, (None, None))
+            wider = _span(size, visit.size)
+            pages[visit.url] = wider, said if first is None else first
+            if first is not None and wider == size and (said == first or not any(said)):
+                continue
+        elif visit.redirect_to or visit.failed or (visit.status or 0) >= 400:
+            other = visit.url, bool(visit.redirect_to)
+            if other in others:
+                continue
+            others.add(other)
+        else:
+            continue
+        yield visit
 
 
 def _page_of(visit: Visit) -> Page:

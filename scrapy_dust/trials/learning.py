@@ -15,7 +15,7 @@ from scrapy_dust.crawl_log.names import log_name
 from scrapy_dust.crawl_log.reader import read_visits
 from scrapy_dust.dust.campaign import Campaign, Decision, candidates_of
 from scrapy_dust.dust.evidence import LogEvidence
-from scrapy_dust.dust.pages import Visit
+from scrapy_dust.dust.pages import Visit, without_repeats
 from scrapy_dust.dust.rules import Rule
 from scrapy_dust.dust.validation import Tally, Verdict
 from scrapy_dust.engines.local import Mined, mine_site, trial_params
@@ -68,15 +68,20 @@ def read(source: Source, reporter: Reporter) -> Read:
     """Raises `CrawlLogError` for what cannot be read at all."""
     by_site: dict[str, list[Visit]] = {}
     reading = read_visits(source.paths, source.format, base_url=source.base_url, log_format=source.log_format)
-    for number, visit in enumerate(_of_host(reading, source.host), start=1):
+    for visit in without_repeats(_of_host(_reported(reading, reporter), source.host)):
         site = site_of(visit.url)
         if site is not None:
             by_site.setdefault(site, []).append(visit)
-        if number % 20_000 == 0:
-            reporter.reading(number)
     named = [f"{line.path}, line {line.line}: {line.reason}" for line in reading.unreadable]
     logs = tuple(dict.fromkeys(log_name(file.name) for file in reading.files))
     return Read(by_site, logs, reading.unreadable_count, named, reading.passed_over)
+
+
+def _reported(visits: Iterable[Visit], reporter: Reporter) -> Iterator[Visit]:
+    for number, visit in enumerate(visits, start=1):
+        yield visit
+        if number % 20_000 == 0:
+            reporter.reading(number)
 
 
 def _of_host(visits: Iterable[Visit], host: str | None) -> Iterator[Visit]:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_dust.dust.pages import Page, Visit, merge_visits
+from scrapy_dust.dust.pages import Page, Visit, merge_visits, without_repeats
 from tests import oracle
 from tests.strategies import logs, pages_of, visit_of, visits
 
@@ -84,3 +84,31 @@ def test_the_order_of_lines_changes_only_the_order_of_pages(log, random):
     once = {page.url: page.size for page in pages_of(log)}
     assert {page.url: page.size for page in pages_of(shuffled)} == once
     assert merge_visits(map(visit_of, log)).failures == merge_visits(map(visit_of, shuffled)).failures
+
+
+few_visits = st.lists(
+    st.builds(
+        Visit,
+        url=st.sampled_from(["u", "v"]),
+        status=st.sampled_from([200, None, 301, 404]),
+        size=st.sampled_from([None, (3, 3), (5, 5), (4, 6)]),
+        sketch=st.sampled_from([None, (), (1, 2)]),
+        digest=st.sampled_from([None, "d"]),
+        text_digest=st.sampled_from([None, "t", "d"]),
+        title=st.sampled_from([None, "T", ""]),
+        canonical=st.sampled_from([None, "v"]),
+        redirect_to=st.sampled_from([None, "u", "v"]),
+        failed=st.booleans(),
+    ),
+    max_size=12,
+)
+
+
+@given(few_visits)
+def test_repeats_tell_nothing(log):
+    assert merge_visits(without_repeats(log)) == merge_visits(log)
+
+
+def test_a_log_of_many_requests_takes_the_room_of_its_urls():
+    requests = [Visit(f"u{n % 3}", 404 if n % 3 == 2 else 200, (n % 7, n % 7)) for n in range(10_000)]
+    assert len(list(without_repeats(requests))) < 20
