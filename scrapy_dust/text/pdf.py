@@ -32,11 +32,15 @@ import json, sys
 try:
     import resource
 except ImportError:
-    pass
+    limits = []
 else:
-    resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[2]),) * 2)
-    resource.setrlimit(resource.RLIMIT_CPU, (int(sys.argv[3]),) * 2)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    memory, seconds = map(int, sys.argv[2:])
+    limits = [(resource.RLIMIT_CORE, 0), (resource.RLIMIT_CPU, seconds), (resource.RLIMIT_AS, memory)]
+for limit, value in limits:
+    try:
+        resource.setrlimit(limit, (value, value))
+    except (ValueError, OSError):
+        pass  # macOS has no limit of memory
 import pypdfium2
 pdf = pypdfium2.PdfDocument(sys.stdin.buffer.read())
 pages, texts = len(pdf), []
