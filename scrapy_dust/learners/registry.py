@@ -12,6 +12,7 @@ from scrapy_dust.learners.keep_all import KeepAll
 from scrapy_dust.learners.learner import Learner
 from scrapy_dust.learners.maybe_dont import MaybeDont
 from scrapy_dust.learners.ours import Dust
+from scrapy_dust.learners.pattern_tree import PatternTree
 from scrapy_dust.learners.ra import Ra
 from scrapy_dust.learners.standard import Standard, Surt
 
@@ -23,6 +24,7 @@ LEARNERS: Mapping[str, Callable[[], Learner]] = {
     "dustbuster": DustBuster,
     "dustbuster-size": lambda: DustBuster(Similar.SIZE),
     "ra": Ra,
+    "patterntree": PatternTree,
     "duster": Duster,
     "entropy": Entropy,
     "maybedont": MaybeDont,

@@ -127,7 +127,7 @@ def of_parameters(idle: int) -> list[list[str]]:
     return [[f"http://a.example/story?id={n}&sort={s}" for s in range(idle)] for n in range(30)]
 
 
-@pytest.mark.parametrize("name", ["entropy", "maybedont", "ra", "dustbuster", "dust"])
+@pytest.mark.parametrize("name", ["entropy", "maybedont", "ra", "patterntree", "dustbuster", "dust"])
 def test_a_parameter_that_does_not_matter_is_left_out_and_one_that_does_stays(name):
     key = learned(name, *of_parameters(idle=6))
     assert key("http://a.example/story?id=99&sort=1") == key("http://a.example/story?id=99&sort=2")
@@ -155,3 +155,20 @@ def test_maybedont_knows_values_that_change_nothing():
     )
     assert key("http://a.example/p999?view=full") == key("http://a.example/p999")
     assert key("http://a.example/p999?view=short") != key("http://a.example/p999")
+
+
+def test_the_pattern_tree_relates_parts_that_show_the_same_pages():
+    """A host alias, and a value that moves from the query to the path."""
+    key = learned(
+        "patterntree",
+        *([f"http://www.a.example/wiki/T{n}", f"http://a.example/wiki/T{n}"] for n in range(30)),
+        *([f"http://a.example/story/{n}", f"http://a.example/show?id={n}"] for n in range(30)),
+    )
+    assert key("http://www.a.example/wiki/T99") == key("http://a.example/wiki/T99")
+    assert key("http://a.example/story/99") == key("http://a.example/show?id=99")
+    assert key("http://a.example/story/98") != key("http://a.example/show?id=99")
+
+
+def test_the_pattern_tree_keeps_parts_apart_that_show_different_pages():
+    key = learned("patterntree", *([f"http://h{n % 2}.a.example/wiki/T{n // 2}"] for n in range(60)))
+    assert key("http://h0.a.example/wiki/T99") != key("http://h1.a.example/wiki/T99")

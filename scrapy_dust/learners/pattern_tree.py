@@ -1,0 +1,272 @@
+"""Pattern tree: rules between groups of URLs (Lei, Cai, Yang, Ke, Fan, Zhang, WWW 2010; US patent 8,429,110).
+
+The URLs of a site are split by the component whose values have the least entropy, and each part again: the
+salient values, those before the largest drop of log frequency, have a part each, all others share one, and
+URLs without the component are one more. Where the same pages stand in two parts, or twice in one, a rule
+takes the URLs of the one to the other: a component is constant there, or comes from a component that equals
+it in nine of ten pairs, or does not matter. Known from the patent's claims and descriptions. What is our
+choice:
+
+- two parts are compared when the same split made them, or when both are leaves;
+- of two parts the one with fewer components is the target;
+- a rule needs three URLs, half of the smaller part's URLs to be in such pairs, and at most 10 % of the URLs
+  it gives one form may show another page than most; a part has one rule to another part at most;
+- a part of fewer than ten URLs is not split, nor by a component that fewer than ten have.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from math import log
+
+from scrapy_dust.dust.pages import SiteLog
+from scrapy_dust.learners.clusters import clusters_of
+from scrapy_dust.learners.learner import Learned, unchanged
+from scrapy_dust.learners.parts import Keys, keys_of, url_of
+from scrapy_dust.learners.rewriting import Change
+
+_ABSENT, _OTHERS = "\0absent", "\0others"
+_PASSES = 10
+_PAIRS = 10  # URLs of one page that are paired in one part
+
+
+@dataclass(slots=True)
+class Node:
+    """A part of the site's URLs."""
+
+    urls: Sequence[str]
+    pattern: tuple[str, ...] = ()
+    key: str | None = None  #: what it is split by; None: a leaf
+    parts: dict[str, Node] = field(default_factory=dict)
+    rules: list[frozenset[Change]] = field(default_factory=list)
+    linked: bool = False  #: whether a rule leads to another part
+
+    def part_of(self, keys: Keys) -> Node | None:
+        if self.key is None:
+            return None
+        value = keys.get(self.key, _ABSENT)
+        return self.parts.get(value) or (self.parts.get(_OTHERS) if value != _ABSENT else None)
+
+    def walk(self) -> Iterator[Node]:
+        yield self
+        for part in self.parts.values():
+            yield from part.walk()
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The training URLs."""
+
+    clusters: Mapping[str, Hashable]
+    maps: Mapping[str, Keys]
+    by_form: Mapping[str, Sequence[str]]
+
+    @classmethod
+    def of(cls, clusters: Mapping[str, Hashable]) -> Known:
+        maps = {url: keys_of(url) for url in clusters}
+        by_form: dict[str, list[str]] = defaultdict(list)
+        for url, keys in maps.items():
+            by_form[url_of(keys)].append(url)
+        return cls(clusters, maps, dict(by_form))
+
+
+@dataclass(frozen=True, slots=True)
+class PatternTree:
+    least_urls: int = 10
+    least_support: int = 3  #: URLs
+    least_share: float = 0.5  #: τ
+    least_equal: float = 0.9  #: θ
+    most_false: float = 0.1
+    name: str = "patterntree"
+
+    def learn(self, site: str, log: SiteLog) -> Learned:
+        known = Known.of(clusters_of(log))
+        names = frozenset(key for keys in known.maps.values() for key in keys)
+        root = self._tree(Node(list(known.maps)), known.maps, names)
+        for a, b in _comparable(root, known.clusters):
+            rule = None if a is not b and a.linked else self._rule(a, b, known)
+            if rule:
+                a.rules.append(rule)
+                a.linked = a.linked or a is not b
+        _drop_implied(root, frozenset())
+        said = tuple(
+            f"{' '.join(node.pattern) or '*'} ⇒ {' '.join(sorted(map(str, rule)))}"
+            for node in root.walk()
+            for rule in node.rules
+        )
+        return Learned(Deployed(root).key, said) if said else Learned(unchanged)
+
+    def _tree(self, node: Node, maps: Mapping[str, Keys], keys: frozenset[str]) -> Node:
+        if len(node.urls) < self.least_urls:
+            return node
+        values: dict[str, Counter[str]] = defaultdict(Counter)
+        for url in node.urls:
+            for key in keys & maps[url].keys():
+                values[key][maps[url][key]] += 1
+        # What hardly any URL has would have the least entropy of all.
+        varied = {key for key, seen in values.items() if seen.total() >= self.least_urls}
+        for key in list(varied):
+            values[key][_ABSENT] = len(node.urls) - values[key].total()
+            values[key] = +values[key]
+            if len(values[key]) == 1:
+                varied.remove(key)
+        if not varied:
+            return node
+        node.key = min(varied, key=lambda key: (entropy(values[key]), key))
+        salient = salient_values(values[node.key]) | {_ABSENT}
+        groups: dict[str, list[str]] = defaultdict(list)
+        for url in node.urls:
+            value = maps[url].get(node.key, _ABSENT)
+            groups[value if value in salient else _OTHERS].append(url)
+        for value, urls in groups.items():
+            part = Node(urls, (*node.pattern, f"{node.key}={_said(value)}"))
+            node.parts[value] = self._tree(part, maps, frozenset(varied - {node.key}))
+        return node
+
+    def _rule(self, a: Node, b: Node, known: Known) -> frozenset[Change] | None:
+        """What takes the URLs of *a* to those of *b*, where enough pages are in both and few are confused."""
+        pairs = _pairs(a, b, known.clusters)
+        urls = {url for url, _ in pairs}
+        if len(urls) < self.least_support or len(urls) < self.least_share * min(len(a.urls), len(b.urls)):
+            return None
+        rule = self._changes(pairs, known.maps)
+        return rule if rule and self._is_true(rule, a, known) else None
+
+    def _changes(self, pairs: Sequence[tuple[str, str]], maps: Mapping[str, Keys]) -> frozenset[Change]:
+        instances = [(maps[source], maps[target]) for source, target in pairs]
+        sources = Counter(key for source, _ in instances for key in source)
+        targets = Counter(key for _, target in instances for key in target)
+        enough = self.least_equal * len(instances)
+        changes = set()
+        for key in sources.keys() | targets.keys():
+            equal = sum(source.get(key) == target.get(key) for source, target in instances)
+            if equal >= enough:
+                continue
+            change = self._origin(key, instances, enough) if targets[key] >= enough else None
+            changes.add(change or Change(key))
+        return frozenset(changes)
+
+    def _origin(self, key: str, instances: Sequence[tuple[Keys, Keys]], enough: float) -> Change | None:
+        constant, times = Counter(target.get(key, "") for _, target in instances).most_common(1)[0]
+        if times >= enough:
+            return Change(key, constant)
+        origins = Counter(
+            origin
+            for source, target in instances
+            for origin, value in source.items()
+            if value == target.get(key)
+        )
+        found = [origin for origin, times in origins.items() if times >= enough]
+        return Change(key, None, min(found)) if found else None
+
+    def _is_true(self, rule: frozenset[Change], node: Node, known: Known) -> bool:
+        forms: dict[str, set[str]] = defaultdict(set)
+        for url in node.urls:
+            form = url_of(applied(rule, known.maps[url]))
+            forms[form].update((url, *known.by_form.get(form, ())))
+        merged = [Counter(known.clusters[url] for url in urls) for urls in forms.values() if len(urls) > 1]
+        wrong = sum(pages.total() - max(pages.values()) for pages in merged)
+        return wrong <= self.most_false * sum(pages.total() for pages in merged)
+
+
+class Deployed:
+    """The tree at work: of the parts that a URL is in, the largest whose rule changes it."""
+
+    def __init__(self, root: Node) -> None:
+        self._root = root
+
+    def key(self, url: str) -> str:
+        keys = first = keys_of(url)
+        for _ in range(_PASSES):
+            following = self._once(keys)
+            if following == keys:
+                return url_of(keys)
+            keys = following
+        return url_of(first)
+
+    def _once(self, keys: Keys) -> dict[str, str]:
+        node: Node | None = self._root
+        while node is not None:
+            for rule in node.rules:
+                following = applied(rule, keys)
+                if following != keys:
+                    return following
+            node = node.part_of(keys)
+        return dict(keys)
+
+
+def applied(rule: frozenset[Change], keys: Keys) -> dict[str, str]:
+    """A source that is not there leaves the whole as it is."""
+    result = dict(keys)
+    for change in rule:
+        if change.source is not None:
+            if change.source not in keys:
+                return dict(keys)
+            result[change.key] = keys[change.source]
+        elif change.constant is not None:
+            result[change.key] = change.constant
+        else:
+            result.pop(change.key, None)
+    return result
+
+
+def entropy(values: Counter[str]) -> float:
+    total = values.total()
+    return -sum(n / total * log(n / total) for n in values.values())
+
+
+def salient_values(values: Counter[str]) -> set[str]:
+    """Those before the largest drop of log frequency; none where all are equally rare."""
+    ordered = values.most_common()
+    counts = [count for _, count in ordered] + [1]
+    drops = [log(counts[i] / counts[i + 1]) for i in range(len(ordered))]
+    at = max(range(len(drops)), key=drops.__getitem__)
+    return {value for value, _ in ordered[: at + 1]} if drops[at] > 0 else set()
+
+
+def _comparable(root: Node, clusters: Mapping[str, Hashable]) -> Iterator[tuple[Node, Node]]:
+    """Parts that show the same pages. Larger ones first, a part with itself before it with others."""
+    leaves = []
+    for node in root.walk():
+        yield node, node
+        yield from _sharing(list(node.parts.values()), clusters)
+        if node.key is None:
+            leaves.append(node)
+    yield from _sharing(leaves, clusters)
+
+
+def _sharing(nodes: Sequence[Node], clusters: Mapping[str, Hashable]) -> Iterator[tuple[Node, Node]]:
+    touched: dict[Hashable, dict[int, None]] = defaultdict(dict)
+    for number, node in enumerate(nodes):
+        for url in node.urls:
+            touched[clusters[url]][number] = None
+    shared = Counter(pair for numbers in touched.values() for pair in combinations(numbers, 2))
+    for a, b in sorted(shared, key=lambda pair: (-shared[pair], pair)):
+        yield _directed(nodes[a], nodes[b])
+
+
+def _drop_implied(node: Node, above: frozenset[frozenset[Change]]) -> None:
+    node.rules = [rule for rule in node.rules if rule not in above]
+    for part in node.parts.values():
+        _drop_implied(part, above.union(node.rules))
+
+
+def _directed(a: Node, b: Node) -> tuple[Node, Node]:
+    return (a, b) if min(map(len, a.urls)) > min(map(len, b.urls)) else (b, a)
+
+
+def _pairs(a: Node, b: Node, clusters: Mapping[str, Hashable]) -> list[tuple[str, str]]:
+    targets: dict[Hashable, list[str]] = defaultdict(list)
+    for url in b.urls:
+        targets[clusters[url]].append(url)
+    if a is not b:
+        return [(url, targets[clusters[url]][0]) for url in a.urls if clusters[url] in targets]
+    groups = (sorted(urls, key=lambda url: (len(url), url)) for urls in targets.values() if len(urls) > 1)
+    return [(longer, shorter) for urls in groups for shorter, longer in combinations(urls[:_PAIRS], 2)]
+
+
+def _said(value: str) -> str:
+    return {_ABSENT: "(absent)", _OTHERS: "*"}.get(value, value)
