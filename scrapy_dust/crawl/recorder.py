@@ -163,4 +163,8 @@ Recorder = RecorderHere | RecorderBeside
 
 def recorder(path: Path, hide: Hider | None, *, beside: bool) -> Recorder:
     possible = os.name == "posix" and bool(sys.executable)
-    return RecorderBeside(path, hide) if beside and possible else RecorderHere(path, hide)
+    if beside and possible:
+        # Where no process may be started, the crawl describes its pages itself. What else is wrong shows again.
+        with suppress(OSError):
+            return RecorderBeside(path, hide)
+    return RecorderHere(path, hide)

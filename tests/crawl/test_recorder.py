@@ -189,3 +189,11 @@ def test_it_does_not_load_scrapy(log, beside):
     loaded = Path(f"/proc/{beside._process.pid}/maps").read_text()
     assert "numpy" in loaded
     assert "lxml" not in loaded
+
+
+def test_where_no_process_can_be_started_the_crawl_describes_its_pages_itself(log, monkeypatch):
+    monkeypatch.setattr(sys, "executable", str(log / "no-python"))
+    made = recorder(log, None, beside=True)
+    made.add({"url": "http://a.test/1", "status": 200}, BODY)
+    made.close()
+    assert [line["title"] for line in lines(log)] == ["T"]
