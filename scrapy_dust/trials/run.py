@@ -35,6 +35,7 @@ TRIAL_SETTINGS = {
     "DEPTH_LIMIT": 0,
     "TELNETCONSOLE_ENABLED": False,
     "REMOTE_CONTROL_ENABLED": False,
+    "LOG_INSTALL_ROOT_HANDLER": False,
     "LOGSTATS_INTERVAL": 0,
     "STATS_DUMP": False,
 }
@@ -92,5 +93,5 @@ def _process(settings: Settings) -> AsyncCrawlerProcess | CrawlerProcess:
     reactor = settings.get("TWISTED_REACTOR")
     plain = settings.getbool("FORCE_CRAWLER_PROCESS") or (reactor and reactor != _ASYNCIO_REACTOR)
     if plain and not is_reactorless():
-        return CrawlerProcess(settings, install_root_handler=False)
-    return AsyncCrawlerProcess(settings, install_root_handler=False)
+        return CrawlerProcess(settings)
+    return AsyncCrawlerProcess(settings)
