@@ -133,14 +133,15 @@ def test_a_process_that_hangs_holds_the_crawl_up_for_a_moment_only(log, beside, 
     add(beside, 1)
     wait_for(log, 1)
     beside._process.send_signal(signal.SIGSTOP)
-    large = Body(b"<p>x " * 1_000_000, "text/html", None)
-    began = time.monotonic()
+    some = Body(b"<p>x " * 1000, "text/html", None)
+    began, numbers = time.monotonic(), iter(range(2, 5000))
     with pytest.raises(OSError, match="did not read"):
-        add(beside, 2, large)
+        while True:  # until the pipe is full
+            add(beside, number := next(numbers), some)
     assert time.monotonic() - began < 10
-    add(beside, 3)
+    add(beside, "next")
     beside.close()
-    assert [line["url"] for line in lines(log)][-2:] == ["http://a.test/2", "http://a.test/3"]
+    assert [line["url"] for line in lines(log)][-2:] == [f"http://a.test/{number}", "http://a.test/next"]
 
 
 def test_an_interruption_of_all_processes_does_not_end_it(log, beside):
