@@ -11,7 +11,7 @@ import json
 import platform
 from dataclasses import asdict
 
-from benchmarks.comparisons import canonizing, fingerprinting, mining
+from benchmarks.comparisons import canonizing, filtering, fingerprinting, mining
 from benchmarks.texts import extracting, sketching
 
 
@@ -21,7 +21,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     results = [
-        *(benchmark(quick=options.quick) for benchmark in (mining, fingerprinting, canonizing)),
+        *(benchmark(quick=options.quick) for benchmark in (mining, fingerprinting, canonizing, filtering)),
         *(result for benchmark in (extracting, sketching) for result in benchmark(quick=options.quick)),
     ]
     if options.json:

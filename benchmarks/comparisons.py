@@ -6,11 +6,16 @@ import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from scrapy import Request, Spider
+from scrapy.crawler import Crawler
+from scrapy.utils.misc import build_from_crawler, load_object
 from scrapy.utils.request import RequestFingerprinter
 from scrapy.utils.test import get_crawler
 
+from scrapy_dust.addon import Addon
 from scrapy_dust.crawl.fingerprinter import DustRequestFingerprinter
 from scrapy_dust.dust.canonization import Canonizer
 from scrapy_dust.dust.detection import DetectionParams, detect_likely_rules
@@ -18,6 +23,7 @@ from scrapy_dust.dust.elimination import EliminationParams, eliminate_redundant
 from scrapy_dust.dust.pages import Page
 from scrapy_dust.dust.rules import ParameterRule, Rule, SubstringRule
 from scrapy_dust.dust.sketches import Similar
+from scrapy_dust.rule_book import Entry, RuleBook
 from scrapy_dust.sites import site_of
 from tests import oracle
 
@@ -110,6 +116,33 @@ def fingerprinting(*, quick: bool) -> Result:
     taken = best(with_(fingerprinter.fingerprint), with_(plain.fingerprint), 5)
     return Result(
         f"fingerprints without rules, {len(urls)} requests", *taken, "Scrapy's RequestFingerprinter"
+    )
+
+
+def filtering(*, quick: bool) -> Result:
+    """Our dupefilter and fingerprinter with rules against Scrapy's own two, on requests of which many are DUST."""
+    urls = _site_urls(quick)
+    book = RuleBook()
+    for site, rules in _rules().items():
+        book = book.with_site(site, [Entry(rule) for rule in rules])
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "rules.json")
+        book.save(path)
+        with_rules = get_crawler(Spider, {"DUST_RULES": [str(path)], "ADDONS": {Addon: 900}})
+        without = get_crawler(Spider)
+
+    def fill(crawler: Crawler) -> Callable[[], object]:
+        crawler.spider = crawler._create_spider("benchmark")
+
+        def run() -> list[bool]:
+            dupefilter = build_from_crawler(load_object(crawler.settings["DUPEFILTER_CLASS"]), crawler)
+            return [dupefilter.request_seen(Request(url)) for url in urls]
+
+        return run
+
+    taken = best(fill(with_rules), fill(without), 3)
+    return Result(
+        f"requests filtered, 3 rules a site, {len(urls)} requests", *taken, "Scrapy's RFPDupeFilter"
     )
 
 
