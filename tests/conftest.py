@@ -22,6 +22,11 @@ settings.register_profile("long", deadline=None, max_examples=3000, suppress_hea
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "dev"))
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whole crawls first, so that no worker is left with one when the others have finished."""
+    items.sort(key=lambda item: item.get_closest_marker("e2e") is None)
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """The folder of crawls and logs beside the repository; $DUST_SHARED names another parent."""

@@ -26,7 +26,7 @@ from scrapy_dust.dust.canonization import Canonizer
 from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.sites import site_of
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("example")]
+pytestmark = pytest.mark.e2e
 
 #: Another web than the one that the demo shows.
 SEED = 20060522

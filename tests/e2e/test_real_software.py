@@ -49,10 +49,7 @@ class Loop:
     mined: dict[str, int]
 
 
-# The crawls of one site are one worker's.
-@pytest.fixture(
-    scope="module", params=[pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in sorted(SITES)]
-)
+@pytest.fixture(scope="module", params=sorted(SITES))
 def loop(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Loop:
     site = SITES[request.param]
     if "DUST_SITES" not in os.environ or not (Path(os.environ["DUST_SITES"]) / request.param).is_dir():
