@@ -11,7 +11,7 @@ from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.python import global_object_name
 from w3lib.url import safe_url_string
 
-from scrapy_dust.crawl.requests import CANARY, TRIAL, is_rendered, target_url
+from scrapy_dust.crawl.requests import CANARY, TRIAL, Renderer, is_rendered, rendered_by, target_url
 from scrapy_dust.crawl_log.recording import Body
 from scrapy_dust.crawl_log.records import record_of_answer, record_of_failure, record_of_redirect
 
@@ -47,14 +47,20 @@ def is_redirect(response: Response) -> bool:
 
 def of_failure(request: Request, error: Exception) -> Iterator[Recorded]:
     name = global_object_name(type(error))
-    yield record_of_failure(target_url(request), name, fetched_at=datetime.now(UTC), **_marks(request)), None
+    rendered = rendered_by(request)
+    url, marks = _asked(request, rendered), _marks(request, rendered)
+    yield record_of_failure(url, name, fetched_at=datetime.now(UTC), **marks), None
 
 
 def of_redirect(request: Request, response: Response) -> Iterator[Recorded]:
     location = urljoin(request.url, safe_url_string(response.headers["Location"] or b""))
     yield (
         record_of_redirect(
-            request.url, response.status, location, fetched_at=datetime.now(UTC), **_marks(request)
+            urldefrag(request.url).url,
+            response.status,
+            location,
+            fetched_at=datetime.now(UTC),
+            **_marks(request, None),
         ),
         None,
     )
@@ -62,17 +68,18 @@ def of_redirect(request: Request, response: Response) -> Iterator[Recorded]:
 
 def of_page(request: Request, response: Response, wire_size: int | None) -> Iterator[Recorded]:
     """The page, or the error's; before it the redirects that a browser followed on its own."""
-    url, cached, fetched_at = target_url(request), "cached" in response.flags, _fetched_at(request)
+    cached, fetched_at, rendered = "cached" in response.flags, _fetched_at(request), rendered_by(request)
+    if rendered == "playwright" and not cached and rendered not in response.flags:
+        rendered = None  # its download handler is not installed
+    url, marks = _asked(request, rendered), _marks(request, rendered)
     if urldefrag(response.url).url != urldefrag(url).url:
         # Out of the HTTP cache, where URLs of one class share an entry, it is simply the other URL's page.
         if not cached:
-            moved = record_of_redirect(url, 302, response.url, fetched_at=fetched_at, **_marks(request))
-            yield moved, None
-        url = response.url
+            yield record_of_redirect(url, 302, response.url, fetched_at=fetched_at, **marks), None
+        url = response.url if rendered else urldefrag(response.url).url
     content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
     # A renderer has decoded the page, and says how it encoded the result. With any other response Scrapy would
     # guess where nothing is declared: slowly, and with two copies of a page not always alike.
-    rendered = is_rendered(request) or "playwright" in response.flags
     encoding = response.encoding if rendered and isinstance(response, TextResponse) else None
     latency = request.meta.get("download_latency")
     record = record_of_answer(
@@ -84,13 +91,19 @@ def of_page(request: Request, response: Response, wire_size: int | None) -> Iter
         wire_size=wire_size,
         latency=None if latency is None or cached else round(latency, 4),
         flags=list(response.flags),
-        **_marks(request),
+        **marks,
     )
     yield record, Body(response.body, content_type, encoding)
 
 
-def _marks(request: Request) -> Record:
-    return {"canary": True} if request.meta.get(CANARY) else {}
+def _asked(request: Request, rendered: Renderer | None) -> str:
+    """The URL whose page was asked for. A server is not told a fragment; a page's scripts may go by it."""
+    url = target_url(request)
+    return url if rendered else urldefrag(url).url
+
+
+def _marks(request: Request, rendered: Renderer | None) -> Record:
+    return {"rendered": rendered, "canary": bool(request.meta.get(CANARY)) or None}
 
 
 def _fetched_at(request: Request) -> datetime:

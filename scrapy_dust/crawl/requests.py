@@ -6,10 +6,13 @@ Facts about other packages stand here and nowhere else. None of them is imported
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from scrapy import Request
+
+#: As the crawl log says it.
+Renderer = Literal["playwright", "splash"]
 
 #: In a request's meta, by the user: no rule is applied to it.
 OPT_OUT = "dust"
@@ -43,6 +46,13 @@ def target_url(request: Request) -> str:
 def is_rendered(request: Request) -> bool:
     """Whether *request* goes to a renderer, which is asked for the page of another URL."""
     return bool(request.meta.get("_splash_processed"))
+
+
+def rendered_by(request: Request) -> Renderer | None:
+    """The browser that *request* is sent to, whose scripts make the page of the answer; None: it is no browser."""
+    if is_rendered(request):
+        return "splash"
+    return "playwright" if request.meta.get("playwright") else None
 
 
 def canonical_request(request: Request, canonize: Callable[[str], str]) -> Request:

@@ -25,6 +25,7 @@ _TEXTS = (
     "redirect_to",
     "canonical",
     "fetched_at",
+    "rendered",
 )
 _TEXT_TYPES = frozenset({str, type(None)})
 
@@ -45,7 +46,7 @@ def visit_of(record: Mapping[str, Any]) -> Visit:
     texts = tuple(map(record.get, _TEXTS))
     if not _TEXT_TYPES.issuperset(map(type, texts)):
         raise Unreadable(_which_is_no_text(texts))
-    digest, text_digest, simhash, title, content_type, redirect_to, canonical, fetched_at = texts
+    digest, text_digest, simhash, title, content_type, redirect_to, canonical, fetched_at, rendered = texts
     return Visit(
         url=url,
         status=status,
@@ -61,6 +62,7 @@ def visit_of(record: Mapping[str, Any]) -> Visit:
         outlinks=_whole(record, "outlinks"),
         fetched_at=fetched_at or None,
         failed=status is None and bool(record.get("error")),
+        rendered=rendered or None,
     )
 
 

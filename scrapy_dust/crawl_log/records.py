@@ -1,7 +1,8 @@
 """What a crawl log says of one request: the interchange format's fields, and a few of our own.
 
 What is not known is left out. Ours are ``sketch_version``, ``minhash``, ``words``, ``language``, ``error`` and
-whatever more the caller knows: ``wire_size`` in bytes, ``latency`` in seconds, ``flags``, ``referrer``.
+whatever more the caller knows: ``wire_size`` in bytes, ``latency`` in seconds, ``flags``,
+``rendered``, ``referrer``.
 """
 
 from __future__ import annotations

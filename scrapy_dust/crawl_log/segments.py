@@ -91,6 +91,7 @@ COLUMNS: Mapping[str, tuple[str, Callable[[object], bool]]] = {
     "sketch_version": (_WHOLE, _is_whole),
     "flags": ("list<element: string>", _is_list_of(_is_text)),
     "error": (_TEXT, _is_text),
+    "rendered": (_TEXT, _is_text),
     "canary": ("bool", lambda value: type(value) is bool),
 }
 

@@ -30,6 +30,7 @@ class Visit:
     outlinks: int | None = None
     fetched_at: str | None = None  #: ISO 8601, UTC
     failed: bool = False  #: no answer came at all
+    rendered: str | None = None  #: the browser that made the page, as `crawl/requests.py` names it
 
     @property
     def is_page(self) -> bool:

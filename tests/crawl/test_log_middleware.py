@@ -159,7 +159,9 @@ class Browser:
 
     def process_request(self, request):
         request.meta["redirect_urls"] = [request.url]
-        return HtmlResponse(request.url.replace("/from", "/to"), body=b"<p>rendered</p>", encoding="utf-8")
+        url = request.url.replace("/from", "/to")
+        flags = ["playwright"] if request.meta.get("playwright") else []
+        return HtmlResponse(url, body=b"<p>rendered</p>", encoding="utf-8", flags=flags)
 
 
 def test_where_a_browser_followed_a_redirect_both_urls_are_recorded(settings, records):
@@ -167,6 +169,24 @@ def test_where_a_browser_followed_a_redirect_both_urls_are_recorded(settings, re
     moved, page_ = records()
     assert (moved["url"], moved["status"]) == ("http://example.com/from", 302)
     assert moved["redirect_to"] == page_["url"] == "http://example.com/to"
+
+
+def test_a_fragment_is_recorded_where_a_browser_rendered_the_page_and_nowhere_else(settings, records):
+    url = "http://example.com/app#/route"
+    with_browser = settings | {"DOWNLOADER_MIDDLEWARES": {Browser: 950}}
+    crawl([Request(url, meta={"playwright": True}), Request(url + "2", dont_filter=True)], with_browser)
+    assert [(record["url"], record.get("rendered")) for record in records()] == [
+        (url, "playwright"),
+        ("http://example.com/app", None),
+    ]
+
+
+def test_what_no_handler_has_rendered_is_not_said_to_be(settings, records):
+    with serving(lambda path: page() if path == "/a" else HANG_UP) as site:
+        crawl([Request(site.url(path), meta={"playwright": True}) for path in ("/a#x", "/b#x")], settings)
+        asked, failed = records()[0], records()[-1]
+    assert (asked["url"], asked.get("rendered")) == (site.url("/a"), None)
+    assert (failed["url"], failed["rendered"]) == (site.url("/b#x"), "playwright")
 
 
 class Renderer:
@@ -187,7 +207,7 @@ def test_a_rendered_page_is_recorded_under_its_own_url(with_rules, records):
         Renderer.endpoint = site.url("/render.html")
         settings = with_rules(site, ParameterRule("sid")) | {"DOWNLOADER_MIDDLEWARES": {Renderer: 725}}
         result = crawl([site.url(f"/p?sid={sid}") for sid in "ab"], settings)
-    assert [record["url"] for record in records()] == [site.url("/p?sid=a")]
+    assert [(record["url"], record["rendered"]) for record in records()] == [(site.url("/p?sid=a"), "splash")]
     assert result.got == [site.url("/p?sid=a")]
     assert site.asked == ["/render.html"]
 
