@@ -158,6 +158,11 @@ class DustSettings:
         _share,
         "Share of URLs that may be wrongly suppressed. A rule seen to merge more than this is refused.",
     )
+    rendered_fragments: bool = _setting(
+        True,
+        _switch,
+        "Whether URLs that a browser renders (scrapy-playwright, scrapy-splash) and that differ in their fragment are different pages, as long as no rule says otherwise.",
+    )
     learn: str = _setting(
         "off", _choice("off", "close"), "`off`; `close` mines and validates rules right after each crawl."
     )

@@ -9,6 +9,7 @@ import xxhash
 from scrapy import Request
 from w3lib.url import canonicalize_url
 
+from scrapy_dust.crawl.requests import runs_scripts
 from scrapy_dust.crawl.rules import CrawlRules, names
 from scrapy_dust.stats import RULES_COUNTED, Stat
 
@@ -39,7 +40,8 @@ class Filtering:
             asked = int.from_bytes(key[:8], "big")
         else:
             # As Scrapy's own fingerprinter compares URLs. A whole fingerprint would cost as much again.
-            asked = _hash(request.method + canonicalize_url(request.url))
+            as_compared = canonicalize_url(request.url, keep_fragments=runs_scripts(request))
+            asked = _hash(request.method + as_compared)
         if asked in self.asked:
             return False
         self.asked.add(asked)

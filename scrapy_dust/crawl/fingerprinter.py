@@ -1,18 +1,20 @@
 """`DustRequestFingerprinter`: URLs of one class share a fingerprint. What is fetched stays the URL as it came.
 
 It asks the fingerprinter that was configured before, about the canonical form of the request; about the
-request itself where no rule changes it, so that without rules every fingerprint is what it was.
+request itself where no rule changes it, so that without rules every fingerprint is what it was. One exception:
+what a browser renders and differs in its fragment is never taken for one page, unless a rule says so.
 """
 
 from __future__ import annotations
 
 import logging
+from hashlib import sha1
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from scrapy.utils.misc import build_from_crawler, load_object
 
-from scrapy_dust.crawl.requests import canonical_request
+from scrapy_dust.crawl.requests import canonical_request, fragment_for_scripts, without_fragment
 from scrapy_dust.crawl.rules import rules_of
 from scrapy_dust.stats import Stat
 
@@ -36,6 +38,7 @@ class DustRequestFingerprinter:
         fallback = load_object(rules.settings.fallback_request_fingerprinter_class)
         self._fallback: RequestFingerprinterProtocol = build_from_crawler(fallback, crawler)
         self._canonize = rules.canonize if rules.enforced else None
+        self._keeps_fragments = rules.settings.enabled and rules.settings.rendered_fragments
         self._stats = crawler.stats
         # By request: the dupefilter, the HTTP cache and the media pipelines all ask, and a canonical
         # request is a new object, which the fallback's own cache does not know.
@@ -47,13 +50,28 @@ class DustRequestFingerprinter:
 
     def fingerprint(self, request: Request) -> bytes:
         if self._canonize is None:
-            return self._fallback.fingerprint(request)
+            return self._underneath(request)
         key = self._keys.get(request)
         if key is None:
-            fallback = self._fallback.fingerprint
-            key = class_key(request, self._canonize, fallback, self._stats) or fallback(request)
+            own = self._underneath
+            key = class_key(request, self._canonize, own, self._stats) or own(request)
             self._keys[request] = key
         return key
+
+    def _underneath(self, request: Request) -> bytes:
+        """What the wrapped fingerprinter says; with the fragment, where a browser may go by it."""
+        key = self._fallback.fingerprint(request)
+        fragment = fragment_for_scripts(request) if self._keeps_fragments else ""
+        if not fragment:
+            return key
+        try:
+            is_left_out = self._fallback.fingerprint(without_fragment(request)) == key
+        except TypeError:  # a subclass of Request that replace() cannot make
+            is_left_out = True
+        # Scrapy's own leaves fragments out; those of renderers do not, and are believed.
+        if not is_left_out:
+            return key
+        return sha1(key + fragment.encode("utf-8", "surrogatepass"), usedforsecurity=False).digest()
 
 
 def class_key(

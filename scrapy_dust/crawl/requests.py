@@ -55,17 +55,47 @@ def rendered_by(request: Request) -> Renderer | None:
     return "playwright" if request.meta.get("playwright") else None
 
 
+def runs_scripts(request: Request) -> bool:
+    """Whether a browser makes the page that is asked for, which may go by the URL's fragment."""
+    return bool(request.meta.get("playwright")) or _splash_url(request.meta) is not None
+
+
+def fragment_for_scripts(request: Request) -> str:
+    """What the scripts of the page that is asked for are given to go by; none where none run."""
+    if is_rendered(request) or not runs_scripts(request):
+        return ""
+    return (_splash_url(request.meta) or request.url).partition("#")[2]
+
+
+def without_fragment(request: Request) -> Request:
+    """The same page for a browser that ignores the fragment."""
+    return _with_urls(request, lambda url: url.partition("#")[0])
+
+
 def canonical_request(request: Request, canonize: Callable[[str], str]) -> Request:
     """The request that *request* shares its key with; *request* itself where no rule changes it."""
     if not follows_rules(request):
         return request
+    if "#" in request.url and not runs_scripts(request):
+        # No server is told the fragment, so no rule is asked about it.
+        return _with_urls(request, lambda url: _beside_fragment(url, canonize))
+    return _with_urls(request, canonize)
+
+
+def _beside_fragment(url: str, canonize: Callable[[str], str]) -> str:
+    plain, mark, fragment = url.partition("#")
+    return canonize(plain) + mark + fragment
+
+
+def _with_urls(request: Request, change: Callable[[str], str]) -> Request:
+    """*request* for the page that *change* makes of its URL; *request* itself where that is the same."""
     changes: dict[str, Any] = {}
-    url = canonize(request.url)
+    url = change(request.url)
     if url != request.url:
         changes["url"] = url
     # scrapy-splash keeps the URL here too, and fingerprints what it finds here.
     rendered = _splash_url(request.meta)
-    if rendered is not None and (form := canonize(rendered)) != rendered:
+    if rendered is not None and (form := change(rendered)) != rendered:
         splash = request.meta["splash"]
         changes["meta"] = {**request.meta, "splash": {**splash, "args": {**splash["args"], "url": form}}}
     return request.replace(**changes) if changes else request

@@ -110,6 +110,64 @@ def test_a_page_that_a_renderer_fetches_is_canonized_where_the_renderer_looks(ou
     assert ours.fingerprint(rendered(URL)) != ours.fingerprint(rendered(URL.replace("b=2", "b=3")))
 
 
+ROUTE = "http://www.example.com/app#/route"
+BROWSER = {"playwright": True}
+SPLASH = {"splash": {"args": {"url": ROUTE}, "endpoint": "render.html"}}
+
+
+@pytest.mark.parametrize("rules", ["dust-rules.json", "none.json"])
+@pytest.mark.parametrize("meta", [BROWSER, SPLASH], ids=["playwright", "splash"])
+def test_what_a_browser_renders_and_differs_in_its_fragment_is_not_one_page(with_example_rules, meta, rules):
+    settings = with_example_rules | {"DUST_RULES": [with_example_rules["DUST_DIR"] + "/../" + rules]}
+    ours = get_crawler(settings_dict=settings).request_fingerprinter
+    there = Request(ROUTE, meta=meta)
+    bare = Request(ROUTE, meta=json.loads(json.dumps(meta).replace("#/route", "")))
+    assert ours.fingerprint(there) == ours.fingerprint(there.copy())
+    assert ours.fingerprint(there) != ours.fingerprint(bare.replace(url=ROUTE.partition("#")[0]))
+    assert ours.fingerprint(there.replace(url=ROUTE, meta={})) == fingerprint(there)
+
+
+def test_a_fragment_rule_is_a_rule_like_another(tmp_path, with_example_rules):
+    write_rules(tmp_path / "dust-rules.json", {"example.com": [SubstringRule("#top", "", end=True)]})
+    ours = get_crawler(settings_dict=with_example_rules).request_fingerprinter
+
+    def key(url):
+        return ours.fingerprint(Request(url, meta=BROWSER))
+
+    assert key("http://example.com/a#top") == key("http://example.com/a")
+    assert key("http://example.com/a#/top") != key("http://example.com/a")
+
+
+def test_a_fingerprinter_that_knows_fragments_is_believed(with_example_rules):
+    class OfBrowsers(RequestFingerprinter):
+        def fingerprint(self, request):
+            return fingerprint(request, keep_fragments=True)
+
+    settings = with_example_rules | {"REQUEST_FINGERPRINTER_CLASS": OfBrowsers}
+    ours = get_crawler(settings_dict=settings).request_fingerprinter
+    request = Request(ROUTE, meta=BROWSER)
+    assert ours.fingerprint(request) == fingerprint(request, keep_fragments=True)
+
+
+def test_fragments_of_rendered_pages_can_be_left_to_scrapy(with_example_rules):
+    settings = with_example_rules | {"DUST_RENDERED_FRAGMENTS": False}
+    request = Request(ROUTE, meta=BROWSER)
+    assert get_crawler(settings_dict=settings).request_fingerprinter.fingerprint(request) == fingerprint(
+        request
+    )
+
+
+def test_where_no_browser_renders_a_fragment_hides_no_rule_and_follows_none(
+    ours, tmp_path, with_example_rules
+):
+    with_fragment, without = (Request("http://www.example.com/a/index.html" + end) for end in ("#top", ""))
+    assert ours.fingerprint(with_fragment) == ours.fingerprint(without) != fingerprint(without)
+    write_rules(tmp_path / "dust-rules.json", {"example.com": [SubstringRule("/a#b", "/c")]})
+    ours = get_crawler(settings_dict=with_example_rules).request_fingerprinter
+    odd = Request("http://example.com/a#b")
+    assert ours.fingerprint(odd) == fingerprint(odd)
+
+
 def test_fingerprints_are_the_same_in_every_process(with_example_rules):
     program = """
 import json, sys
