@@ -41,10 +41,19 @@ def compact_log(log: Path) -> Path:
 
     Raises `OSError`, and then *log* is as it was.
     """
+    return _become(log, SEGMENT if segments.can_write() else GZIPPED)
+
+
+def gzip_log(log: Path) -> Path:
+    """The same, and never as Parquet: for lines that are no records of a crawl log."""
+    return _become(log, GZIPPED)
+
+
+def _become(log: Path, suffix: str) -> Path:
     with taken(log) as ended:
         if not ended or not log.stat().st_size:
             return log
-        segment = log.with_name(stem(log.name) + (SEGMENT if segments.can_write() else GZIPPED))
+        segment = log.with_name(stem(log.name) + suffix)
         beginning = segment.with_name(f".{segment.name}.new")
         try:
             complete = _gzip(log, beginning) if segment.name.endswith(GZIPPED) else _columns(log, beginning)

@@ -1,0 +1,96 @@
+"""What a journal says of one URL, as a value and as a line of JSON.
+
+Keys that this version does not know are passed over, and so are lines that tell of something it does not know:
+a journal is read by versions older and newer than its writer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+
+
+class What(StrEnum):
+    """What happened."""
+
+    SUPPRESSED = "suppressed"  #: it was not fetched, because of rules
+    RETURNED = "returned"  #: it was given back to the spider after all
+    TESTED = "tested"  #: it was fetched to test rules, and compared with its keeper
+    SUSPENDED = "suspended"  #: a rule was, because of it
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One line."""
+
+    what: What
+    at: str  #: ISO time, UTC
+    url: str
+    rules: tuple[str, ...] = ()  #: ids
+    key: str | None = None  #: the canonical form
+    keeper: str | None = None  #: what was fetched instead
+    note: str | None = None  #: why it was returned, or what the test showed
+    #: What it takes to make the request again, beside its URL; None: it cannot be made again from here.
+    request: Mapping[str, object] | None = None
+    lacks: tuple[str, ...] = ()  #: parts of the request that a journal cannot hold
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def to_record(event: Event) -> dict[str, object]:
+    """What is not known is left out."""
+    record: dict[str, object] = {"what": str(event.what), "at": event.at, "url": event.url}
+    for name in ("key", "keeper", "note", "request"):
+        value = getattr(event, name)
+        if value is not None:
+            record[name] = value
+    for name in ("rules", "lacks"):
+        if getattr(event, name):
+            record[name] = list(getattr(event, name))
+    return record
+
+
+def from_record(record: object) -> Event | None:
+    """None for what this version does not know. Raises `ValueError` for what is no line of a journal."""
+    if not isinstance(record, dict):
+        raise ValueError("not an object")
+    try:
+        what = What(str(record.get("what")))
+    except ValueError:
+        return None
+    request = record.get("request")
+    if request is not None and not isinstance(request, dict):
+        raise ValueError("'request' must be an object")
+    return Event(
+        what,
+        _text(record, "at"),
+        _text(record, "url"),
+        _texts(record, "rules"),
+        _maybe_text(record, "key"),
+        _maybe_text(record, "keeper"),
+        _maybe_text(record, "note"),
+        request,
+        _texts(record, "lacks"),
+    )
+
+
+def _maybe_text(record: Mapping[str, object], name: str) -> str | None:
+    return None if record.get(name) is None else _text(record, name)
+
+
+def _text(record: Mapping[str, object], name: str) -> str:
+    value = record.get(name)
+    if not isinstance(value, str):
+        raise ValueError(f"{name!r} must be a string")
+    return value
+
+
+def _texts(record: Mapping[str, object], name: str) -> tuple[str, ...]:
+    values = record.get(name, [])
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise ValueError(f"{name!r} must be a list of strings")
+    return tuple(values)

@@ -1,0 +1,39 @@
+"""Where journals are, beside the crawl logs: ``<DUST_DIR>/journal/<spider>/``; and what is to be fed to a spider.
+
+Both are on this machine also where ``DUST_DIR`` is a URI.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import unquote
+
+from scrapy_dust.crawl_log.names import is_own, rank, stem
+from scrapy_dust.crawl_log.places import log_dir, spider_log_dir
+
+
+def journal_dir(dust_dir: str | Path | None, spider: str | None = None) -> Path:
+    """The folder of all journals, or of one spider's."""
+    return _below(dust_dir, "journal", spider)
+
+
+def requeue_dir(dust_dir: str | Path | None, spider: str | None = None) -> Path:
+    """The folder of what the next crawl of a spider is to fetch."""
+    return _below(dust_dir, "requeue", spider)
+
+
+def journals(folder: Path) -> list[Path]:
+    """The segments below *folder*, as they were begun; of one that is being gzipped, the file that is whole."""
+    found = [file for file in folder.rglob("*") if is_own(file.name) and file.is_file()]
+    by_name = sorted(found, key=lambda file: (stem(file.name), rank(file.name)))
+    return list({(file.parent, stem(file.name)): file for file in reversed(by_name)}.values())[::-1]
+
+
+def spider_of(segment: Path) -> str:
+    """The spider whose folder *segment* is in; of a very long name, its beginning."""
+    return unquote(segment.parent.name)
+
+
+def _below(dust_dir: str | Path | None, name: str, spider: str | None) -> Path:
+    folder = log_dir(dust_dir).parent / name
+    return folder if spider is None else spider_log_dir(folder, spider)

@@ -1,0 +1,53 @@
+"""Journals read back, as far as they are whole: segments may be torn where a crawl was killed or a disk was full.
+
+A line that is none is passed over and counted; what follows it is read. Of a gzipped segment that ends too early
+all that came before the tear is read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from scrapy_dust.crawl_log.compaction import present
+from scrapy_dust.crawl_log.sources import Cut, lines_of
+from scrapy_dust.errors import CrawlLogError
+from scrapy_dust.journal.events import Event, from_record
+
+
+@dataclass
+class Counts:
+    """What reading came upon beside events."""
+
+    unreadable: int = 0  #: lines, and files from some line on
+
+
+def read(
+    segments: Iterable[Path],
+    counts: Counts | None = None,
+    *,
+    where: Callable[[bytes], bool] = lambda line: True,
+) -> Iterator[tuple[Path, Event]]:
+    """Each event with the segment it is from. Lines that are not *where* are not looked at."""
+    counts = counts or Counts()
+    for segment in segments:
+        try:
+            for line in lines_of(present(segment)):
+                if where(line):
+                    yield from ((segment, event) for event in _event(line, counts))
+        except (Cut, CrawlLogError):  # torn, or let go of meanwhile
+            counts.unreadable += 1
+
+
+def _event(line: bytes, counts: Counts) -> Iterator[Event]:
+    if not line.strip():
+        return
+    try:
+        event = from_record(json.loads(line))
+    except (ValueError, RecursionError):
+        counts.unreadable += 1
+        return
+    if event is not None:
+        yield event

@@ -1,0 +1,78 @@
+"""URLs that a rule suppressed, on their way back to a spider.
+
+A list waits in a file of its own until a crawl of the spider takes it; the file goes when that crawl has come to
+its end. A crawl that is killed leaves it to the next, so a URL may be fetched twice, and none is forgotten.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+from scrapy_dust.crawl_log.locks import taken
+from scrapy_dust.crawl_log.names import new_name
+from scrapy_dust.crawl_log.writer import CrawlLogWriter
+from scrapy_dust.journal.events import Event, What, to_record
+from scrapy_dust.journal.places import journals
+from scrapy_dust.journal.reader import read
+
+
+def victims(folder: Path, rules: Iterable[str]) -> Mapping[Path, Mapping[str, Event]]:
+    """By the folder of a spider and by URL: what *rules*, by their ids, suppressed and was not returned since."""
+    wanted = set(rules)
+    marks = [rule.encode() for rule in wanted] + [What.RETURNED.encode(), What.TESTED.encode()]
+    found: dict[Path, dict[str, Event]] = {}
+    for segment, event in read(journals(folder), where=lambda line: any(mark in line for mark in marks)):
+        of_spider = found.setdefault(segment.parent, {})
+        if event.what is What.SUPPRESSED and wanted.intersection(event.rules):
+            of_spider[event.url] = event
+        elif event.what in (What.RETURNED, What.TESTED):
+            of_spider.pop(event.url, None)
+    return {spider: events for spider, events in found.items() if events}
+
+
+def put(folder: Path, events: Iterable[Event]) -> Path:
+    """A list for the next crawl of the spider whose folder it is. It appears under its name when it is whole."""
+    path = folder / new_name(datetime.now(UTC))
+    beginning = path.with_name(f".{path.name}.new")
+    writer = CrawlLogWriter(beginning)
+    for event in events:
+        writer.write(to_record(event))
+    writer.close()
+    beginning.replace(path)
+    return path
+
+
+class Waiting:
+    """The lists that wait for a spider, taken by one crawl: another one does not get them meanwhile."""
+
+    def __init__(self, folder: Path) -> None:
+        self._held = []
+        for path in sorted(folder.glob("[!.]*.jsonl")) if folder.is_dir() else ():
+            hold = taken(path)
+            if hold.__enter__():
+                self._held.append((path, hold))
+            else:
+                hold.__exit__(None, None, None)
+
+    def __bool__(self) -> bool:
+        return bool(self._held)
+
+    def events(self) -> Iterator[Event]:
+        yield from (event for _, event in read(path for path, _ in self._held))
+
+    def close(self, *, done: bool) -> None:
+        """Let go of them; *done*: the crawl came to its end, and they are needed no more."""
+        for path, hold in self._held:
+            if done:
+                with suppress(OSError):
+                    path.unlink()
+            hold.__exit__(None, None, None)
+        self._held.clear()
+
+
+def as_line(event: Event) -> str:
+    return json.dumps(to_record(event))

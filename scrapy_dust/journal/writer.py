@@ -1,0 +1,103 @@
+"""The journal of one crawl, while it runs: lines of JSON, each handed to the operating system at once.
+
+A crawl that is killed loses none, as with the crawl log. When a segment is full the next is begun, and what was
+written is gzipped in a thread; the last one when the crawl ends, or, if it was killed, when the next one does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Thread
+
+from scrapy_dust.crawl_log.compaction import gzip_log
+from scrapy_dust.crawl_log.hiding import Hider
+from scrapy_dust.crawl_log.names import new_name
+from scrapy_dust.crawl_log.retention import Keep, prune
+from scrapy_dust.crawl_log.writer import CrawlLogWriter
+from scrapy_dust.journal.events import Event, to_record
+from scrapy_dust.journal.places import journals
+
+#: Bytes of a segment before it is gzipped, to a tenth of it.
+SEGMENT_BYTES = 32 << 20
+
+
+class Journal:
+    """Begun with the first event. *folder* is a spider's; *hide* hides the values that logs must not tell."""
+
+    def __init__(self, folder: Path, hide: Callable[[], Hider | None] = lambda: None) -> None:
+        self.folder = folder
+        self.segment: Path | None = None  #: what is being written
+        self._hider = hide
+        self._hide: Hider | None = None
+        self._writer: CrawlLogWriter | None = None
+        self._written = 0
+        self._packing: list[Thread] = []
+
+    def write(self, event: Event) -> None:
+        """Raises `OSError` where the disk does not take it; the event is lost, and the next may be taken."""
+        if self._writer is None:
+            self._begin()
+        assert self._writer is not None
+        record = to_record(event)
+        hidden = record if self._hide is None else _hidden(record, self._hide)
+        self._writer.write(hidden)
+        self._written += 200 + 2 * len(event.url)
+        if self._written > SEGMENT_BYTES:
+            self._end()
+
+    def close(self, keep: Keep | None = None) -> None:
+        """Gzip what has ended, of crawls that were killed too, and let go of what is not to be kept."""
+        if self._writer is not None:
+            self._end()
+        for thread in self._packing:
+            thread.join()
+        self._packing.clear()
+        if self.folder.is_dir():
+            for segment in journals(self.folder):
+                _pack(segment)
+            if keep is not None:
+                prune(journals(self.folder), keep)
+
+    def _begin(self) -> None:
+        self._hide = self._hider()
+        self.segment = self.folder / new_name(datetime.now(UTC))
+        self._writer, self._written = CrawlLogWriter(self.segment), 0
+
+    def _end(self) -> None:
+        assert self._writer is not None
+        assert self.segment is not None
+        self._writer.close()
+        self._writer = None
+        thread = Thread(target=_pack, args=(self.segment,), daemon=True)
+        thread.start()
+        self._packing.append(thread)
+
+
+def _pack(segment: Path) -> None:
+    """A segment that cannot be gzipped stays as it is, and is read as it is."""
+    if segment.suffix == ".jsonl":
+        try:
+            gzip_log(segment)
+        except OSError:
+            return
+
+
+def _hidden(record: dict[str, object], hide: Hider) -> dict[str, object]:
+    """*record* as it may be written. A request whose own URL has something to hide cannot be made again."""
+    said = {name: _without_secrets(value, hide) for name, value in record.items()}
+    if said["url"] != record["url"]:
+        said.pop("request", None)
+        said["lacks"] = ["url"]
+    return said
+
+
+def _without_secrets(value: object, hide: Hider) -> object:
+    if isinstance(value, str):
+        return hide.hide(value)
+    if isinstance(value, dict):
+        return {name: _without_secrets(inner, hide) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_without_secrets(inner, hide) for inner in value]
+    return value
