@@ -153,6 +153,22 @@ class DustSettings:
         _share,
         "Share of the URLs that rules suppress which are fetched all the same, so that rules stay tested.",
     )
+    max_age: int = _setting(
+        180,
+        _integer(0),
+        "Days after which a rule that nothing has tested since is tested again before it is used; 0: never.",
+    )
+    skip_domains: tuple[str, ...] = _setting(
+        (), _names, "Hosts, each with all below it, that rules leave alone, such as `shop.example.com`."
+    )
+    journal: bool = _setting(
+        True,
+        _switch,
+        "Keep a journal of the URLs that rules suppress, for `dustrules explain` and `dustrules requeue`.",
+    )
+    journal_keep_bytes: int = _setting(
+        256 << 20, _integer(0), "Of each spider so many bytes of journals are kept, the latest."
+    )
     max_loss: float = _setting(
         0.001,
         _share,

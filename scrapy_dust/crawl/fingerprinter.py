@@ -43,6 +43,7 @@ class DustRequestFingerprinter:
         # By request: the dupefilter, the HTTP cache and the media pipelines all ask, and a canonical
         # request is a new object, which the fallback's own cache does not know.
         self._keys: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
+        rules.changed.append(self._keys.clear)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:

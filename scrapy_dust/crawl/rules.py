@@ -8,7 +8,8 @@ a rule book, a JOBDIR begun with other rules) is said here, before anything is f
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,9 +19,10 @@ from scrapy.utils.job import job_dir
 from scrapy.utils.misc import load_object
 
 from scrapy_dust.dust.canonization import Canonizer, Step
+from scrapy_dust.dust.rules import Rule
 from scrapy_dust.errors import DustError
 from scrapy_dust.rule_book.book import RuleBook
-from scrapy_dust.rule_book.entries import rule_id
+from scrapy_dust.rule_book.entries import Status, rule_id
 from scrapy_dust.rule_book.files import in_project
 from scrapy_dust.settings import DustSettings, setting_name
 from scrapy_dust.sites import site_of
@@ -44,9 +46,12 @@ class CrawlRules:
     canonize: Callable[
         [str], str
     ]  #: the canonizer's, which remembers the last URLs: several of us ask for each
+    site_of: Callable[[str], str | None]  #: None also for what rules leave alone
     sites: frozenset[str]  #: that have rules
     count: int
     version: str  #: of all that determines keys
+    stale: frozenset[str] = frozenset()  #: ids of rules that nothing has tested for too long
+    changed: list[Callable[[], None]] = field(default_factory=list)  #: what to tell when keys change
 
     @property
     def enforced(self) -> bool:
@@ -55,12 +60,18 @@ class CrawlRules:
 
     def cover(self, url: str) -> bool:
         """Whether any rule speaks of *url*'s site."""
-        return bool(self.sites) and site_of(url) in self.sites
+        return bool(self.sites) and self.site_of(url) in self.sites
 
     def explain(self, url: str) -> tuple[tuple[str, Step], ...]:
         """The rules that change *url*, each with its id."""
         site = site_of(url) or ""
         return tuple((rule_id(site, step.rule), step) for step in self.canonizer.explain(url))
+
+    def suspend(self, site: str, rule: Rule) -> None:
+        """Go on without *rule*: URLs that it changed have other keys from now on."""
+        self.canonizer.drop(site, rule)
+        for forget in self.changed:
+            forget()
 
 
 # Not an attribute of the crawler, which is not ours, and not a property of one component, since any may be missing.
@@ -94,14 +105,46 @@ def _load(settings: DustSettings) -> CrawlRules:
     by_site = book.rules_by_site()
     # Passes are part of the version: with fewer of them a URL may keep the form it came with.
     keyed = bool(by_site) and settings.mode == "enforce"
-    canonizer = Canonizer(by_site, site_of, settings.passes)
+    of = _but(settings.skip_domains)
+    canonizer = Canonizer(by_site, of, settings.passes)
+    canonize = lru_cache(maxsize=1000)(canonizer.canonize)
+    skipped = "".join(f"/-{domain}" for domain in settings.skip_domains)
     return CrawlRules(
         settings=settings,
         canonizer=canonizer,
-        canonize=lru_cache(maxsize=1000)(canonizer.canonize),
+        canonize=canonize,
+        site_of=of,
         sites=frozenset(by_site),
         count=sum(map(len, by_site.values())),
-        version=f"{book.version}/{settings.passes}" if keyed else NO_RULES,
+        version=f"{book.version}/{settings.passes}{skipped}" if keyed else NO_RULES,
+        stale=_stale(book, settings.max_age),
+        changed=[canonize.cache_clear],
+    )
+
+
+def _but(domains: Sequence[str]) -> Callable[[str], str | None]:
+    """`site_of`, but None for the hosts of *domains* and those below them."""
+    if not domains:
+        return site_of
+    ends = tuple("." + domain.strip(".").lower() for domain in domains)
+
+    def site_of_others(url: str) -> str | None:
+        netloc = url.partition("://")[2].partition("/")[0].partition("?")[0].rpartition("@")[2].lower()
+        names = "." + netloc, "." + netloc.rpartition(":")[0]
+        return None if any(name.endswith(ends) for name in names) else site_of(url)
+
+    return site_of_others
+
+
+def _stale(book: RuleBook, max_age: int) -> frozenset[str]:
+    if not max_age:
+        return frozenset()
+    oldest = (datetime.now(UTC).date() - timedelta(days=max_age)).isoformat()
+    return frozenset(
+        rule_id(site, entry.rule)
+        for site in book.sites
+        for entry in book.entries(site)
+        if entry.status is Status.VALID and (entry.evidence.last_validated or oldest) < oldest
     )
 
 

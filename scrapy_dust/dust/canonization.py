@@ -13,7 +13,7 @@ So `Canonizer.canonize` is idempotent, and the identity for URLs of sites withou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from scrapy_dust.dust.rules import Rule, SubstringRule
@@ -61,6 +61,15 @@ class Canonizer:
             if form == before:
                 return form if form == url or self._site_of(form) == site else url
         return url
+
+    def drop(self, site: str, rule: Rule) -> None:
+        """Go on as if *rule* had never been there."""
+        self._rules[site] = tuple(one for one in self._rules.get(site, ()) if one != rule)
+
+    def only(self, site: str, rules: Collection[Rule]) -> Canonizer:
+        """With these of *site*'s rules, and no others."""
+        of_site = tuple(rule for rule in self._rules.get(site, ()) if rule in rules)
+        return Canonizer({site: of_site}, self._site_of, self._passes)
 
     def forms(self, url: str) -> tuple[str, ...]:
         """*url* and all that the rules make of it on the way, whether the last of it is taken or not.

@@ -1,0 +1,28 @@
+"""Which rules a pair of URLs is evidence about: those without which it would not be of one class."""
+
+from __future__ import annotations
+
+from scrapy_dust.dust.canonization import Canonizer
+from scrapy_dust.dust.rules import Rule
+
+
+def at_work(canonizer: Canonizer, url: str, keeper: str) -> tuple[Rule, ...]:
+    """The rules that change either URL on the way to the key they share, each once."""
+    steps = (*canonizer.explain(url), *canonizer.explain(keeper))
+    return tuple(dict.fromkeys(step.rule for step in steps))
+
+
+def decisive(canonizer: Canonizer, site: str, url: str, keeper: str) -> tuple[Rule, ...]:
+    """Of the rules at work, those that none of the others makes up for; all where each has a stand-in.
+
+    None where the two are not of one class.
+    """
+    if canonizer.canonize(url) != canonizer.canonize(keeper):
+        return ()
+    working = at_work(canonizer, url, keeper)
+    needed = []
+    for rule in working:
+        others = canonizer.only(site, {one for one in working if one != rule})
+        if others.canonize(url) != others.canonize(keeper):
+            needed.append(rule)
+    return tuple(needed) or working
