@@ -26,7 +26,7 @@ def literal(outcomes, loss):
     return sum(sums) / 3
 
 
-@given(st.lists(st.sampled_from(Outcome), max_size=30), st.sampled_from([0.001, 0.01, 0.05]))
+@given(st.lists(st.sampled_from(Outcome), max_size=30), st.sampled_from([0.001, 0.01, 0.02]))
 def test_the_evidence_is_what_the_sums_written_out_are(outcomes, loss):
     watch = Watch(loss)
     for outcome in outcomes:
