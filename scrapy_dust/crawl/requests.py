@@ -57,7 +57,7 @@ def rendered_by(request: Request) -> Renderer | None:
 
 def runs_scripts(request: Request) -> bool:
     """Whether a browser makes the page that is asked for, which may go by the URL's fragment."""
-    return bool(request.meta.get("playwright")) or _splash_url(request.meta) is not None
+    return bool(request.meta.get("playwright")) or isinstance(request.meta.get("splash"), dict)
 
 
 def fragment_for_scripts(request: Request) -> str:

@@ -62,6 +62,7 @@ def serving(web: Web) -> Iterator[Site]:
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length", 0)))
             site.asked.append(self.path)
             answer = web(self.path)
             if not answer.status:
