@@ -14,22 +14,31 @@ if TYPE_CHECKING:
     from scrapy_dust.crawl.dupefilter import DustDupeFilter
     from scrapy_dust.crawl.extension import DustExtension
     from scrapy_dust.crawl.fingerprinter import DustRequestFingerprinter
+    from scrapy_dust.crawl.http_cache import DustCacheStorage
     from scrapy_dust.crawl.log_middleware import CrawlLogMiddleware
+    from scrapy_dust.crawl.outcomes import DustOutcomeMiddleware
+    from scrapy_dust.crawl.scheduler import DustScheduler
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Addon",
     "CrawlLogMiddleware",
+    "DustCacheStorage",
     "DustDupeFilter",
     "DustExtension",
+    "DustOutcomeMiddleware",
     "DustRequestFingerprinter",
+    "DustScheduler",
     "__version__",
 ]
 
 _HOMES = {
     "Addon": "scrapy_dust.addon",
     "CrawlLogMiddleware": "scrapy_dust.crawl.log_middleware",
+    "DustCacheStorage": "scrapy_dust.crawl.http_cache",
+    "DustOutcomeMiddleware": "scrapy_dust.crawl.outcomes",
+    "DustScheduler": "scrapy_dust.crawl.scheduler",
     "DustDupeFilter": "scrapy_dust.crawl.dupefilter",
     "DustExtension": "scrapy_dust.crawl.extension",
     "DustRequestFingerprinter": "scrapy_dust.crawl.fingerprinter",

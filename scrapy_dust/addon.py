@@ -14,7 +14,10 @@ from scrapy.utils.misc import load_object
 from scrapy_dust.crawl.dupefilter import DustDupeFilter
 from scrapy_dust.crawl.extension import DustExtension
 from scrapy_dust.crawl.fingerprinter import DustRequestFingerprinter
+from scrapy_dust.crawl.http_cache import DustCacheStorage
 from scrapy_dust.crawl.log_middleware import CrawlLogMiddleware
+from scrapy_dust.crawl.outcomes import DustOutcomeMiddleware
+from scrapy_dust.crawl.scheduler import DustScheduler
 from scrapy_dust.settings import DustSettings, setting_name
 
 if TYPE_CHECKING:
@@ -23,30 +26,41 @@ if TYPE_CHECKING:
 #: Bodies are decoded here, attempts that will be retried are still seen, and so are pages with a meta refresh.
 LOG_MIDDLEWARE_ORDER = 585
 
+#: Outermost: what fails there was not retried or otherwise mended. Innermost: what comes there comes to the spider.
+OUTCOME_ORDERS = {"DOWNLOADER_MIDDLEWARES": 1, "SPIDER_MIDDLEWARES": 950}
+
 
 class Addon:
     """``ADDONS = {"scrapy_dust.Addon": 900}``. The highest number wraps last, and so knows of all other add-ons."""
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Raises `ValueError`, in one sentence, for a ``DUST_*`` setting that cannot be meant."""
-        if not DustSettings.from_settings(settings).enabled:
+        ours = DustSettings.from_settings(settings)
+        if not ours.enabled:
             return
         settings.setdefault_in_component_priority_dict(
             "DOWNLOADER_MIDDLEWARES", CrawlLogMiddleware, LOG_MIDDLEWARE_ORDER
         )
+        for middlewares, order in OUTCOME_ORDERS.items():
+            settings.setdefault_in_component_priority_dict(middlewares, DustOutcomeMiddleware, order)
         settings.setdefault_in_component_priority_dict("EXTENSIONS", DustExtension, 500)
         _wrap(settings, "REQUEST_FINGERPRINTER_CLASS", DustRequestFingerprinter)
         # `scrapy shell` turns the dupefilter off at this priority, and hangs on a second fetch of one URL if it
         # is turned on again.
         if settings.getpriority("DUPEFILTER_CLASS") != SETTINGS_PRIORITIES["command"]:
             _wrap(settings, "DUPEFILTER_CLASS", DustDupeFilter)
+        if ours.rewrite:
+            _wrap(settings, "SCHEDULER", DustScheduler)
+        if settings.getbool("HTTPCACHE_ENABLED"):
+            _wrap(settings, "HTTPCACHE_STORAGE", DustCacheStorage)
 
 
 def _wrap(settings: BaseSettings, name: str, ours: type) -> None:
     """Put *ours* in the place of the class that *name* is set to, and that class underneath."""
     underneath = setting_name(f"fallback_{name}")
     configured = settings.get(name)
-    if issubclass(load_object(configured), ours):
+    # Not issubclass(): Scrapy takes whatever has a scheduler's methods for a subclass of any scheduler.
+    if ours in load_object(configured).__mro__:
         return
     if settings.get(underneath) is None:  # otherwise somebody has chosen what to put underneath
         settings.set(underneath, configured, "addon")

@@ -183,7 +183,14 @@ class DustSettings:
         "off", _choice("off", "close"), "`off`; `close` mines and validates rules right after each crawl."
     )
     rewrite: bool = _setting(
-        False, _only(False), "Fetch the canonical URL, not only key on it. Only `False` in this version."
+        False,
+        _switch,
+        "Fetch the canonical URL, not only key on it, where the rules' targets have been seen to answer. The URL as it was written is in `meta['dust_original_url']`.",
+    )
+    cache_by_class: bool = _setting(
+        False,
+        _switch,
+        "Let the HTTP cache answer a request with a page that it has under another URL of the same class.",
     )
     content_dedup: str = _setting(
         "off", _only("off"), "Content already seen under another URL. Only `off` in this version."
@@ -267,6 +274,14 @@ class DustSettings:
     )
     fallback_dupefilter_class: Any = _setting(
         "scrapy.dupefilters.RFPDupeFilter", _class, "The dupefilter that ours wraps."
+    )
+    fallback_scheduler: Any = _setting(
+        "scrapy.core.scheduler.Scheduler", _class, "The scheduler that ours wraps, where URLs are rewritten."
+    )
+    fallback_httpcache_storage: Any = _setting(
+        "scrapy.extensions.httpcache.FilesystemCacheStorage",
+        _class,
+        "The storage of the HTTP cache that ours wraps.",
     )
 
     @classmethod

@@ -63,6 +63,12 @@ class Stat(StrEnum):
     )
     KEPT_ALIVE = "dust/kept_alive", "Pages that were got although the first URL of their class had failed."
 
+    REWRITTEN = "dust/rewritten", "Requests that were sent to the canonical URL instead of the one written."
+    CACHED_BY_CLASS = (
+        "dust/cached_by_class",
+        "Requests that the HTTP cache answered with the page of another URL of their class.",
+    )
+
     RULES = "dust/rules", "Rules in force."
 
 

@@ -1,47 +1,59 @@
 """Classes whose page has not come yet, and the aliases that can still bring it.
 
-Of a class, one URL is fetched: it *stands* for the class. Until it has an outcome, a few of the aliases that
-were filtered because of it are kept as its *heirs*. A page settles the class and frees them; when nothing
+Of a class, one URL is fetched: it *stands* for the class. Until it has an outcome, the aliases that were
+filtered because of it are kept as its *heirs*. A page settles the class and frees them; when nothing
 stands for the class any more and no page came, the next heir is handed out, to stand for it in turn. Nothing
 here knows what a request is, nor why it failed.
 
-A class that is settled takes no memory. One that waits takes about as much as a request in a queue.
+A class that is settled takes no memory. One that waits takes about as much as a request in a queue; heirs
+beyond a bound go where there is room for them (`Overflow`), so that none is ever forgotten.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 Heir = TypeVar("Heir")
 
-#: So many aliases of one class are kept. All of them, and what stands for the class, must fail before an alias
-#: is lost that was filtered and found no place; one that comes later is not filtered at all.
+#: So many aliases of one class are kept in memory.
 HEIRS_PER_CLASS = 8
 
-#: So many aliases are kept in all: some 200 MB of requests. Beyond it, each class lets one alias through into
-#: the queue instead of keeping it, so that memory is bounded and still no class hangs on one URL.
+#: So many aliases are kept in memory in all: some 200 MB of requests.
 HEIRS_IN_ALL = 100_000
+
+
+class Overflow(Protocol[Heir]):
+    """Where heirs are for whom there is no room in memory; of each class the oldest comes back first."""
+
+    def put(self, key: bytes, url: str, heir: Heir) -> bool:
+        """False: this one cannot be kept there."""
+
+    def take(self, key: bytes) -> tuple[str, Heir] | None: ...
+
+    def forget(self, key: bytes) -> None: ...
 
 
 @dataclass(slots=True)
 class _Class(Generic[Heir]):
     standing: tuple[str, ...] = ()  #: URLs that were let through and have no outcome yet
     heirs: tuple[tuple[str, Heir], ...] = ()  #: the oldest first
-    failed: set[str] | None = (
-        None  #: URLs that brought no page; made when needed, since most classes never do
-    )
+    overflowed: bool = False  #: there are heirs elsewhere, all of them later ones
+    tried: set[str] | None = None  #: URLs that had their turn; made when needed, since most classes have none
+    failed: bool = False  #: one of them brought no page
     resting: bool = False  #: it is believed to have its page, under a URL of another class
+    landed_on: bytes | None = None  #: that class
 
 
 class WaitingClasses(Generic[Heir]):
     """All classes without a page, by key."""
 
-    def __init__(self) -> None:
+    def __init__(self, overflow: Overflow[Heir]) -> None:
         self._classes: dict[bytes, _Class[Heir]] = {}
         self._with_heirs: dict[bytes, None] = {}  # a set that keeps its order, so that crawls can be repeated
         self._room = HEIRS_IN_ALL
+        self._overflow = overflow
 
     def stand(self, key: bytes, url: str) -> None:
         """*url* is let through for its class."""
@@ -58,27 +70,33 @@ class WaitingClasses(Generic[Heir]):
         waiting = self._classes.get(key)
         return waiting is not None and url in waiting.standing
 
+    def has_failed(self, key: bytes) -> bool:
+        """Whether all that stood for the class brought no page."""
+        waiting = self._classes.get(key)
+        return waiting is not None and not waiting.standing and not waiting.resting
+
     def may_stand(self, key: bytes, url: str) -> bool:
         """Whether the class failed and *url* has not been tried for it."""
-        waiting = self._classes.get(key)
-        if waiting is None or waiting.standing or waiting.resting:
-            return False
-        return url not in (waiting.failed or ())
+        return self.has_failed(key) and url not in (self._classes[key].tried or ())
 
     def was_tried(self, key: bytes, url: str) -> bool:
         """Whether *url* was let through for a class that still waits."""
         waiting = self._classes.get(key)
-        return waiting is not None and (url in waiting.standing or url in (waiting.failed or ()))
+        return waiting is not None and (url in waiting.standing or url in (waiting.tried or ()))
 
     def keep(self, key: bytes, url: str, heir: Heir) -> bool:
-        """Remember a filtered alias. False: there is no room, and it should be let through instead."""
+        """Remember a filtered alias. False: there is no room anywhere, and it must be let through instead."""
         waiting = self._classes.get(key)
-        if waiting is None or len(waiting.heirs) >= HEIRS_PER_CLASS:
+        if waiting is None or self.was_tried(key, url) or any(url == kept for kept, _ in waiting.heirs):
             return True
-        if self.was_tried(key, url) or any(url == kept for kept, _ in waiting.heirs):
-            return True
-        if self._room <= 0:
-            return bool(waiting.heirs) or len(waiting.standing) > 1 or waiting.resting
+        has_room = self._room > 0
+        if waiting.overflowed or not has_room or len(waiting.heirs) >= HEIRS_PER_CLASS:
+            if self._overflow.put(key, url, heir):
+                waiting.overflowed = True
+                self._with_heirs[key] = None
+                return True
+            if not has_room:
+                return False
         self._room -= 1
         self._with_heirs[key] = None
         waiting.heirs += ((url, heir),)
@@ -91,13 +109,26 @@ class WaitingClasses(Generic[Heir]):
             return False
         self._room += len(waiting.heirs)
         self._with_heirs.pop(key, None)
-        return bool(waiting.failed)
+        if waiting.overflowed:
+            self._overflow.forget(key)
+        return waiting.failed
 
-    def rest(self, key: bytes) -> None:
-        """The class seems to have its page, and keeps its heirs in case that turns out wrong: then it fails."""
-        if waiting := self._classes.get(key):
-            waiting.resting = True
-            waiting.standing = ()
+    def rest(self, key: bytes, landed_on: bytes) -> None:
+        """The class seems to have its page, which is that of another class.
+
+        It keeps its heirs in case that turns out wrong: then it fails. `orphans` has the next of them tried;
+        two that landed on the same page settle it.
+        """
+        waiting = self._classes.get(key)
+        if waiting is None:
+            return
+        if waiting.landed_on == landed_on:
+            self.settle(key)
+            return
+        waiting.resting = True
+        waiting.landed_on = landed_on
+        waiting.tried = {*waiting.standing, *(waiting.tried or ())}
+        waiting.standing = ()
 
     def fail(self, key: bytes, url: str) -> Heir | None:
         """*url* brought no page. The heir to queue now, if nothing else stands for the class."""
@@ -105,7 +136,8 @@ class WaitingClasses(Generic[Heir]):
         if waiting is None:
             return None
         waiting.resting = False
-        waiting.failed = {url, *(waiting.failed or ())}
+        waiting.failed = True
+        waiting.tried = {url, *(waiting.tried or ())}
         waiting.standing = tuple(other for other in waiting.standing if other != url)
         return None if waiting.standing else self._next_heir(key, waiting)
 
@@ -113,9 +145,9 @@ class WaitingClasses(Generic[Heir]):
         """One heir of each class that has any, when it is known that nothing that stands can still succeed."""
         for key in tuple(self._with_heirs):
             waiting = self._classes[key]
-            if waiting.resting:
-                continue
-            waiting.failed = {*waiting.standing, *(waiting.failed or ())}
+            waiting.failed = waiting.failed or not waiting.resting
+            waiting.resting = False
+            waiting.tried = {*waiting.standing, *(waiting.tried or ())}
             waiting.standing = ()
             heir = self._next_heir(key, waiting)
             if heir is not None:
@@ -127,27 +159,44 @@ class WaitingClasses(Generic[Heir]):
             key: (
                 waiting.standing,
                 tuple((url, frozen) for url, heir in waiting.heirs if (frozen := freeze(heir)) is not None),
+                waiting.overflowed,
+                waiting.tried,
                 waiting.failed,
                 waiting.resting,
+                waiting.landed_on,
             )
             for key, waiting in self._classes.items()
         }
 
     def load(self, dumped: dict[bytes, Any], thaw: Callable[[Any], Heir]) -> None:
-        for key, (standing, heirs, failed, resting) in dumped.items():
-            self._classes[key] = _Class(
-                standing, tuple((url, thaw(heir)) for url, heir in heirs), failed, resting
-            )
+        for key, (standing, heirs, overflowed, *rest) in dumped.items():
+            thawed = tuple((url, thaw(heir)) for url, heir in heirs)
+            self._classes[key] = _Class(standing, thawed, overflowed, *rest)
             self._room -= len(heirs)
-            if heirs:
+            if heirs or overflowed:
                 self._with_heirs[key] = None
 
     def _next_heir(self, key: bytes, waiting: _Class[Heir]) -> Heir | None:
-        if not waiting.heirs:
-            return None
-        (_, heir), *rest = waiting.heirs
-        waiting.heirs = tuple(rest)
-        self._room += 1
-        if not waiting.heirs:
-            del self._with_heirs[key]
-        return heir
+        while (found := self._taken(key, waiting)) is not None:
+            url, heir = found
+            if url not in (
+                waiting.tried or ()
+            ):  # one kept elsewhere may have been seen, and tried, again since
+                return heir
+        return None
+
+    def _taken(self, key: bytes, waiting: _Class[Heir]) -> tuple[str, Heir] | None:
+        if waiting.heirs:
+            found, *rest = waiting.heirs
+            waiting.heirs = tuple(rest)
+            self._room += 1
+        else:
+            later = self._overflow.take(key) if waiting.overflowed else None
+            waiting.overflowed = later is not None
+            if later is None:
+                self._with_heirs.pop(key, None)
+                return None
+            found = later
+        if not waiting.heirs and not waiting.overflowed:
+            self._with_heirs.pop(key, None)
+        return found

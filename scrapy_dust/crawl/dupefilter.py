@@ -7,6 +7,7 @@ it. So here
 - a redirect to the class it came from goes through, also where it is Scrapy's own canonicalization that makes
   both ends equal; the very same URL may come back once in a chain, as on sites that set a cookie first;
 - while a class has no page, its aliases are kept, and queued in turn as those before them fail: `succession`;
+- what asks not to be filtered, as start requests do, is not fetched again when it is linked: `unfiltered`;
 - a few of the URLs that a rule would filter are fetched all the same, so that a rule that is no longer true
   is found out.
 
@@ -17,15 +18,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from scrapy import signals
 from scrapy.utils.job import job_dir
 from scrapy.utils.misc import build_from_crawler, load_object
 
 from scrapy_dust.crawl import job
 from scrapy_dust.crawl.filtering import Filtering
 from scrapy_dust.crawl.fingerprinter import class_key
-from scrapy_dust.crawl.requests import CANARY, follows_rules
+from scrapy_dust.crawl.requests import CANARY, as_written, follows_rules, is_retry
 from scrapy_dust.crawl.rules import rules_of
 from scrapy_dust.crawl.succession import STANDS_FOR, Succession
+from scrapy_dust.crawl.unfiltered import Unfiltered
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
@@ -49,8 +52,11 @@ class DustDupeFilter:
         self._crawler = crawler
         self._filtering = Filtering(crawler, self._rules)
         self._succession = Succession(crawler)
+        self._unfiltered = Unfiltered()
         self._shadow: set[bytes] = set()  #: keys that would have been seen
         self._jobdir = job_dir(crawler.settings) if self._rules.enforced else None
+        if self._rules.enforced:
+            crawler.signals.connect(self._request_scheduled, signal=signals.request_scheduled)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -74,12 +80,13 @@ class DustDupeFilter:
 
     def open(self) -> Deferred[None] | None:
         if self._jobdir is not None:
-            job.restore(self._jobdir, self._spider, self._succession, self._filtering)
+            job.restore(self._jobdir, self._spider, self._succession, self._filtering, self._unfiltered)
         return self._inner.open()
 
     def close(self, reason: str) -> Deferred[None] | None:
         if self._jobdir is not None:
-            job.save(self._jobdir, self._spider, self._succession, self._filtering)
+            job.save(self._jobdir, self._spider, self._succession, self._filtering, self._unfiltered)
+        self._succession.close()
         return self._inner.close(reason)
 
     def log(self, request: Request, spider: Spider) -> None:
@@ -101,11 +108,20 @@ class DustDupeFilter:
             self._succession.chain_ended(request, self._key(request))
         return seen
 
+    def is_canary(self, url: str) -> bool:
+        """Whether *url* is fetched although a rule suppresses it, and so must be fetched as it is."""
+        return self._filtering.is_canary(url)
+
     def _is_admitted(self, request: Request, seen: bool) -> bool:
         if not request.meta.get("redirect_urls"):
             request.meta.pop(CANARY, None)  # copied from the request before
         key = self._key(request)
-        is_first = self._filtering.is_first(request, key)
+        written = self._as_written(request, key)
+        is_first = self._filtering.is_first(written, key)
+        if self._rules.are_set_aside(request.url):
+            seen = seen and not is_first
+        elif not seen:
+            seen = self._had_unfiltered(request, key)
         if seen:
             if self._continues(request) and not self._was_tried_elsewhere(request, key):
                 self._crawler.stats.inc_value(Stat.REDIRECTS_CONTINUED.value)
@@ -113,19 +129,47 @@ class DustDupeFilter:
                     self._succession.admit(request, key)
                 return True
             self._succession.chain_ended(request, key)
-            if self._is_canary(request, key, is_first):
+            if self._becomes_canary(written, key, is_first):
                 return True
-            if not self._is_needed(request, key, is_first):
+            if not self._is_needed(written, key, is_first):
                 return False
+        self._admit(request, key)
+        return True
+
+    def _as_written(self, request: Request, key: bytes) -> Request:
+        """The request in whose place *request* was put, where it was."""
+        written = as_written(request)
+        # Meta is copied from request to request; only what has the same key can be meant.
+        return request if written is None or self._key(written) != key else written
+
+    def _admit(self, request: Request, key: bytes) -> None:
         self._filtering.fetched(request, key)
         self._succession.admit(request, key)
-        return True
+        written = self._as_written(request, key)
+        if written is not request:
+            self._succession.keep(written, key)
+
+    def _had_unfiltered(self, request: Request, key: bytes) -> bool:
+        # If it failed, what links to it is another chance, as it is without us.
+        failed = self._succession.classes.has_failed(key)
+        return not failed and self._unfiltered.had(key, request, self._spider)
+
+    def _request_scheduled(self, request: Request, spider: Spider) -> None:
+        """What asks not to be filtered comes by here and nowhere else."""
+        if not request.dont_filter or is_retry(request):
+            return
+        if not (follows_rules(request) and self._rules.cover(request.url)):
+            return
+        key = self._key(request)
+        self._filtering.is_first(request, key)
+        if self._unfiltered.add(key, request, spider):
+            self._admit(request, key)
 
     def _was_tried_elsewhere(self, request: Request, key: bytes) -> bool:
         chain = request.meta["redirect_urls"]
         return request.url not in chain and self._succession.classes.was_tried(key, request.url)
 
-    def _is_canary(self, request: Request, key: bytes, is_first: bool) -> bool:
+    def _becomes_canary(self, request: Request, key: bytes, is_first: bool) -> bool:
         if not (is_first and self._filtering.is_canary(request.url)):
             return False
         request.meta[CANARY] = True

@@ -12,8 +12,10 @@ from hashlib import sha1
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from scrapy import signals
 from scrapy.utils.misc import build_from_crawler, load_object
 
+from scrapy_dust.crawl.media import spare_media
 from scrapy_dust.crawl.requests import canonical_request, fragment_for_scripts, without_fragment
 from scrapy_dust.crawl.rules import rules_of
 from scrapy_dust.stats import Stat
@@ -44,6 +46,9 @@ class DustRequestFingerprinter:
         # request is a new object, which the fallback's own cache does not know.
         self._keys: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
         rules.changed.append(self._keys.clear)
+        self._crawler = crawler
+        if rules.enforced:
+            crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -58,6 +63,9 @@ class DustRequestFingerprinter:
             key = class_key(request, self._canonize, own, self._stats) or own(request)
             self._keys[request] = key
         return key
+
+    def _spider_opened(self) -> None:
+        spare_media(self._crawler, self, self._fallback)
 
     def _underneath(self, request: Request) -> bytes:
         """What the wrapped fingerprinter says; with the fragment, where a browser may go by it."""

@@ -1,12 +1,14 @@
 """Requests as rules see them: which URL is asked for, whether rules may speak of it, and its canonical form.
 
-Facts about other packages stand here and nowhere else. None of them is imported.
+Facts about other packages stand here and nowhere else. None of them but Scrapy is imported.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
+
+from scrapy.http.request import NO_CALLBACK
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -25,6 +27,13 @@ CANARY = "dust_canary"
 TRIAL = "dust_trial"
 
 
+#: In a request's meta, by us, for the spider: the URL that was written where the request's own was put instead.
+ORIGINAL_URL = "dust_original_url"
+
+#: In a request's meta, internal: its URL is fetched as it was written, since the canonical one failed.
+AS_WRITTEN = "_dust_as_written"
+
+
 def follows_rules(request: Request) -> bool:
     """Whether rules may change this request's key."""
     meta = request.meta
@@ -32,10 +41,41 @@ def follows_rules(request: Request) -> bool:
         request.method in ("GET", "HEAD")
         and meta.get(OPT_OUT) is not False
         and not meta.get("verbatim_url")
+        # Images, files, robots.txt: they never pass the dupefilter, and each URL is its own file.
+        and request.callback is not NO_CALLBACK
         # scrapy-splash sends each request twice, the second time to the renderer. If both had the key of
         # the page, the second would be a duplicate of the first.
         and not is_rendered(request)
     )
+
+
+def may_be_rewritten(request: Request) -> bool:
+    """Whether another URL may be fetched in the place of *request*'s.
+
+    Not where a redirect led: the site itself said which URL it wants. Not for ``scrapy parse``, which shows what
+    becomes of the URL that was typed; ``scrapy fetch`` asks not to be filtered.
+    """
+    meta = request.meta
+    return (
+        follows_rules(request)
+        and not request.dont_filter
+        and not meta.get(AS_WRITTEN)
+        and not meta.get("redirect_urls")
+        and not ("_depth" in meta and "_callback" in meta)
+    )
+
+
+def as_written(request: Request) -> Request | None:
+    """The request in whose place *request* is; None: it is in no other's place."""
+    written = request.meta.get(ORIGINAL_URL)
+    if written is None or request.meta.get("redirect_urls"):
+        return None
+    meta = {name: value for name, value in request.meta.items() if name != ORIGINAL_URL}
+    return request.replace(url=written, meta={**meta, AS_WRITTEN: True})
+
+
+def is_retry(request: Request) -> bool:
+    return bool(request.meta.get("retry_times"))
 
 
 def target_url(request: Request) -> str:

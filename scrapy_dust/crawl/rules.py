@@ -2,25 +2,24 @@
 
 Read once per crawler, by whichever of our components is built first, so that fingerprinter, dupefilter and
 extension can never disagree, however few of them a project has configured. All that can be wrong (a setting,
-a rule book, a JOBDIR begun with other rules) is said here, before anything is fetched.
+a rule book, a JOBDIR that cannot be gone on with) is said here, before anything is fetched.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from scrapy.utils.job import job_dir
 from scrapy.utils.misc import load_object
 
+from scrapy_dust.crawl.job_rules import RulesInForce, rules_of_job
 from scrapy_dust.dust.canonization import Canonizer, Step
 from scrapy_dust.dust.rules import Rule
-from scrapy_dust.errors import DustError
 from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.entries import Status, rule_id
 from scrapy_dust.rule_book.files import in_project
@@ -29,12 +28,6 @@ from scrapy_dust.sites import site_of
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
-
-#: In a JOBDIR: the version of the rules that its fingerprints were made with.
-VERSION_FILE = "dust-rules.version"
-
-#: The version where no rule is in force: the keys are those of the fingerprinter underneath.
-NO_RULES = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +45,9 @@ class CrawlRules:
     version: str  #: of all that determines keys
     stale: frozenset[str] = frozenset()  #: ids of rules that nothing has tested for too long
     changed: list[Callable[[], None]] = field(default_factory=list)  #: what to tell when keys change
+    set_aside: frozenset[str] = frozenset()  #: sites of which a rule was taken back since the job began
+    left_alone: tuple[str, ...] = ()  #: domains of which all were taken back since the job began
+    answering: frozenset[tuple[str, Rule]] = frozenset()  #: rules whose target has been seen to answer
 
     @property
     def enforced(self) -> bool:
@@ -61,6 +57,12 @@ class CrawlRules:
     def cover(self, url: str) -> bool:
         """Whether any rule speaks of *url*'s site."""
         return bool(self.sites) and self.site_of(url) in self.sites
+
+    def are_set_aside(self, url: str) -> bool:
+        """Whether only what was asked for itself is filtered of *url*'s site."""
+        if self.left_alone and _but(self.left_alone)(url) is None:
+            return True
+        return bool(self.set_aside) and self.site_of(url) in self.set_aside
 
     def explain(self, url: str) -> tuple[tuple[str, Step], ...]:
         """The rules that change *url*, each with its id."""
@@ -78,15 +80,25 @@ class CrawlRules:
 _rules: WeakKeyDictionary[Crawler, CrawlRules] = WeakKeyDictionary()
 
 
+_WRAPPED = (
+    "fallback_request_fingerprinter_class",
+    "fallback_dupefilter_class",
+    "fallback_scheduler",
+    "fallback_httpcache_storage",
+)
+
+
 def rules_of(crawler: Crawler) -> CrawlRules:
     """Raises `ValueError` or `DustError`, in one sentence, if the crawl must not start."""
     if crawler not in _rules:
         settings = DustSettings.from_settings(crawler.settings)
-        for name in ("fallback_request_fingerprinter_class", "fallback_dupefilter_class"):
+        for name in _WRAPPED:
             _refuse_ours(name, getattr(settings, name))
-        rules = _load(settings)
-        if settings.enabled:
-            _hold_to(rules, job_dir(crawler.settings))
+        in_force = RulesInForce(_book(settings), settings)
+        jobdir = job_dir(crawler.settings)
+        if settings.enabled and jobdir is not None:
+            in_force = rules_of_job(jobdir, in_force)
+        rules = _compiled(in_force)
         _rules[crawler] = rules
     return _rules[crawler]
 
@@ -98,17 +110,18 @@ def _refuse_ours(name: str, underneath: object) -> None:
         raise ValueError(f"{setting_name(name)} must be the class to put underneath, got scrapy-dust's own.")
 
 
-def _load(settings: DustSettings) -> CrawlRules:
-    book = RuleBook()
-    if settings.enabled and settings.mode != "off":
-        book = RuleBook.load([in_project(path) for path in settings.rules])
+def _book(settings: DustSettings) -> RuleBook:
+    if not settings.enabled or settings.mode == "off":
+        return RuleBook()
+    return RuleBook.load([in_project(path) for path in settings.rules])
+
+
+def _compiled(in_force: RulesInForce) -> CrawlRules:
+    book, settings = in_force.book, in_force.settings
     by_site = book.rules_by_site()
-    # Passes are part of the version: with fewer of them a URL may keep the form it came with.
-    keyed = bool(by_site) and settings.mode == "enforce"
     of = _but(settings.skip_domains)
     canonizer = Canonizer(by_site, of, settings.passes)
     canonize = lru_cache(maxsize=1000)(canonizer.canonize)
-    skipped = "".join(f"/-{domain}" for domain in settings.skip_domains)
     return CrawlRules(
         settings=settings,
         canonizer=canonizer,
@@ -116,13 +129,17 @@ def _load(settings: DustSettings) -> CrawlRules:
         site_of=of,
         sites=frozenset(by_site),
         count=sum(map(len, by_site.values())),
-        version=f"{book.version}/{settings.passes}{skipped}" if keyed else NO_RULES,
+        version=in_force.version,
         stale=_stale(book, settings.max_age),
         changed=[canonize.cache_clear],
+        set_aside=in_force.set_aside,
+        left_alone=in_force.left_alone,
+        answering=frozenset(_answering(book, canonizer)) if settings.rewrite else frozenset(),
     )
 
 
-def _but(domains: Sequence[str]) -> Callable[[str], str | None]:
+@lru_cache(maxsize=8)
+def _but(domains: tuple[str, ...]) -> Callable[[str], str | None]:
     """`site_of`, but None for the hosts of *domains* and those below them."""
     if not domains:
         return site_of
@@ -148,25 +165,16 @@ def _stale(book: RuleBook, max_age: int) -> frozenset[str]:
     )
 
 
-def _hold_to(rules: CrawlRules, jobdir: str | None) -> None:
-    """Refuse to go on with a job whose fingerprints were made by other rules; begin a new one with these."""
-    if jobdir is None:
-        return
-    record = Path(jobdir, VERSION_FILE)
-    try:
-        begun_with = record.read_text(encoding="ascii").strip()
-    except FileNotFoundError:
-        record.write_text(f"{rules.version}\n", encoding="ascii")
-        return
-    if begun_with != rules.version:
-        raise DustError(
-            f"{jobdir} was begun with {_said(begun_with)} and the crawl would go on with {_said(rules.version)}: "
-            "put the rule book and DUST_MODE back as they were, or begin anew with another JOBDIR."
-        )
+def _answering(book: RuleBook, canonizer: Canonizer) -> Iterator[tuple[str, Rule]]:
+    """The rules of which a log or a validation saw a URL that they lead to answer, with the right page.
 
-
-def _said(version: str) -> str:
-    return "no rules" if version == NO_RULES else f"version {version} of the rules"
+    The second URL of an example answered; mostly it is any other of its class, and not where the rules lead.
+    """
+    for site, rules in book.rules_by_site().items():
+        led_to = {entry.rule: [b for _, b in entry.evidence.examples] for entry in book.entries(site)}
+        for rule in rules:
+            if any(canonizer.canonize(url) == url for url in led_to[rule]):
+                yield site, rule
 
 
 def names(explained: Sequence[tuple[str, Step]]) -> str:

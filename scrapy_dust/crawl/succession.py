@@ -1,21 +1,28 @@
 """Who stands for a class, what became of it, and who comes next.
 
-An outcome is known from ``response_received``: a 2xx is a page, anything else that reached the spider is none,
-whether or not the spider handles it, since another alias may still have the page. What ends without an answer
-(an exception after all retries, robots.txt, a redirect that was dropped) leaves no trace that a dupefilter
-could see; it is known to have failed when the spider is idle.
+An answer that is no 2xx is none of the class's page, whether or not the spider handles it, since another alias
+may still have it. A 2xx is one when it has come to the spider, past all spider middlewares; an exception when
+it has passed all downloader middlewares. `DustOutcomeMiddleware` tells of both; where a project does without
+it, ``response_received`` has to do. What leaves no trace at all (an exception while an answer was processed, a
+redirect that a signal handler refused) is known to have failed when the spider is idle.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Generator, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy import Request, signals
 from scrapy.exceptions import DontCloseSpider
+from scrapy.utils.job import job_dir
 
 from scrapy_dust.crawl.classes import WaitingClasses
+from scrapy_dust.crawl.heirs import HEIRS_FILE, TEMPORARY, HeirsOnDisk
+from scrapy_dust.crawl.outcomes import DustOutcomeMiddleware
+from scrapy_dust.crawl.requests import is_rendered
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
@@ -33,16 +40,24 @@ STANDS_FOR = "_dust_stands_for"
 #: A class's key in hex, and the URL let through for it.
 Standing = tuple[str, str]
 
+#: Of so many pages where redirects led it is known whence: some 40 MB. Of the others, a class that lands there
+#: is taken for the first one, and has to be confirmed by its next alias as ever.
+LANDINGS_REMEMBERED = 100_000
+
 
 class Succession:
     """Of one crawl."""
 
     def __init__(self, crawler: Crawler) -> None:
-        self.classes: WaitingClasses[Request] = WaitingClasses()
+        jobdir = job_dir(crawler.settings)
+        self._on_disk = HeirsOnDisk(str(Path(jobdir, HEIRS_FILE)) if jobdir else TEMPORARY, self._spider)
+        self.classes: WaitingClasses[Request] = WaitingClasses(self._on_disk)
         self._crawler = crawler
         self._ready: list[Request] = []
+        self._sees_spider_input = False
         #: Key where redirects led that left a class → where the first of them came from; None: several classes.
         self._led_here: dict[bytes, Standing | None] = {}
+        crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
         crawler.signals.connect(self._response_received, signal=signals.response_received)
         crawler.signals.connect(self._spider_idle, signal=signals.spider_idle)
 
@@ -66,6 +81,21 @@ class Succession:
         if request.meta.get("redirect_urls"):
             self._ready += self._conclude(request, key, is_page=not self.classes.is_waiting(key))
 
+    def failed(self, request: Request) -> None:
+        """*request* ended without an answer, and nothing goes on in its place."""
+        if request.meta.get(STANDS_FOR):
+            self._ready += self._conclude(request, None, is_page=False)
+            self._queue_heirs()
+
+    def delivered(self, response: Response) -> None:
+        """*response* has come to the spider."""
+        request = response.request
+        if request is not None and request.meta.get(STANDS_FOR):
+            self._ready += self._conclude(
+                request, self._landing(request, response), is_page=_is_page(response)
+            )
+            self._queue_heirs()
+
     def at_rest(self) -> WaitingClasses[Request]:
         """All classes, with the heirs that were about to be queued back in their places."""
         for heir in self._ready:
@@ -73,12 +103,28 @@ class Succession:
         self._ready.clear()
         return self.classes
 
+    def close(self) -> None:
+        self._on_disk.close()
+
+    def _spider_opened(self, spider: Spider) -> None:
+        at_download = self._crawler.get_downloader_middleware(DustOutcomeMiddleware)
+        at_spider = self._crawler.get_spider_middleware(DustOutcomeMiddleware)
+        for middleware in (at_download, at_spider):
+            if middleware is not None:
+                middleware.succession = self
+        self._sees_spider_input = at_spider is not None
+
     def _response_received(self, response: Response, request: Request, spider: Spider) -> None:
-        if request.meta.get(STANDS_FOR):
-            redirected = request.meta.get("redirect_urls")
-            key = self._crawler.request_fingerprinter.fingerprint(request) if redirected else None
-            self._ready += self._conclude(request, key, is_page=200 <= response.status < 300)
-        self._queue_heirs()
+        if not (self._sees_spider_input and _is_page(response)):
+            self.delivered(response)
+
+    def _landing(self, request: Request, response: Response) -> bytes | None:
+        """The key of the page that redirects led to, Scrapy's or those that a browser followed; None: no redirect."""
+        fingerprint = self._crawler.request_fingerprinter.fingerprint
+        if response.url != request.url and not is_rendered(request):
+            with suppress(TypeError, ValueError):  # a subclass of Request that wants more, a URL that is none
+                return fingerprint(request.replace(url=response.url))
+        return fingerprint(request) if request.meta.get("redirect_urls") else None
 
     def _conclude(self, request: Request, landed_on: bytes | None, *, is_page: bool) -> Iterator[Request]:
         """Settle or fail all that *request* stands for; the heirs that come next.
@@ -94,18 +140,20 @@ class Succession:
             if is_page and landed_on in (None, key):
                 if self.classes.settle(key):
                     self._crawler.stats.inc_value(Stat.KEPT_ALIVE.value)
-            elif is_page and not is_shared:
-                self.classes.rest(key)
+            elif is_page and landed_on is not None and not is_shared:
+                self.classes.rest(key, landed_on)
             else:
                 yield from self._fail(key, url)
 
     def _left(self, origin: Standing, landed_on: bytes) -> Generator[Request, None, bool]:
         """A redirect led from *origin* out of its class. Whether redirects from other classes led there too.
 
-        A page to which several classes redirect is a login, a home or an error page, and the page of none of
-        them. As long as there is one class only, it is believed to have found its own.
+        A page to which several classes redirect is a login, a home or an error page, and the page of none
+        of them. As long as there is one class only, it is believed to have found its own.
         """
         first = self._led_here.setdefault(landed_on, origin)
+        if len(self._led_here) > LANDINGS_REMEMBERED:
+            del self._led_here[next(iter(self._led_here))]
         if first is not None and first[0] == origin[0]:
             return False
         if first is not None:
@@ -134,3 +182,11 @@ class Succession:
                 extra={"spider": self._crawler.spider},
             )
             self._crawler.engine.crawl(heir)
+
+    def _spider(self) -> Spider:
+        assert self._crawler.spider is not None
+        return self._crawler.spider
+
+
+def _is_page(response: Response) -> bool:
+    return 200 <= response.status < 300

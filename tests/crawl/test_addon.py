@@ -6,12 +6,22 @@ import logging
 
 import pytest
 from scrapy import Request
+from scrapy.core.scheduler import Scheduler
 from scrapy.dupefilters import BaseDupeFilter, RFPDupeFilter
 from scrapy.settings import BaseSettings, Settings
 from scrapy.utils.request import RequestFingerprinter, fingerprint
 from scrapy.utils.test import get_crawler
 
-from scrapy_dust import Addon, CrawlLogMiddleware, DustDupeFilter, DustExtension, DustRequestFingerprinter
+from scrapy_dust import (
+    Addon,
+    CrawlLogMiddleware,
+    DustCacheStorage,
+    DustDupeFilter,
+    DustExtension,
+    DustOutcomeMiddleware,
+    DustRequestFingerprinter,
+    DustScheduler,
+)
 from scrapy_dust.dust.rules import ParameterRule
 from tests.crawl.crawling import QUIET, crawl
 from tests.crawl.site import page, serving
@@ -23,6 +33,10 @@ class Fingerprinter(RequestFingerprinter):
 
 
 class Filter(RFPDupeFilter):
+    pass
+
+
+class Queue(Scheduler):
     pass
 
 
@@ -38,13 +52,27 @@ def test_one_line_in_the_settings_is_all():
     assert settings["EXTENSIONS"][DustExtension] == 500
     assert settings["REQUEST_FINGERPRINTER_CLASS"] is DustRequestFingerprinter
     assert settings["DUPEFILTER_CLASS"] is DustDupeFilter
+    assert settings["DOWNLOADER_MIDDLEWARES"][DustOutcomeMiddleware] == 1
+    assert settings["SPIDER_MIDDLEWARES"][DustOutcomeMiddleware] == 950
+
+
+def test_the_scheduler_and_the_cache_are_wrapped_where_there_is_a_reason_to():
+    untouched = Settings()
+    for name in ("SCHEDULER", "HTTPCACHE_STORAGE"):
+        assert updated({})[name] == untouched[name]
+    settings = updated({"DUST_REWRITE": True, "HTTPCACHE_ENABLED": True, "SCHEDULER": Queue})
+    assert settings["SCHEDULER"] is DustScheduler
+    assert settings["DUST_FALLBACK_SCHEDULER"] is Queue
+    assert settings["HTTPCACHE_STORAGE"] is DustCacheStorage
+    assert settings["DUST_FALLBACK_HTTPCACHE_STORAGE"] == untouched["HTTPCACHE_STORAGE"]
 
 
 @pytest.mark.parametrize("ours", [CrawlLogMiddleware, "scrapy_dust.CrawlLogMiddleware"])
 @pytest.mark.parametrize("order", [10, None])
 def test_an_order_that_the_user_chose_stays(ours, order):
     settings = updated({"DOWNLOADER_MIDDLEWARES": {ours: order}})
-    assert list(settings["DOWNLOADER_MIDDLEWARES"].values()) == [order]
+    assert settings["DOWNLOADER_MIDDLEWARES"][ours] == order
+    assert len(settings["DOWNLOADER_MIDDLEWARES"]) == 2
 
 
 def test_an_extension_that_the_user_turned_off_stays_off():
@@ -103,6 +131,8 @@ def test_a_class_made_from_ours_is_ours():
         ("REQUEST_FINGERPRINTER_CLASS", "scrapy_dust.DustRequestFingerprinter"),
         ("DUPEFILTER_CLASS", DustDupeFilter),
         ("DUPEFILTER_CLASS", OfOurs),
+        ("SCHEDULER", DustScheduler),
+        ("HTTPCACHE_STORAGE", DustCacheStorage),
     ],
 )
 def test_our_parts_under_themselves_are_refused(settings, name, ours):

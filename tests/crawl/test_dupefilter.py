@@ -10,7 +10,7 @@ from scrapy import Request, Spider
 from scrapy.dupefilters import RFPDupeFilter
 from scrapy.utils.test import get_crawler
 
-from scrapy_dust.crawl import classes, filtering
+from scrapy_dust.crawl import filtering
 from scrapy_dust.crawl.dupefilter import DustDupeFilter
 from scrapy_dust.dust.rules import ParameterRule
 from scrapy_dust.rule_book.entries import rule_id
@@ -113,33 +113,6 @@ def test_a_canary_that_fails_does_not_reopen_a_class_that_has_its_page(with_rule
             aliases_of[xxhash.xxh64_intdigest(site.url(path).encode()) < 2**63] = path
         crawl([site.url("/p")], with_rules(site, SID) | {"DUST_CANARY_RATE": 0.5}, follow=True)
     assert site.asked == ["/p", aliases_of[True], "/next"]
-
-
-def test_where_there_is_no_room_for_heirs_one_alias_of_each_class_is_fetched_instead(with_rules, monkeypatch):
-    monkeypatch.setattr(classes, "HEIRS_IN_ALL", 3)
-
-    def web(path):
-        return error(404) if path.endswith("sid=0") else page()
-
-    with serving(web) as site:
-        # By rounds, so that all classes wait when the second aliases come.
-        urls = [site.url(f"/p?id={n}&sid={sid}") for sid in range(4) for n in range(10)]
-        result = crawl([Request(url, priority=n == 0) for n, url in enumerate(urls)], with_rules(site, SID))
-    assert len({url.partition("&")[0] for url in result.got}) == 10
-    assert result.stats["dust/aliases_without_room"] >= 1
-    assert len(site.asked) <= 30
-
-
-def test_http_cache_and_rules_go_together(with_rules, tmp_path):
-    with serving(lambda path: page(words=path)) as site:
-        settings = with_rules(site, SID) | {
-            "HTTPCACHE_ENABLED": True,
-            "HTTPCACHE_DIR": str(tmp_path / "cache"),
-        }
-        crawl(aliases(site, 3, of=3), settings)
-        result = crawl(aliases(site, 3, of=3), settings)
-    assert len(site.asked) == 3
-    assert result.stats["httpcache/hit"] == 3
 
 
 class Asked(RFPDupeFilter):

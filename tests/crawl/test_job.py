@@ -1,4 +1,4 @@
-"""A job that is paused and resumed: with the same rules it loses nothing, with others it is refused."""
+"""A job that is paused and resumed goes on with the rules it began with, and loses nothing."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import threading
 from pathlib import Path
 
 import pytest
+from scrapy import Request
 from scrapy.exceptions import CloseSpider
 
+from scrapy_dust.crawl import classes
 from scrapy_dust.dust.rules import ParameterRule
 from scrapy_dust.errors import DustError
+from scrapy_dust.rule_book import book
 from tests.crawl.crawling import Visitor, crawl
 from tests.crawl.site import Answer, error, page, serving
 
@@ -67,29 +70,81 @@ def test_aliases_seen_before_the_pause_still_stand_in_for_a_url_that_fails_after
     assert result.got == [urls[2]]
 
 
-def test_a_job_begun_with_other_rules_is_refused_in_a_sentence_that_says_how_to_go_on(with_rules, job):
+def test_a_job_goes_on_with_the_rules_it_began_with(with_rules, job):
+    UTM = ParameterRule("utm")
     with serving(lambda path: page()) as site:
-        crawl([site.url("/")], with_rules(site, SID) | job)
-        with pytest.raises(
-            DustError, match=r"job was begun with version \w+/10 .* put .* back .* another JOBDIR\.$"
-        ):
-            crawl([site.url("/2")], with_rules(site, SID, ParameterRule("utm")) | job)
-    assert site.asked == ["/"]
+        crawl([site.url("/p?id=1&sid=a&utm=a")], with_rules(site, SID) | job)
+        with_both = with_rules(site, SID, UTM) | job
+        crawl([site.url("/p?id=1&sid=b&utm=a"), site.url("/p?id=1&sid=b&utm=b")], with_both)
+        assert site.asked == ["/p?id=1&sid=a&utm=a", "/p?id=1&sid=b&utm=b"]
+        crawl([site.url("/p?id=1&sid=b&utm=b")], with_both | {"JOBDIR": job["JOBDIR"] + "2"})
+        crawl([site.url("/p?id=1&sid=b&utm=c")], with_both | {"JOBDIR": job["JOBDIR"] + "2"})
+    assert len(site.asked) == 3
 
 
-@pytest.mark.parametrize("mode", ["off", "shadow"])
-def test_a_job_begun_with_rules_is_not_resumed_without_them(with_rules, job, mode):
+def without(with_rules, site, how):
+    """Settings of a crawl in which the rule is no longer in force."""
+    if how == "another rule":
+        return with_rules(site, ParameterRule("utm"))
+    if how == "no rule":
+        return with_rules(site)
+    if how == "skipped":
+        return with_rules(site, SID) | {"DUST_SKIP_DOMAINS": ["127.0.0.1"]}
+    return with_rules(site, SID) | {"DUST_MODE": how}
+
+
+@pytest.mark.parametrize("how", ["off", "shadow", "skipped", "another rule", "no rule"])
+def test_a_rule_taken_back_filters_no_more_and_no_page_is_lost_by_mixing_keys(with_rules, job, how):
     with serving(lambda path: page()) as site:
-        settings = with_rules(site, SID) | job
-        crawl([site.url("/")], settings)
-        with pytest.raises(DustError, match="would go on with no rules"):
-            crawl([site.url("/2")], settings | {"DUST_MODE": mode})
+        # Its key is that of `/p?id=1`, which was never asked for and may be a page of its own.
+        crawl([site.url("/p?id=1&sid=a")], with_rules(site, SID) | job)
+        settings = without(with_rules, site, how) | job
+        crawl([site.url(f"/p?id=1{sid}") for sid in ("&sid=a", "", "&sid=b", "", "&sid=b")], settings)
+    assert site.asked == ["/p?id=1&sid=a", "/p?id=1", "/p?id=1&sid=b"]
 
 
 def test_a_job_begun_without_rules_goes_on_without_them(with_rules, settings, job):
     with serving(lambda path: page()) as site:
-        crawl([site.url("/")], settings | job)
-        crawl([site.url("/2")], with_rules(site, SID) | job | {"DUST_MODE": "off"})
-        with pytest.raises(DustError, match="was begun with no rules"):
-            crawl([site.url("/3")], with_rules(site, SID) | job)
-    assert site.asked == ["/", "/2"]
+        crawl([site.url("/p?sid=a")], settings | job)
+        crawl([site.url("/p?sid=b"), site.url("/p?sid=c")], with_rules(site, SID) | job)
+    assert len(site.asked) == 3
+
+
+def test_a_job_whose_keys_another_version_made_is_refused_in_a_sentence(with_rules, job, monkeypatch):
+    with serving(lambda path: page()) as site:
+        settings = with_rules(site, SID) | job
+        crawl([site.url("/")], settings)
+        monkeypatch.setattr(book, "CANONIZER_VERSION", 0)
+        with pytest.raises(DustError, match=r"finish it with the version it was begun with, or .* JOBDIR\.$"):
+            crawl([site.url("/2")], settings)
+    assert site.asked == ["/"]
+
+
+def test_a_start_url_of_before_the_pause_is_known_after_it(with_rules, job):
+    with serving(lambda path: page()) as site:
+        settings = with_rules(site, SID) | job
+        crawl([Request(site.url("/?sid=a"), dont_filter=True)], settings)
+        crawl([site.url("/?sid=b")], settings)
+    assert site.asked == ["/?sid=a"]
+
+
+def test_aliases_on_the_disk_outlive_a_pause(with_rules, job, monkeypatch):
+    monkeypatch.setattr(classes, "HEIRS_PER_CLASS", 1)
+
+    def web(path: str) -> Answer:
+        if path == "/first":
+            PausedAtOnce.stopped.wait(20)
+        return page() if path in ("/first", "/p?sid=9") else error(404)
+
+    PausedAtOnce.stopped.clear()
+    with serving(web) as site:
+        settings = with_rules(site, SID) | job
+        crawl(
+            [site.url(path) for path in ("/first", *(f"/p?sid={n}" for n in range(10)))],
+            settings,
+            spider=PausedAtOnce,
+        )
+        assert site.asked == ["/first"]
+        result = crawl([], settings)
+    assert result.got == [site.url("/p?sid=9")]
+    assert len(site.asked) == 11

@@ -1,7 +1,8 @@
 """The law: with rules that are true, a crawl gets every page that it gets without us, and asks for no more.
 
 On webs drawn at random, where an alias shows its page, fails in some way, or redirects: to another of its class, or
-to a login. One class alone may be lost to the login, since nobody can tell it from that class's own page.
+to a login. One class alone may be lost to the login, where two of its aliases led there: nobody can tell it from
+that class's own page then.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def test_every_page_that_comes_without_rules_comes_with_them(classes, random, co
         site.asked.clear()
         with_rules = crawl(urls, chosen)
     lost = _pages(without.got) - _pages(with_rules.got)
-    assert len(lost) <= any("login" in answers for answers in classes)
+    assert len(lost) <= any(answers.count("login") > 1 for answers in classes)
     # A redirect may come back to where it was once, which Scrapy alone does not let it.
     assert len(site.asked) <= asked_without + len(classes)
     # One page of each class is enough, unless more were on their way already.

@@ -110,14 +110,30 @@ def test_a_page_that_many_classes_redirect_to_is_the_page_of_none_of_them(with_r
     assert all(site.times()[f"/p?id={n}&sid=new"] == 1 for n in range(10))
 
 
-def test_a_redirect_to_a_page_of_another_class_settles_its_own(with_rules):
+def test_a_redirect_to_a_page_of_another_class_settles_its_own_when_a_second_alias_is_led_there_too(
+    with_rules,
+):
     def web(path: str) -> Answer:
         return redirect(path.replace("/old", "/new")) if "/old" in path else page()
 
     with serving(web) as site:
         urls = [site.url(f"/old/{n}?sid={sid}") for sid in ("a", "b", "c") for n in range(5)]
         crawl(urls, with_rules(site, SID))
-    assert len(site.asked) == 10
+    assert site.times() == {
+        f"/{age}/{n}?sid={sid}": 1
+        for age, sid in (("old", "a"), ("new", "a"), ("old", "b"))
+        for n in range(5)
+    }
+
+
+def test_the_only_class_that_was_led_to_a_login_gets_its_page_by_the_next_alias(with_rules):
+    def web(path: str) -> Answer:
+        return redirect("/login") if "old" in path else page()
+
+    with serving(web) as site:
+        result = crawl([site.url(f"/p?sid={sid}") for sid in ("old", "new", "newer")], with_rules(site, SID))
+    assert site.url("/p?sid=new") in result.got
+    assert site.times()["/p?sid=newer"] == 0
 
 
 class Told(Visitor):

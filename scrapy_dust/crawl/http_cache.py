@@ -1,0 +1,78 @@
+"""`DustCacheStorage`: what the HTTP cache keeps is kept by URL, though URLs of one class share a fingerprint.
+
+By class, an alias that is asked for because another one failed would be answered with that failure; a redirect
+inside a class, with itself; and what comes to the spider would be the page of a URL that it did not ask for.
+``DUST_CACHE_BY_CLASS`` asks for the last of these: then a page, and nothing but a page, also answers for the
+other URLs of its class.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from scrapy.utils.misc import load_object
+
+from scrapy_dust.crawl.requests import AS_WRITTEN, CANARY, OPT_OUT, canonical_request, follows_rules
+from scrapy_dust.crawl.rules import CrawlRules, rules_of
+from scrapy_dust.settings import DustSettings
+from scrapy_dust.stats import Stat
+
+if TYPE_CHECKING:
+    from scrapy import Request, Spider
+    from scrapy.http import Response
+    from scrapy.settings import BaseSettings
+
+
+class DustCacheStorage:
+    """For ``HTTPCACHE_STORAGE``; wraps ``DUST_FALLBACK_HTTPCACHE_STORAGE``."""
+
+    def __init__(self, settings: BaseSettings) -> None:
+        self._inner: Any = load_object(DustSettings.from_settings(settings).fallback_httpcache_storage)(
+            settings
+        )
+        self._rules: CrawlRules | None = None  #: where they are enforced
+
+    def open_spider(self, spider: Spider) -> None:
+        rules = rules_of(spider.crawler)
+        self._rules = rules if rules.enforced else None
+        self._inner.open_spider(spider)
+
+    def close_spider(self, spider: Spider) -> None:
+        self._inner.close_spider(spider)
+
+    def retrieve_response(self, spider: Spider, request: Request) -> Response | None:
+        found: Response | None = self._inner.retrieve_response(spider, self._as_itself(request))
+        if found is not None or not self._goes_by_class(request):
+            return found
+        found = self._inner.retrieve_response(spider, request)
+        if found is None or not _is_page(found):
+            return None
+        spider.crawler.stats.inc_value(Stat.CACHED_BY_CLASS.value)
+        return found
+
+    def store_response(self, spider: Spider, request: Request, response: Response) -> None:
+        by_class = self._goes_by_class(request) and _is_page(response)
+        self._inner.store_response(spider, request if by_class else self._as_itself(request), response)
+
+    def _goes_by_class(self, request: Request) -> bool:
+        """Whether the page of another URL will do. A redirect goes on from URL to URL, and a canary wants its own."""
+        rules, meta = self._rules, request.meta
+        if rules is None or not rules.settings.cache_by_class or rules.are_set_aside(request.url):
+            return False
+        return follows_rules(request) and not (
+            meta.get("redirect_urls") or meta.get(CANARY) or meta.get(AS_WRITTEN)
+        )
+
+    def _as_itself(self, request: Request) -> Request:
+        """*request* with the fingerprint of its own URL."""
+        if self._rules is None:
+            return request
+        try:
+            is_own = canonical_request(request, self._rules.canonize) is request
+            return request if is_own else request.replace(meta={**request.meta, OPT_OUT: False})
+        except TypeError:  # a subclass of Request that wants more; it is not canonized either
+            return request
+
+
+def _is_page(response: Response) -> bool:
+    return 200 <= response.status < 300

@@ -1,0 +1,122 @@
+"""A job goes on with the rules that it began with.
+
+Its fingerprints were made by them. Made by others, the fingerprint of a URL that was never asked for may equal
+one that stands there for another page, and the page would be lost. So the JOBDIR has a copy of the rule book,
+and what `dustmine` has learnt since is applied from the next job on.
+
+A rule that was taken back since, because it proved wrong or somebody switched it off, does no more harm either:
+its whole site is *set aside*, and of its URLs only those are filtered that were asked for themselves.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from scrapy_dust.errors import DustError
+from scrapy_dust.rule_book.book import RuleBook
+from scrapy_dust.rule_book.entries import Status
+from scrapy_dust.settings import DustSettings
+
+logger = logging.getLogger(__name__)
+
+#: In a JOBDIR: the version of the rules that its fingerprints were made with, and these rules.
+VERSION_FILE = "dust-rules.version"
+RULES_FILE = "dust-rules.json"
+
+#: The version where no rule is in force: the keys are those of the fingerprinter underneath.
+NO_RULES = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class RulesInForce:
+    """What a crawl goes by, which may be what its job began with."""
+
+    book: RuleBook
+    settings: DustSettings
+    set_aside: frozenset[str] = frozenset()  #: sites of which a rule was taken back since the job began
+    left_alone: tuple[str, ...] = ()  #: domains that rules are to leave alone since then
+
+    @property
+    def version(self) -> str:
+        if self.settings.mode != "enforce" or not self.book.rules_by_site():
+            return NO_RULES
+        # Passes are part of it: with fewer of them a URL may keep the form it came with.
+        return "/".join(
+            [
+                self.book.version,
+                str(self.settings.passes),
+                *(f"-{name}" for name in self.settings.skip_domains),
+            ]
+        )
+
+
+def rules_of_job(jobdir: str, now: RulesInForce) -> RulesInForce:
+    """*now*, if the job begins with it or began with the same. Raises `DustError` if it cannot be gone on with."""
+    try:
+        begun_with = Path(jobdir, VERSION_FILE).read_text(encoding="ascii").strip()
+    except FileNotFoundError:
+        _begin(jobdir, now)
+        return now
+    if begun_with == now.version:
+        return now
+    if begun_with == NO_RULES:
+        logger.info(
+            "%s was begun without rules and goes on without: they apply from the next job on.", jobdir
+        )
+        return replace(now, book=RuleBook())
+    return _as_begun(jobdir, begun_with, now)
+
+
+def _begin(jobdir: str, now: RulesInForce) -> None:
+    if now.version != NO_RULES:
+        in_force = RuleBook()
+        for site in now.book.rules_by_site():
+            valid = [entry for entry in now.book.entries(site) if entry.status is Status.VALID]
+            in_force = in_force.with_site(site, valid)
+        in_force.save(Path(jobdir, RULES_FILE))
+    Path(jobdir, VERSION_FILE).write_text(f"{now.version}\n", encoding="ascii")
+
+
+def _as_begun(jobdir: str, begun_with: str, now: RulesInForce) -> RulesInForce:
+    book = RuleBook.load([str(Path(jobdir, RULES_FILE))])
+    _, passes, *skipped = begun_with.split("/")
+    domains = tuple(name.removeprefix("-") for name in skipped)
+    begun = RulesInForce(
+        book,
+        replace(now.settings, mode="enforce", passes=int(passes), skip_domains=domains),
+        _taken_back(book, now),
+        tuple(name for name in now.settings.skip_domains if name not in domains),
+    )
+    if begun.version != begun_with:
+        raise DustError(
+            f"{jobdir} was begun with rules that this version of scrapy-dust applies in another way: "
+            "finish it with the version it was begun with, or begin anew with another JOBDIR."
+        )
+    logger.info(
+        "%s goes on with the rules it was begun with, so that keys are not mixed; what changed since applies from "
+        "the next job on%s.",
+        jobdir,
+        f", but on {_named(begun.set_aside)}, where rules were taken back, none is applied"
+        if begun.set_aside
+        else "",
+    )
+    return begun
+
+
+def _taken_back(book: RuleBook, now: RulesInForce) -> frozenset[str]:
+    if now.settings.mode != "enforce":
+        return frozenset(book.sites)
+    valid = {
+        site: {entry.rule for entry in now.book.entries(site) if entry.status is Status.VALID}
+        for site in book.sites
+    }
+    return frozenset(
+        site for site in book.sites if any(entry.rule not in valid[site] for entry in book.entries(site))
+    )
+
+
+def _named(sites: frozenset[str]) -> str:
+    first = sorted(sites)[:3]
+    return ", ".join(first) + (f" and {len(sites) - len(first)} more" if len(sites) > len(first) else "")

@@ -1,0 +1,122 @@
+"""`DustScheduler`: fetches the canonical URL in the place of the one that was written, where that is safe.
+
+All that is queued passes a scheduler, wherever it comes from, so this is where URLs are rewritten. It is not
+where duplicates are told: `DustDupeFilter` does that, and has the request as it was written as the first heir,
+so that a canonical URL that fails loses nothing. Over any other dupefilter nothing is rewritten.
+
+Rewritten is only by rules whose target has been seen to answer; a rule whose target fails in this crawl is
+not used for it again.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from scrapy import signals
+from scrapy.core.scheduler import BaseScheduler
+from scrapy.utils.misc import build_from_crawler, load_object
+
+from scrapy_dust.crawl.dupefilter import DustDupeFilter
+from scrapy_dust.crawl.requests import ORIGINAL_URL, canonical_request, may_be_rewritten
+from scrapy_dust.crawl.rules import rules_of
+from scrapy_dust.sites import site_of
+from scrapy_dust.stats import Stat
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Self
+
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from twisted.internet.defer import Deferred
+
+    from scrapy_dust.dust.rules import Rule
+
+logger = logging.getLogger(__name__)
+
+
+class DustScheduler(BaseScheduler):
+    """For ``SCHEDULER``; wraps ``DUST_FALLBACK_SCHEDULER``."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._rules = rules_of(crawler)
+        self._crawler = crawler
+        self._inner: BaseScheduler = build_from_crawler(
+            load_object(self._rules.settings.fallback_scheduler), crawler
+        )
+        self._answering: set[tuple[str, Rule]] = set()  #: nothing is rewritten until it is open
+        self._is_canary: Callable[[str], bool] = lambda url: False
+        crawler.signals.connect(self._response_received, signal=signals.response_received)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def open(self, spider: Spider) -> Deferred[None] | None:
+        opened = self._inner.open(spider) if hasattr(self._inner, "open") else None
+        # `scrapy shell` waits for the very request that it made; there the crawler does not crawl.
+        if self._rules.enforced and self._rules.settings.rewrite and self._crawler.crawling:
+            self._begin(spider)
+        return opened
+
+    def _begin(self, spider: Spider) -> None:
+        dupefilter = getattr(self._inner, "df", None)
+        if isinstance(dupefilter, DustDupeFilter):
+            self._answering = set(self._rules.answering)
+            self._is_canary = dupefilter.is_canary
+        else:
+            logger.warning(
+                "DUST_REWRITE has no effect: set DUPEFILTER_CLASS to scrapy_dust.DustDupeFilter, "
+                "which asks for a URL as it was written when the canonical one fails.",
+                extra={"spider": spider},
+            )
+
+    def close(self, reason: str) -> Deferred[None] | None:
+        return self._inner.close(reason) if hasattr(self._inner, "close") else None
+
+    def has_pending_requests(self) -> bool:
+        return self._inner.has_pending_requests()
+
+    def enqueue_request(self, request: Request) -> bool:
+        return self._inner.enqueue_request(self._rewritten(request))
+
+    def next_request(self) -> Request | None:
+        return self._inner.next_request()
+
+    def __len__(self) -> int:
+        return len(self._inner)  # type: ignore[arg-type]
+
+    def __getattr__(self, name: str) -> Any:
+        """Of the scheduler underneath, which others may know: `df`, a queue, a server."""
+        if name == "_inner":  # not made yet
+            raise AttributeError(name)
+        return getattr(self._inner, name)
+
+    def _rewritten(self, request: Request) -> Request:
+        if not (request.dont_filter or request.meta.get("redirect_urls")):
+            request.meta.pop(ORIGINAL_URL, None)  # copied from the request before
+        if not self._answering or not may_be_rewritten(request) or not self._leads_to_a_page(request.url):
+            return request
+        try:
+            rewritten = canonical_request(request, self._rules.canonize)
+        except TypeError:  # a subclass of Request that wants more than an URL
+            return request
+        if rewritten is request:
+            return request
+        rewritten.meta[ORIGINAL_URL] = request.url
+        self._crawler.stats.inc_value(Stat.REWRITTEN.value)
+        return rewritten
+
+    def _leads_to_a_page(self, url: str) -> bool:
+        site = site_of(url) or ""
+        if self._rules.are_set_aside(url) or self._is_canary(url):
+            return False
+        return all((site, step.rule) in self._answering for step in self._rules.canonizer.explain(url))
+
+    def _response_received(self, response: Response, request: Request, spider: Spider) -> None:
+        written = request.meta.get(ORIGINAL_URL)
+        if written and self._answering and not 200 <= response.status < 300:
+            site = site_of(written) or ""
+            self._answering -= {(site, step.rule) for step in self._rules.canonizer.explain(written)}

@@ -1,0 +1,95 @@
+"""The HTTP cache with rules in force: what it answers is the page of the URL that was asked for."""
+
+from __future__ import annotations
+
+import pytest
+from scrapy import Request
+from scrapy.extensions.httpcache import DbmCacheStorage
+
+from scrapy_dust.dust.rules import ParameterRule
+from tests.crawl.crawling import crawl
+from tests.crawl.site import error, page, redirect, serving
+
+SID = ParameterRule("sid")
+
+
+@pytest.fixture
+def cached(with_rules, tmp_path):
+    def settings(site, **more):
+        cache = {"HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": str(tmp_path / "cache")}
+        return with_rules(site, SID) | cache | more
+
+    return settings
+
+
+@pytest.mark.parametrize("storage", [None, DbmCacheStorage])
+def test_a_second_crawl_asks_for_nothing(cached, storage):
+    chosen = {} if storage is None else {"HTTPCACHE_STORAGE": storage}
+    with serving(lambda path: page()) as site:
+        urls = [site.url(f"/p?id={n}&sid={sid}") for n in range(3) for sid in "abc"]
+        crawl(urls, cached(site, **chosen))
+        result = crawl(urls, cached(site, **chosen))
+    assert len(site.asked) == 3
+    assert result.stats["httpcache/hit"] == 3
+
+
+def test_a_page_is_never_that_of_another_url(cached):
+    with serving(lambda path: page(words=path)) as site:
+        urls = [site.url(f"/p?sid={sid}") for sid in "ab"]
+        crawl(urls, cached(site))
+        result = crawl(list(reversed(urls)), cached(site))
+    assert result.got == [urls[1]]
+    assert site.asked == ["/p?sid=a", "/p?sid=b"]
+
+
+def test_a_cache_filled_without_rules_stays_warm(cached):
+    with serving(lambda path: page()) as site:
+        urls = [site.url(f"/p?sid={sid}") for sid in "ab"]
+        crawl(urls, cached(site, DUST_MODE="off"))
+        crawl(urls, cached(site))
+        crawl(list(reversed(urls)), cached(site))
+    assert len(site.asked) == 2
+
+
+def test_asked_for_a_page_answers_for_its_class(cached):
+    with serving(lambda path: page(words=path)) as site:
+        urls = [site.url(f"/p?sid={sid}") for sid in "ab"]
+        crawl(urls, cached(site, DUST_CACHE_BY_CLASS=True))
+        result = crawl(list(reversed(urls)), cached(site, DUST_CACHE_BY_CLASS=True))
+    assert site.asked == ["/p?sid=a"]
+    assert result.got == [urls[0]]
+    assert result.stats["dust/cached_by_class"] == 1
+
+
+@pytest.mark.parametrize("by_class", [False, True])
+def test_a_failure_in_the_cache_is_not_that_of_the_next_alias(cached, by_class):
+    with serving(lambda path: error(404) if "bad" in path else page()) as site:
+        urls = [site.url(f"/p?sid={sid}") for sid in ("bad", "good")]
+        for _ in range(2):
+            result = crawl(urls, cached(site, DUST_CACHE_BY_CLASS=by_class))
+            assert result.got == [urls[1]]
+    assert len(site.asked) == 2
+
+
+@pytest.mark.parametrize("by_class", [False, True])
+def test_a_redirect_inside_a_class_ends_in_the_page_from_the_cache_too(cached, by_class):
+    with serving(lambda path: redirect("/p?sid=2") if path == "/p" else page()) as site:
+        for _ in range(2):
+            result = crawl([site.url("/p")], cached(site, DUST_CACHE_BY_CLASS=by_class))
+            assert result.got == [site.url("/p?sid=2")]
+    assert len(site.asked) == 2
+
+
+@pytest.mark.parametrize("by_class", [False, True])
+def test_a_canary_is_not_told_what_it_is_to_find_out(cached, by_class):
+    with serving(lambda path: page()) as site:
+        settings = cached(site, DUST_CACHE_BY_CLASS=by_class, DUST_CANARY_RATE=1)
+        crawl([site.url(f"/p?sid={sid}") for sid in "abc"], settings)
+    assert len(site.asked) == 3
+
+
+def test_a_request_that_opts_out_gets_its_own_page(cached):
+    with serving(lambda path: page()) as site:
+        settings = cached(site, DUST_CACHE_BY_CLASS=True)
+        crawl([site.url("/p?sid=a"), Request(site.url("/p?sid=b"), meta={"dust": False})], settings)
+    assert len(site.asked) == 2
