@@ -15,9 +15,9 @@ from weakref import WeakKeyDictionary
 
 from scrapy import signals
 from scrapy.exceptions import IgnoreRequest, NotConfigured
-from scrapy.utils.asyncio import run_in_thread
+from scrapy.utils.asyncio import create_looping_call, run_in_thread
 
-from scrapy_dust.crawl.recorder import recorder
+from scrapy_dust.crawl.recorder import FLUSH_SECONDS, recorder
 from scrapy_dust.crawl.records import is_recorded, is_redirect, of_failure, of_page, of_redirect
 from scrapy_dust.crawl.rules import rules_of
 from scrapy_dust.crawl_log.places import log_dir, new_log_path
@@ -50,6 +50,7 @@ class CrawlLogMiddleware:
         self._recorder: Recorder | None = None
         self._wire_sizes: WeakKeyDictionary[Request, int] = WeakKeyDictionary()
         self._said = False
+        self._flushing = create_looping_call(self._flush)
         crawler.signals.connect(self._response_downloaded, signal=signals.response_downloaded)
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
 
@@ -81,7 +82,6 @@ class CrawlLogMiddleware:
             for record, body in make():
                 self._open().add(record, body)
                 self._crawler.stats.inc_value(Stat.RECORDED.value)
-            self._hear()
         except Exception as error:  # noqa: BLE001  The crawl goes on, whatever a page or the disk has against it.
             self._failed(f"Could not record {request}", repr(error), trace=not isinstance(error, OSError))
 
@@ -92,7 +92,16 @@ class CrawlLogMiddleware:
             path = new_log_path(log_dir(settings.dir), self._crawler.spider.name)
             hide = hider(settings.dir, settings.log_hide)
             self._recorder = recorder(path, hide, beside=settings.log_process)
+            self._flushing.start(FLUSH_SECONDS, now=False)
         return self._recorder
+
+    def _flush(self) -> None:
+        assert self._recorder is not None
+        try:
+            self._recorder.flush()
+            self._hear()
+        except OSError as error:
+            self._failed("Could not write the crawl log", repr(error))
 
     def _hear(self) -> None:
         complaint = self._recorder.complaint() if self._recorder is not None else None
@@ -104,6 +113,7 @@ class CrawlLogMiddleware:
     async def _spider_closed(self, spider: Spider) -> None:
         if self._recorder is None:
             return
+        self._flushing.stop()
         try:
             # Another crawl may go on in this process, while this log is finished or moved to where it belongs.
             await run_in_thread(self._recorder.close)

@@ -1,7 +1,9 @@
 """Hands records over to the process that describes and writes them, or does both here.
 
-That process is started with the first record, and again where it died. A crawl waits for it only when it is a
-megabyte behind; if it does not read for `PATIENCE` seconds, it is ended and another one started.
+That process is started with the first record, and again where it died. Records are handed over some at a time,
+since waking a process for each costs a crawl more than making one; the crawl's middleware sees that none waits long.
+A crawl waits for the process only when it is a megabyte behind; if it does not read for `PATIENCE` seconds, it is
+ended and another one started.
 """
 
 from __future__ import annotations
@@ -30,6 +32,9 @@ _LAST_PATIENCE = 60.0
 _DEATHS = 5
 _A_LIFE = 60.0
 _PIPE = 1 << 20
+#: So many bytes are handed over at a time, at most every `FLUSH_SECONDS`.
+_BATCH = 1 << 15
+FLUSH_SECONDS = 0.25
 
 
 class RecorderHere:
@@ -41,6 +46,9 @@ class RecorderHere:
     def add(self, record: Mapping[str, object], body: Body | None) -> None:
         """Raises `OSError`, or what a record of that kind makes JSON raise."""
         self._writer.write(record_of(record, body))
+
+    def flush(self) -> None:
+        """Nothing waits here."""
 
     def complaint(self) -> tuple[int, str] | None:
         """How many records were lost since it was last asked, and why; None: none."""
@@ -59,18 +67,32 @@ class RecorderBeside:
         names, key = ([], b"") if hide is None else (list(hide.names), hide.key)
         self._where = to_message({"path": str(path), "hide": names, "key": key.hex()})
         self._deaths = 0
+        self._waiting: list[bytes] = []
+        self._room = _BATCH
         self._heard = b""
         self._process = self._started()
 
     def add(self, record: Mapping[str, object], body: Body | None) -> None:
+        """Raises what a record of that kind makes JSON raise, or what `flush` raises."""
         message = to_message(record, body)
         if self._deaths >= _DEATHS:
             raise OSError("the process that writes the crawl log ends as often as it is started")
+        self._waiting.append(message)
+        self._room -= len(message)
+        if self._room <= 0:
+            self.flush()
+
+    def flush(self) -> None:
+        """Hand over what waits. Raises `OSError` where the process was found dead; it was started again then."""
+        if not self._waiting:
+            return
+        batch = b"".join(self._waiting)
+        self._waiting, self._room = [], _BATCH
         try:
-            self._send(message)
+            self._send(batch)
         except OSError as error:
             self._restart()
-            self._send(message)
+            self._send(batch)
             raise OSError(
                 f"the process that writes it ended ({error}), with what it had not written"
             ) from None
@@ -83,7 +105,13 @@ class RecorderBeside:
         return self._said()
 
     def close(self) -> None:
-        """Wait until all is written. Raises `OSError` where that takes too long."""
+        """Wait until all is written. Raises `OSError` where that takes too long, and what `flush` raises."""
+        try:
+            self.flush()
+        finally:
+            self._finish()
+
+    def _finish(self) -> None:
         try:
             rest, _ = self._process.communicate(timeout=_LAST_PATIENCE)
             self._heard += rest

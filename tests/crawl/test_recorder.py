@@ -42,6 +42,7 @@ def lines(log):
 
 def add(beside, number, body=BODY):
     beside.add({"url": f"http://a.test/{number}", "status": 200}, body)
+    beside.flush()
 
 
 def wait_for(log, count):
@@ -80,7 +81,7 @@ def test_a_crawl_records_the_same_beside_it_as_in_it(settings, tmp_path):
 def test_all_is_written_when_it_is_closed(log):
     beside = RecorderBeside(log, None)
     for number in range(300):
-        add(beside, number)
+        beside.add({"url": f"http://a.test/{number}", "status": 200}, BODY)
     beside.close()
     assert [line["url"] for line in lines(log)] == [f"http://a.test/{n}" for n in range(300)]
     assert lines(log)[0]["title"] == "T"
@@ -89,6 +90,21 @@ def test_all_is_written_when_it_is_closed(log):
 def test_it_writes_without_being_closed(log, beside):
     add(beside, 1)
     wait_for(log, 1)
+
+
+def test_a_crawl_that_waits_for_an_answer_has_handed_over_the_one_before(settings, tmp_path):
+    written = []
+
+    def web(path):
+        if path == "/slow":
+            (file,) = Path(settings["DUST_DIR"]).rglob("*.jsonl")
+            wait_for(file, 1)
+            written.extend(lines(file))
+        return page()
+
+    with serving(web) as site:
+        crawl([site.url("/page"), site.url("/slow")], settings | {"DUST_LOG_PROCESS": True})
+    assert [line["url"] for line in written] == [site.url("/page")]
 
 
 def test_values_are_hidden_in_what_the_page_says_too(log):
