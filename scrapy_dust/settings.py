@@ -58,6 +58,27 @@ def _share(value: object) -> float:
     return number
 
 
+def _seconds(value: object) -> float:
+    try:
+        number = float(str(value))
+    except ValueError:
+        raise _Wrong("a number of seconds") from None
+    if isinstance(value, bool) or not 0 <= number < 1e9:
+        raise _Wrong("a number of seconds")
+    return number
+
+
+def _mapping(value: object) -> dict[str, Any]:
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            raise _Wrong("a dict with string keys") from None
+    if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
+        raise _Wrong("a dict with string keys")
+    return dict(value)
+
+
 def _choice(*names: str) -> Callable[[object], str]:
     def parse(value: object) -> str:
         if value not in names:
@@ -196,6 +217,24 @@ class DustSettings:
         "off", _only("off"), "Content already seen under another URL. Only `off` in this version."
     )
     validation_budget: int = _setting(1000, _integer(0), "Fetches that one run of `dustmine` may spend.")
+    validation_site_budget: int | None = _setting(
+        None, _integer(0), "Of these, fetches that one site may be asked for. Default: no limit of its own."
+    )
+    validation_pause: float = _setting(
+        2.0,
+        _seconds,
+        "Seconds that a site is left alone after it has said that it is asked too much (429, 503, or 403 again and again), twice as long each time, unless it says itself how long.",
+    )
+    validation_patience: float = _setting(
+        180.0,
+        _seconds,
+        "Seconds that one run waits for one site, all pauses together. A site that asks for more, also as `Crawl-delay`, is left for another run.",
+    )
+    render_meta: dict[str, Any] | None = _setting(
+        None,
+        _mapping,
+        'What validation\'s requests for pages that a browser rendered have in their meta, such as `{"splash": {"args": {"wait": 1}}}`. Default: only what asks for the browser.',
+    )
     similar: str = _setting(
         "auto",
         _choice("auto", "sketch", "size", "none"),
@@ -265,9 +304,27 @@ class DustSettings:
             "reject",
             "destroy",
             "reset",
+            "signoff",
+            "optout",
+            "add-to-basket",
+            "add-to-bag",
+            "add-to-wishlist",
+            "cart-add",
+            "basket-add",
+            "place-order",
+            "pay",
+            "donate",
+            "erase",
+            "purge",
+            "trash",
+            "revoke",
+            "uninstall",
+            "shutdown",
+            "restart",
+            "reboot",
         ),
         _names,
-        "Words in a URL that look like an action. A URL with one of them is never made up for validation.",
+        "Words of a path, or of a parameter's name or value, that look like an action (`logout` is also `log-out` and `logOut`). A URL with one of them is never made up for validation.",
     )
     fallback_request_fingerprinter_class: Any = _setting(
         "scrapy.utils.request.RequestFingerprinter", _class, "The fingerprinter that ours wraps."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,9 +30,10 @@ from scrapy_dust.rule_book.entries import rule_content, rule_id
 from scrapy_dust.rule_book.files import in_project, is_uri
 from scrapy_dust.rule_book.verdicts import Verdicts
 from scrapy_dust.settings import DustSettings
+from scrapy_dust.trials.journal import ProbeJournal, probes_path
 from scrapy_dust.trials.learning import Source, conclude, decide_from_log, loss_bound, mine, prepare, read
 from scrapy_dust.trials.site_trials import SiteTrials
-from scrapy_dust.trials.spider import TrialSpider
+from scrapy_dust.trials.spending import Spent, progress_of
 
 
 def job_of(project: Settings, logs: Sequence[str], opts: argparse.Namespace) -> Job:
@@ -95,10 +97,17 @@ class Job:
         if opts.phase != "valid":
             _print_rules(mined, opts.phase, as_json=opts.json)
             return
-        trials, fetches = self._try(mined, progress)
+        trials, spent = self._try(mined, progress)
         if not opts.dry_run and trials:
             conclude(trials, self.settings, found.logs, _verdicts_path(self.settings))
-        _print_result(mined, trials, fetches, self.settings, written=not opts.dry_run, as_json=opts.json)
+        if spent.interrupted:
+            progress.say("Interrupted. What was fetched is kept: the same command goes on from here.")
+        for site in trials:
+            if site.given_up is not None:
+                progress.say(f"{site.site}: left for another run, since {site.given_up}.")
+        _print_result(
+            mined, trials, spent.fetches, self.settings, written=not opts.dry_run, as_json=opts.json
+        )
 
     def _source(self, progress: Progress) -> Source:
         opts, logs = self.opts, self.logs
@@ -109,28 +118,24 @@ class Job:
             logs = _look_for_own(self.settings, opts.spider)
         return Source(logs, opts.format, opts.site, opts.base_url, opts.log_format)
 
-    def _try(self, mined: Sequence[Mined], progress: Progress) -> tuple[list[SiteTrials], int]:
-        """The trials, at their end, and the fetches they took."""
-        settings = self.settings
-        verdicts = Verdicts.load(_verdicts_path(settings))
+    def _try(self, mined: Sequence[Mined], progress: Progress) -> tuple[list[SiteTrials], Spent]:
+        """The trials, at their end, and what they took."""
+        settings, state = self.settings, _verdicts_path(self.settings)
+        verdicts = Verdicts.load(state)
         if verdicts.warning:
             progress.say(verdicts.warning)
         log_only = self.opts.no_validate or settings.validation_budget == 0
         book = RuleBook.load([in_project(path) for path in settings.rules])
-        trials = prepare(mined, book, verdicts, settings, log_only=log_only)
-        if log_only:
-            decide_from_log(trials)
-        if log_only or not trials:
-            return trials, 0
+        with ProbeJournal(probes_path(state), now=time.time(), writing=not self.opts.dry_run) as journal:
+            trials = prepare(mined, book, verdicts, settings, log_only=log_only, journal=journal)
+            if log_only:
+                decide_from_log(trials)
+            if log_only or not trials:
+                return trials, Spent(0)
 
-        from scrapy_dust.trials.run import run_trials  # noqa: PLC0415  Starts an event loop's machinery.
+            from scrapy_dust.trials.run import run_trials  # noqa: PLC0415  Starts an event loop's machinery.
 
-        def on_progress(spider: TrialSpider) -> None:
-            decided = sum(len(site.campaign.decisions) for site in spider.trials)
-            remaining = sum(site.campaign.remaining for site in spider.trials)
-            progress.probing(spider.fetches, spider.budget, decided, remaining)
-
-        return trials, run_trials(self.project, trials, settings.validation_budget, on_progress)
+            return trials, run_trials(self.project, trials, settings, progress_of(progress))
 
 
 def _verdicts_path(settings: DustSettings) -> Path:

@@ -17,7 +17,7 @@ class Progress(Reporter):
         self._stream = stream
         self._moves = stream.isatty()
         self._last = 0.0
-        self._began: float | None = None
+        self._began: tuple[float, int, int] | None = None  # when, and with what already spent and decided
         self._shown = ""
 
     def say(self, text: str) -> None:
@@ -38,10 +38,13 @@ class Progress(Reporter):
     def probing(self, fetches: int, budget: int, decided: int, remaining: int) -> None:
         now = time.monotonic()
         if self._began is None:
-            self._began = now
-        rate = fetches / (now - self._began) if now > self._began else 0.0
-        left = f", at most {(budget - fetches) / rate:.0f} s left" if rate > 0 else ""
-        self._now(f"Validating: {decided} decided, {remaining} to go, {fetches} of {budget} fetches{left}")
+            self._began = now, fetches, decided
+        began, spent, known = self._began
+        left = seconds_left(now - began, fetches - spent, budget - fetches, decided - known, remaining)
+        said = f", about {_duration(left)} left" if left is not None else ""
+        self._now(
+            f"Validating: {decided} rules decided, {remaining} to go, {fetches} of {budget} fetches{said}"
+        )
 
     def _now(self, text: str) -> None:
         now = time.monotonic()
@@ -60,3 +63,23 @@ class Progress(Reporter):
         if self._shown:
             self._stream.write("\r" + " " * len(self._shown) + "\r")
             self._shown = ""
+
+
+def seconds_left(
+    seconds: float, fetches: int, fetches_left: int, decided: int, remaining: int
+) -> float | None:
+    """How long it may still take, after so many *seconds*: until the budget is spent or every rule is decided.
+
+    None where too little has happened yet to tell.
+    """
+    if not fetches or seconds <= 0:
+        return None
+    until_spent = fetches_left * seconds / fetches
+    return min(until_spent, remaining * seconds / decided) if decided else until_spent
+
+
+def _duration(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{minutes} min" if minutes < 90 else f"{minutes / 60:.1f} h"

@@ -7,6 +7,7 @@ settings of the crawl that ended. What fails here says so in one line; the crawl
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -20,37 +21,79 @@ from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.files import in_project
 from scrapy_dust.rule_book.verdicts import Verdicts
 from scrapy_dust.settings import DustSettings
+from scrapy_dust.trials.interruption import Interruption
+from scrapy_dust.trials.journal import ProbeJournal, probes_path
 from scrapy_dust.trials.learning import Reporter, Source, conclude, decide_from_log, mine, prepare, read
 from scrapy_dust.trials.run import run_trials_here
 from scrapy_dust.trials.site_trials import SiteTrials
+from scrapy_dust.trials.spending import Spent, progress_of
 
 logger = logging.getLogger(__name__)
 
+#: Seconds between two lines about progress.
+_EVERY = 60.0
+
 
 async def learn(crawler: Crawler, settings: DustSettings) -> None:
-    """Mine the logs of the spider, and put what holds into the rule book."""
+    """Mine the logs of the spider, and put what holds into the rule book. Ctrl-C ends it with what is decided."""
     assert crawler.spider is not None
     state = log_dir(settings.dir).parent / "verdicts.json"
     try:
-        trials, logs = await run_in_thread(_prepare, crawler.spider.name, settings, state)
-        fetches = 0
-        if settings.validation_budget:
-            fetches = await run_trials_here(crawler.settings.copy(), trials, settings.validation_budget)
-        else:
-            decide_from_log(trials)
+        with (
+            Interruption() as interruption,
+            ProbeJournal(probes_path(state), now=time.time()) as journal,
+        ):
+            trials, logs = await run_in_thread(_prepare, crawler.spider.name, settings, state, journal)
+            spent = await _try(crawler, settings, trials, interruption)
         await run_in_thread(conclude, trials, settings, logs, state)
     except (DustError, OSError) as error:
         logger.error("Nothing learned: %s", error, extra={"spider": crawler.spider})
         return
     valid = sum(one.verdict is Verdict.VALID for site in trials for one in site.campaign.decisions)
     logger.info(
-        "Learned: %(valid)d rules hold, proved with %(fetches)d fetches; they are in %(book)s.",
-        {"valid": valid, "fetches": fetches, "book": settings.rules[0]},
+        "Learned: %(valid)d rules hold, proved with %(fetches)d fetches; they are in %(book)s.%(more)s",
+        {
+            "valid": valid,
+            "fetches": spent.fetches,
+            "book": settings.rules[0],
+            "more": " Interrupted: the next time goes on from here." if spent.interrupted else "",
+        },
         extra={"spider": crawler.spider},
     )
 
 
-def _prepare(spider: str, settings: DustSettings, state: Path) -> tuple[list[SiteTrials], Sequence[str]]:
+async def _try(
+    crawler: Crawler, settings: DustSettings, trials: Sequence[SiteTrials], interruption: Interruption
+) -> Spent:
+    if not settings.validation_budget:
+        decide_from_log(trials)
+    if interruption.came or not settings.validation_budget:
+        return Spent(0, interruption.came)
+    watched = progress_of(_Told(crawler))
+    return await run_trials_here(crawler.settings.copy(), trials, settings, watched, interruption.stops)
+
+
+class _Told(Reporter):
+    """Progress as lines of the crawl's log, one a minute."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._last = time.monotonic()
+
+    def probing(self, fetches: int, budget: int, decided: int, remaining: int) -> None:
+        if time.monotonic() - self._last < _EVERY:
+            return
+        self._last = time.monotonic()
+        logger.info(
+            "Validating: %(decided)d rules decided, %(remaining)d to go, %(fetches)d of %(budget)d fetches.",
+            {"decided": decided, "remaining": remaining, "fetches": fetches, "budget": budget},
+            extra={"spider": self._crawler.spider},
+        )
+
+
+def _prepare(
+    spider: str, settings: DustSettings, state: Path, journal: ProbeJournal
+) -> tuple[list[SiteTrials], Sequence[str]]:
     watched = Reporter()
     logs = log_sources(settings.dir, spider)
     if not logs:
@@ -59,4 +102,5 @@ def _prepare(spider: str, settings: DustSettings, state: Path) -> tuple[list[Sit
     book = RuleBook.load([in_project(path) for path in settings.rules])
     log_only = not settings.validation_budget
     mined = mine(found.visits, settings, watched)
-    return prepare(mined, book, Verdicts.load(state), settings, log_only=log_only), found.logs
+    trials = prepare(mined, book, Verdicts.load(state), settings, log_only=log_only, journal=journal)
+    return trials, found.logs

@@ -25,7 +25,8 @@ if sys.platform == "win32":
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
         os.lseek(descriptor, 0, os.SEEK_END)
 
-    def _take(descriptor: int) -> bool:
+    def take(descriptor: int) -> bool:
+        """Alone, until *descriptor* is closed; False where another has it."""
         os.lseek(descriptor, _FAR_AWAY, os.SEEK_SET)
         try:
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
@@ -41,7 +42,8 @@ else:
         with suppress(OSError):
             fcntl.flock(descriptor, fcntl.LOCK_SH)
 
-    def _take(descriptor: int) -> bool:
+    def take(descriptor: int) -> bool:
+        """Alone, until *descriptor* is closed; False where another has it."""
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -58,7 +60,7 @@ def taken(log: Path) -> Iterator[bool]:
         yield False
         return
     try:
-        yield _take(descriptor) and is_still(log, descriptor)
+        yield take(descriptor) and is_still(log, descriptor)
     finally:
         os.close(descriptor)
 

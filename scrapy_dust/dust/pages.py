@@ -49,6 +49,7 @@ class Page:
     title: str | None = None
     canonical: str | None = None
     volatile: bool = False  #: visits of this URL disagree on its text
+    rendered: str | None = None  #: the browser that made the page, as the log names it
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +136,7 @@ def _page_of(visit: Visit) -> Page:
         text_digest=visit.text_digest or visit.digest,
         title=visit.title,
         canonical=visit.canonical,
+        rendered=visit.rendered,
     )
 
 
@@ -149,6 +151,7 @@ def _merge(page: Page, visit: Visit) -> Page:
         title=page.title if page.title is not None else visit.title,
         canonical=page.canonical or visit.canonical,
         volatile=page.volatile or changed,
+        rendered=page.rendered or visit.rendered,
     )
 
 

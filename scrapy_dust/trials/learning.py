@@ -6,9 +6,10 @@ logs → visits by site → mined (phases 1–3) → trials (phase 4) → rule b
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from scrapy_dust.crawl_log.names import log_name
@@ -17,6 +18,7 @@ from scrapy_dust.dust.campaign import Campaign, Decision, candidates_of
 from scrapy_dust.dust.evidence import LogEvidence
 from scrapy_dust.dust.pages import Visit, without_repeats
 from scrapy_dust.dust.rules import Rule
+from scrapy_dust.dust.templates import template_hashes
 from scrapy_dust.dust.validation import Tally, Verdict
 from scrapy_dust.engines.local import Mined, mine_site, trial_params
 from scrapy_dust.errors import DustError
@@ -26,6 +28,7 @@ from scrapy_dust.rule_book.files import in_project
 from scrapy_dust.rule_book.verdicts import Settled, Verdicts
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of
+from scrapy_dust.trials.journal import ProbeJournal
 from scrapy_dust.trials.site_trials import SiteTrials
 
 
@@ -39,7 +42,7 @@ class Reporter:
         """Phases 1 to 3 of a site are done."""
 
     def probing(self, fetches: int, budget: int, decided: int, remaining: int) -> None:
-        """So far has the validation come."""
+        """So far has the validation come: fetches spent of the budget, rules decided, candidates that are left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +121,7 @@ def prepare(
     *,
     seed: int = 0,
     log_only: bool = False,
+    journal: ProbeJournal | None = None,
 ) -> list[SiteTrials]:
     """The trials of all sites that have something to try. *seed* shuffles the URLs to draw."""
     trials = []
@@ -134,17 +138,41 @@ def prepare(
         urls = [page.url for page in one.log.pages] + list(one.log.redirects)
         random.Random(f"{seed} {one.site}").shuffle(urls)  # noqa: S311  A sample, not a secret.
         evidence = LogEvidence(one.log, urls, settings.sketch_matches)
-        campaign = Campaign(
+        settled = disabled | _refuted(verdicts, one.site)
+        campaign = partial(
+            Campaign,
             candidates,
             evidence,
             trial_params(settings, log_only=log_only),
             site=one.site,
             site_of=site_of,
             passes=settings.passes,
-            settled=disabled | _refuted(verdicts, one.site),
+            settled=settled,
         )
-        trials.append(SiteTrials(campaign, evidence, settings.never_probe))
+        known = {rule for rule, _ in accepted} | settled
+        trials.append(
+            SiteTrials(
+                campaign(),
+                evidence,
+                settings.never_probe,
+                template=template_hashes(one.log.pages),
+                renderers=_renderers(evidence),
+                journal=journal,
+                at_rest=bool(known) and _is_at_rest(campaign(), known),
+            )
+        )
     return trials
+
+
+def _is_at_rest(campaign: Campaign, known: Collection[Rule]) -> bool:
+    """Whether *campaign*, which is spent by this, decides nothing but what is *known*, and asks for nothing."""
+    nothing_to_ask = campaign.next_probe() is None and campaign.finished
+    return nothing_to_ask and all(decision.rule in known for decision in campaign.decisions)
+
+
+def _renderers(evidence: LogEvidence) -> dict[str, str]:
+    pages = ((url, evidence.page_of(url)) for url in evidence.urls)
+    return {url: page.rendered for url, page in pages if page is not None and page.rendered}
 
 
 def _refuted(verdicts: Verdicts, site: str) -> set[Rule]:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from scrapy.crawler import AsyncCrawlerProcess, AsyncCrawlerRunner, Crawler, CrawlerProcess, CrawlerRunner
-from scrapy.settings import Settings
+from scrapy.settings import SETTINGS_PRIORITIES, Settings
 from scrapy.utils.asyncio import is_asyncio_available
 from scrapy.utils.defer import maybe_deferred_to_future
+from scrapy.utils.misc import load_object
 from scrapy.utils.reactorless import is_reactorless
 
 from scrapy_dust.errors import DustError
+from scrapy_dust.settings import DustSettings
+from scrapy_dust.trials.manners import MIDDLEWARES
+from scrapy_dust.trials.pacing import Patience
+from scrapy_dust.trials.rendering import stays_within
 from scrapy_dust.trials.site_trials import SiteTrials
+from scrapy_dust.trials.spending import OnProgress, Spent
 from scrapy_dust.trials.spider import TrialSpider
 
 #: What a validation crawl must not share with the project's crawls: caches, output, its own canonizing, and
@@ -38,55 +45,91 @@ TRIAL_SETTINGS = {
     "LOG_INSTALL_ROOT_HANDLER": False,
     "LOGSTATS_INTERVAL": 0,
     "STATS_DUMP": False,
+    # Whether or not the project's crawls do: see `_is_unbound`.
+    "ROBOTSTXT_OBEY": True,
 }
 
 _ASYNCIO_REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 
 
-def trial_settings(settings: Settings) -> Settings:
-    """*settings* of a project, made fit for a validation crawl."""
+def trial_settings(settings: Settings, sites: Iterable[str] = ()) -> Settings:
+    """*settings* of a project, made fit for a validation crawl of *sites*."""
     own = settings.copy()
     own.frozen = False  # those of a crawl are
     own.setdict(TRIAL_SETTINGS, "cmdline")
     # The add-on would put our parts back in; there is nothing for them to do here.
     addons = {name: order for name, order in own.getdict("ADDONS").items() if "scrapy_dust" not in str(name)}
     own.set("ADDONS", addons, "cmdline")
+    for middleware, place in MIDDLEWARES.items():
+        own.set_in_component_priority_dict("DOWNLOADER_MIDDLEWARES", middleware, place)
+    before = own.get("PLAYWRIGHT_ABORT_REQUEST")
+    before = load_object(before) if before is not None else None
+    own.set("PLAYWRIGHT_ABORT_REQUEST", stays_within(sites, before), "cmdline")
     return own
 
 
-OnProgress = Callable[[TrialSpider], None]
-
-
-def run_trials(settings: Settings, trials: Sequence[SiteTrials], budget: int, on_progress: OnProgress) -> int:
-    """Fetch until all *trials* are finished or *budget* is spent; gives the number of fetches.
+def run_trials(
+    settings: Settings, trials: Sequence[SiteTrials], own: DustSettings, on_progress: OnProgress
+) -> Spent:
+    """Fetch until all *trials* are finished or the budget is spent.
 
     Starts an event loop and ends it. Raises `DustError` if the crawl could not start. What was decided before
     an interruption stays decided.
     """
-    process = _process(trial_settings(settings))
+    process = _process(trial_settings(settings, [site.site for site in trials]))
     crawler = process.create_crawler(TrialSpider)
-    process.crawl(crawler, trials=trials, budget=budget, on_progress=on_progress)
+    process.crawl(crawler, **_arguments(settings, trials, own, on_progress))
     process.start()
-    return _fetches(crawler)
+    return _spent(crawler)
 
 
-async def run_trials_here(settings: Settings, trials: Sequence[SiteTrials], budget: int) -> int:
-    """`run_trials` in the event loop that runs already."""
-    arguments = {"trials": trials, "budget": budget, "on_progress": lambda spider: None}
-    own = trial_settings(settings)
+async def run_trials_here(
+    settings: Settings,
+    trials: Sequence[SiteTrials],
+    own: DustSettings,
+    on_progress: OnProgress,
+    on_created: Callable[[Crawler], None],
+) -> Spent:
+    """`run_trials` in the event loop that runs already; *on_created* is given what can be stopped."""
+    arguments = _arguments(settings, trials, own, on_progress)
+    of_trials = trial_settings(settings, [site.site for site in trials])
     if is_asyncio_available():
-        crawler = AsyncCrawlerRunner(own).create_crawler(TrialSpider)
+        crawler = AsyncCrawlerRunner(of_trials).create_crawler(TrialSpider)
+        on_created(crawler)
         await crawler.crawl_async(**arguments)
     else:
-        crawler = CrawlerRunner(own).create_crawler(TrialSpider)
+        crawler = CrawlerRunner(of_trials).create_crawler(TrialSpider)
+        on_created(crawler)
         await maybe_deferred_to_future(crawler.crawl(**arguments))
-    return _fetches(crawler)
+    return _spent(crawler)
 
 
-def _fetches(crawler: Crawler) -> int:
+def _arguments(
+    settings: Settings, trials: Sequence[SiteTrials], own: DustSettings, on_progress: OnProgress
+) -> dict[str, Any]:
+    return {
+        "trials": trials,
+        "budget": own.validation_budget,
+        "on_progress": on_progress,
+        "patience": Patience(own.validation_pause, own.validation_patience, own.validation_site_budget),
+        "unbound": _is_unbound(settings),
+        "render_meta": own.render_meta,
+    }
+
+
+def _is_unbound(settings: Settings) -> bool:
+    """Whether the project says that its crawls do not obey robots.txt. That nobody said anything is no such thing.
+
+    Then what the crawl had may be fetched again; what a rule makes up must be allowed all the same.
+    """
+    said = (settings.getpriority("ROBOTSTXT_OBEY") or 0) > SETTINGS_PRIORITIES["default"]
+    return said and not settings.getbool("ROBOTSTXT_OBEY")
+
+
+def _spent(crawler: Crawler) -> Spent:
     if not isinstance(crawler.spider, TrialSpider):
         raise DustError("the validation crawl could not start; the log above says why.")
-    return crawler.spider.fetches
+    return Spent(crawler.spider.fetches, crawler.spider.interrupted)
 
 
 def _process(settings: Settings) -> AsyncCrawlerProcess | CrawlerProcess:

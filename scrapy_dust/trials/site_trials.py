@@ -3,25 +3,26 @@
 First a survey: what the site answers for URLs that cannot exist, and what its template looks like. Then the
 campaign's probes, several at a time, each an inquiry that asks for one page after the other. A page that two
 inquiries want is asked for once, and one that was fetched serves all that want it later.
+
+Answers are taken in the order in which they were asked for, in whichever order they come, and an answer that the
+journal has from an earlier run is taken as if it had just come. So a run that was interrupted and goes on decides
+what an uninterrupted one does.
 """
 
 from __future__ import annotations
 
-import re
-from collections import deque
-from collections.abc import Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from hashlib import blake2b
-from urllib.parse import urlsplit
+from collections import Counter, deque
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from scrapy_dust.crawl_log.hiding import is_hidden
 from scrapy_dust.dust.campaign import Campaign, Probe
 from scrapy_dust.dust.evidence import LogEvidence
-from scrapy_dust.dust.judging import Ask, Fetched, Judge, Outcome, inquire
-from scrapy_dust.sites import site_of
+from scrapy_dust.dust.judging import Ask, Fetched, Judge, Known, Outcome, inquire
+from scrapy_dust.trials.journal import ProbeJournal
+from scrapy_dust.trials.limits import Limits
+from scrapy_dust.trials.surveying import Kind, SiteSurvey, Wanted, nonsense_beside, survey
 
-#: Pages of the log fetched to see the site's template.
-_SURVEYED = 8
 #: Inquiries under way at a time.
 _AT_A_TIME = 8
 #: Answers kept for other inquiries.
@@ -34,22 +35,54 @@ class _Inquiry:
     steps: Generator[Ask, Fetched, Outcome]
     fetches: int = 0
     content: str | None = None
+    latest: float = 0.0  #: when the latest answer came
+
+
+@dataclass(slots=True)
+class _Errand:
+    """One fetch, and who wants it."""
+
+    url: str
+    survey: Wanted | None = None
+    inquiries: list[_Inquiry] = field(default_factory=list)
+    shared: bool = True  #: others may join
+    beside: bool = False  #: it cannot exist
+    page: Fetched | None = None
 
 
 class SiteTrials:
     """Ask `wanted` for the URLs to fetch now, and give each answer to `answer`, until `finished`."""
 
-    def __init__(self, campaign: Campaign, evidence: LogEvidence, never_probe: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        campaign: Campaign,
+        evidence: LogEvidence,
+        never_probe: Iterable[str] = (),
+        *,
+        template: frozenset[int] = frozenset(),
+        renderers: Mapping[str, str] | None = None,
+        journal: ProbeJournal | None = None,
+        at_rest: bool = False,
+    ) -> None:
+        """*template*: see `Judge`. *renderers*: the browser that made a page, for URLs of the log that had one.
+
+        *at_rest*: there is nothing new to decide, so that the site need not be asked how it answers.
+        """
         self.campaign = campaign
+        self.limits = Limits(campaign.site, evidence.urls, never_probe)
+        self.given_up: str | None = None  #: why the site is not asked any more
         self._evidence = evidence
-        self._judge = Judge()
-        self._actions = re.compile("|".join(map(re.escape, never_probe)) or r"(?!)", re.IGNORECASE)
-        urls = [url for url in evidence.urls if not is_hidden(url)]
-        self._survey = deque(_survey(urls)) if not campaign.finished else deque()
-        self._surveying: dict[str, bool] = {}  # asked for → whether it cannot exist
-        self._waiting: dict[str, list[_Inquiry]] = {}  # asked for → who wants it
+        self._journal = journal or ProbeJournal()
+        self._judge = Judge(template)
+        self._survey = SiteSurvey(self._judge, () if at_rest or campaign.finished else self._surveyed())
+        self._errands: deque[_Errand] = deque()  # in the order to take them
+        self._open: dict[str, deque[_Errand]] = {}  # to be answered by the site
+        self._to_send: list[str] = []
         self._kept: dict[str, Fetched] = {}
         self._under_way = 0
+        self._renderers = renderers or {}
+        by_count = Counter(self._renderers.get(url) for url in evidence.urls)
+        self._renderer = max(by_count, key=lambda one: by_count[one], default=None)
 
     @property
     def site(self) -> str:
@@ -58,42 +91,80 @@ class SiteTrials:
     @property
     def finished(self) -> bool:
         """Whether nothing more is wanted, now or later."""
-        return not (self._survey or self._surveying or self._waiting) and self.campaign.finished
+        if self.given_up is not None:
+            return True
+        return not (self._survey.to_ask or self._errands) and self.campaign.finished
+
+    def give_up(self, reason: str) -> None:
+        """Ask no more; what is not decided stays so."""
+        self.given_up = self.given_up or reason
+
+    def renderer(self, url: str) -> str | None:
+        """The browser that the crawl had *url* from; of a URL that it did not have, what it used most."""
+        return self._renderers.get(url) if self.limits.has(url) else self._renderer
 
     def wanted(self) -> list[str]:
-        """URLs to fetch now, none of which was asked for and not answered yet."""
-        urls: list[str] = []
-        while self._survey:
-            url, impossible = self._survey.popleft()
-            self._surveying[url] = impossible
-            urls.append(url)
-        while not self._surveying and self._under_way < _AT_A_TIME:
-            probe = self.campaign.next_probe()
-            if probe is None:
-                break
-            urls += self._begin(probe)
+        """URLs to fetch now, none of which was given out before."""
+        self._advance()
+        urls, self._to_send = self._to_send, []
         return urls
 
     def answer(self, page: Fetched) -> list[str]:
         """Take in what `page.url` answered; gives the URLs that are wanted because of it."""
-        impossible = self._surveying.pop(page.url, None)
-        if impossible is not None:
-            self._learn_survey(page, impossible=impossible)
-            return []
-        self._judge.learn(page)
-        urls: list[str] = []
-        for number, inquiry in enumerate(self._waiting.pop(page.url)):
-            inquiry.fetches += number == 0
-            urls += self._continue(inquiry, page)
-        return urls
+        errands = self._open[page.url]
+        errands.popleft().page = page
+        if not errands:
+            del self._open[page.url]
+        # What says nothing of the page is asked again by the next run.
+        if not page.is_refusal:
+            self._journal.add(page, self.renderer(page.url))
+        return self.wanted()
 
-    def _learn_survey(self, page: Fetched, *, impossible: bool) -> None:
-        if impossible:
-            self._judge.learn_nothing(page)
-            self._evidence.nothing = self._judge.nothing_digests
-        else:
-            self._judge.learn(page)
+    def _advance(self) -> None:
+        while self.given_up is None:
+            self._top_up()
+            if not self._errands or self._errands[0].page is None:
+                return
+            self._take(self._errands.popleft())
+
+    def _top_up(self) -> None:
+        """Ask for as much as may be under way; the campaign begins when the survey is over."""
+        while self._survey.to_ask:
+            wanted = self._survey.to_ask.popleft()
+            self._run(_Errand(wanted.url, survey=wanted))
+        while self._under_way < _AT_A_TIME and self._survey.over:
+            probe = self.campaign.next_probe()
+            if probe is None:
+                return
+            self._begin(probe)
+
+    def _run(self, errand: _Errand, since: float = 0.0) -> None:
+        """Put *errand* in line. An answer in the journal that came after *since* spares a fetch."""
+        self._errands.append(errand)
+        errand.page = self._journal.take(errand.url, self.renderer(errand.url), since=since)
+        if errand.page is None:
+            self._open.setdefault(errand.url, deque()).append(errand)
+            self._to_send.append(errand.url)
+
+    def _take(self, errand: _Errand) -> None:
+        page = errand.page
+        assert page is not None
+        if errand.survey is not None:
+            self._survey.learn(errand.survey, page, self._known(page.url))
             self._keep(page)
+        elif not errand.beside:
+            self._judge.learn(page, self._known(page.url))
+        self._evidence.nothing = self._judge.nothing_digests
+        for number, inquiry in enumerate(errand.inquiries):
+            inquiry.fetches += number == 0
+            self._continue(inquiry, page)
+
+    def _surveyed(self) -> Iterator[Wanted]:
+        urls = [url for url in self._evidence.urls if not is_hidden(url) and url not in self.limits.actions]
+        texts = {url: digest for url in urls if (digest := self._evidence.digest(url)) is not None}
+        for wanted in survey(urls, texts):
+            if wanted.kind is Kind.PAGE or wanted.url not in self.limits.actions:
+                yield wanted
 
     def _keep(self, page: Fetched) -> None:
         self._kept.pop(page.url, None)
@@ -101,37 +172,23 @@ class SiteTrials:
         if len(self._kept) > _KEPT:
             del self._kept[next(iter(self._kept))]
 
-    def _begin(self, probe: Probe) -> Iterator[str]:
+    def _known(self, url: str) -> Known | None:
+        page = self._evidence.page_of(url)
+        return None if page is None else Known(self._evidence.digest(url), page.sketch, page.size)
+
+    def _begin(self, probe: Probe) -> None:
         pair = probe.pair
-        if not self._may_ask(pair.url, pair.target):
+        if not self.limits.may_compare(pair.url, pair.target):
             self.campaign.record(probe, Outcome.UNKNOWN)
             return
         self._under_way += 1
-        steps = inquire(
-            pair.url,
-            pair.target,
-            self._evidence.digest(pair.url),
-            self._judge,
-            both_linked=self._evidence.page_of(pair.target) is not None,
-        )
-        yield from self._step(_Inquiry(probe, steps), next(steps))
+        known, there = self._known(pair.url), self._known(pair.target)
+        steps = inquire(pair.url, pair.target, self._judge, known, there, both_linked=there is not None)
+        self._step(_Inquiry(probe, steps), next(steps))
 
-    def _may_ask(self, url: str, target: str) -> bool:
-        """Whether *target*, if a rule made it up, is safe to ask for: on the site, the scheme kept, no action.
-
-        Of a URL with a value that the log hides the site knows nothing; asked for it, it would show us the door.
-        """
-        if is_hidden(url) or is_hidden(target):
-            return False
-        if self._evidence.page_of(target) is not None:
-            return True
-        made, seen = urlsplit(target), urlsplit(url)
-        if made.scheme != seen.scheme or site_of(target) != self.site:
-            return False
-        return not self._actions.search(made.path) and not self._actions.search(made.query)
-
-    def _continue(self, inquiry: _Inquiry, page: Fetched) -> Iterator[str]:
+    def _continue(self, inquiry: _Inquiry, page: Fetched) -> None:
         self._keep(page)
+        inquiry.latest = max(inquiry.latest, page.at)
         if page.answered and page.url == inquiry.probe.pair.target:
             inquiry.content = page.text_digest
         try:
@@ -140,31 +197,22 @@ class SiteTrials:
             self._under_way -= 1
             self.campaign.record(inquiry.probe, end.value, inquiry.content, inquiry.fetches)
             return
-        yield from self._step(inquiry, ask)
+        self._step(inquiry, ask)
 
-    def _step(self, inquiry: _Inquiry, ask: Ask) -> Iterator[str]:
-        kept = None if ask.again else self._kept.get(ask.url)
+    def _step(self, inquiry: _Inquiry, ask: Ask) -> None:
+        url = nonsense_beside(ask.url) if ask.beside else ask.url
+        if ask.beside and url in self.limits.actions:
+            self._continue(inquiry, Fetched(url, url, None))
+            return
+        kept = None if ask.again else self._kept.get(url)
         if kept is not None:
-            yield from self._continue(inquiry, kept)
-        elif ask.url in self._waiting:
-            self._waiting[ask.url].append(inquiry)
-        else:
-            self._waiting[ask.url] = [inquiry]
-            yield ask.url
-
-
-def _survey(urls: Sequence[str]) -> Iterator[tuple[str, bool]]:
-    """URLs that cannot exist, on the hosts of the first pages and beside some of them; then those pages."""
-    sample = urls[:_SURVEYED]
-    nonsense = dict.fromkeys(made for url in sample[:4] for made in _nonsense_beside(url))
-    yield from ((url, True) for url in list(nonsense)[:4])
-    yield from ((url, False) for url in sample)
-
-
-def _nonsense_beside(url: str) -> Iterator[str]:
-    parts = urlsplit(url)
-    word = blake2b(url.encode(), digest_size=8).hexdigest()
-    folder, _, name = parts.path.rpartition("/")
-    dot = name.rfind(".")
-    yield f"{parts.scheme}://{parts.netloc}/{word}"
-    yield f"{parts.scheme}://{parts.netloc}{folder}/{word}{name[dot:] if dot > 0 else ''}"
+            self._continue(inquiry, kept)
+            return
+        same = (one for one in self._errands if one.url == url and one.shared and one.survey is None)
+        under_way = None if ask.again else next(same, None)
+        if under_way is not None:
+            under_way.inquiries.append(inquiry)
+            return
+        # A control that came before what it is to control would say nothing.
+        errand = _Errand(url, inquiries=[inquiry], shared=not ask.again, beside=ask.beside)
+        self._run(errand, since=inquiry.latest if ask.again else 0.0)

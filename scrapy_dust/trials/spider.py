@@ -1,24 +1,36 @@
 """The spider that fetches what trials ask for, with the project's own settings and manners.
 
 Its requests bypass our own canonizing and every cache: a validation answered from a cache that is keyed by
-what it is to prove would prove anything. A host's first request goes alone: Scrapy lets requests past a
-robots.txt that is still being fetched.
+what it is to prove would prove anything. Which of them reach the network `trials/manners.py` decides, and when,
+`trials/pacing.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
-from typing import Any
-from urllib.parse import urlsplit
+import time
+from collections.abc import AsyncIterator, Iterator, Sequence
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any, Self
 
-from scrapy import Request, Spider
+from scrapy import Request, Spider, signals
+from scrapy.exceptions import DontCloseSpider, IgnoreRequest
 from scrapy.http import Response
 from scrapy.spidermiddlewares.httperror import HttpError
+from scrapy.utils.asyncio import call_later
 from twisted.python.failure import Failure
 
 from scrapy_dust.dust.judging import Fetched
-from scrapy_dust.text.sketch import describe
+from scrapy_dust.trials.answers import fetched, unanswered
+from scrapy_dust.trials.manners import RobotsUnavailable
+from scrapy_dust.trials.pacing import Pace, Patience
+from scrapy_dust.trials.rendering import rendering_meta
 from scrapy_dust.trials.site_trials import SiteTrials
+from scrapy_dust.trials.spending import OnProgress
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.utils.asyncio import CallLaterResult
 
 #: What marks a request as ours: not canonized, not cached, not recorded in the crawl log.
 TRIAL_META = {"dust": False, "dont_cache": True, "dust_trial": True}
@@ -33,19 +45,36 @@ class TrialSpider(Spider):
         self,
         trials: Sequence[SiteTrials],
         budget: int,
-        on_progress: Callable[[TrialSpider], None],
+        on_progress: OnProgress,
+        patience: Patience | None = None,
+        unbound: bool = False,
+        render_meta: dict[str, Any] | None = None,
         **kwargs: Any,
     ) -> None:
+        """*unbound*: the project says that its crawls do not obey robots.txt."""
         super().__init__(**kwargs)
         self.trials, self.budget = trials, budget
-        self.fetches = 0
-        self._on_progress = on_progress
-        self._open: set[str] = set()  # hosts whose first request was answered
-        self._held: dict[str, list[Request]] = {}  # host → what waits for its first answer
+        self.interrupted = False
+        self.paces = {site.site: Pace(patience or Patience()) for site in trials}
+        self._on_progress, self._unbound, self._render_meta = on_progress, unbound, render_meta or {}
+        self._alarm: CallLaterResult | None = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        crawler.signals.connect(spider._idle, signal=signals.spider_idle)
+        crawler.signals.connect(spider._closed, signal=signals.spider_closed)
+        return spider
+
+    @property
+    def fetches(self) -> int:
+        return sum(pace.spent for pace in self.paces.values())
 
     async def start(self) -> AsyncIterator[Request]:
         # Sites take turns, so that none spends the budget of the others.
-        asking = [(site, self._requests(site, site.wanted())) for site in self.trials]
+        for site in self.trials:
+            self.paces[site.site].push(site.wanted())
+        asking = [(site, self._requests(site)) for site in self.trials]
         while asking:
             for site, requests in list(asking):
                 request = next(requests, None)
@@ -54,52 +83,115 @@ class TrialSpider(Spider):
                 else:
                     yield request
 
-    def _requests(self, site: SiteTrials, urls: Iterable[str]) -> Iterator[Request]:
-        """Requests for *urls*, as far as the budget and a host's opening allow."""
-        for url in urls:
-            if self.fetches >= self.budget:
+    def _requests(self, site: SiteTrials) -> Iterator[Request]:
+        """Requests for what *site* waits for, as far as the budget and its pace allow."""
+        pace = self.paces[site.site]
+        while self.fetches < self.budget and site.given_up is None:
+            url = pace.next_url(time.monotonic())
+            if pace.too_long is not None:
+                self._give_up(site, pace.too_long)
+            if url is None:
                 return
-            self.fetches += 1
-            request = Request(
-                url,
-                callback=self.answered,
-                errback=self.failed,
-                dont_filter=True,
-                meta=dict(TRIAL_META),
-                cb_kwargs={"site": site, "asked": url},
-            )
-            host = urlsplit(url).netloc
-            if host in self._held:
-                self._held[host].append(request)
-                continue
-            if host not in self._open:
-                self._held[host] = []
-            yield request
+            yield self._request(site, url)
+
+    def _request(self, site: SiteTrials, url: str) -> Request:
+        meta = TRIAL_META | rendering_meta(site.renderer(url), url, self._render_meta)
+        if self._unbound and site.limits.has(url):
+            meta["dont_obey_robotstxt"] = True
+        return Request(
+            url,
+            callback=self.answered,
+            errback=self.failed,
+            dont_filter=True,
+            meta=meta,
+            cb_kwargs={"site": site, "asked": url},
+        )
 
     def answered(self, response: Response, site: SiteTrials, asked: str) -> Iterator[Request]:
-        return self._go_on(site, fetched(response, asked))
+        rendered = "playwright" in response.flags or bool(response.meta.get("_splash_processed"))
+        return self._settle(site, fetched(response, asked, rendered=rendered), response)
 
     def failed(self, failure: Failure) -> Iterator[Request]:
         request: Request = failure.request  # type: ignore[attr-defined]
-        asked = request.cb_kwargs["asked"]
+        site, asked = request.cb_kwargs["site"], request.cb_kwargs["asked"]
         error = failure.value
         if isinstance(error, HttpError):
-            page = Fetched(asked, error.response.url, error.response.status)
+            return self._settle(site, unanswered(asked, error.response.status), error.response)
+        if isinstance(error, RobotsUnavailable):
+            return self._settle(site, unanswered(asked, error.status), error.response)
+        if isinstance(error, IgnoreRequest):
+            return self._leave_out(site, asked, asked_before="redirect_urls" in request.meta)
+        return self._settle(site, unanswered(asked), None)
+
+    def _leave_out(self, site: SiteTrials, asked: str, *, asked_before: bool) -> Iterator[Request]:
+        pace = self.paces[site.site]
+        if asked_before:  # a redirect led where we do not follow
+            pace.went_well()
         else:
-            page = Fetched(asked, asked, None)
-        return self._go_on(request.cb_kwargs["site"], page)
+            pace.not_sent()
+        return self._go_on(site, unanswered(asked))
+
+    def _settle(self, site: SiteTrials, page: Fetched, response: Response | None) -> Iterator[Request]:
+        pace = self.paces[site.site]
+        if not page.is_refusal:
+            pace.went_well()
+            return self._go_on(site, page)
+        again = pace.refused(page.url, page.status, _retry_after(response), time.monotonic())
+        if pace.too_long is not None:
+            self._give_up(site, pace.too_long)
+        self._set_alarm()
+        return self._requests(site) if again else self._go_on(site, page)
 
     def _go_on(self, site: SiteTrials, page: Fetched) -> Iterator[Request]:
-        host = urlsplit(page.url).netloc
-        self._open.add(host)
-        yield from self._held.pop(host, ())
-        yield from self._requests(site, site.answer(page))
-        yield from self._requests(site, site.wanted())
+        self.paces[site.site].push(site.answer(page))
         self._on_progress(self)
+        yield from self._requests(site)
+
+    def _give_up(self, site: SiteTrials, reason: str) -> None:
+        if site.given_up is None:
+            self.logger.warning("%s is left alone for now: %s.", site.site, reason)
+        site.give_up(reason)
+        self.paces[site.site].clear()
+
+    def _idle(self) -> None:
+        """Nothing is under way; where a site is left alone for a while, the spider waits."""
+        self._set_alarm()
+        if self._alarm is not None:
+            raise DontCloseSpider
+
+    def _set_alarm(self) -> None:
+        """Wake when the first of the sites that are left alone may be asked again."""
+        paused = [
+            self.paces[site.site].paused_until
+            for site in self.trials
+            if site.given_up is None and self.paces[site.site].is_waiting
+        ]
+        if paused and self._alarm is None and self.fetches < self.budget:
+            self._alarm = call_later(max(0.01, min(paused) - time.monotonic()), self._wake)
+
+    def _wake(self) -> None:
+        self._alarm = None
+        for site in self.trials:
+            for request in self._requests(site):
+                self.crawler.engine.crawl(request)
+
+    def _closed(self, reason: str) -> None:
+        self.interrupted = reason == "shutdown"
+        if self._alarm is not None:
+            self._alarm.cancel()
+            self._alarm = None
 
 
-def fetched(response: Response, asked: str) -> Fetched:
-    """The answer, as far as it matters for a judgement."""
-    content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
-    page = describe(response.body, content_type, None, response.url)
-    return Fetched(asked, response.url, response.status, page.text_digest, page.title, page.shingles)
+def _retry_after(response: Response | None) -> float | None:
+    """Seconds, as the server says it; None where it says nothing that can be meant."""
+    said = (
+        (response.headers.get("Retry-After") or b"").decode("latin-1").strip() if response is not None else ""
+    )
+    try:
+        if said.isdecimal():
+            return float(said)
+        until = parsedate_to_datetime(said)
+    except ValueError:
+        return None
+    until = until if until.tzinfo is not None else until.replace(tzinfo=UTC)
+    return max(0.0, (until - datetime.now(UTC)).total_seconds())

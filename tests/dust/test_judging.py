@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -8,15 +8,40 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_dust.dust.judging import Fetched, Judge, Outcome, inquire
+from scrapy_dust.dust.judging import Ask, Fetched, Judge, Known, Outcome, inquire
 
 U, V = "http://a.example/u", "http://a.example/v"
 
 
-def fetched(words: Iterable[int], url: str = U, title: str | None = "T", status: int | None = 200) -> Fetched:
+def fetched(
+    words: Iterable[int],
+    url: str = U,
+    title: str | None = "T",
+    status: int | None = 200,
+    marks: Iterable[str] = (),
+) -> Fetched:
     """A page whose shingles are numbers."""
     shingles = sorted(set(words))
-    return Fetched(url, url, status, f"{title} {shingles}", title, np.array(shingles, dtype=np.uint64))
+    return Fetched(
+        url,
+        url,
+        status,
+        f"{title} {shingles}",
+        title,
+        np.array(shingles, dtype=np.uint64),
+        sketch_of(shingles),
+        frozenset(marks),
+    )
+
+
+def sketch_of(shingles: Sequence[int]) -> tuple[int, ...]:
+    """Four least values under four orders of all numbers."""
+    return tuple(min((n * a % 1_000_003 for n in shingles), default=0) for a in (7919, 104729, 15485863, 3))
+
+
+def logged(page: Fetched) -> Known:
+    """As the log has *page*."""
+    return Known(page.text_digest, page.sketch)
 
 
 texts = st.frozensets(st.integers(0, 60), max_size=60) | st.builds(
@@ -94,17 +119,20 @@ def test_many_copies_of_one_page_do_not_make_a_template_of_it():
 
 def ask(
     answer: Callable[[str, int], Fetched],
-    known_digest: str | None = None,
+    known: Known | None = None,
     judge: Judge | None = None,
     *,
-    both_linked: bool = False,
+    known_target: Known | None = None,
+    both_linked: bool = True,
 ) -> tuple[Outcome, list[str]]:
     """Run an inquiry on a site that is a function of a URL and of how often it was asked for."""
-    inquiry = inquire(U, V, known_digest, judge or Judge(), both_linked=both_linked)
+    inquiry = inquire(U, V, judge or Judge(), known, known_target, both_linked=both_linked)
     asked: list[str] = []
     at_hand: dict[str, Fetched] = {}
     wanted = next(inquiry)
     while True:
+        if wanted.beside:
+            wanted = Ask(f"{wanted.url}-nonsense")
         if wanted.again or wanted.url not in at_hand:
             at_hand[wanted.url] = answer(wanted.url, asked.count(wanted.url))
             asked.append(wanted.url)
@@ -116,7 +144,7 @@ def ask(
 
 def test_a_target_that_shows_what_the_log_has_costs_one_fetch():
     page = fetched(range(100), V)
-    assert ask(lambda url, nth: page, page.text_digest) == (Outcome.SAME, [V])
+    assert ask(lambda url, nth: page, logged(page)) == (Outcome.SAME, [V])
 
 
 def test_a_target_that_redirects_to_the_url_is_the_same_page():
@@ -167,8 +195,8 @@ def test_a_soft_404_is_a_target_that_does_not_answer():
     judge = Judge()
     judge.learn_nothing(fetched(range(50)))
     answers = {V: fetched(range(50), V), U: fetched(range(200), U)}
-    assert ask(lambda url, nth: answers[url], judge=judge)[0] is Outcome.UNFETCHABLE
-    assert ask(lambda url, nth: answers[V], answers[V].text_digest, judge)[0] is Outcome.UNKNOWN
+    assert ask(lambda url, nth: answers[url], judge=judge, both_linked=False)[0] is Outcome.UNFETCHABLE
+    assert ask(lambda url, nth: answers[V], logged(answers[V]), judge)[0] is Outcome.UNKNOWN
 
 
 @given(judges(), st.data())
@@ -180,7 +208,7 @@ def test_different_is_never_said_without_looking_at_the_url_twice(judge, data):
         )
 
     statuses = st.sampled_from((200, 200, 200, 200, 404, 503, None))
-    outcome, asked = ask(answer, data.draw(st.sampled_from((None, fetched(range(50)).text_digest))), judge)
+    outcome, asked = ask(answer, data.draw(st.sampled_from((None, logged(fetched(range(50)))))), judge)
     assert len(asked) <= 3
     if outcome is Outcome.DIFFERENT:
         assert asked == [V, U, U]
@@ -196,4 +224,65 @@ def test_a_page_and_a_soft_error_that_are_both_linked_are_different(missing):
         return fetched(range(500, 600) if url == missing else range(100), url)
 
     assert ask(answer, judge=judge, both_linked=True)[0] is Outcome.DIFFERENT
-    assert ask(answer, judge=judge)[0] is (Outcome.UNKNOWN if missing == U else Outcome.UNFETCHABLE)
+    alone = ask(answer, judge=judge, both_linked=False)[0]
+    assert alone is (Outcome.UNKNOWN if missing == U else Outcome.UNFETCHABLE)
+
+
+# --- what stands in front of pages ----------------------------------------------------------------------------------
+
+
+def test_two_pages_that_the_log_has_different_and_that_now_are_one_are_no_content():
+    """A login, a consent, a captcha: what stands in front of pages shows the same in place of each."""
+    judge, wall = Judge(), fetched(range(900, 960), title="Sign in")
+    here, there = fetched(range(100)), fetched(range(200, 300), V)
+    assert (
+        ask(lambda url, nth: replace(wall, url=url, final_url=url), logged(here), judge)[0] is Outcome.UNKNOWN
+    )
+    judge.learn(wall, logged(here))
+    assert not judge.is_nothing(wall)
+    judge.learn(replace(wall, url=V), logged(there))
+    assert judge.is_nothing(wall)
+
+
+def test_a_page_that_is_not_what_the_log_has_proves_neither_sameness_nor_difference():
+    old = logged(fetched(range(100)))
+    changed = fetched(range(500, 600))
+    assert ask(lambda url, nth: replace(changed, url=url, final_url=url), old)[0] is Outcome.UNKNOWN
+    answers = {U: changed, V: fetched(range(700, 800), V)}
+    assert ask(lambda url, nth: answers[url], old)[0] is Outcome.UNKNOWN
+    assert ask(lambda url, nth: answers[url])[0] is Outcome.DIFFERENT
+
+
+def test_a_captcha_in_place_of_a_made_up_target_refutes_nothing():
+    page = fetched(range(100))
+    answers = {U: page, V: fetched(range(500, 550), V, marks=["captcha"])}
+    answered = ask(lambda url, nth: answers.get(url, fetched(range(9), url)), logged(page), both_linked=False)
+    assert answered == (Outcome.UNKNOWN, [V])
+
+
+def test_what_every_page_of_a_site_has_marks_none():
+    judge = Judge()
+    for page in range(5):
+        judge.learn(fetched(range(100 * page, 100 * page + 50), marks=["password"]))
+    assert not judge.is_marked(fetched(range(900, 950), marks=["password"]))
+    assert judge.is_marked(fetched(range(900, 950), marks=["captcha"]))
+
+
+def test_empty_pages_say_nothing():
+    empty = fetched((), marks=["empty"])
+    assert Judge().compare(empty, replace(empty, url=V)) is Outcome.UNKNOWN
+
+
+def test_a_made_up_target_that_shows_what_any_name_beside_it_shows_refutes_nothing():
+    """The "not found" of one folder, which no survey has seen, or a page that any name leads to."""
+    page = fetched(range(100))
+    answered = ask(
+        lambda url, nth: page if url == U else fetched(range(500, 560), url), logged(page), both_linked=False
+    )
+    assert answered == (Outcome.UNKNOWN, [V, U, U, f"{V}-nonsense"])
+
+
+@given(judges(), pages, st.booleans())
+def test_what_the_log_has_never_stands_in_the_way_of_itself(judge, page, marked):
+    marks = frozenset({"password"} if marked else ())
+    assert not judge.is_in_the_way(replace(page, marks=marks), logged(page))

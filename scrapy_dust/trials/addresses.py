@@ -1,0 +1,86 @@
+"""Addresses that validation must not be led to: those of this machine and of the networks behind it.
+
+A site that is there itself is asked where the crawl found it, and nowhere else there: neither on another port nor
+at the address next to it.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterable
+from ipaddress import IPv6Address, ip_address
+
+from scrapy.utils.asyncio import run_in_thread
+
+#: A scheme, a host and a port.
+Netloc = tuple[str, str, int]
+
+
+class Addresses:
+    """What *known* hosts, which the crawl had, are reached at."""
+
+    def __init__(self, known: Iterable[Netloc]) -> None:
+        self._known = {(host, port) for _, host, port in known}
+        self._resolved: dict[str, tuple[str, ...]] = {}
+        self._own: set[tuple[str, int]] | None = None
+
+    def is_known(self, host: str, port: int) -> bool:
+        return (host, port) in self._known
+
+    def is_own(self, host: str, address: str, port: int) -> bool:
+        """Whether the crawl itself was at *address*, as far as it was looked up."""
+        return self.is_known(host, port) or (address, port) in (self._own or ())
+
+    async def is_reachable(self, host: str, port: int, *, by_proxy: bool) -> bool:
+        """Whether *host* may be asked. *by_proxy*: it is not this machine that looks up its address."""
+        if self.is_known(host, port):
+            return True
+        if by_proxy and not _is_literal(host):
+            return host.lower() != "localhost"
+        inside = [address for address in await self._addresses(host) if is_inside(address)]
+        return not inside or await self._are_own(inside, port)
+
+    async def _are_own(self, addresses: Iterable[str], port: int) -> bool:
+        if self._own is None:
+            self._own = {
+                (address, port)
+                for host, port in sorted(self._known)
+                for address in await self._addresses(host)
+            }
+        return all((address, port) in self._own for address in addresses)
+
+    async def _addresses(self, host: str) -> tuple[str, ...]:
+        if host not in self._resolved:
+            self._resolved[host] = await run_in_thread(_look_up, host)
+        return self._resolved[host]
+
+
+def is_inside(address: str) -> bool:
+    """Whether *address* is not one of the public Internet: private, loopback, link-local, shared or reserved."""
+    try:
+        parsed = ip_address(address.partition("%")[0])
+    except ValueError:
+        return True
+    if isinstance(parsed, IPv6Address):
+        inner = parsed.ipv4_mapped or parsed.sixtofour or (parsed.teredo[1] if parsed.teredo else None)
+        if inner is not None:
+            return not inner.is_global or inner.is_multicast
+    return not parsed.is_global or parsed.is_multicast
+
+
+def _look_up(host: str) -> tuple[str, ...]:
+    """All addresses of *host*; none where it has none, so that asking it fails by itself."""
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        return ()
+    return tuple(dict.fromkeys(str(one[4][0]) for one in found))
+
+
+def _is_literal(host: str) -> bool:
+    try:
+        ip_address(host.partition("%")[0])
+    except ValueError:
+        # What looks like a number is one to some resolvers: 2130706433 and 0x7f.1 are 127.0.0.1.
+        return host.replace(".", "").removeprefix("0x").isalnum() and host[-1:].isdigit()
+    return True

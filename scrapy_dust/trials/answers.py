@@ -1,0 +1,65 @@
+"""What an answer says, small enough to be kept: a few hashes, no body."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import numpy as np
+from scrapy.http import HtmlResponse, TextResponse, XmlResponse
+
+from scrapy_dust.dust.judging import MOST_SHINGLES, Fetched, Shingles
+from scrapy_dust.text.marks import Mark, marks_of
+from scrapy_dust.text.sketch import describe
+from scrapy_dust.trials.actions import ActionWords
+
+if TYPE_CHECKING:
+    from scrapy.http import Response
+
+#: Words in the address of what stands in front of pages.
+_IN_FRONT = ActionWords(
+    (
+        *("login", "signin", "logon", "auth", "sso", "captcha", "challenge", "consent", "gdpr"),
+        *("verify", "blocked", "denied", "forbidden", "splashui", "cookiewall", "paywall", "agegate"),
+    )
+)
+
+
+def fetched(response: Response, asked: str, *, rendered: bool = False) -> Fetched:
+    """The answer, as far as it matters for a judgement. *rendered*: its encoding is what a browser wrote it in."""
+    content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
+    encoding = response.encoding if rendered and isinstance(response, TextResponse) else None
+    page = describe(response.body, content_type, encoding, response.url)
+    is_markup = isinstance(response, HtmlResponse) and not isinstance(response, XmlResponse)
+    marks = marks_of(response.body, page.words, is_markup=is_markup)
+    if is_in_front(asked, response.url):
+        marks |= {Mark.MOVED}
+    return Fetched(
+        url=asked,
+        final_url=response.url,
+        status=response.status,
+        text_digest=page.text_digest,
+        title=page.title,
+        shingles=kept_shingles(page.shingles),
+        sketch=tuple(page.sketch),
+        marks=frozenset(map(str, marks)),
+        at=time.time(),
+    )
+
+
+def unanswered(asked: str, status: int | None = None) -> Fetched:
+    return Fetched(asked, asked, status, at=time.time())
+
+
+def kept_shingles(shingles: Shingles) -> Shingles:
+    """The upper halves, which tell texts apart as well, and of a long text the least ones."""
+    return np.unique(shingles >> np.uint64(32))[:MOST_SHINGLES]
+
+
+def is_in_front(asked: str, final_url: str) -> bool:
+    """Whether redirects from *asked* ended where logins, consents and checks are, and *asked* is none of these."""
+    if asked == final_url or asked in _IN_FRONT:
+        return False
+    parts = urlsplit(final_url)
+    return f"//{parts.netloc}/{parts.hostname or ''}{parts.path}" in _IN_FRONT

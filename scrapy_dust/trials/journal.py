@@ -1,0 +1,161 @@
+"""Answers that were paid for, on disk: a run that was stopped, however it was, goes on without asking again.
+
+A file of state beside the verdicts, JSON lines, one per answer in the order they came; each is handed to the
+operating system at once. It has digests and hashes of pages, and no bodies. After `KEPT_DAYS` an answer is
+forgotten. A line that a crash has cut short is passed over, and so is a file of another version: losing it
+costs fetches and nothing else.
+"""
+
+from __future__ import annotations
+
+import binascii
+import json
+import os
+from base64 import b64decode, b64encode
+from collections import deque
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+
+from scrapy_dust.crawl_log.locks import is_still, take
+from scrapy_dust.dust.judging import Fetched
+from scrapy_dust.text import SKETCH_VERSION
+
+VERSION = [1, SKETCH_VERSION]
+KEPT_DAYS = 7
+
+#: An answer, and the browser that made the page of it.
+_Answer = tuple[Fetched, str | None]
+
+
+def probes_path(verdicts: Path) -> Path:
+    """Where the journal is, beside the *verdicts*."""
+    return verdicts.with_name("probes.jsonl")
+
+
+class ProbeJournal:
+    """Answers by URL. Those of earlier runs are given out once each, in the order they came."""
+
+    def __init__(self, path: Path | None = None, *, now: float = 0.0, writing: bool = True) -> None:
+        """*path*: None remembers nothing. Where another run writes already, nothing more is written."""
+        self._path = path if writing else None
+        self._descriptor: int | None = None
+        self._answers: dict[tuple[str, str | None], deque[Fetched]] = {}
+        self._kept: list[_Answer] | None = None  # what to write anew, where much is forgotten
+        if path is None:
+            return
+        known = list(_read(path))
+        recent = [answer for answer in known if answer[0].at >= now - KEPT_DAYS * 86_400]
+        self._kept = recent if 2 * len(recent) < len(known) else None
+        for page, renderer in recent:
+            self._answers.setdefault((page.url, renderer), deque()).append(page)
+
+    def take(self, url: str, renderer: str | None = None, *, since: float = 0.0) -> Fetched | None:
+        """The next answer of *url* that came no earlier than *since*; None where the site must be asked."""
+        answers = self._answers.get((url, renderer))
+        while answers:
+            page = answers.popleft()
+            if page.at >= since:
+                return page
+        return None
+
+    def add(self, page: Fetched, renderer: str | None = None) -> None:
+        """Keep an answer that has just come. Where it cannot be written, nothing more is."""
+        if self._path is None:
+            return
+        try:
+            if self._descriptor is None:
+                self._descriptor = self._open(self._path)
+            if self._descriptor is not None:
+                _write_all(self._descriptor, _line(page, renderer))
+        except OSError:
+            self.close()
+        if self._descriptor is None:
+            self._path = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def _open(self, path: Path) -> int | None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        if not take(descriptor) or not is_still(path, descriptor):
+            os.close(descriptor)
+            return None
+        if self._kept is not None:
+            _rewrite(path, self._kept)
+            os.close(descriptor)
+            self._kept = None
+            return self._open(path)
+        # After what a crash has cut short, a line begins anew.
+        size = os.fstat(descriptor).st_size
+        os.lseek(descriptor, max(0, size - 1), os.SEEK_SET)
+        if size and os.read(descriptor, 1) != b"\n":
+            _write_all(descriptor, b"\n")
+        return descriptor
+
+
+def _rewrite(path: Path, answers: Iterable[_Answer]) -> None:
+    part = path.with_name(f"{path.name}.part")
+    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        _write_all(descriptor, b"".join(_line(*answer) for answer in answers))
+    finally:
+        os.close(descriptor)
+    part.replace(path)
+
+
+def _write_all(descriptor: int, content: bytes) -> None:
+    while content:
+        content = content[os.write(descriptor, content) :]
+
+
+def _line(page: Fetched, renderer: str | None) -> bytes:
+    shingles = b64encode(page.shingles.astype("<u4").tobytes()).decode("ascii")
+    said: list[object] = [page.url, page.final_url, page.status, page.text_digest, page.title, shingles]
+    said += [list(page.sketch or ()), sorted(page.marks), round(page.at, 3), renderer]
+    return json.dumps([VERSION, *said]).encode("ascii", "backslashreplace") + b"\n"
+
+
+def _read(path: Path) -> Iterator[_Answer]:
+    """The answers in the file, as far as they can be read."""
+    try:
+        with path.open("rb") as file:
+            for line in file:
+                with suppress(ValueError, binascii.Error, RecursionError, TypeError):
+                    yield _answer(json.loads(line))
+    except OSError:
+        return
+
+
+def _answer(row: object) -> _Answer:
+    """Raises `ValueError` or `TypeError` for what `_line` does not write."""
+    if not isinstance(row, list) or len(row) != 11 or row[0] != VERSION:
+        raise ValueError("no answer")
+    _, url, final_url, status, digest, title, shingles, sketch, marks, at, renderer = row
+    texts = (url, final_url, digest, shingles, "" if title is None else title, renderer or "")
+    if not all(isinstance(text, str) for text in texts) or not isinstance(status, int | None):
+        raise ValueError("no answer")
+    page = Fetched(
+        url=url,
+        final_url=final_url,
+        status=status,
+        text_digest=digest,
+        title=title,
+        shingles=np.frombuffer(b64decode(shingles, validate=True), "<u4").astype(np.uint64),
+        sketch=tuple(map(int, sketch)) or None,
+        marks=frozenset(map(str, marks)),
+        at=float(at),
+    )
+    return page, renderer

@@ -1,0 +1,65 @@
+"""What validation of a site may ask for: nothing that a rule or a redirect makes up and that could do harm.
+
+A URL of the log was met and fetched by the crawl itself, and may be fetched again. Any other must be of the site,
+keep the scheme and the port, and not look like an action.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from urllib.parse import urlsplit
+
+from scrapy_dust.crawl_log.hiding import is_hidden
+from scrapy_dust.sites import site_of
+from scrapy_dust.trials.actions import ActionWords
+
+#: A site that has one of them may redirect to the other.
+_USUAL = frozenset({80, 443})
+
+
+class Limits:
+    """Of one site, of whose log *urls* are the pages."""
+
+    def __init__(self, site: str, urls: Iterable[str], never_probe: Iterable[str] = ()) -> None:
+        self.site = site
+        self.actions = ActionWords(never_probe)
+        self._urls = frozenset(urls)
+        self.netlocs = frozenset(map(netloc_of, self._urls))  #: hosts with their ports
+        ports = {netloc[2] for netloc in self.netlocs}
+        self._ports = ports | _USUAL if ports & _USUAL else ports
+
+    def has(self, url: str) -> bool:
+        """Whether the crawl had *url*."""
+        return url in self._urls
+
+    def may_compare(self, url: str, target: str) -> bool:
+        """Whether both may be asked for, *target* being what a rule makes of *url*, which the crawl had.
+
+        Of a URL with a value that the log hides the site knows nothing; asked for it, it would show us the door.
+        """
+        if is_hidden(url) or is_hidden(target):
+            return False
+        return self.has(target) or self._may_make_up(target, urlsplit(url).scheme)
+
+    def may_follow(self, url: str) -> bool:
+        """Whether a redirect to *url* may be followed."""
+        return self.has(url) or self._may_make_up(url, None)
+
+    def _may_make_up(self, url: str, scheme: str | None) -> bool:
+        try:
+            scheme_of_url, _, port = netloc_of(url)
+        except ValueError:
+            return False
+        if site_of(url) != self.site or (scheme is not None and scheme_of_url != scheme):
+            return False
+        return port in self._ports and url not in self.actions
+
+
+def netloc_of(url: str) -> tuple[str, str, int]:
+    """Raises `ValueError` where it is none."""
+    parts = urlsplit(url)
+    return (
+        parts.scheme,
+        (parts.hostname or "").rstrip("."),
+        parts.port or (443 if parts.scheme == "https" else 80),
+    )

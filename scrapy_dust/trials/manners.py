@@ -1,0 +1,171 @@
+"""What every request of a validation crawl passes: downloader middlewares that keep it within its limits.
+
+`TrialLimits` stops what must not be asked for, `TrialRobots` obeys robots.txt, and `TrialIdentity`, next to the
+network, stops what leads into private networks and takes away what is meant for another host. A request that is
+stopped ends in `IgnoreRequest`, and the pair it was for counts for nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import urlsplit
+
+from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
+from scrapy.exceptions import IgnoreRequest
+from scrapy.utils.defer import maybe_deferred_to_future
+from scrapy.utils.httpobj import urlparse_cached
+from twisted.internet.defer import Deferred
+
+from scrapy_dust.trials.addresses import Addresses, is_inside
+from scrapy_dust.trials.limits import netloc_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from scrapy.robotstxt import RobotParser
+
+    from scrapy_dust.trials.pacing import Pace
+    from scrapy_dust.trials.site_trials import SiteTrials
+
+
+def _goes_to_renderer(request: Request) -> bool:
+    """scrapy-splash asks its own server for a page whose request has passed here already."""
+    return bool(request.meta.get("_splash_processed"))
+
+
+class TrialLimits:
+    """Only GET, and redirects only to where the trials of a site may go."""
+
+    def process_request(self, request: Request) -> None:
+        if _goes_to_renderer(request):
+            return
+        if request.method != "GET" or request.body:
+            raise IgnoreRequest(f"validation does not send {request.method}")
+        site = request.cb_kwargs.get("site")
+        if site is not None and request.meta.get("redirect_urls") and not site.limits.may_follow(request.url):
+            raise IgnoreRequest("validation does not follow this redirect")
+        # Scrapy would ask again at once where a server says that it is asked too much; `trials/pacing.py` waits.
+        request.meta["dont_retry"] = True
+        # Each host has its own cookies, and its own slot after a redirect from another.
+        host = urlsplit(request.url).netloc.rpartition("@")[2].lower()
+        request.meta["cookiejar"] = f"dust-trials {host}"
+        if request.meta.get("redirect_urls"):
+            request.meta.pop("download_slot", None)
+
+
+class RobotsUnavailable(IgnoreRequest):
+    """A site's robots.txt cannot be had now, so nothing of the site can."""
+
+    def __init__(self, status: int | None, response: Response | None) -> None:
+        super().__init__("robots.txt cannot be had")
+        self.status, self.response = status, response
+
+
+class TrialRobots(RobotsTxtMiddleware):
+    """Scrapy's, but everybody waits for a robots.txt that is being fetched; one that cannot be had forbids all.
+
+    Scrapy lets the third request and those after it pass meanwhile. And a Crawl-delay is the delay of its host.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self._unavailable: dict[str, RobotsUnavailable] = {}  # RFC 9309, 2.3.1.4: everything is disallowed
+
+    async def process_request(self, request: Request, spider: Spider | None = None) -> None:
+        if not _goes_to_renderer(request):
+            await super().process_request(request)
+
+    async def robot_parser(self, request: Request) -> RobotParser | None:
+        netloc = urlparse_cached(request).netloc
+        found = self._parsers.get(netloc)
+        if isinstance(found, Deferred) and not found.called:
+            mine: Deferred[RobotParser | None] = Deferred()
+            found.addCallback(_told(mine))
+            parser = await maybe_deferred_to_future(mine)
+        else:
+            if found is None:
+                self._unavailable.pop(netloc, None)
+            parser = await super().robot_parser(request)
+        if netloc in self._unavailable:
+            self._parsers.pop(netloc, None)  # whoever comes later asks again
+            raise self._unavailable[netloc]
+        self._keep_distance(parser, request)
+        return parser
+
+    async def _parse_robots(self, response: Response, netloc: str, request: Request) -> None:
+        if response.status >= 500 or response.status == 429:
+            self._unavailable[netloc] = RobotsUnavailable(response.status, response)
+        await super()._parse_robots(response, netloc, request)
+
+    def _robots_error(self, exc: Exception, netloc: str) -> None:
+        self._unavailable[netloc] = RobotsUnavailable(None, None)
+        super()._robots_error(exc, netloc)
+
+    def _keep_distance(self, parser: RobotParser | None, request: Request) -> None:
+        agent = self._robotstxt_useragent or request.headers.get(b"User-Agent", self._default_useragent)
+        delay = parser.crawl_delay(agent) if parser is not None and agent is not None else None
+        if not delay:
+            return
+        site = request.cb_kwargs.get("site")
+        if site is not None:
+            paces: dict[str, Pace] = self.crawler.spider.paces  # type: ignore[union-attr]
+            paces[site.site].keep_distance(delay)
+        key = urlparse_cached(request).hostname or ""
+        downloader = self.crawler.engine.downloader
+        known = downloader.per_slot_settings.get(key, {})
+        delay = max(delay, known.get("delay", 0.0), self.crawler.settings.getfloat("DOWNLOAD_DELAY"))
+        downloader.per_slot_settings[key] = {**known, "delay": delay, "jitter": 0.0}
+        if key in downloader.slots:
+            slot = downloader.slots[key]
+            slot.delay, slot.jitter = max(delay, slot.delay), 0.0
+        # AutoThrottle would make it as short as the server answers.
+        request.meta["autothrottle_dont_adjust_delay"] = True
+
+
+def _told(waiting: Deferred[RobotParser | None]) -> Any:
+    def tell(parser: RobotParser | None) -> RobotParser | None:
+        waiting.callback(parser)
+        return parser
+
+    return tell
+
+
+class TrialIdentity:
+    """No private address but where the crawl itself was; nothing that identifies us at hosts that it did not meet."""
+
+    def __init__(self, addresses: Addresses) -> None:
+        self._addresses = addresses
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        trials: Sequence[SiteTrials] = crawler.spider.trials  # type: ignore[union-attr]
+        known = {netloc for site in trials for netloc in site.limits.netlocs}
+        return cls(Addresses(known))
+
+    async def process_request(self, request: Request) -> None:
+        if _goes_to_renderer(request):
+            return
+        _, host, port = netloc_of(request.url)
+        by_proxy = bool(request.meta.get("proxy"))
+        if not await self._addresses.is_reachable(host, port, by_proxy=by_proxy):
+            raise IgnoreRequest("validation does not enter private networks")
+        if not self._addresses.is_known(host, port):
+            for name in ("Cookie", "Authorization"):
+                request.headers.pop(name, None)
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        # The name may have got another address between our look and the request.
+        address = response.ip_address
+        if address is None or request.meta.get("proxy") or _goes_to_renderer(request):
+            return response
+        _, host, port = netloc_of(request.url)
+        if is_inside(str(address)) and not self._addresses.is_own(host, str(address), port):
+            raise IgnoreRequest("validation does not enter private networks")
+        return response
+
+
+#: Their places: before everything else, instead of Scrapy's own, and after all that adds headers.
+MIDDLEWARES = {TrialLimits: 5, RobotsTxtMiddleware: None, TrialRobots: 100, TrialIdentity: 790}

@@ -1,0 +1,116 @@
+"""How fast one site is asked, and when it is left alone. Time is given, and nothing is slept here.
+
+An answer that says "too much" (429, 503, or 403 and silence again and again) counts for nothing: the site is left
+alone, as long as it says itself (Retry-After) or else twice as long each time, then asked for one page at a time,
+and for the same page again. Who is told so too often, or made to wait too long, gives up until another run.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+#: Requests under way at a time, at most.
+_MOST = 8
+#: So often one URL is asked for before it is taken for one that is always refused.
+_TRIES = 3
+#: So many refusals in a row, of the kind that may mean one page alone, are taken for one of all.
+_WAVE = 3
+#: So many answers after a pause allow one more request at a time.
+_RECOVERY = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """What a site may cost."""
+
+    pause: float = 2.0  #: seconds of the first pause, where the site does not say how long
+    longest: float = 180.0  #: seconds to wait for one site, all pauses together
+    budget: int | None = None  #: fetches of one site
+
+
+class Pace:
+    """Put URLs in with `push`; ask `next_url`; say of each how it went: `went_well` or `refused`."""
+
+    def __init__(self, patience: Patience) -> None:
+        self.spent = 0  #: requests
+        self.paused_until = 0.0
+        self.too_long: str | None = None  #: why the site should be given up
+        self._patience = patience
+        self._queue: deque[str] = deque()
+        self._under_way = 0
+        self._limit, self._streak = _MOST, 0
+        self._pauses = 0  # since it last went well
+        self._waited = 0.0
+        self._doubtful = 0  # refusals of the other kind in a row
+        self._tries: Counter[str] = Counter()
+
+    def push(self, urls: Iterable[str]) -> None:
+        self._queue.extend(urls)
+
+    def clear(self) -> None:
+        self._queue.clear()
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether there is something to ask for, now or later."""
+        return bool(self._queue)
+
+    @property
+    def is_idle(self) -> bool:
+        return not self._under_way
+
+    def next_url(self, now: float) -> str | None:
+        """A URL to ask for now; None where there is none, or it is too early for one more."""
+        if not self._queue or now < self.paused_until or self._under_way >= self._limit:
+            return None
+        if self._patience.budget is not None and self.spent >= self._patience.budget:
+            self.too_long = f"its budget of {self._patience.budget} fetches is spent"
+            return None
+        self._under_way += 1
+        self.spent += 1
+        return self._queue.popleft()
+
+    def went_well(self) -> None:
+        """An answer came that says something of its page."""
+        self._under_way -= 1
+        self._doubtful = self._pauses = 0
+        self._streak += 1
+        if self._streak >= _RECOVERY and self._limit < _MOST:
+            self._limit, self._streak = self._limit + 1, 0
+
+    def keep_distance(self, seconds: float) -> None:
+        """The site asks for so much time between two requests; who sends them keeps it."""
+        if seconds > self._patience.longest:
+            self.too_long = f"its robots.txt asks for {seconds:g} seconds between two requests"
+
+    def not_sent(self) -> None:
+        """It was not asked for after all: robots.txt or our own limits forbid it."""
+        self._under_way -= 1
+        self.spent -= 1
+
+    def refused(self, url: str, status: int | None, retry_after: float | None, now: float) -> bool:
+        """The answer said something of us, or none came. True: *url* will be asked for again."""
+        self._under_way -= 1
+        self._tries[url] += 1
+        self._doubtful += 1
+        if status not in (429, 503) and self._doubtful < _WAVE:
+            once_more = status is None and self._tries[url] == 1
+            self._queue.extend([url] if once_more else ())
+            return once_more
+        if now >= self.paused_until:
+            self._pause(retry_after, now)
+        if self._tries[url] >= _TRIES or self.too_long:
+            return False
+        self._queue.append(url)
+        return True
+
+    def _pause(self, retry_after: float | None, now: float) -> None:
+        seconds = self._patience.pause * 2**self._pauses if retry_after is None else retry_after
+        self._pauses += 1
+        self._limit, self._streak = 1, 0
+        if self._waited + seconds > self._patience.longest:
+            self.too_long = f"it asks us to wait longer than {self._patience.longest:g} seconds in all"
+        self._waited += seconds
+        self.paused_until = now + seconds

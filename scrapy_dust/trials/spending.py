@@ -1,0 +1,43 @@
+"""What a validation crawl has spent, and how far it has come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from scrapy_dust.trials.learning import Reporter
+    from scrapy_dust.trials.site_trials import SiteTrials
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What a validation crawl took."""
+
+    fetches: int
+    interrupted: bool = False  #: somebody stopped it
+
+
+class Running(Protocol):
+    """A validation crawl under way."""
+
+    trials: Sequence[SiteTrials]
+    budget: int
+
+    @property
+    def fetches(self) -> int: ...
+
+
+OnProgress = Callable[[Running], None]
+
+
+def progress_of(reporter: Reporter) -> OnProgress:
+    """What tells *reporter* how far a crawl has come."""
+
+    def tell(running: Running) -> None:
+        decided = sum(len(site.campaign.decisions) for site in running.trials)
+        remaining = sum(site.campaign.remaining for site in running.trials)
+        reporter.probing(running.fetches, running.budget, decided, remaining)
+
+    return tell

@@ -1,0 +1,9 @@
+from __future__ import annotations
+
+import pytest
+from scrapy.core.engine import ExecutionEngine
+
+
+@pytest.fixture(autouse=True)
+def _idle_is_noticed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ExecutionEngine, "_SLOT_HEARTBEAT_INTERVAL", 0.05)
