@@ -44,6 +44,7 @@ class _Class(Generic[Heir]):
     failed: bool = False  #: one of them brought no page
     resting: bool = False  #: it is believed to have its page, under a URL of another class
     landed_on: bytes | None = None  #: that class
+    in_doubt: bool = False  #: whether it is, is being tried with another URL
 
 
 class WaitingClasses(Generic[Heir]):
@@ -116,13 +117,13 @@ class WaitingClasses(Generic[Heir]):
     def rest(self, key: bytes, landed_on: bytes) -> None:
         """The class seems to have its page, which is that of another class.
 
-        It keeps its heirs in case that turns out wrong: then it fails. `orphans` has the next of them tried;
-        two that landed on the same page settle it.
+        It keeps its heirs in case that turns out wrong: then it fails. `orphans` has the next of them tried,
+        when all else is done; if it lands on the same page, that settles it.
         """
         waiting = self._classes.get(key)
         if waiting is None:
             return
-        if waiting.landed_on == landed_on:
+        if waiting.in_doubt and waiting.landed_on == landed_on:
             self.settle(key)
             return
         waiting.resting = True
@@ -146,7 +147,7 @@ class WaitingClasses(Generic[Heir]):
         for key in tuple(self._with_heirs):
             waiting = self._classes[key]
             waiting.failed = waiting.failed or not waiting.resting
-            waiting.resting = False
+            waiting.in_doubt, waiting.resting = waiting.resting, False
             waiting.tried = {*waiting.standing, *(waiting.tried or ())}
             waiting.standing = ()
             heir = self._next_heir(key, waiting)
@@ -164,6 +165,7 @@ class WaitingClasses(Generic[Heir]):
                 waiting.failed,
                 waiting.resting,
                 waiting.landed_on,
+                waiting.in_doubt,
             )
             for key, waiting in self._classes.items()
         }

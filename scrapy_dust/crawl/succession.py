@@ -57,6 +57,8 @@ class Succession:
         self._sees_spider_input = False
         #: Key where redirects led that left a class → where the first of them came from; None: several classes.
         self._led_here: dict[bytes, Standing | None] = {}
+        #: Key of a page that is still to come → what redirects that led there stand for.
+        self._awaiting: dict[bytes, list[Sequence[Standing]]] = {}
         crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
         crawler.signals.connect(self._response_received, signal=signals.response_received)
         crawler.signals.connect(self._spider_idle, signal=signals.spider_idle)
@@ -69,8 +71,9 @@ class Succession:
 
     def _still_stands_for(self, request: Request) -> list[Standing]:
         # Spiders copy meta from one request to the next; what is settled would be carried along for ever.
-        stands_for: Sequence[Standing] = request.meta.get(STANDS_FOR, ())
-        return [(name, url) for name, url in stands_for if self.classes.stands(bytes.fromhex(name), url)]
+        return [
+            (name, url) for name, url in _standings(request) if self.classes.stands(bytes.fromhex(name), url)
+        ]
 
     def keep(self, request: Request, key: bytes) -> bool:
         """*request* is filtered and may be an heir. False: there is no room, it should be let through instead."""
@@ -78,22 +81,27 @@ class Succession:
 
     def chain_ended(self, request: Request, key: bytes) -> None:
         """*request* was filtered. If it is a redirect, the page of *key* is all that its chain can have found."""
-        if request.meta.get("redirect_urls"):
-            self._ready += self._conclude(request, key, is_page=not self.classes.is_waiting(key))
+        stands_for = _standings(request)
+        if not (request.meta.get("redirect_urls") and stands_for):
+            return
+        if self.classes.is_waiting(key) and all(name != key.hex() for name, _ in stands_for):
+            # Not before it has come: a login that the next alias would come too early for as well.
+            self._awaiting.setdefault(key, []).append(stands_for)
+        else:
+            self._ready += self._conclude(stands_for, key, is_page=not self.classes.is_waiting(key))
 
     def failed(self, request: Request) -> None:
         """*request* ended without an answer, and nothing goes on in its place."""
-        if request.meta.get(STANDS_FOR):
-            self._ready += self._conclude(request, None, is_page=False)
+        if stands_for := _standings(request):
+            self._ready += self._conclude(stands_for, None, is_page=False)
             self._queue_heirs()
 
     def delivered(self, response: Response) -> None:
         """*response* has come to the spider."""
         request = response.request
-        if request is not None and request.meta.get(STANDS_FOR):
-            self._ready += self._conclude(
-                request, self._landing(request, response), is_page=_is_page(response)
-            )
+        if request is not None and (stands_for := _standings(request)):
+            landed_on = self._landing(request, response)
+            self._ready += self._conclude(stands_for, landed_on, is_page=_is_page(response))
             self._queue_heirs()
 
     def at_rest(self) -> WaitingClasses[Request]:
@@ -126,14 +134,15 @@ class Succession:
                 return fingerprint(request.replace(url=response.url))
         return fingerprint(request) if request.meta.get("redirect_urls") else None
 
-    def _conclude(self, request: Request, landed_on: bytes | None, *, is_page: bool) -> Iterator[Request]:
-        """Settle or fail all that *request* stands for; the heirs that come next.
+    def _conclude(
+        self, stands_for: Sequence[Standing], landed_on: bytes | None, *, is_page: bool
+    ) -> Iterator[Request]:
+        """Settle or fail all of *stands_for*, and what waited for it; the heirs that come next.
 
         *landed_on*: the key where a redirect led; None: there was none.
         """
-        stands_for: Sequence[Standing] = request.meta.get(STANDS_FOR, ())
         is_shared = False
-        if landed_on is not None and stands_for and bytes.fromhex(stands_for[0][0]) != landed_on:
+        if landed_on is not None and bytes.fromhex(stands_for[0][0]) != landed_on:
             is_shared = yield from self._left(stands_for[0], landed_on)
         for name, url in stands_for:
             key = bytes.fromhex(name)
@@ -144,6 +153,8 @@ class Succession:
                 self.classes.rest(key, landed_on)
             else:
                 yield from self._fail(key, url)
+            for others in self._awaiting.pop(key, ()):
+                yield from self._conclude(others, key, is_page=is_page)
 
     def _left(self, origin: Standing, landed_on: bytes) -> Generator[Request, None, bool]:
         """A redirect led from *origin* out of its class. Whether redirects from other classes led there too.
@@ -186,6 +197,11 @@ class Succession:
     def _spider(self) -> Spider:
         assert self._crawler.spider is not None
         return self._crawler.spider
+
+
+def _standings(request: Request) -> Sequence[Standing]:
+    stands_for: Sequence[Standing] = request.meta.get(STANDS_FOR, ())
+    return stands_for
 
 
 def _is_page(response: Response) -> bool:
