@@ -20,6 +20,7 @@ from scrapy_dust.learners.evaluation import Order, Protocol, Score, Split, judge
 from scrapy_dust.learners.learner import Learner
 from scrapy_dust.learners.ours import Dust
 from scrapy_dust.learners.registry import LEARNERS
+from scrapy_dust.learners.substrings import Mined
 from scrapy_dust.settings import DustSettings
 
 
@@ -50,8 +51,14 @@ def _learners(methods: str | None, settings: DustSettings) -> tuple[Learner, ...
     for name in names:
         if name not in LEARNERS:
             raise ValueError(f"there is no method {name!r}. These are: {', '.join(LEARNERS)}.")
-    # Ours learns as the project's settings say; the others as their papers do.
-    return tuple(Dust(settings) if name == "dust" else LEARNERS[name]() for name in dict.fromkeys(names))
+    return tuple(_learner(name, settings) for name in dict.fromkeys(names))
+
+
+def _learner(name: str, settings: DustSettings) -> Learner:
+    """Ours learn as the project's settings say; the others as their papers do."""
+    if name == "dust":
+        return Dust(max_loss=settings.max_loss)
+    return Mined(settings) if name == "dustmine" else LEARNERS[name]()
 
 
 def _whole(name: str, value: str, least: int) -> int:

@@ -1,60 +1,39 @@
-"""scrapy-dust itself, as ``dustmine --no-validate`` would learn from the training log: what it proves alone.
+"""scrapy-dust's own method: guarded edits of URLs, believed as far as the log bears them out.
 
-Redirects count as spellings of the page at their end, and no page is fetched, so that all that the log leaves
-open stays undone.
+Redirects count as spellings of the page at their end; a page whose visits disagree shows nothing that is
+known. No page is fetched.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from random import Random
+from collections.abc import Hashable
+from dataclasses import dataclass
 
-from scrapy_dust.dust.campaign import Campaign, Candidate, candidates_of
-from scrapy_dust.dust.canonization import Canonizer
-from scrapy_dust.dust.detection import detect_likely_rules
-from scrapy_dust.dust.elimination import eliminate_redundant
-from scrapy_dust.dust.evidence import LogEvidence
+from scrapy_dust.dust.edits.learning import EditParams, learn_edits
 from scrapy_dust.dust.pages import SiteLog, with_redirects
-from scrapy_dust.dust.parameters import detect_likely_parameters
-from scrapy_dust.dust.rules import Rule
-from scrapy_dust.dust.sketches import Similar, likeness_of
-from scrapy_dust.dust.validation import Verdict
-from scrapy_dust.engines.local import detection_params, elimination_params, trial_params
 from scrapy_dust.learners.learner import Learned, unchanged
-from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of
 
 
 @dataclass(frozen=True, slots=True)
 class Dust:
-    settings: DustSettings = field(default_factory=DustSettings)
+    max_loss: float = EditParams().budget  #: contents that may be lost, per URL
+    max_risk: float = EditParams().max_risk  #: of each edit
     name: str = "dust"
 
     def learn(self, site: str, log: SiteLog) -> Learned:
-        if not log.pages:
+        contents: dict[str, Hashable] = {
+            page.url: None if page.volatile else page.text_digest for page in with_redirects(log)
+        }
+        found = learn_edits(contents, EditParams(budget=self.max_loss, max_risk=self.max_risk))
+        if not found.learned:
             return Learned(unchanged)
-        rules = self._valid(site, log)
-        canonizer = Canonizer({site: rules}, site_of, self.settings.passes)
-        return Learned(canonizer.canonize, tuple(map(str, rules)))
+        of_site = found.function
 
-    def _valid(self, site: str, log: SiteLog) -> list[Rule]:
-        urls = [page.url for page in log.pages] + list(log.redirects)
-        Random(f"0 {site}").shuffle(urls)  # noqa: S311  A sample, not a secret.
-        campaign = Campaign(
-            self._candidates(log),
-            LogEvidence(log, urls, self.settings.sketch_matches),
-            trial_params(self.settings, log_only=True),
-            site=site,
-            site_of=site_of,
-            passes=self.settings.passes,
-        )
-        probe = campaign.next_probe()
-        assert probe is None  # a trial by the log alone asks for nothing
-        return [one.rule for one in campaign.decisions if one.verdict is Verdict.VALID]
+        def key(url: str) -> str:
+            if site_of(url) != site:
+                return url
+            formed = of_site(url)
+            return formed if site_of(formed) == site else url
 
-    def _candidates(self, log: SiteLog) -> list[Candidate]:
-        settings, pages = self.settings, with_redirects(log)
-        likely = detect_likely_rules(pages, detection_params(settings))
-        kept = eliminate_redundant(likely, elimination_params(settings)).kept
-        likeness = likeness_of(pages, Similar(settings.similar), settings.sketch_matches)
-        return candidates_of(kept, detect_likely_parameters(pages, likeness, settings.min_support))
+        return Learned(key, tuple(map(str, of_site.edits)))

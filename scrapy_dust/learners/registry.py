@@ -15,6 +15,7 @@ from scrapy_dust.learners.ours import Dust
 from scrapy_dust.learners.pattern_tree import PatternTree
 from scrapy_dust.learners.ra import Ra
 from scrapy_dust.learners.standard import Standard, Surt
+from scrapy_dust.learners.substrings import Mined
 
 #: Each makes a learner with its source's parameters.
 LEARNERS: Mapping[str, Callable[[], Learner]] = {
@@ -28,5 +29,7 @@ LEARNERS: Mapping[str, Callable[[], Learner]] = {
     "duster": Duster,
     "entropy": Entropy,
     "maybedont": MaybeDont,
+    "dustmine": Mined,
     "dust": Dust,
+    "dust-bold": lambda: Dust(max_loss=0.01, max_risk=0.25, name="dust-bold"),
 }

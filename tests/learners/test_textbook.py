@@ -39,7 +39,7 @@ def test_surt_knows_session_ids():
     assert key("http://a.example/x?phpsessid=0123456789abcdef0123456789abcdef&b=1") == "example,a)/x?b=1"
 
 
-@pytest.mark.parametrize("name", ["dustbuster", "dustbuster-size", "dust"])
+@pytest.mark.parametrize("name", ["dustbuster", "dustbuster-size", "dustmine", "dust"])
 def test_dustbuster_learns_a_substitution(name):
     key = learned(
         name,
@@ -48,7 +48,7 @@ def test_dustbuster_learns_a_substitution(name):
     assert key("http://a.example/story?id=99") == key("http://a.example/story_99")
 
 
-@pytest.mark.parametrize("name", ["dustbuster", "dust"])
+@pytest.mark.parametrize("name", ["dustbuster", "dustmine", "dust"])
 def test_a_substitution_that_shows_other_pages_is_not_learned(name):
     key = learned(
         name,
@@ -127,7 +127,9 @@ def of_parameters(idle: int) -> list[list[str]]:
     return [[f"http://a.example/story?id={n}&sort={s}" for s in range(idle)] for n in range(30)]
 
 
-@pytest.mark.parametrize("name", ["entropy", "maybedont", "ra", "patterntree", "dustbuster", "dust"])
+@pytest.mark.parametrize(
+    "name", ["entropy", "maybedont", "ra", "patterntree", "dustbuster", "dustmine", "dust"]
+)
 def test_a_parameter_that_does_not_matter_is_left_out_and_one_that_does_stays(name):
     key = learned(name, *of_parameters(idle=6))
     assert key("http://a.example/story?id=99&sort=1") == key("http://a.example/story?id=99&sort=2")

@@ -1,0 +1,100 @@
+"""Which edits are worth looking at: from differences of URLs that show one page, and what is done everywhere.
+
+Of each content, pairs of its URLs are compared: the smallest with the others, and neighbours in order. A
+difference has alternatives, from wide to narrow; of URLs that differ in several places, edits are made that
+take all of the widest, all of the next, and so on, and edits of single places are made too: if one of them
+holds by itself, what is left of the pair is smaller next time.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from scrapy_dust.dust.edits.anatomy import Anatomy
+from scrapy_dust.dust.edits.differences import differences, smallness
+from scrapy_dust.dust.edits.edit import Edit
+from scrapy_dust.dust.edits.operation import Operation
+from scrapy_dust.dust.edits.paths import CollapseRepeats, DropSlash
+from scrapy_dust.dust.edits.queries import DropEmpty, DropRepeated, SortParameters
+from scrapy_dust.dust.edits.rewriting import rewrites
+from scrapy_dust.dust.edits.spellings import Decode, DropFragment, DropWww, FoldCase, OneScheme, PlainHost
+
+#: What is looked at on every site: it needs no example to be thought of, only to be believed.
+EVERYWHERE: tuple[Operation, ...] = (
+    PlainHost(),
+    OneScheme(),
+    DropWww(),
+    DropFragment(),
+    SortParameters(),
+    SortParameters(values=True),
+    DropRepeated(),
+    DropEmpty(),
+    DropSlash(),
+    Decode(),
+    FoldCase(),
+    CollapseRepeats(),
+)
+
+_PAIRS = 24  #: of one content that are compared
+_PLACES = 5  #: in which two URLs may differ
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """An edit, and of how many contents it was read off; None: it is proposed everywhere."""
+
+    edit: Edit
+    contents: int | None
+
+
+def proposals(groups: Mapping[Hashable, Sequence[Anatomy]], many: int) -> list[Proposal]:
+    """*groups*: the forms under which one content is known, two and more. In a fixed order.
+
+    What was read off a single content proves nothing but where *many* URLs show it.
+    """
+    seen: Counter[Edit] = Counter()
+    of_many: set[Edit] = set()
+    pairs: list[tuple[Anatomy, Anatomy, Hashable]] = []
+    for content, forms in groups.items():
+        of_content = list(pairs_of(forms))
+        pairs += [(one, other, content) for one, other in of_content]
+        edits = {edit for one, other in of_content for edit in edits_between(one, other)}
+        seen.update(edits)
+        if len(forms) >= many:
+            of_many.update(edits)
+    seen.update({Edit((rule,)): 2 for rule in rewrites(pairs)})
+    everywhere = {Edit((operation,)) for operation in EVERYWHERE}
+    found = [Proposal(edit, None) for edit in everywhere]
+    found += [Proposal(e, n) for e, n in seen.items() if e not in everywhere and (n > 1 or e in of_many)]
+    return sorted(found, key=lambda one: one.edit.order)
+
+
+def pairs_of(forms: Sequence[Anatomy]) -> Iterator[tuple[Anatomy, Anatomy]]:
+    listed = sorted(forms, key=smallness)
+    by_text = sorted(forms, key=lambda form: form.url)
+    star = _spread([(listed[0], other) for other in listed[1:]], _PAIRS)
+    chain = _spread(list(pairwise(by_text)), _PAIRS)
+    yield from dict.fromkeys([*star, *chain])
+
+
+def _spread(pairs: list[tuple[Anatomy, Anatomy]], most: int) -> list[tuple[Anatomy, Anatomy]]:
+    """At most so many of them, from all over the list."""
+    return pairs if len(pairs) <= most else [pairs[n * len(pairs) // most] for n in range(most)]
+
+
+def edits_between(one: Anatomy, other: Anatomy) -> Iterable[Edit]:
+    """Edits that could make the two the same."""
+    places = differences(one, other)
+    if not places or len(places) > _PLACES:
+        return
+    for alternatives in places:
+        for operation in alternatives:
+            yield Edit((operation,))
+    if len(places) > 1:
+        for level in range(max(map(len, places))):
+            chosen = {alternatives[min(level, len(alternatives) - 1)] for alternatives in places}
+            if len(chosen) > 1:
+                yield Edit(tuple(sorted(chosen, key=lambda operation: (operation.rank, str(operation)))))

@@ -1,0 +1,116 @@
+"""An edit: operations that are made together where a guard holds; and a key function of many edits.
+
+An `Edit` is a rule like the others: `apply` turns a URL into another, `str` is a line for a person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from scrapy_dust.dust.edits.anatomy import Anatomy, anatomy_of
+from scrapy_dust.dust.edits.guards import Guard, holds, said
+from scrapy_dust.dust.edits.operation import Operation
+
+
+@dataclass(frozen=True)
+class Edit:
+    """All of *operations*, in their order, where *guard* holds."""
+
+    operations: tuple[Operation, ...]
+    guard: Guard = ()
+
+    def apply(self, url: str) -> str:
+        anatomy = anatomy_of(url)
+        edited = self.edit(anatomy)
+        return url if edited is anatomy else edited.url
+
+    def edit(self, url: Anatomy) -> Anatomy:
+        """The same object where nothing changes."""
+        edited = url
+        for operation in self.operations:
+            edited = operation.apply(edited)
+        # Most URLs are left alone by most operations: guards are asked last.
+        if edited is url or (self.guard and not holds(self.guard, url)):
+            return url
+        return edited
+
+    @cached_property
+    def needles(self) -> tuple[str, ...]:
+        """A URL that has none of these stays as it is; an empty one says nothing."""
+        return tuple(operation.needle for operation in self.operations)
+
+    @cached_property
+    def family(self) -> str:
+        return " + ".join(sorted({operation.family for operation in self.operations}))
+
+    @cached_property
+    def order(self) -> tuple[int, bool, str]:
+        return min(operation.rank for operation in self.operations), not self.guard, str(self)
+
+    def __str__(self) -> str:
+        text = "; ".join(map(str, self.operations))
+        return f"{text}, where {said(self.guard)}" if self.guard else text
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One edit at work."""
+
+    edit: Edit
+    before: str
+    after: str
+
+
+class KeyFunction:
+    """Edits, ready to be applied: again and again until nothing changes.
+
+    A URL on which they come to no end stays as it is, so that a key is always its own key. The order in which
+    edits were learned does not matter: they are sorted.
+    """
+
+    def __init__(
+        self, edits: Iterable[Edit], *, passes: int = 10, stays: Callable[[str, str], bool] | None = None
+    ) -> None:
+        self.edits: Sequence[Edit] = sorted(set(edits), key=lambda edit: edit.order)
+        self._passes = passes
+        self._stays = stays or (lambda url, key: True)  #: whether a key is still of the URL's site
+
+    def __call__(self, url: str) -> str:
+        if not self.edits:
+            return url
+        anatomy = anatomy_of(url)
+        if not anatomy.has_authority:
+            return url
+        end = self.end_of(anatomy)
+        if end is None or end is anatomy:
+            return url
+        key = end.url
+        return key if self._stays(url, key) else url
+
+    def end_of(self, url: Anatomy, extra: Edit | None = None) -> Anatomy | None:
+        """Where *url* comes to rest under the edits and *extra*; None where it never does."""
+        edits = self.edits if extra is None else [*self.edits, extra]
+        for _ in range(self._passes):
+            before = url
+            for edit in edits:
+                url = edit.edit(url)
+            if url is before or url == before:
+                return url
+        return None
+
+    def explain(self, url: str) -> tuple[Step, ...]:
+        """Each edit that changed something on the way to the key; empty where the URL is its own."""
+        if self(url) == url:
+            return ()
+        steps: list[Step] = []
+        anatomy, before = anatomy_of(url), None
+        while anatomy != before:
+            before = anatomy
+            for edit in self.edits:
+                after = edit.edit(anatomy)
+                if after != anatomy:
+                    steps.append(Step(edit, anatomy.url, after.url))
+                    anatomy = after
+        return tuple(steps)

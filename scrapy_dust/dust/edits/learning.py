@@ -1,0 +1,209 @@
+"""Learn the edits of a site from its log: propose, weigh, admit while the loss budget lasts, look again.
+
+Edits are admitted in the order of the risk per URL that they suppress, since that is the exchange rate between
+what is saved and what may be lost; all of them together may be expected to lose no more than the budget. An
+edit that says what admitted ones say saves nothing and is left out.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from scrapy_dust.dust.edits.anatomy import Anatomy
+from scrapy_dust.dust.edits.candidates import Proposal, proposals
+from scrapy_dust.dust.edits.classes import Classes, Effect, classes_of
+from scrapy_dust.dust.edits.edit import Edit, KeyFunction
+from scrapy_dust.dust.edits.narrowing import leaves, lone_guards
+from scrapy_dust.dust.edits.weighing import COPIES, Beliefs, Record
+
+_ROUNDS = 12
+#: URLs of one path that show one content, from which on that says something about the next of them.
+_LONE = 8
+#: How often an edit that fails is looked at: others that were admitted may have changed what it does.
+_LOOKS = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditParams:
+    budget: float = 1e-3  #: contents that may be lost, per URL of the log
+    max_risk: float = 0.05  #: of one edit, whatever the budget
+    rounds: int = _ROUNDS
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedEdit:
+    """An edit that was admitted, with its evidence."""
+
+    edit: Edit
+    contents: int  #: that were seen under several URLs that it makes one
+    saves: int  #: URLs of the log that it would have spared
+    risk: float  #: expected share of them that are lost
+    examples: tuple[tuple[str, str], ...]  #: form and key
+
+
+@dataclass(frozen=True, slots=True)
+class EditedSite:
+    """What was learned from one log."""
+
+    function: KeyFunction
+    learned: tuple[LearnedEdit, ...] = ()
+
+
+@dataclass(slots=True)
+class _Weighed:
+    edit: Edit
+    slab: tuple[float, float] | None = None
+    tries: int = 1
+    found_by: int = 1  #: contents that made us think of it, which prove nothing
+    lone: bool = False  #: about one path, all of whose URLs show one content
+
+
+@dataclass(slots=True)
+class _Search:
+    classes: Classes
+    beliefs: Beliefs
+    params: EditParams
+    left: float  #: of the budget
+    learned: list[LearnedEdit] = field(default_factory=list)
+    refused: Counter[Edit] = field(default_factory=Counter)  #: how often an edit was seen to fail
+
+    def record(self, weighed: _Weighed, effect: Effect) -> Record:
+        seen = effect.contents
+        # What a leaf of a tree shows is compared with its node, where pages lie together as in the leaf.
+        if weighed.slab is None and not COPIES.keys().isdisjoint(weighed.edit.family.split(" + ")):
+            seen = min(seen, effect.apart)
+        held = max(0, seen - weighed.found_by)
+        return Record(held, len(effect.bad), weighed.slab, weighed.tries)
+
+    def price(self, weighed: _Weighed, effect: Effect) -> float:
+        """The risk of a URL to come: it shows a content of which the edit has been seen to hold, or a new one.
+
+        Of URLs seen so far the share of the first kind tells what is to be expected (Good and Turing).
+        """
+        family, record = weighed.edit.family, self.record(weighed, effect)
+        of_new = self.beliefs.risk(family, record)
+        if record.failed or (effect.contents < 2 and not weighed.lone):
+            return of_new
+        known = effect.saves - effect.contents
+        of_known = self.beliefs.risk(family, replace(record, held=max(0, known)))
+        if effect.contents == 1:
+            return of_known
+        new = effect.contents / effect.saves
+        return new * of_new + (1 - new) * min(of_new, of_known)
+
+    def round(self) -> bool:
+        """Whether anything was admitted."""
+        groups = self._known_twice()
+        found = [one for one in proposals(groups, _LONE) if self.refused[one.edit] < _LOOKS] if groups else []
+        # What says less first: wide operations only where no other does anything, several at once after them.
+        ranks = sorted({_width(one.edit) for one in found})
+        return any(self._try([one for one in found if _width(one.edit) == rank]) for rank in ranks)
+
+    def _try(self, found: Sequence[Proposal]) -> bool:
+        weighed = [_Weighed(one.edit, found_by=0 if one.contents is None else 1) for one in found]
+        effects = [(one, self.classes.effect(one.edit)) for one in weighed]
+        self._learn_families(effects)
+        self.refused.update(one.edit for one, effect in effects if effect.bad)
+        return self._admit(list(self._narrowed(effects)))
+
+    def _known_twice(self) -> dict[Hashable, list[Anatomy]]:
+        groups: dict[Hashable, list[Anatomy]] = {}
+        for key, contents in self.classes.contents.items():
+            if len(contents) == 1:
+                groups.setdefault(next(iter(contents)), []).append(self.classes.forms[key])
+        return {content: forms for content, forms in groups.items() if len(forms) > 1}
+
+    def _learn_families(self, effects: list[tuple[_Weighed, Effect]]) -> None:
+        seen: set[frozenset[str]] = set()
+        records: list[tuple[str, Record]] = []
+        for weighed, effect in effects:
+            if len(weighed.edit.operations) == 1 and effect.contents + len(effect.bad) > 1:
+                what = frozenset(effect.moved)
+                if what not in seen:
+                    seen.add(what)
+                    records.append((weighed.edit.family, self.record(weighed, effect)))
+        if records:
+            self.beliefs.learn(records)
+
+    def _narrowed(self, effects: list[tuple[_Weighed, Effect]]) -> Iterator[tuple[_Weighed, Effect]]:
+        for weighed, effect in effects:
+            if not effect.good:
+                continue
+            if not effect.bad:
+                yield weighed, effect
+            else:
+                for leaf in leaves(effect):
+                    yield self._guarded(
+                        _Weighed(
+                            Edit(weighed.edit.operations, leaf.guard), leaf.slab, leaf.tries, weighed.found_by
+                        )
+                    )
+            if len(weighed.edit.operations) == 1:
+                for guard in lone_guards(effect, _LONE):
+                    yield self._guarded(
+                        _Weighed(Edit(weighed.edit.operations, guard), slab=(1.0, 1.0), lone=True)
+                    )
+
+    def _guarded(self, weighed: _Weighed) -> tuple[_Weighed, Effect]:
+        return weighed, self.classes.effect(weighed.edit)
+
+    def _admit(self, ready: list[tuple[_Weighed, Effect]]) -> bool:
+        heap = [
+            (self._rank(weighed, effect), number)
+            for number, (weighed, effect) in enumerate(ready)
+            if effect.good
+        ]
+        heapq.heapify(heap)
+        admitted = False
+        while heap:
+            rank, number = heapq.heappop(heap)
+            weighed = ready[number][0]
+            effect = self.classes.effect(weighed.edit)
+            if not effect.saves:
+                continue
+            now = self._rank(weighed, effect)
+            if now > rank and heap and now > heap[0][0]:
+                heapq.heappush(heap, (now, number))
+                continue
+            price = self.price(weighed, effect)
+            cost = price * effect.saves
+            if cost > self.left or price > self.params.max_risk:
+                continue
+            self.left -= cost
+            examples = tuple((merge.moved[0], merge.key) for merge in effect.good[:3])
+            self.learned.append(LearnedEdit(weighed.edit, effect.contents, effect.saves, price, examples))
+            self.classes.accept(weighed.edit, effect)
+            admitted = True
+        return admitted
+
+    def _rank(self, weighed: _Weighed, effect: Effect) -> tuple[float, int, int, str]:
+        # Of edits with equal evidence, the one that touches fewest URLs of which nothing is known.
+        silent = len(effect.moved) - effect.saves
+        return self.price(weighed, effect), -effect.saves, silent, str(weighed.edit)
+
+
+#: Families of operations that say of a whole place that it does not matter.
+_WIDE = frozenset(("any segment", "any value", "cut value", "drop segment", "query"))
+
+
+def _width(edit: Edit) -> int:
+    if len(edit.operations) > 1 or edit.operations[0].family == "rewrite":
+        return 2
+    return int(edit.operations[0].family in _WIDE)
+
+
+def learn_edits(
+    contents: Mapping[str, Hashable | None], params: EditParams, beliefs: Beliefs | None = None
+) -> EditedSite:
+    """*contents*: what each URL of the log shows, None where it is not known.
+
+    The result puts no two URLs under one key that are known to show different contents, unless the budget says so.
+    """
+    search = _Search(classes_of(contents), beliefs or Beliefs(), params, params.budget * len(contents))
+    for _ in range(params.rounds):
+        if not search.round():
+            break
+    return EditedSite(search.classes.function, tuple(search.learned))

@@ -1,0 +1,200 @@
+"""Edits in several places at once: what stands here in the one URL stands there in the other.
+
+``/print.pl?sid={0}`` → ``/newsvac/{0}.shtml``: the thesis names this as what substring substitution cannot say
+(chapter 7), and KDD 2008 writes it as a reference. A `Rewrite` is about all that follows the host.
+
+They are read off pairs: texts that both URLs have, wherever, are captures; pairs whose other texts are the same
+are one rule. What is the same capture in all of them becomes part of the rule, and what varies gets the
+narrowest class that all values have, so that ``/questions/tagged/x`` is not taken for ``/questions/12/x``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+from scrapy_dust.dust.edits.anatomy import Anatomy, anatomy_of
+from scrapy_dust.dust.tokens import tokenize
+
+Piece = str | int  #: a text, or the number of a capture
+Form = tuple[Piece, ...]
+
+#: Classes of captures, from narrow to wide.
+_CLASSES = (
+    ("number", r"[0-9]+"),
+    ("letters", r"[A-Za-z]+"),
+    ("word", r"[0-9A-Za-z]+"),
+    ("numbers", r"[0-9]+(?:[/.:_-][0-9]+)+"),
+    ("name", r"[^/?#&=;]+"),
+    ("path", r"[^?#&=;]+"),
+)
+_BY_NAME = dict(_CLASSES)
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """What follows the host has a form, and gets another."""
+
+    form: Form
+    other: Form
+    classes: tuple[str, ...]  #: of the captures
+    rank = 3
+    family = "rewrite"
+
+    @property
+    def needle(self) -> str:
+        return max((piece for piece in self.form if isinstance(piece, str)), key=len, default="")
+
+    def apply(self, url: Anatomy) -> Anatomy:
+        if not url.has_authority:
+            return url
+        match = _pattern(self.form, self.classes).fullmatch(rest_of(url))
+        if match is None:
+            return url
+        text = "".join(one if isinstance(one, str) else match[f"c{one}"] for one in self.other)
+        return anatomy_of(f"{url.scheme}://{url.host}{text}")
+
+    def __str__(self) -> str:
+        return f"{_shown(self.form, self.classes)} → {_shown(self.other, self.classes)}"
+
+
+def _shown(form: Form, classes: Sequence[str]) -> str:
+    return "".join(one if isinstance(one, str) else f"{{{classes[one]} {one + 1}}}" for one in form)
+
+
+@lru_cache(maxsize=4096)
+def _pattern(form: Form, classes: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(
+        "".join(
+            re.escape(one) if isinstance(one, str) else f"(?P<c{one}>{_BY_NAME[classes[one]]})"
+            for one in form
+        )
+    )
+
+
+def rest_of(url: Anatomy) -> str:
+    """All that follows the host."""
+    return url._replace(scheme=None, host=None).url
+
+
+@dataclass(frozen=True, slots=True)
+class _Instance:
+    form: Form
+    other: Form
+    values: tuple[str, ...]
+    content: Hashable
+
+
+_TOKENS = 60  #: in a URL that is looked at
+_CAPTURES = 4
+
+
+def rewrites(pairs: Iterable[tuple[Anatomy, Anatomy, Hashable]]) -> Iterator[Rewrite]:
+    """Rules of which at least two contents are instances. Each pair says which content it shows."""
+    found: dict[tuple[Form, Form], list[_Instance]] = {}
+    for one, other, content in pairs:
+        if one.host == other.host and one.scheme == other.scheme and one.path != other.path:
+            instance = _aligned(rest_of(one), rest_of(other), content)
+            if instance is not None:
+                found.setdefault((instance.form, instance.other), []).append(instance)
+    for instances in found.values():
+        if len({instance.content for instance in instances}) > 1:
+            rule = _generalized(instances)
+            if rule is not None:
+                yield rule
+
+
+def _aligned(one: str, other: str, content: Hashable) -> _Instance | None:
+    """The longer text first: the rule makes it shorter."""
+    here, there = (tokenize(text) for text in sorted((one, other), key=lambda text: (-len(text), text)))
+    if len(here) > _TOKENS or len(there) > _TOKENS:
+        return None
+    mine: list[Piece] = list(here)
+    theirs: list[Piece] = list(there)
+    values: list[str] = []
+    while len(values) < _CAPTURES:
+        i, k, size = _longest(mine, theirs)
+        if not size:
+            break
+        values.append("".join(map(str, mine[i : i + size])))
+        mine[i : i + size] = theirs[k : k + size] = [len(values) - 1]
+    if not values:
+        return None
+    return _Instance(_joined(mine), _joined(theirs), tuple(values), content)
+
+
+def _longest(here: Sequence[Piece], there: Sequence[Piece]) -> tuple[int, int, int]:
+    """The longest run of texts that both have and that has a letter or digit in it: where, and how long."""
+    best = (0, 0, 0)
+    ends: dict[int, int] = {}
+    for i, piece in enumerate(here):
+        following: dict[int, int] = {}
+        if isinstance(piece, str):
+            for k, candidate in enumerate(there):
+                if piece == candidate and isinstance(candidate, str):
+                    size = following[k] = ends.get(k - 1, 0) + 1
+                    run = here[i - size + 1 : i + 1]
+                    if size > best[2] and any(isinstance(one, str) and one[:1].isalnum() for one in run):
+                        best = (i - size + 1, k - size + 1, size)
+        ends = following
+    return best
+
+
+def _joined(pieces: Sequence[Piece]) -> Form:
+    form: list[Piece] = []
+    for piece in pieces:
+        if isinstance(piece, str) and form and isinstance(form[-1], str):
+            form[-1] += piece
+        else:
+            form.append(piece)
+    return tuple(form)
+
+
+def _generalized(instances: Sequence[_Instance]) -> Rewrite | None:
+    """One rule for all of them, or None where it would say nothing."""
+    texts: dict[int, list[Piece]] = {}
+    classes: list[str] = []
+    for values in zip(*(instance.values for instance in instances), strict=True):
+        before, varying, after = _factored([tokenize(value) for value in values])
+        if varying is None:
+            texts[len(texts)] = [before]
+            continue
+        kind = next(
+            (name for name, pattern in _CLASSES if all(re.fullmatch(pattern, v) for v in varying)), None
+        )
+        if kind is None:
+            return None
+        texts[len(texts)] = [before, len(classes), after]
+        classes.append(kind)
+    form, other = (_filled(one, texts) for one in (instances[0].form, instances[0].other))
+    captured = [piece for piece in form if isinstance(piece, int)]
+    if not classes or form == other or len(captured) < len(classes):
+        return None
+    if any(isinstance(a, int) and isinstance(b, int) for a, b in pairwise(form)):
+        return None
+    return Rewrite(form, other, tuple(classes))
+
+
+def _factored(values: Sequence[list[str]]) -> tuple[str, list[str] | None, str]:
+    """What all begin with, what varies (None: nothing), what all end with."""
+    if all(value == values[0] for value in values):
+        return "".join(values[0]), None, ""
+    least = min(map(len, values))
+    head = 0
+    while head < least - 1 and len({value[head] for value in values}) == 1:
+        head += 1
+    tail = 0
+    while tail < least - head - 1 and len({value[-1 - tail] for value in values}) == 1:
+        tail += 1
+    varying = ["".join(value[head : len(value) - tail]) for value in values]
+    return "".join(values[0][:head]), varying, "".join(values[0][len(values[0]) - tail :])
+
+
+def _filled(form: Form, texts: dict[int, list[Piece]]) -> Form:
+    pieces: list[Piece] = []
+    for piece in form:
+        pieces += [one for one in texts[piece] if one != ""] if isinstance(piece, int) else [piece]
+    return _joined(pieces)
