@@ -43,7 +43,38 @@ class Stat(StrEnum):
     )
     CANARIES = (
         "dust/canaries",
-        "URLs that a rule would have filtered and that were fetched all the same, to test it.",
+        (
+            "URLs that a rule would have filtered and that were fetched all the same, to test it. "
+            "`dust/canaries/same`, `…/different`, `…/unfetchable` and `…/unknown` say what came of it."
+        ),
+    )
+    CONTROLS = (
+        "dust/controls",
+        "Pages fetched again to compare a canary with, since a page that changes is no other page.",
+    )
+    DOUBTED = (
+        "dust/doubted",
+        "Rules that suppressed nothing for a while, after one canary had shown another page.",
+    )
+    SUSPENDED = "dust/suspended", "Rules that turned out to be false in this crawl, and were given up."
+    RETURNED = (
+        "dust/returned",
+        "URLs that rules had suppressed and that were offered to the spider again; they no longer count as filtered.",
+    )
+    REQUEUED = "dust/requeued", "URLs that `scrapy dustrules requeue` gave back to the spider."
+    JOURNAL_ERRORS = "dust/journal_errors", "Events that could not be written to the journal."
+    SHADOW_SAME = (
+        "dust/shadow/same",
+        "In shadow mode: would-be filtered URLs that were compared and show the page that would have been fetched.",
+    )
+    SHADOW_DIFFERENT = (
+        "dust/shadow/different",
+        "In shadow mode: would-be filtered URLs that show another page: enforcing the rules would have lost it.",
+    )
+    SHADOW_UNKNOWN = "dust/shadow/unknown", "In shadow mode: comparisons that showed nothing."
+    SHADOW_BYTES = (
+        "dust/shadow/bytes",
+        "In shadow mode: bytes of the answers that would not have been fetched.",
     )
     REDIRECTS_CONTINUED = (
         "dust/redirects_continued",

@@ -25,8 +25,10 @@ from scrapy.utils.misc import build_from_crawler, load_object
 from scrapy_dust.crawl import job
 from scrapy_dust.crawl.filtering import Filtering
 from scrapy_dust.crawl.fingerprinter import class_key
+from scrapy_dust.crawl.proving import Proving
 from scrapy_dust.crawl.requests import CANARY, as_written, follows_rules, is_retry
 from scrapy_dust.crawl.rules import rules_of
+from scrapy_dust.crawl.shadowing import Shadow
 from scrapy_dust.crawl.succession import STANDS_FOR, Succession
 from scrapy_dust.crawl.unfiltered import Unfiltered
 from scrapy_dust.stats import Stat
@@ -53,8 +55,11 @@ class DustDupeFilter:
         self._filtering = Filtering(crawler, self._rules)
         self._succession = Succession(crawler)
         self._unfiltered = Unfiltered()
-        self._shadow: set[bytes] = set()  #: keys that would have been seen
         self._jobdir = job_dir(crawler.settings) if self._rules.enforced else None
+        self._proving: Proving | None = None  #: where rules are enforced
+        if self._rules.enforced:
+            self._proving = Proving(crawler, self._rules, self._filtering, self._jobdir, self._register)
+        self._shadow = Shadow(crawler, self._rules, self._filtering) if self._rules.shadowed else None
         if self._rules.enforced:
             crawler.signals.connect(self._request_scheduled, signal=signals.request_scheduled)
 
@@ -81,7 +86,10 @@ class DustDupeFilter:
     def open(self) -> Deferred[None] | None:
         if self._jobdir is not None:
             job.restore(self._jobdir, self._spider, self._succession, self._filtering, self._unfiltered)
-        return self._inner.open()
+        opened = self._inner.open()
+        if self._proving is not None:
+            self._proving.open()
+        return opened
 
     def close(self, reason: str) -> Deferred[None] | None:
         if self._jobdir is not None:
@@ -97,10 +105,10 @@ class DustDupeFilter:
         if not self._rules.settings.enabled:
             return seen
         if follows_rules(request) and self._rules.cover(request.url):
-            if self._rules.enforced:
-                return not self._is_admitted(request, seen)
-            if not seen:
-                self._watch(request)
+            if self._proving is not None:
+                return not self._is_admitted(request, seen, self._proving)
+            if self._shadow is not None and not seen:
+                self._shadow.watch(request, self._class_key(request), map(self._class_key, _chain(request)))
         if seen and self._continues(request):
             self._crawler.stats.inc_value(Stat.REDIRECTS_CONTINUED.value)
             return False
@@ -110,9 +118,9 @@ class DustDupeFilter:
 
     def is_canary(self, url: str) -> bool:
         """Whether *url* is fetched although a rule suppresses it, and so must be fetched as it is."""
-        return self._filtering.is_canary(url)
+        return self._proving is not None and self._proving.may_be_canary(url)
 
-    def _is_admitted(self, request: Request, seen: bool) -> bool:
+    def _is_admitted(self, request: Request, seen: bool, proving: Proving) -> bool:
         if not request.meta.get("redirect_urls"):
             request.meta.pop(CANARY, None)  # copied from the request before
         key = self._key(request)
@@ -122,6 +130,8 @@ class DustDupeFilter:
             seen = seen and not is_first
         elif not seen:
             seen = self._had_unfiltered(request, key)
+        if seen and is_first and proving.is_another_page(request, key):
+            seen = False
         if seen:
             if self._continues(request) and not self._was_tried_elsewhere(request, key):
                 self._crawler.stats.inc_value(Stat.REDIRECTS_CONTINUED.value)
@@ -129,9 +139,9 @@ class DustDupeFilter:
                     self._succession.admit(request, key)
                 return True
             self._succession.chain_ended(request, key)
-            if self._becomes_canary(written, key, is_first):
+            if is_first and self._becomes_canary(written, key, proving):
                 return True
-            if not self._is_needed(written, key, is_first):
+            if not self._is_needed(written, key, is_first, proving):
                 return False
         self._admit(request, key)
         return True
@@ -169,37 +179,34 @@ class DustDupeFilter:
         chain = request.meta["redirect_urls"]
         return request.url not in chain and self._succession.classes.was_tried(key, request.url)
 
-    def _becomes_canary(self, request: Request, key: bytes, is_first: bool) -> bool:
-        if not (is_first and self._filtering.is_canary(request.url)):
+    def _becomes_canary(self, request: Request, key: bytes, proving: Proving) -> bool:
+        early = self._succession.classes.is_waiting(key)
+        if not proving.becomes_canary(request, key, early=early):
             return False
-        request.meta[CANARY] = True
-        self._crawler.stats.inc_value(Stat.CANARIES.value)
-        if self._succession.classes.is_waiting(key):
+        if early:
             self._succession.admit(request, key)
         else:
             request.meta.pop(STANDS_FOR, None)
         return True
 
-    def _is_needed(self, request: Request, key: bytes, is_first: bool) -> bool:
+    def _is_needed(self, request: Request, key: bytes, is_first: bool, proving: Proving) -> bool:
         """Whether the page may be lost without this alias of a class that was seen."""
         if self._succession.classes.may_stand(key, request.url):
             self._crawler.stats.inc_value((Stat.ALIASES_AFTER_FAILURE if is_first else Stat.HEIRS).value)
+            if not is_first:
+                proving.fetched_after_all(request)
             return True
-        if not self._succession.keep(request, key):
+        if not self._succession.keep(request, key) or (is_first and not proving.suppress(request, key)):
             self._crawler.stats.inc_value(Stat.ALIASES_WITHOUT_ROOM.value)
             return True
-        if is_first:
-            self._filtering.count(request, key)
         return False
 
-    def _watch(self, request: Request) -> None:
-        """Shadow mode: count a request that is let through and would not have been."""
-        key = self._class_key(request)
-        if key not in self._shadow:
-            self._shadow.add(key)
-            self._filtering.fetched(request, key)
-        elif key not in map(self._class_key, _chain(request)):
-            self._filtering.count(request, key)
+    def _register(self, request: Request) -> None:
+        """*request* was fetched under another key than it has now."""
+        key = self._key(request)
+        self._inner.request_seen(request)
+        self._filtering.is_first(request, key)
+        self._filtering.fetched(request, key)
 
     def _continues(self, request: Request) -> bool:
         """Whether *request* is a redirect back to the class, or the very URL, that its chain came from."""

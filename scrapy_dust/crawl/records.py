@@ -11,7 +11,7 @@ from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.python import global_object_name
 from w3lib.url import safe_url_string
 
-from scrapy_dust.crawl.requests import CANARY, TRIAL, Renderer, is_rendered, rendered_by, target_url
+from scrapy_dust.crawl.requests import TRIAL, Renderer, canary_of, is_rendered, rendered_by, target_url
 from scrapy_dust.crawl_log.recording import Body
 from scrapy_dust.crawl_log.records import record_of_answer, record_of_failure, record_of_redirect
 
@@ -103,7 +103,7 @@ def _asked(request: Request, rendered: Renderer | None) -> str:
 
 
 def _marks(request: Request, rendered: Renderer | None) -> Record:
-    return {"rendered": rendered, "canary": bool(request.meta.get(CANARY)) or None}
+    return {"rendered": rendered, "canary": canary_of(request) is not None or None}
 
 
 def _fetched_at(request: Request) -> datetime:

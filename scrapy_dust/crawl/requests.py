@@ -20,7 +20,11 @@ Renderer = Literal["playwright", "splash"]
 OPT_OUT = "dust"
 
 #: In a request's meta, by us: a rule would have filtered it, and it is fetched to see whether the rule still holds.
+#: The canary's URL, the URL that was fetched in its stead, if known, and the key of their class.
 CANARY = "dust_canary"
+
+#: The same of a URL that a rule would have filtered if rules were enforced, internal.
+SHADOW = "_dust_shadow"
 
 #: In a request's meta, by our validation: fetched to judge a rule. It is not recorded, since a log of URLs
 #: that were made up to try a rule would teach that rule again.
@@ -76,6 +80,18 @@ def as_written(request: Request) -> Request | None:
 
 def is_retry(request: Request) -> bool:
     return bool(request.meta.get("retry_times"))
+
+
+def canary_of(request: Request, named: str = CANARY) -> dict[str, Any] | None:
+    """What is known of the canary that *request* is, or was redirected from; None: it is none.
+
+    Spiders copy meta from one request to the next, so the mark has to be of this URL.
+    """
+    mark = request.meta.get(named)
+    if not isinstance(mark, dict):
+        return None
+    is_its_own = mark["url"] == target_url(request) or mark["url"] in request.meta.get("redirect_urls", ())
+    return mark if is_its_own else None
 
 
 def target_url(request: Request) -> str:

@@ -7,7 +7,7 @@ a rule book, a JOBDIR that cannot be gone on with) is said here, before anything
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -53,6 +53,11 @@ class CrawlRules:
     def enforced(self) -> bool:
         """Whether requests are keyed by canonical form."""
         return bool(self.sites) and self.settings.mode == "enforce"
+
+    @property
+    def shadowed(self) -> bool:
+        """Whether it is counted what enforcing them would have done."""
+        return bool(self.sites) and self.settings.mode == "shadow"
 
     def cover(self, url: str) -> bool:
         """Whether any rule speaks of *url*'s site."""
@@ -175,8 +180,3 @@ def _answering(book: RuleBook, canonizer: Canonizer) -> Iterator[tuple[str, Rule
         for rule in rules:
             if any(canonizer.canonize(url) == url for url in led_to[rule]):
                 yield site, rule
-
-
-def names(explained: Sequence[tuple[str, Step]]) -> str:
-    """Rules as a log line names them."""
-    return ", ".join(f"{step.rule} [{identity}]" for identity, step in explained)

@@ -62,6 +62,9 @@ class Canonizer:
                 return form if form == url or self._site_of(form) == site else url
         return url
 
+    def rules(self, site: str) -> Sequence[Rule]:
+        return self._rules.get(site, ())
+
     def drop(self, site: str, rule: Rule) -> None:
         """Go on as if *rule* had never been there."""
         self._rules[site] = tuple(one for one in self._rules.get(site, ()) if one != rule)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from datetime import UTC, datetime
 
 import pytest
 import xxhash
@@ -106,11 +107,12 @@ def test_canaries_are_few_the_same_ones_in_every_crawl_and_each_fetched_once(wit
 
 def test_a_canary_that_fails_does_not_reopen_a_class_that_has_its_page(with_rules):
     aliases_of: dict[bool, str] = {}
+    day = datetime.now(UTC).date()
     # Links are followed from the last to the first.
     links = {"/p": lambda: ("/next", aliases_of[True]), "/next": lambda: (aliases_of[False],)}
     with serving(lambda path: page(*links[path]()) if path in links else error(404)) as site:
         for path in (f"/p?sid={n}" for n in range(50)):
-            aliases_of[xxhash.xxh64_intdigest(site.url(path).encode()) < 2**63] = path
+            aliases_of[xxhash.xxh64_intdigest(f"{day} {site.url(path)}".encode()) < 2**63] = path
         crawl([site.url("/p")], with_rules(site, SID) | {"DUST_CANARY_RATE": 0.5}, follow=True)
     assert site.asked == ["/p", aliases_of[True], "/next"]
 
@@ -148,7 +150,10 @@ class BuiltFromSpider(RFPDupeFilter):
 
 def test_a_scheduler_that_builds_its_dupefilter_from_the_spider_gets_one_that_can_be_cleared(with_rules):
     with serving(lambda path: page()) as site:
-        settings = with_rules(site, SID) | {"DUST_FALLBACK_DUPEFILTER_CLASS": BuiltFromSpider}
+        settings = with_rules(site, SID) | {
+            "DUST_FALLBACK_DUPEFILTER_CLASS": BuiltFromSpider,
+            "DUST_JOURNAL": False,
+        }
         crawler = get_crawler(Spider, QUIET | settings)
         crawler.spider = Spider.from_crawler(crawler, name="built")
         dupefilter = DustDupeFilter.from_spider(crawler.spider)

@@ -1,0 +1,174 @@
+"""A canary has come: whether it shows the page that was fetched in its stead, found out with few fetches more.
+
+Its keeper is fetched again, now and in the same way, since pages change with time. If the two differ, each is
+fetched once more: a page that is different from itself is no different page. What the site answers for a URL that
+cannot exist proves nothing. These fetches bypass the scheduler and all caches, wait for their turn at the site as
+others do, and are not recorded.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from scrapy import signals
+from scrapy.exceptions import DontCloseSpider
+from scrapy.http.request import NO_CALLBACK
+from scrapy.utils.defer import deferred_from_coro
+
+from scrapy_dust.crawl.requests import OPT_OUT, TRIAL, is_rendered
+from scrapy_dust.dust.judging import Ask, Fetched, Judge, Outcome, inquire
+from scrapy_dust.stats import Stat
+
+if TYPE_CHECKING:
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+logger = logging.getLogger(__name__)
+
+#: Under way at a time, and waiting for it; of what comes beyond that nothing is learned.
+_AT_A_TIME, _WAITING = 8, 200
+
+
+@dataclass(frozen=True, slots=True)
+class Canary:
+    """A URL that rules would have suppressed, fetched to test them."""
+
+    url: str
+    keeper: str  #: what stands for it
+    key: str  #: of their class, in hex
+
+
+@dataclass(frozen=True, slots=True)
+class _Inquiry:
+    canary: Canary
+    request: Request  #: what brought the page
+    page: Fetched
+
+
+class Inquiries:
+    """Of one crawl. *concluded* is told what came of each."""
+
+    def __init__(self, crawler: Crawler, concluded: Callable[[Canary, Outcome], None]) -> None:
+        self._crawler = crawler
+        self._concluded = concluded
+        self._judges: dict[str, Judge] = {}  #: by host
+        self._nothing: dict[str, Fetched] = {}  #: what the site answers for URLs that cannot exist
+        self._under_way = 0
+        self._waiting: deque[_Inquiry] = deque()
+        crawler.signals.connect(self._spider_idle, signal=signals.spider_idle)
+
+    @property
+    def are_under_way(self) -> bool:
+        return self._under_way > 0
+
+    def begin(self, canary: Canary, response: Response, request: Request) -> None:
+        """Compare what *request* brought with the page of the canary's keeper."""
+        if len(self._waiting) >= _WAITING or is_rendered(request):
+            # A rendered page cannot be asked for again in the same way.
+            self._concluded(canary, Outcome.UNKNOWN)
+            return
+        self._waiting.append(_Inquiry(canary, request, _read(response, canary.url)))
+        self._start()
+
+    def _start(self) -> None:
+        while self._waiting and self._under_way < _AT_A_TIME:
+            self._under_way += 1
+            deferred_from_coro(self._run(self._waiting.popleft()))
+
+    def _spider_idle(self, spider: Spider) -> None:
+        if self._under_way:
+            raise DontCloseSpider
+
+    async def _run(self, inquiry: _Inquiry) -> None:
+        outcome = Outcome.UNKNOWN
+        try:
+            outcome = await self._outcome(inquiry)
+        except Exception:  # whatever a page or a middleware has against it: nothing is learned
+            logger.debug("Could not compare %s.", inquiry.canary, exc_info=True)
+        self._under_way -= 1
+        self._concluded(inquiry.canary, outcome)
+        self._start()
+
+    async def _outcome(self, inquiry: _Inquiry) -> Outcome:
+        canary, here = inquiry.canary, inquiry.page
+        host = urlsplit(canary.url).netloc
+        judge = self._judges.setdefault(host, Judge())
+        steps = inquire(canary.url, canary.keeper, judge)
+        there, outcome = here, Outcome.UNKNOWN
+        try:
+            ask = next(steps)
+            while True:
+                page = await self._answer(ask, inquiry)
+                there = page if ask == Ask(canary.keeper) else there
+                if not ask.beside:
+                    judge.learn(page)
+                ask = steps.send(page)
+        except StopIteration as end:
+            outcome = Outcome(end.value)
+        return await self._confirmed(inquiry, there, judge) if outcome is Outcome.DIFFERENT else outcome
+
+    async def _answer(self, ask: Ask, inquiry: _Inquiry) -> Fetched:
+        if ask == Ask(inquiry.canary.url):
+            return inquiry.page
+        return await (
+            self._nonsense(ask.url, inquiry) if ask.beside else self._fetch(ask.url, inquiry.request)
+        )
+
+    async def _nonsense(self, url: str, inquiry: _Inquiry) -> Fetched:
+        """What the site answers beside *url* where nothing can be."""
+        # Not loaded before: it brings all of the trials.
+        from scrapy_dust.trials.surveying import nonsense_beside  # noqa: PLC0415
+
+        made_up = nonsense_beside(url)
+        if made_up not in self._nothing:
+            self._nothing[made_up] = await self._fetch(made_up, inquiry.request)
+        return self._nothing[made_up]
+
+    async def _confirmed(self, inquiry: _Inquiry, there: Fetched, judge: Judge) -> Outcome:
+        """What stays of a difference when the keeper is looked at twice, too, and nonsense is known for what it is."""
+        judge.learn_nothing(await self._nonsense(inquiry.canary.url, inquiry))
+        again = await self._fetch(inquiry.canary.keeper, inquiry.request)
+        if not again.answered or judge.compare(there, again) is not Outcome.SAME:
+            return Outcome.UNKNOWN
+        outcome = judge.compare(inquiry.page, again)
+        return Outcome.UNKNOWN if outcome is Outcome.UNFETCHABLE else outcome
+
+    async def _fetch(self, url: str, like: Request) -> Fetched:
+        self._crawler.stats.inc_value(Stat.CONTROLS.value)
+        request = like.replace(
+            url=url, callback=NO_CALLBACK, errback=None, dont_filter=True, meta=_meta(like), cb_kwargs={}
+        )
+        try:
+            response = await self._crawler.engine.download_async(request)
+        except Exception:  # noqa: BLE001  No answer, for whatever reason the downloader or a middleware has.
+            return Fetched(url, url, None)
+        return _read(response, url)
+
+
+#: In meta, of the fetch that is repeated and not of how pages are fetched.
+_ITS_OWN = frozenset({"redirect_times", "redirect_ttl", "redirect_urls", "redirect_reasons", "retry_times"})
+
+
+def _meta(request: Request) -> dict[str, Any]:
+    meta = {
+        name: value
+        for name, value in request.meta.items()
+        if name not in _ITS_OWN and not str(name).startswith(("_", "dust_"))
+    }
+    # A page of a browser that nobody would close.
+    meta.pop("playwright_page", None)
+    meta.pop("playwright_include_page", None)
+    return {**meta, OPT_OUT: False, TRIAL: True, "dont_cache": True}
+
+
+def _read(response: Response, asked: str) -> Fetched:
+    # Not loaded by a crawl without canaries.
+    from scrapy_dust.trials.answers import fetched  # noqa: PLC0415
+
+    return fetched(response, asked, rendered="playwright" in response.flags)

@@ -1,0 +1,102 @@
+"""What a crawl does so that its rules stay true: what `DustDupeFilter` asks and tells about each URL that they filter.
+
+Canaries are sent, rules that turn out to be false are suspended, and whatever was suppressed can be given back.
+After a suspension keys change: a key that stands for one page may have been another's before. Of such a site a URL
+is a duplicate only if it was asked for itself, or if what was fetched for its key has that key still.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrapy import Request
+
+from scrapy_dust.crawl.canaries import Canaries
+from scrapy_dust.crawl.journal import Suppressions
+from scrapy_dust.crawl.suspension import Suspension
+from scrapy_dust.stats import Stat
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy.crawler import Crawler
+
+    from scrapy_dust.crawl.filtering import Filtering
+    from scrapy_dust.crawl.rules import CrawlRules
+    from scrapy_dust.dust.rules import Rule
+
+#: In a JOBDIR: the rules that were suspended since it was begun, by id, with their sites.
+SUSPENDED_FILE = "dust-suspended.json"
+
+
+class Proving:
+    """Of one crawl whose rules are enforced. *register* makes a request known as fetched, under the key it has now."""
+
+    def __init__(
+        self,
+        crawler: Crawler,
+        rules: CrawlRules,
+        filtering: Filtering,
+        jobdir: str | None,
+        register: Callable[[Request], None],
+    ) -> None:
+        self._crawler, self._rules, self._filtering = crawler, rules, filtering
+        self._record = None if jobdir is None else Path(jobdir, SUSPENDED_FILE)
+        self._register = register
+        self._suppressions = Suppressions(crawler, rules.settings, jobdir)
+        self._suspension = Suspension(crawler, rules, filtering, self._suppressions, self._out_of_force)
+        self._canaries = Canaries(crawler, rules, self._suspension.concluded)
+        self._suspension.is_judging = self._canaries.are_being_judged
+
+    def open(self) -> None:
+        """Go on with a job: what was suspended stays so, and what it suppressed is still to be given back."""
+        if self._record is not None and self._record.exists():
+            for identity, site in json.loads(self._record.read_text("ascii")).items():
+                self._suspension.go_on_without(site, identity)
+
+    def may_be_canary(self, url: str) -> bool:
+        """Whether *url* is fetched as it is in case it turns out to be a duplicate."""
+        return self._canaries.are_chosen(url) or self._suspension.are_unproved(url, self._rules.canonize(url))
+
+    def becomes_canary(self, request: Request, key: bytes, *, early: bool) -> bool:
+        """Whether *request*, which rules would suppress, is fetched to test them; *early*: its keeper has not come."""
+        if not self._canaries.are_chosen(request.url):
+            by = self._filtering.behind(request.url, key) if self._suspension.unproved else ()
+            if self._suspension.unproved.isdisjoint(identity for identity, _ in by):
+                return False
+        self._canaries.send(request, key, self._filtering.keeper(key), early=early)
+        self._crawler.stats.inc_value(Stat.CANARIES.value)
+        return True
+
+    def suppress(self, request: Request, key: bytes) -> bool:
+        """*request* is suppressed. False: it cannot be kept for the case that this is wrong, and is let through."""
+        ids = tuple(identity for identity, _ in self._filtering.behind(request.url, key))
+        canonical, keeper = self._rules.canonize(request.url), self._filtering.keeper(key)
+        if not self._suppressions.add(request, canonical, ids, keeper):
+            return False
+        self._filtering.count(request, key)
+        return True
+
+    def fetched_after_all(self, request: Request) -> None:
+        """*request* was suppressed, and is let through since what stood for its class brought no page."""
+        self._suppressions.fetched_after_all(request.url)
+
+    def is_another_page(self, request: Request, key: bytes) -> bool:
+        """Whether *request*, never asked for, may be seen only because its key was another page's before."""
+        if not self._suspension.suspended:
+            return False
+        if self._rules.site_of(request.url) not in self._suspension.suspended.values():
+            return False
+        keeper = self._filtering.keeper(key)
+        return keeper is None or self._rules.canonize(keeper) != self._rules.canonize(request.url)
+
+    def _out_of_force(self, site: str, rule: Rule, also_fetched: list[str]) -> None:
+        urls = self._filtering.fetched_because_of(site, rule) + also_fetched
+        self._rules.suspend(site, rule)
+        # What was fetched and is linked again is no new page.
+        for url in urls:
+            self._register(Request(url))
+        if self._record is not None:
+            self._record.write_text(json.dumps(self._suspension.suspended), "ascii")

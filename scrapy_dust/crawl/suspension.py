@@ -1,0 +1,221 @@
+"""Rules that turn out to be false while they are in force: doubted, suspended, and what they suppressed given back.
+
+One canary that shows another page puts the rules in doubt that made the two one class. A rule in doubt suppresses
+nothing, and the URLs that it suppressed last are fetched as canaries too, until the doubt is over: either way. A
+suspended rule goes out of force at once, all that it suppressed is offered to the spider again, each request
+as it was, and the rule book is told. A rule that nothing has tested for long begins in doubt.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from scrapy import signals
+from scrapy.exceptions import DontCloseSpider
+from scrapy.utils.asyncio import run_in_thread
+from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
+
+from scrapy_dust.crawl.inquiries import Canary
+from scrapy_dust.crawl.returning import Returning
+from scrapy_dust.crawl.telling import RENEWED, Found, found_of, tell
+from scrapy_dust.dust.blame import at_work, decisive
+from scrapy_dust.dust.judging import Outcome
+from scrapy_dust.dust.watch import Standing, Watch
+from scrapy_dust.journal.events import Event, What, now
+from scrapy_dust.rule_book.entries import rule_id
+from scrapy_dust.stats import Stat
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+    from twisted.internet.defer import Deferred
+
+    from scrapy_dust.crawl.filtering import Filtering
+    from scrapy_dust.crawl.journal import Suppressions
+    from scrapy_dust.crawl.rules import CrawlRules
+    from scrapy_dust.dust.rules import Rule
+
+logger = logging.getLogger(__name__)
+
+#: Of a rule in doubt so many of the URLs that it suppressed are fetched at a time.
+PROBES = 10
+
+Known = tuple[str, "Rule"]  # a rule with its site
+Suppressed = tuple[tuple[str, ...], "Request"]  # with the ids of the rules that did
+
+
+class Suspension:
+    """Of one crawl. *out_of_force* takes a rule of a site out of force, told what else was fetched because of it."""
+
+    def __init__(
+        self,
+        crawler: Crawler,
+        rules: CrawlRules,
+        filtering: Filtering,
+        suppressions: Suppressions,
+        out_of_force: Callable[[str, Rule, list[str]], None],
+    ) -> None:
+        self._crawler, self._rules = crawler, rules
+        self._filtering, self._suppressions, self._out_of_force = filtering, suppressions, out_of_force
+        self._returning = Returning(crawler)
+        self._watches: dict[str, tuple[Known, Watch]] = {}
+        self.unproved = set(rules.stale)  #: ids of rules that suppress nothing for now
+        self.suspended: dict[str, str] = {}  #: ids of rules that were, and their sites
+        self._probes: dict[str, Iterator[Suppressed]] = {}  #: of rules in doubt, what may be fetched
+        self._out: dict[str, int] = {}  #: of these, what was sent and has not been judged
+        self._tested: dict[str, list[str]] = {}  #: canaries, which are no keepers, by rule
+        self._telling: list[Deferred[None]] = []
+        self.is_judging: Callable[[], bool] = lambda: False  #: whether canaries are just being compared
+        crawler.signals.connect(self._spider_idle, signal=signals.spider_idle)
+        crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
+
+    def are_unproved(self, url: str, keeper: str) -> bool:
+        """Whether a rule that makes the two one class is not to suppress anything now."""
+        if not self.unproved:
+            return False
+        site = self._rules.site_of(url) or ""
+        working = at_work(self._rules.canonizer, url, keeper)
+        return not self.unproved.isdisjoint(rule_id(site, rule) for rule in working)
+
+    def concluded(self, canary: Canary, outcome: Outcome) -> None:
+        """A canary was judged."""
+        site = self._rules.site_of(canary.url) or ""
+        blamed = decisive(self._rules.canonizer, site, canary.url, canary.keeper)
+        ids = tuple(rule_id(site, rule) for rule in blamed)
+        self._crawler.stats.inc_value(f"{Stat.CANARIES}/{outcome}")
+        tested = Event(What.TESTED, now(), canary.url, ids, keeper=canary.keeper, note=str(outcome))
+        self._suppressions.tell(tested)
+        for identity, rule in zip(ids, blamed, strict=True):
+            _, watch = self._watches.setdefault(
+                identity, ((site, rule), Watch(self._rules.settings.max_loss))
+            )
+            self._out[identity] = max(0, self._out.get(identity, 0) - 1)
+            self._tested.setdefault(identity, []).append(canary.url)
+            before = watch.standing
+            self._follow(identity, watch, before, watch.record(outcome), canary)
+
+    def _follow(
+        self, identity: str, watch: Watch, before: Standing, standing: Standing, canary: Canary
+    ) -> None:
+        if standing is Standing.REFUTED and identity not in self.suspended:
+            self._suspend(identity, canary)
+        elif standing is Standing.DOUBTED:
+            if before is Standing.TRUSTED:
+                self._doubt(identity, canary)
+            if not self._out[identity]:
+                self._probe(identity)
+        elif standing is Standing.TRUSTED and (before is Standing.DOUBTED or watch.same >= RENEWED):
+            self.unproved.discard(identity)
+            self._probes.pop(identity, None)
+
+    def _doubt(self, identity: str, canary: Canary) -> None:
+        self._crawler.stats.inc_value(Stat.DOUBTED.value)
+        self.unproved.add(identity)
+        (site, rule), _ = self._watches[identity]
+        self._probes[identity] = self._suppressions.suppressed_by(identity)
+        logger.info(
+            "In doubt: %(rule)s [%(id)s] of %(site)s suppresses nothing for now, since %(url)s and %(keeper)s "
+            "show different pages.",
+            {"rule": rule, "id": identity, "site": site, "url": canary.url, "keeper": canary.keeper},
+            extra={"spider": self._crawler.spider},
+        )
+
+    def _probe(self, identity: str) -> bool:
+        """Fetch some more of what *identity* suppressed. False: there is no more."""
+        sent = 0
+        for ids, request in self._probes.get(identity, ()):
+            self._given_back(ids, request, f"to test {identity}")
+            self._crawler.engine.crawl(request)
+            sent += 1
+            if sent >= PROBES:
+                break
+        self._out[identity] = self._out.get(identity, 0) + sent
+        return sent > 0
+
+    def _suspend(self, identity: str, canary: Canary) -> None:
+        (site, rule), watch = self._watches[identity]
+        self.suspended[identity] = site
+        self.unproved.discard(identity)
+        probes = self._probes.pop(identity, iter(()))
+        self._out_of_force(site, rule, self._tested.pop(identity, []))
+        self._crawler.stats.inc_value(Stat.SUSPENDED.value)
+        self._suppressions.tell(
+            Event(What.SUSPENDED, now(), canary.url, (identity,), keeper=canary.keeper, note=str(rule))
+        )
+        self._give_back(identity, probes)
+        logger.warning(
+            "Suspended: %(rule)s [%(id)s] of %(site)s is no longer true, since %(url)s and %(keeper)s show different "
+            "pages. All that it suppressed in this crawl is offered to the spider again.",
+            {"rule": rule, "id": identity, "site": site, "url": canary.url, "keeper": canary.keeper},
+            extra={"spider": self._crawler.spider},
+        )
+        day = now()[:10]
+        reason = f"refuted by a crawl on {day}: {canary.url} and {canary.keeper} show different pages"
+        self._tell([found_of(site, rule, watch, self._name, reason)])
+
+    def go_on_without(self, site: str, identity: str) -> None:
+        """The rule was suspended before this job was paused."""
+        self.suspended[identity] = site
+        for rule in self._rules.canonizer.rules(site):
+            if rule_id(site, rule) == identity:
+                self._out_of_force(site, rule, [])
+        self._give_back(identity, iter(()))
+
+    def _give_back(self, identity: str, first: Iterator[Suppressed]) -> None:
+        """Offer the spider again all that the rule suppressed: those in *first*, and what is left."""
+
+        def requests() -> Iterator[Request]:
+            for ids, request in chain(first, self._suppressions.suppressed_by(identity)):
+                self._given_back(ids, request, f"{identity} is suspended")
+                yield request
+
+        self._returning.add(requests())
+
+    def _given_back(self, rules: Sequence[str], request: Request, why: str) -> None:
+        self._crawler.stats.inc_value(Stat.RETURNED.value)
+        self._filtering.uncount(request, rules)
+        self._suppressions.tell(Event(What.RETURNED, now(), request.url, tuple(rules), note=why))
+
+    def _spider_idle(self, spider: Spider) -> None:
+        if self.is_judging():
+            return
+        # What was sent and not judged by now failed, or showed nothing to be judged.
+        self._out.clear()
+        if any(self._probe(identity) for identity in list(self._probes)):
+            raise DontCloseSpider
+
+    async def _spider_closed(self, spider: Spider) -> None:
+        for told in self._telling:
+            await maybe_deferred_to_future(told)
+        self._telling.clear()
+        seen = [
+            found_of(site, rule, watch, self._name)
+            for identity, ((site, rule), watch) in self._watches.items()
+            if identity not in self.suspended and (watch.same or watch.different)
+        ]
+        if seen:
+            await self._told(seen)
+
+    @property
+    def _name(self) -> str:
+        """This crawl, as a rule book names what its evidence is from."""
+        begun = self._crawler.stats.get_value("start_time")
+        assert self._crawler.spider is not None
+        return f"canaries of {self._crawler.spider.name}, {begun:%Y-%m-%d %H:%M:%S}"
+
+    def _tell(self, found: list[Found]) -> None:
+        self._telling.append(deferred_from_coro(self._told(found)))
+
+    async def _told(self, found: list[Found]) -> None:
+        settings = self._rules.settings
+        for untold in await run_in_thread(tell, settings.rules, found, settings.max_age):
+            logger.warning(
+                "The next crawl will not know what this one found out about its rules: %(why)s",
+                {"why": untold},
+                extra={"spider": self._crawler.spider},
+            )
