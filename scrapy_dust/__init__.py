@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from scrapy_dust.addon import Addon
+    from scrapy_dust.crawl.content_dedup import ContentDedupMiddleware
     from scrapy_dust.crawl.dupefilter import DustDupeFilter
     from scrapy_dust.crawl.extension import DustExtension
     from scrapy_dust.crawl.fingerprinter import DustRequestFingerprinter
     from scrapy_dust.crawl.http_cache import DustCacheStorage
+    from scrapy_dust.crawl.items import ContentDedupPipeline
     from scrapy_dust.crawl.log_middleware import CrawlLogMiddleware
     from scrapy_dust.crawl.outcomes import DustOutcomeMiddleware
     from scrapy_dust.crawl.scheduler import DustScheduler
@@ -23,6 +25,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Addon",
+    "ContentDedupMiddleware",
+    "ContentDedupPipeline",
     "CrawlLogMiddleware",
     "DustCacheStorage",
     "DustDupeFilter",
@@ -35,6 +39,8 @@ __all__ = [
 
 _HOMES = {
     "Addon": "scrapy_dust.addon",
+    "ContentDedupMiddleware": "scrapy_dust.crawl.content_dedup",
+    "ContentDedupPipeline": "scrapy_dust.crawl.items",
     "CrawlLogMiddleware": "scrapy_dust.crawl.log_middleware",
     "DustCacheStorage": "scrapy_dust.crawl.http_cache",
     "DustOutcomeMiddleware": "scrapy_dust.crawl.outcomes",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.misc import load_object
 
+from scrapy_dust.crawl.content_dedup import ContentDedupMiddleware
 from scrapy_dust.crawl.dupefilter import DustDupeFilter
 from scrapy_dust.crawl.extension import DustExtension
 from scrapy_dust.crawl.fingerprinter import DustRequestFingerprinter
@@ -30,6 +31,10 @@ LOG_MIDDLEWARE_ORDER = 585
 OUTCOME_ORDERS = {"DOWNLOADER_MIDDLEWARES": 1, "SPIDER_MIDDLEWARES": 950}
 
 
+#: Next to the spider: whatever else looks at responses has seen them, and what a callback makes comes here first.
+CONTENT_MIDDLEWARE_ORDER = 950
+
+
 class Addon:
     """``ADDONS = {"scrapy_dust.Addon": 900}``. The highest number wraps last, and so knows of all other add-ons."""
 
@@ -44,6 +49,10 @@ class Addon:
         for middlewares, order in OUTCOME_ORDERS.items():
             settings.setdefault_in_component_priority_dict(middlewares, DustOutcomeMiddleware, order)
         settings.setdefault_in_component_priority_dict("EXTENSIONS", DustExtension, 500)
+        if ours.content_dedup != "off":
+            settings.setdefault_in_component_priority_dict(
+                "SPIDER_MIDDLEWARES", ContentDedupMiddleware, CONTENT_MIDDLEWARE_ORDER
+            )
         _wrap(settings, "REQUEST_FINGERPRINTER_CLASS", DustRequestFingerprinter)
         # `scrapy shell` turns the dupefilter off at this priority, and hangs on a second fetch of one URL if it
         # is turned on again.

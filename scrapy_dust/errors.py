@@ -28,3 +28,14 @@ class RuleBookError(DustError):
 
     def __str__(self) -> str:
         return f"{self.path}: {self.reason}"
+
+
+class SignatureStoreError(DustError):
+    """A store of signatures that cannot be opened, read or written."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path, self.reason = path, reason
+        super().__init__(path, reason)
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.reason}"

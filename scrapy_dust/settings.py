@@ -10,6 +10,7 @@ import difflib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -120,6 +121,36 @@ def _text(value: object) -> str:
     return value
 
 
+#: Of near-duplicates, where no other is named: what `dust.judging` asks of two pages too.
+NEAR = 0.9
+
+
+def _near(value: object) -> Mapping[str, float | None]:
+    """By site; ``*``: where no other is named. None: not at all."""
+    if isinstance(value, str) and value.lstrip().startswith("{"):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            value = None
+    by_site = value if isinstance(value, Mapping) else {"*": value}
+    return MappingProxyType({str(site): _resemblance(one) for site, one in by_site.items()})
+
+
+def _resemblance(value: object) -> float | None:
+    said = "True, False, a number above 0.5 and at most 1, or a dict of these by site"
+    if str(value).strip().lower() in ("true", "yes", "1.0", "1") and value is not None:
+        return NEAR if isinstance(value, (bool, str)) else 1.0
+    if str(value).strip().lower() in ("false", "no", "none", "0"):
+        return None
+    try:
+        share = _share(value)
+    except _Wrong:
+        share = 0.0
+    if share <= 0.5:
+        raise _Wrong(said)
+    return share
+
+
 def _class(value: object) -> Any:
     return value
 
@@ -214,7 +245,59 @@ class DustSettings:
         "Let the HTTP cache answer a request with a page that it has under another URL of the same class.",
     )
     content_dedup: str = _setting(
-        "off", _only("off"), "Content already seen under another URL. Only `off` in this version."
+        "off",
+        _choice("off", "mark", "drop"),
+        "Content already seen under another URL: `mark` it in `response.meta`, or `drop` it before the callback.",
+    )
+    content_follow: bool = _setting(
+        False,
+        _switch,
+        "Call the callback of a dropped copy for its links: its items are dropped, its requests not.",
+    )
+    content_near: Mapping[str, float | None] | None = _setting(
+        None,
+        _near,
+        "Whether nearly equal pages are copies: `True`, the resemblance from which on they are, or a dict of these by site (`*`: all others). Default: no.",
+    )
+    content_scope: str = _setting(
+        "site",
+        _choice("site", "all"),
+        "Whether a page can be a copy of one of another site: `site` no, `all` yes.",
+    )
+    content_store: str | None = _setting(
+        None,
+        _text,
+        "Where signatures are kept for later crawls and shared with others: a file, relative to DUST_DIR, or a `redis://` URL. Default: for this crawl (or its JOBDIR) only.",
+    )
+    content_keep_days: int | None = _setting(
+        None, _integer(1), "A signature that was not seen for so many days is forgotten."
+    )
+    content_errors: tuple[str, ...] = _setting(
+        tuple(
+            "400|401|403|404|410|429|500|502|503|504|not found|error|forbidden|denied|unauthorized|unauthorised|captcha|"
+            "robot|robots|are you human|just a moment|log in|login|sign in|session expired|timed out|timeout|try again|"
+            "unavailable|maintenance|too many requests|rate limit|no longer available|does not exist|"
+            "nicht gefunden|fehler|anmelden|nicht verfügbar|introuvable|erreur|connexion|no encontrada|no encontrado|"
+            "iniciar sesión|non trovata|errore|accedi|não encontrada|erro|niet gevonden|fout|inloggen|nie znaleziono|"
+            "błąd|не найдена|ошибка|войти|見つかりません|エラー|ログイン|未找到|错误|登录|찾을 수 없습니다|오류".split(
+                "|"
+            )
+        ),
+        _names,
+        "What short pages say in title, heading or first words that are errors, log-ins or blocks: such a page is never a copy.",
+    )
+    content_fields: tuple[str, ...] = _setting(
+        (), _names, "Fields that `ContentDedupPipeline` compares items by. None: all but `url`."
+    )
+    content_item_action: str = _setting(
+        "drop",
+        _choice("drop", "mark"),
+        "What `ContentDedupPipeline` does with an item seen before: `drop` it, or `mark` it in its field `dust_duplicate_of`.",
+    )
+    content_item_near: float | None = _setting(
+        None,
+        _share,
+        "The resemblance from which on `ContentDedupPipeline` takes two items for one. Default: equal ones only.",
     )
     validation_budget: int = _setting(1000, _integer(0), "Fetches that one run of `dustmine` may spend.")
     validation_site_budget: int | None = _setting(

@@ -21,6 +21,7 @@ class Stat(StrEnum):
         return member
 
     RECORDED = "dust/recorded", "Records written to the crawl log: pages, redirects, errors and failures."
+    RECORDED_COPIES = "dust/recorded_copies", "Findings of `ContentDedupMiddleware` written to the crawl log."
     RECORD_ERRORS = "dust/record_errors", "Responses and failures that could not be recorded."
 
     CANONIZED = "dust/canonized", "Requests whose key is another than their own URL's."
@@ -99,6 +100,33 @@ class Stat(StrEnum):
         "dust/cached_by_class",
         "Requests that the HTTP cache answered with the page of another URL of their class.",
     )
+    COPIES = (
+        "dust/content/copies",
+        (
+            "Pages that are copies of pages under other URLs. `dust/content/copies/body`, `…/text` and `…/near` "
+            "say by what they were known."
+        ),
+    )
+    COPIES_DROPPED = "dust/content/dropped", "Copies that were dropped: no callback was called for them."
+    COPIES_FOLLOWED = (
+        "dust/content/followed",
+        "Copies that were dropped but for the requests of their callback.",
+    )
+    COPY_ITEMS = "dust/content/items_withheld", "Items of copies whose requests were let through."
+    COPIES_EXCUSED = (
+        "dust/content/excused",
+        (
+            "Pages that are like another and were let through: `…/exempt` start URLs, `dont_filter` and "
+            '`meta={"dust": False}`, `…/little` pages that say next to nothing, `…/error` pages that read like an '
+            "error, `…/changed` pages whose URL showed something else before."
+        ),
+    )
+    CONTENTS = "dust/content/pages", "Pages with a content that was new."
+    CONTENT_ERRORS = (
+        "dust/content/failures",
+        "Pages that could not be compared, and were let through; and what else failed about it.",
+    )
+    ITEM_COPIES = "dust/content/item_copies", "Items that `ContentDedupPipeline` had seen before."
 
     RULES = "dust/rules", "Rules in force."
 

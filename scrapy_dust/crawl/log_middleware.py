@@ -18,7 +18,7 @@ from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.utils.asyncio import create_looping_call, run_in_thread
 
 from scrapy_dust.crawl.recorder import FLUSH_SECONDS, recorder
-from scrapy_dust.crawl.records import is_recorded, is_redirect, of_failure, of_page, of_redirect
+from scrapy_dust.crawl.records import is_recorded, is_redirect, of_copy, of_failure, of_page, of_redirect
 from scrapy_dust.crawl.rules import rules_of
 from scrapy_dust.crawl_log.places import log_dir, new_log_path
 from scrapy_dust.crawl_log.upkeep import hider, keep_of, keep_up
@@ -69,6 +69,10 @@ class CrawlLogMiddleware:
         if is_recorded(request) and not isinstance(exception, IgnoreRequest):
             self._record(request, lambda: of_failure(request, exception))
 
+    def add_copy(self, request: Request, response: Response, keeper: str, by: str) -> None:
+        """`ContentDedupMiddleware` found *response* to be a copy of the page at *keeper*."""
+        self._record(request, lambda: of_copy(request, response, keeper, by), counted=Stat.RECORDED_COPIES)
+
     def _response_downloaded(self, response: Response, request: Request, spider: Spider) -> None:
         if not is_recorded(request):
             return
@@ -77,11 +81,13 @@ class CrawlLogMiddleware:
         else:
             self._wire_sizes[request] = len(response.body)
 
-    def _record(self, request: Request, make: Callable[[], Iterable[Recorded]]) -> None:
+    def _record(
+        self, request: Request, make: Callable[[], Iterable[Recorded]], counted: Stat = Stat.RECORDED
+    ) -> None:
         try:
             for record, body in make():
                 self._open().add(record, body)
-                self._crawler.stats.inc_value(Stat.RECORDED.value)
+                self._crawler.stats.inc_value(counted.value)
         except Exception as error:  # noqa: BLE001  The crawl goes on, whatever a page or the disk has against it.
             self._failed(f"Could not record {request}", repr(error), trace=not isinstance(error, OSError))
 

@@ -13,7 +13,12 @@ from w3lib.url import safe_url_string
 
 from scrapy_dust.crawl.requests import TRIAL, Renderer, canary_of, is_rendered, rendered_by, target_url
 from scrapy_dust.crawl_log.recording import Body
-from scrapy_dust.crawl_log.records import record_of_answer, record_of_failure, record_of_redirect
+from scrapy_dust.crawl_log.records import (
+    record_of_answer,
+    record_of_copy,
+    record_of_failure,
+    record_of_redirect,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,32 +73,63 @@ def of_redirect(request: Request, response: Response) -> Iterator[Recorded]:
 
 def of_page(request: Request, response: Response, wire_size: int | None) -> Iterator[Recorded]:
     """The page, or the error's; before it the redirects that a browser followed on its own."""
-    cached, fetched_at, rendered = "cached" in response.flags, _fetched_at(request), rendered_by(request)
-    if rendered == "playwright" and not cached and rendered not in response.flags:
-        rendered = None  # its download handler is not installed
-    url, marks = _asked(request, rendered), _marks(request, rendered)
-    if urldefrag(response.url).url != urldefrag(url).url:
-        # Out of the HTTP cache, where URLs of one class share an entry, it is simply the other URL's page.
-        if not cached:
-            yield record_of_redirect(url, 302, response.url, fetched_at=fetched_at, **marks), None
-        url = response.url if rendered else urldefrag(response.url).url
-    content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
-    # A renderer has decoded the page, and says how it encoded the result. With any other response Scrapy would
-    # guess where nothing is declared: slowly, and with two copies of a page not always alike.
-    encoding = response.encoding if rendered and isinstance(response, TextResponse) else None
+    cached, fetched_at, rendered = (
+        "cached" in response.flags,
+        _fetched_at(request),
+        _renderer(request, response),
+    )
+    asked, marks = _asked(request, rendered), _marks(request, rendered)
+    url, body = page_url(request, response), body_of(request, response)
+    # Out of the HTTP cache, where URLs of one class share an entry, it is simply the other URL's page.
+    if url != asked and not cached:
+        yield record_of_redirect(asked, 302, response.url, fetched_at=fetched_at, **marks), None
     latency = request.meta.get("download_latency")
     record = record_of_answer(
         url,
         response.status,
         size=len(response.body),
         fetched_at=fetched_at,
-        content_type=content_type,
+        content_type=body.content_type,
         wire_size=wire_size,
         latency=None if latency is None or cached else round(latency, 4),
         flags=list(response.flags),
         **marks,
     )
-    yield record, Body(response.body, content_type, encoding)
+    yield record, body
+
+
+def of_copy(request: Request, response: Response, keeper: str, by: str) -> Iterator[Recorded]:
+    """Beside the page's own record: whose copy it was found to be, and by what."""
+    record = record_of_copy(
+        page_url(request, response), response.status, keeper, by, fetched_at=_fetched_at(request)
+    )
+    yield record, None
+
+
+def page_url(request: Request, response: Response) -> str:
+    """The URL of the page that came, which is not the one asked for where a browser followed redirects."""
+    rendered = _renderer(request, response)
+    asked = _asked(request, rendered)
+    if urldefrag(response.url).url == urldefrag(asked).url:
+        return asked
+    return response.url if rendered else urldefrag(response.url).url
+
+
+def body_of(request: Request, response: Response) -> Body:
+    """What there is to describe of *response*."""
+    content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
+    # A renderer has decoded the page, and says how it encoded the result. With any other response Scrapy would
+    # guess where nothing is declared: slowly, and with two copies of a page not always alike.
+    rendered = _renderer(request, response)
+    encoding = response.encoding if rendered and isinstance(response, TextResponse) else None
+    return Body(response.body, content_type, encoding)
+
+
+def _renderer(request: Request, response: Response) -> Renderer | None:
+    rendered = rendered_by(request)
+    if rendered == "playwright" and "cached" not in response.flags and rendered not in response.flags:
+        return None  # its download handler is not installed
+    return rendered
 
 
 def _asked(request: Request, rendered: Renderer | None) -> str:

@@ -26,6 +26,7 @@ _TEXTS = (
     "canonical",
     "fetched_at",
     "rendered",
+    "duplicate_of",
 )
 _TEXT_TYPES = frozenset({str, type(None)})
 
@@ -46,7 +47,18 @@ def visit_of(record: Mapping[str, Any]) -> Visit:
     texts = tuple(map(record.get, _TEXTS))
     if not _TEXT_TYPES.issuperset(map(type, texts)):
         raise Unreadable(_which_is_no_text(texts))
-    digest, text_digest, simhash, title, content_type, redirect_to, canonical, fetched_at, rendered = texts
+    (
+        digest,
+        text_digest,
+        simhash,
+        title,
+        content_type,
+        redirect_to,
+        canonical,
+        fetched_at,
+        rendered,
+        keeper,
+    ) = texts
     return Visit(
         url=url,
         status=status,
@@ -63,6 +75,7 @@ def visit_of(record: Mapping[str, Any]) -> Visit:
         fetched_at=fetched_at or None,
         failed=status is None and bool(record.get("error")),
         rendered=rendered or None,
+        duplicate_of=keeper or None,
     )
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 #: The fields of a record that are URLs.
-URL_FIELDS = ("url", "redirect_to", "canonical", "referrer")
+URL_FIELDS = ("url", "redirect_to", "canonical", "duplicate_of", "referrer")
 KEY_FILE = "log-hide.key"
 _HIDDEN = re.compile(r"hidden[0-9a-f]{16}(?![0-9a-zA-Z])")
 

@@ -2,7 +2,7 @@
 
 What is not known is left out. Ours are ``sketch_version``, ``minhash``, ``words``, ``language``, ``error`` and
 whatever more the caller knows: ``wire_size`` in bytes, ``latency`` in seconds, ``flags``,
-``rendered``, ``referrer``.
+``rendered``, ``duplicate_of``, ``duplicate_by``, ``referrer``.
 """
 
 from __future__ import annotations
@@ -60,6 +60,17 @@ def record_of_redirect(
     return _known(
         {"url": url, "status": status, "redirect_to": redirect_to, "fetched_at": _time(fetched_at)}, more
     )
+
+
+def record_of_copy(url: str, status: int, keeper: str, by: str, *, fetched_at: datetime) -> Record:
+    """The page at *url* was found to be a copy of *keeper*'s; the answer itself has a record of its own."""
+    return {
+        "url": url,
+        "status": status,
+        "duplicate_of": keeper,
+        "duplicate_by": by,
+        "fetched_at": _time(fetched_at),
+    }
 
 
 def record_of_failure(url: str, error: str, *, fetched_at: datetime, **more: object) -> Record:

@@ -92,6 +92,8 @@ COLUMNS: Mapping[str, tuple[str, Callable[[object], bool]]] = {
     "flags": ("list<element: string>", _is_list_of(_is_text)),
     "error": (_TEXT, _is_text),
     "rendered": (_TEXT, _is_text),
+    "duplicate_of": (_TEXT, _is_text),
+    "duplicate_by": (_TEXT, _is_text),
     "canary": ("bool", lambda value: type(value) is bool),
 }
 

@@ -30,6 +30,7 @@ class Visit:
     outlinks: int | None = None
     fetched_at: str | None = None  #: ISO 8601, UTC
     failed: bool = False  #: no answer came at all
+    duplicate_of: str | None = None  #: URL of the page that the crawl found it to be a copy of
     rendered: str | None = None  #: the browser that made the page, as `crawl/requests.py` names it
 
     @property
@@ -88,7 +89,10 @@ def merge_visits(visits: Iterable[Visit]) -> SiteLog:
     pages: dict[str, Page] = {}
     redirects: dict[str, str] = {}
     failures: dict[str, None] = {}
+    copies: dict[str, str] = {}
     for visit in visits:
+        if visit.duplicate_of:
+            copies[visit.url] = visit.duplicate_of
         if visit.is_page:
             known = pages.get(visit.url)
             pages[visit.url] = _page_of(visit) if known is None else _merge(known, visit)
@@ -96,11 +100,24 @@ def merge_visits(visits: Iterable[Visit]) -> SiteLog:
             redirects.setdefault(visit.url, visit.redirect_to)
         elif visit.failed or (visit.status or 0) >= 400:
             failures[visit.url] = None
+    _tell_copies(pages, copies)
     return SiteLog(
         pages=tuple(pages.values()),
         redirects={url: target for url, target in redirects.items() if url not in pages},
         failures=frozenset(url for url in failures if url not in pages and url not in redirects),
     )
+
+
+def _tell_copies(pages: dict[str, Page], copies: Mapping[str, str]) -> None:
+    """A page that the crawl compared with another, and found to be its copy, says what that one says.
+
+    Most are equal by their digests too; a near-duplicate is not, and its sketch may differ in the one word that
+    the crawl has looked past. Where a URL does not always say the same, the finding is of another moment.
+    """
+    for url, keeper in copies.items():
+        copy, original = pages.get(url), pages.get(keeper)
+        if copy is not None and original is not None and not (copy.volatile or original.volatile):
+            pages[url] = replace(copy, sketch=original.sketch, text_digest=original.text_digest)
 
 
 def without_repeats(visits: Iterable[Visit]) -> Iterator[Visit]:
@@ -110,8 +127,13 @@ def without_repeats(visits: Iterable[Visit]) -> Iterator[Visit]:
     """
     pages: dict[str, tuple[tuple[int, int] | None, tuple[object, ...]]] = {}
     others: set[tuple[str, bool]] = set()
+    copies: dict[str, str] = {}
     for visit in visits:
-        if visit.is_page:
+        if visit.duplicate_of and visit.is_page:
+            if copies.get(visit.url) == visit.duplicate_of and not visit.sketch:
+                continue
+            copies[visit.url] = visit.duplicate_of
+        elif visit.is_page:
             said = (visit.sketch, visit.text_digest or visit.digest, visit.title, visit.canonical)
             size, first = pages.get(visit.url, (None, None))
             wider = _span(size, visit.size)

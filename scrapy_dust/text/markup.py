@@ -24,6 +24,9 @@ from scrapy_dust.text.nesting import is_tangled
 #: A record is no place for a title longer than this.
 MAX_TITLE = 1000
 
+_SHOWING = "img, source, video, audio, embed, object, iframe, input[type=image]"
+_SHOWN = frozenset({"src", "srcset", "srcdoc", "data", "poster"})
+
 _UNSEEN = "script|style|noscript|template|iframe|noembed|noframes"
 _INLINE = (
     "a|abbr|acronym|b|bdi|bdo|big|cite|code|data|del|dfn|em|font|i|ins|kbd|mark|nobr|q|s|samp|small"
@@ -50,10 +53,17 @@ class Document:
     canonical: str | None = None  #: absolute; None: none, or several that disagree
     outlinks: int | None = None  #: elements ``a`` with ``href``
     language: str | None = None  #: lower case
+    headings: str | None = None  #: of the first rank; None: not asked for, or not known
+    shown: tuple[str, ...] | None = (
+        None  #: what is shown besides text, as the document names it; None: as above
+    )
 
 
-def read_markup(markup: str, url: str, encoding: str) -> Document:
-    """Never raises. *url* is the document's; *encoding* is what the queries of its URLs are written in."""
+def read_markup(markup: str, url: str, encoding: str, *, closely: bool = False) -> Document:
+    """Never raises. *url* is the document's; *encoding* is what the queries of its URLs are written in.
+
+    *closely*: with its headings, and what it shows besides text.
+    """
     if is_tangled(markup):
         return _cut(markup)
     # With scripting, as browsers have it, what a noscript holds does not end the head.
@@ -62,19 +72,32 @@ def read_markup(markup: str, url: str, encoding: str) -> Document:
     outlinks = len(tree.css("a[href]"))
     title = _title(tree)
     language = _language(tree)
+    shown = _shown(tree) if closely else None
+    headings = " ".join(node.text() for node in tree.css("h1")) if closely else None
     # Each name costs a walk through the tree.
     names = {name.lower() for name in set(_START_TAG.findall(markup))}
     tree.strip_tags([name for name in _UNSEEN.split("|") if name in names], recursive=True)
     tree.unwrap_tags([name for name in _INLINE.split("|") if name in names], delete_empty=True)
     tree.merge_text_nodes()
     text = tree.body.text(separator=" ") if tree.body is not None else ""
-    return Document(text, title, canonical, outlinks, language)
+    return Document(text, title, canonical, outlinks, language, headings, shown)
 
 
 def _cut(markup: str) -> Document:
     text = _CUT.sub(lambda tag: " " if tag["gap"] else "", markup)
     title = _TITLE.search(markup)
     return Document(unescape(text), title=_collapsed(unescape(title[1])) if title else None)
+
+
+def _shown(tree: LexborHTMLParser) -> tuple[str, ...]:
+    """Two pages of one text, each around a picture of its own, are two pages."""
+    named = (
+        f"{name}={value}"
+        for node in tree.css(_SHOWING)
+        for name, value in node.attributes.items()
+        if value and (name in _SHOWN or name.startswith("data-"))
+    )
+    return tuple(named)
 
 
 def _title(tree: LexborHTMLParser) -> str | None:

@@ -43,9 +43,9 @@ def hashes_of(words: Sequence[bytes]) -> Hashes:
     return np.fromiter(map(xxh3_64_intdigest, words), np.uint64, len(words))
 
 
-def shingles_of(words: Hashes) -> Hashes:
+def shingles_of(words: Hashes, width: int = WIDTH) -> Hashes:
     """The distinct shingles, ascending. *words* must not be empty."""
-    return _distinct(_stirred(_runs(words, min(WIDTH, len(words)))))
+    return _distinct(_stirred(_runs(words, min(width, len(words)))))
 
 
 def sketch_of(shingles: Hashes) -> Sketch:

@@ -58,21 +58,35 @@ def describe(body: bytes, content_type: str | None, encoding: str | None, url: s
     *encoding* is one that was declared, not guessed; None: look into *content_type* and the document.
     """
     digest = xxh3_128_hexdigest(body)
+    if is_pdf(body, content_type):
+        pdf = read_pdf(body)
+        return _of_bytes(body, digest) if pdf is None else _of_document(pdf[0], body, digest, whole=pdf[1])
+    read = read_text(body, content_type, encoding, url)
+    return _of_bytes(body, digest) if read is None else _of_document(read[0], body, digest, whole=read[1])
+
+
+def read_text(
+    body: bytes, content_type: str | None, encoding: str | None, url: str, *, closely: bool = False
+) -> tuple[Document, bool] | None:
+    """What a body says that is no PDF, and whether that is all of it; None: nothing but its bytes.
+
+    *closely*: headings and pictures too.
+    """
     kind = _kind(content_type)
-    if kind is _Kind.PDF or (kind is _Kind.UNKNOWN and body.startswith(b"%PDF-")):
-        read = read_pdf(body)
-        return _of_bytes(body, digest) if read is None else _of_document(read[0], body, digest, whole=read[1])
-    if kind is _Kind.BYTES:
-        return _of_bytes(body, digest)
+    if kind in (_Kind.BYTES, _Kind.PDF):
+        return None
     text, used = decode(body[:MAX_BYTES], content_type, encoding, markup=kind is not _Kind.TEXT)
     # https://mimesniff.spec.whatwg.org: text has no such bytes, whatever its type says.
     if _CONTROLS.search(text, 0, 1024):
-        return _of_bytes(body, digest)
-    if kind is _Kind.MARKUP or (kind is _Kind.UNKNOWN and _MARKUP.match(text)):
-        document = read_markup(text, url, used)
-    else:
-        document = Document(text)
-    return _of_document(document, body, digest, whole=len(body) <= MAX_BYTES)
+        return None
+    is_markup = kind is _Kind.MARKUP or (kind is _Kind.UNKNOWN and _MARKUP.match(text))
+    document = read_markup(text, url, used, closely=closely) if is_markup else Document(text, shown=())
+    return document, len(body) <= MAX_BYTES
+
+
+def is_pdf(body: bytes, content_type: str | None) -> bool:
+    kind = _kind(content_type)
+    return kind is _Kind.PDF or (kind is _Kind.UNKNOWN and body.startswith(b"%PDF-"))
 
 
 class _Kind(Enum):

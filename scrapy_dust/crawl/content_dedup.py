@@ -1,0 +1,233 @@
+"""`ContentDedupMiddleware`: a page whose content was seen under another URL is marked, or dropped.
+
+To drop a page no exception is raised, which would be an error to errbacks and logs: for the one call in which the
+spider would get it, its request has a callback that does nothing. So other middlewares see a page of which
+nothing came.
+
+Left alone are start pages, ``dont_filter`` and ``meta={"dust": False}``, all but GET, and answers that are no
+success or not whole. Comparing never hurts the crawl: what goes wrong is said once, counted, and lets the page
+through.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary, WeakSet
+
+from scrapy import Request, signals
+from scrapy.exceptions import NotConfigured
+from scrapy.utils.job import job_dir
+
+from scrapy_dust.crawl.log_middleware import CrawlLogMiddleware
+from scrapy_dust.crawl.records import body_of, is_recorded, page_url
+from scrapy_dust.crawl.requests import OPT_OUT
+from scrapy_dust.crawl.rules import rules_of
+from scrapy_dust.errors import DustError
+from scrapy_dust.stats import Stat
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterable
+    from typing import Self
+
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from scrapy_dust.crawl.contents import Contents, Seen
+
+logger = logging.getLogger(__name__)
+
+#: In a response's meta: the URL under which its content was seen first, and how it was known.
+DUPLICATE_OF, DUPLICATE_BY = "dust_duplicate_of", "dust_duplicate_by"
+#: Of one content, so many copies are said to be suspicious.
+SUSPICIOUS = 50
+#: Seconds without comparing after a store has failed: one that does not answer must not hold up each page.
+_RECOVERY = 30.0
+_INCOMPLETE = frozenset({"partial", "dataloss", "download_stopped"})
+
+
+class ContentDedupMiddleware:
+    """For ``SPIDER_MIDDLEWARES``, at 950."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        rules = rules_of(crawler)
+        self._settings = rules.settings
+        if not self._settings.enabled or self._settings.content_dedup == "off":
+            raise NotConfigured
+        # numpy and the parser, which a crawl without this need not load
+        from scrapy_dust.crawl.contents import Contents  # noqa: PLC0415
+        from scrapy_dust.signatures.opening import open_store  # noqa: PLC0415
+
+        store = open_store(
+            self._settings.content_store,
+            self._settings.dir,
+            self._settings.content_keep_days,
+            job_dir(crawler.settings),
+        )
+        self._contents: Contents = Contents(self._settings, store, rules.canonize)
+        self._crawler = crawler
+        self._dropped: WeakKeyDictionary[Request, Callable[..., Any] | None] = WeakKeyDictionary()
+        self._followed: WeakSet[Request] = WeakSet()
+        self._new: WeakKeyDictionary[Request, str] = WeakKeyDictionary()
+        self._failing_until = 0.0
+        self._said = False
+        crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def process_spider_input(self, response: Response) -> None:
+        request = response.request
+        if request is None:
+            return
+        # A spider may hand the meta of one page on to the next.
+        request.meta.pop(DUPLICATE_OF, None)
+        request.meta.pop(DUPLICATE_BY, None)
+        if not _is_compared(request, response) or time.monotonic() < self._failing_until:
+            return
+        try:
+            url = page_url(request, response)
+            self._settle(request, response, url, self._contents.look(url, body_of(request, response)))
+        except Exception as error:  # noqa: BLE001  The crawl goes on, whatever a page or the disk has against it.
+            self._failed(f"Could not compare {response}", error)
+
+    def process_spider_output(self, response: Response, result: Iterable[Any]) -> Iterable[Any]:
+        self._restore(response)
+        for one in result:
+            if self._passes(response, one):
+                yield one
+
+    async def process_spider_output_async(
+        self, response: Response, result: AsyncIterator[Any]
+    ) -> AsyncIterator[Any]:
+        self._restore(response)
+        async for one in result:
+            if self._passes(response, one):
+                yield one
+
+    def process_spider_exception(self, response: Response, exception: Exception) -> None:
+        """The next page with this content is no copy: nobody knows what came of this one."""
+        self._restore(response)
+        url = self._new.pop(response.request, None) if response.request is not None else None
+        if url is not None:
+            try:
+                self._contents.forget(url)
+            except Exception as error:  # noqa: BLE001  as above
+                self._failed(f"Could not forget {url}", error)
+
+    def _settle(self, request: Request, response: Response, url: str, seen: Seen) -> None:
+        stats = self._crawler.stats
+        if seen.is_new:
+            self._new[request] = url
+            stats.inc_value(Stat.CONTENTS.value)
+        if seen.keeper is None:
+            return
+        excuse = _excuse(request, seen)
+        if excuse is not None:
+            stats.inc_value(Stat.COPIES_EXCUSED.value)
+            stats.inc_value(f"{Stat.COPIES_EXCUSED}/{excuse}")
+            return
+        stats.inc_value(Stat.COPIES.value)
+        stats.inc_value(f"{Stat.COPIES}/{seen.by}")
+        request.meta[DUPLICATE_OF], request.meta[DUPLICATE_BY] = seen.keeper, str(seen.by)
+        self._record(request, response, seen)
+        self._suspect(seen.keeper)
+        if self._settings.content_dedup == "drop":
+            self._drop(request, response, seen)
+
+    def _drop(self, request: Request, response: Response, seen: Seen) -> None:
+        if self._settings.content_follow:
+            self._followed.add(request)
+            self._crawler.stats.inc_value(Stat.COPIES_FOLLOWED.value)
+        else:
+            self._dropped[request] = request.callback
+            request.callback = _nothing
+            self._crawler.stats.inc_value(Stat.COPIES_DROPPED.value)
+        logger.debug(
+            "Dropped %(response)s: %(by)s as %(keeper)s.",
+            {"response": response, "by": _SAID[str(seen.by)], "keeper": seen.keeper},
+            extra={"spider": self._crawler.spider},
+        )
+
+    def _restore(self, response: Response) -> None:
+        request = response.request
+        if request is not None and request in self._dropped:
+            request.callback = self._dropped.pop(request)
+
+    def _passes(self, response: Response, one: Any) -> bool:
+        if response.request not in self._followed or isinstance(one, Request):
+            return True
+        self._crawler.stats.inc_value(Stat.COPY_ITEMS.value)
+        return False
+
+    def _record(self, request: Request, response: Response, seen: Seen) -> None:
+        log = self._crawler.get_downloader_middleware(CrawlLogMiddleware)
+        if log is not None:
+            log.add_copy(request, response, seen.keeper or "", str(seen.by))
+
+    def _suspect(self, keeper: str) -> None:
+        if self._contents.copies[keeper] == SUSPICIOUS:
+            logger.warning(
+                "%(count)d URLs show what %(keeper)s shows. If that is an error or a log-in, add words of its title to "
+                "DUST_CONTENT_ERRORS, and such pages are let through.",
+                {"count": SUSPICIOUS, "keeper": keeper},
+                extra={"spider": self._crawler.spider},
+            )
+
+    def _spider_closed(self, spider: Spider) -> None:
+        try:
+            self._contents.store.close()
+        except Exception as error:  # noqa: BLE001  as above
+            self._failed("Could not write the last signatures", error)
+        stats = self._crawler.stats
+        copies, done = stats.get_value(Stat.COPIES.value, 0), self._settings.content_dedup
+        logger.info(
+            "%(pages)d pages with new content, %(copies)d copies of them%(dropped)s.",
+            {
+                "pages": stats.get_value(Stat.CONTENTS.value, 0),
+                "copies": copies,
+                "dropped": ", which were dropped" if done == "drop" and copies else "",
+            },
+            extra={"spider": spider},
+        )
+
+    def _failed(self, what: str, error: Exception) -> None:
+        self._crawler.stats.inc_value(Stat.CONTENT_ERRORS.value)
+        if isinstance(error, DustError):
+            self._failing_until = time.monotonic() + _RECOVERY
+        if self._said:
+            return
+        self._said = True
+        logger.error(
+            "%(what)s: %(error)s The crawl goes on; what else fails is counted in the stat %(stat)s.",
+            {"what": what, "error": error, "stat": Stat.CONTENT_ERRORS},
+            extra={"spider": self._crawler.spider},
+            exc_info=not isinstance(error, DustError),
+        )
+
+
+_SAID = {"body": "the same bytes", "text": "the same text", "near": "nearly the same text"}
+
+
+def _nothing(response: Response, **_: Any) -> tuple[()]:
+    """The callback of a copy."""
+    return ()
+
+
+def _is_compared(request: Request, response: Response) -> bool:
+    return (
+        is_recorded(request)
+        and response.status in (200, 203)
+        and _INCOMPLETE.isdisjoint(response.flags)
+        and request.meta.get(OPT_OUT) is not False
+    )
+
+
+def _excuse(request: Request, seen: Seen) -> str | None:
+    """Why a page is let through that is like another."""
+    if request.dont_filter or request.meta.get("is_start_request"):
+        return "exempt"
+    return None if seen.is_copy else str(seen.kind)

@@ -1,0 +1,173 @@
+"""`ContentDedupPipeline`: an item that is equal to an earlier one is dropped, or marked.
+
+Items of one spider and one class are compared, by all of their fields but ``url`` or by those of
+``DUST_CONTENT_FIELDS``. With ``DUST_CONTENT_ITEM_NEAR`` long texts need to be nearly equal only; short values, such
+as a price, must be equal still. An item in which all of these fields are empty is like no other.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from itemadapter import ItemAdapter
+from scrapy.exceptions import DropItem, NotConfigured
+from scrapy.utils.job import job_dir
+from scrapy.utils.python import global_object_name
+from xxhash import xxh3_64_intdigest, xxh3_128_digest
+
+from scrapy_dust.crawl.content_dedup import DUPLICATE_OF
+from scrapy_dust.crawl.rules import rules_of
+from scrapy_dust.dust.contents import Face, Kind, bands_of, resemblance
+from scrapy_dust.errors import DustError
+from scrapy_dust.signatures.opening import AnyStore, open_for_crawl, open_store
+from scrapy_dust.signatures.store import Outline
+from scrapy_dust.stats import Stat
+from scrapy_dust.text.content import shingles_of_text
+from scrapy_dust.text.minhash import minhash_of
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+
+logger = logging.getLogger(__name__)
+
+#: In a JOBDIR: the items that a paused crawl has had.
+JOB_FILE = "dust-items.sqlite"
+#: A value of fewer words is short: it says what the item is.
+_LONG = 20
+_MARK = "#dust-item-"
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What an item says in the fields that count."""
+
+    name: str  #: its own, in a store: its URL and its signature
+    url: str | None
+    signature: bytes
+    short: int  #: hash of its short values
+    text: str  #: its long values
+
+
+class ContentDedupPipeline:
+    """For ``ITEM_PIPELINES``, before those that store items."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._settings = settings = rules_of(crawler).settings
+        if not settings.enabled:
+            raise NotConfigured
+        self._crawler = crawler
+        # What came in this crawl is a copy whatever its URL; what an earlier one had is none of itself.
+        self._here: AnyStore = open_for_crawl(job_dir(crawler.settings), JOB_FILE)
+        self._before: AnyStore | None = None
+        if settings.content_store is not None:
+            self._before = open_store(settings.content_store, settings.dir, settings.content_keep_days)
+        self._stores = [self._here] if self._before is None else [self._here, self._before]
+        self._said = False
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def process_item(self, item: Any) -> Any:
+        try:
+            keeper = self._keeper(item)
+        except Exception as error:  # noqa: BLE001  The item goes on, whatever it or the disk has against it.
+            self._failed(error)
+            return item
+        if keeper is None:
+            return item
+        self._crawler.stats.inc_value(Stat.ITEM_COPIES.value)
+        if self._settings.content_item_action == "drop":
+            raise DropItem(f"Seen before, from {keeper}")
+        try:
+            ItemAdapter(item)[DUPLICATE_OF] = keeper
+        except KeyError:
+            self._failed(
+                ValueError(f"{global_object_name(type(item))} has no field {DUPLICATE_OF!r} to be marked in.")
+            )
+        return item
+
+    def close_spider(self) -> None:
+        for store in self._stores:
+            try:
+                store.close()
+            except DustError as error:
+                self._failed(error)
+
+    def _keeper(self, item: Any) -> str | None:
+        """From where the item was seen before; None: it is new, and known from now on."""
+        said = self._read(item)
+        if said is None:
+            return None
+        for store in self._stores:
+            known = store.find(said.signature)
+            if known is not None and (
+                store is self._here or _url_of(known.url) != said.url or said.url is None
+            ):
+                return _url_of(known.url) or "an item without a URL"
+        near = self._near(said)
+        if near is None:
+            for store in self._stores:
+                store.keep(said.name, (said.signature,), Kind.CONTENT)
+        return near
+
+    def _read(self, item: Any) -> _Said | None:
+        values = ItemAdapter(item).asdict()
+        names = self._settings.content_fields or [
+            name for name in values if name not in ("url", DUPLICATE_OF)
+        ]
+        chosen = {name: values[name] for name in sorted(names) if values.get(name) not in (None, "", [], {})}
+        if not chosen:
+            return None
+        assert self._crawler.spider is not None
+        of_what = [self._crawler.spider.name, global_object_name(type(item))]
+        long = {
+            name for name, value in chosen.items() if isinstance(value, str) and len(value.split()) >= _LONG
+        }
+        short = _json(
+            [of_what, {name: value for name, value in chosen.items() if name not in long}, sorted(long)]
+        )
+        signature = xxh3_128_digest(_json([of_what, chosen]))
+        url = values.get("url")
+        url = url if isinstance(url, str) and url else None
+        text = "\n".join(chosen[name] for name in sorted(long))
+        return _Said(f"{url or ''}{_MARK}{signature.hex()}", url, signature, xxh3_64_intdigest(short), text)
+
+    def _near(self, said: _Said) -> str | None:
+        threshold = self._settings.content_item_near
+        if threshold is None or not said.text:
+            return None
+        shingles = shingles_of_text(said.text)
+        bands = bands_of(said.short, minhash_of(shingles))
+        for other in self._here.near(bands):
+            if other.face.heading == said.short and resemblance(shingles, other.shingles) >= threshold:
+                return _url_of(other.url) or "an item without a URL"
+        self._here.keep_near(Outline(said.name, Face(said.short, None), shingles), bands)
+        return None
+
+    def _failed(self, error: Exception) -> None:
+        self._crawler.stats.inc_value(Stat.CONTENT_ERRORS.value)
+        if self._said:
+            return
+        self._said = True
+        logger.error(
+            "Could not compare or mark an item: %(error)s The crawl goes on; what else fails is counted in the stat "
+            "%(stat)s.",
+            {"error": error, "stat": Stat.CONTENT_ERRORS},
+            extra={"spider": self._crawler.spider},
+            exc_info=not isinstance(error, (DustError, ValueError)),
+        )
+
+
+def _json(value: object) -> bytes:
+    # What JSON has no word for says what it is by its own.
+    return json.dumps(value, sort_keys=True, default=repr).encode("utf-8", "surrogatepass")
+
+
+def _url_of(name: str) -> str | None:
+    return name.rpartition(_MARK)[0] or None

@@ -1,0 +1,104 @@
+"""Near-duplicates of a crawl: looked for by MinHash, decided by exact resemblance without the boilerplate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xxhash import xxh3_64_intdigest
+
+from scrapy_dust.dust.contents import LITTLE_TO_COMPARE, Face, bands_of, resemblance
+from scrapy_dust.signatures.store import Outline
+from scrapy_dust.sites import site_of
+from scrapy_dust.text.minhash import minhash_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from scrapy_dust.dust.contents import Boilerplate, Shingles
+    from scrapy_dust.signatures.opening import AnyStore
+    from scrapy_dust.text.content import Content
+
+#: The first pages of a site come before its boilerplate is known, and are looked at again when they are so many.
+_AGAIN = (8, 16, 32, 64)
+#: Of all sites, so many pages wait for that.
+_MOST_EARLY = 4096
+
+
+def site_number(site: str) -> int:
+    return xxh3_64_intdigest(site.encode("utf-8", "surrogatepass"))
+
+
+class NearPages:
+    """*thresholds* by site; ``*``: all others. None: not there."""
+
+    def __init__(
+        self,
+        thresholds: Mapping[str, float | None],
+        store: AnyStore,
+        boilerplate: Boilerplate,
+        is_same: Callable[[str, str], bool],
+        *,
+        across_sites: bool,
+    ) -> None:
+        self._thresholds, self._store, self._boilerplate = thresholds, store, boilerplate
+        self._is_same = is_same
+        self._across_sites = across_sites
+        self._early: dict[int, list[Outline] | None] = {}
+        self._waiting = 0
+
+    def find(self, url: str, site: str, content: Content) -> str | None:
+        """The page that this one is most like, and alike enough."""
+        threshold = self._threshold(site)
+        if threshold is None or not self._boilerplate.knows(site_number(site)):
+            return None
+        own = self._own(url, content.shingles)
+        if len(own) < LITTLE_TO_COMPARE:
+            return None
+        face = _face_of(content)
+        best, found = face.least(threshold), None
+        for other in self._store.near(self._bands(url, own)):
+            if not face.may_be(other.face) or self._is_same(url, other.url):
+                continue
+            alike = resemblance(own, self._own(other.url, other.shingles))
+            if alike >= best:
+                best, found = alike, other.url
+        return found
+
+    def keep(self, url: str, site: str, content: Content) -> None:
+        """Others may be near this page from now on."""
+        if self._threshold(site) is None:
+            return
+        outline = Outline(url, _face_of(content), content.shingles)
+        self._index(outline)
+        self._look_again(site_number(site), outline)
+
+    def _look_again(self, site: int, outline: Outline) -> None:
+        early = self._early.setdefault(site, [])
+        if early is None or self._waiting >= _MOST_EARLY:
+            return
+        early.append(outline)
+        self._waiting += 1
+        if len(early) in _AGAIN:
+            for one in early:
+                self._index(one)
+        if len(early) == _AGAIN[-1]:
+            self._waiting -= len(early)
+            self._early[site] = None
+
+    def _index(self, outline: Outline) -> None:
+        own = self._own(outline.url, outline.shingles)
+        if len(own):
+            self._store.keep_near(outline, self._bands(outline.url, own))
+
+    def _threshold(self, site: str) -> float | None:
+        return self._thresholds.get(site, self._thresholds.get("*"))
+
+    def _own(self, url: str, shingles: Shingles) -> Shingles:
+        return self._boilerplate.own(site_number(site_of(url) or ""), shingles, strict=True)
+
+    def _bands(self, url: str, own: Shingles) -> list[int]:
+        return bands_of(0 if self._across_sites else site_number(site_of(url) or ""), minhash_of(own))
+
+
+def _face_of(content: Content) -> Face:
+    return Face(content.heading_hash, content.canonical)

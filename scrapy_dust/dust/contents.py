@@ -1,0 +1,167 @@
+"""Whether a page that was just fetched is a copy of one that was fetched under another URL.
+
+Equal bytes are a copy, and so is equal text; pages that differ in a counter, a date or an advertisement are one
+if asked for. Three kinds of page are no copies, whatever they equal, for a spider may have to act on them:
+
+- one that says next to nothing: the shell of a page that a script fills, a listing without entries;
+- one that reads like an error, a log-in or a block, with whatever status it came;
+- one whose URL had a content of its own when it was last seen: it has been replaced, perhaps for a moment.
+
+What most pages of a site have in common is its boilerplate, and counts as nothing. Henzinger (SIGIR 2006) found
+that it is why near-duplicate detection fails within a site.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+import numpy.typing as npt
+
+Shingles = npt.NDArray[np.uint64]
+
+
+class Sameness(StrEnum):
+    """How a copy was known."""
+
+    BODY = "body"  #: equal bytes
+    TEXT = "text"  #: equal words, title and pictures
+    NEAR = "near"  #: nearly equal, boilerplate set aside
+
+
+class Kind(StrEnum):
+    """What a content is worth as the original of copies."""
+
+    CONTENT = "content"
+    LITTLE = "little"  #: says next to nothing
+    ERROR = "error"  #: reads like an error
+    CHANGED = "changed"  #: its URL had a content of its own
+
+
+#: Different texts of a site to have seen before any of it is called boilerplate, and how many must have it.
+_TEXTS, _LEAST = 8, 3
+#: And the share: of what makes a page say something, and, stricter, of what may make two pages alike.
+_SHARE, _STRICT_SHARE = 0.2, 0.05
+#: Fewer shingles than these beside the boilerplate are too little: to be a page, to be nearly another one.
+LITTLE, LITTLE_TO_COMPARE = 10, 20
+#: Of what has no words: fewer bytes are a dot or an empty answer.
+LITTLE_BYTES = 64
+#: Errors are short: one that is longer than so many words is a page about errors.
+_LONGEST_ERROR, _SHORT = 200, 60
+
+_ROWS, _CELLS = 2, 1 << 22
+
+
+class Boilerplate:
+    """How many different texts of a site have each shingle, for all sites in 16 MB.
+
+    A count-min sketch: counts may be too high, never too low, and so a page may seem to say less than it does,
+    which lets it through.
+    """
+
+    def __init__(self) -> None:
+        self._counts = np.zeros((_ROWS, _CELLS), np.uint16)
+        self._texts: Counter[int] = Counter()
+
+    def texts(self, site: int) -> int:
+        """How many of this site were learned."""
+        return self._texts[site]
+
+    def learn(self, site: int, shingles: Shingles) -> None:
+        """Take one more text into account. The same text must not be given twice."""
+        self._texts[site] += 1
+        for row, cells in enumerate(self._cells(site, shingles)):
+            counts = self._counts[row]
+            counts[cells] += counts[cells] < np.iinfo(np.uint16).max
+
+    def own(self, site: int, shingles: Shingles, *, strict: bool = False) -> Shingles:
+        """*shingles* without boilerplate."""
+        texts = self._texts[site]
+        if texts < _TEXTS:
+            return shingles
+        least = max(_LEAST, (_STRICT_SHARE if strict else _SHARE) * texts)
+        counts = np.minimum(
+            *(self._counts[row][cells] for row, cells in enumerate(self._cells(site, shingles)))
+        )
+        own: Shingles = shingles[counts < min(least, np.iinfo(np.uint16).max)]
+        return own
+
+    def knows(self, site: int) -> bool:
+        """Whether it can tell what is boilerplate there."""
+        return self._texts[site] >= _TEXTS
+
+    @staticmethod
+    def _cells(site: int, shingles: Shingles) -> tuple[Shingles, Shingles]:
+        mixed = (shingles ^ np.uint64(site)) * np.uint64(0x9E3779B97F4A7C15)
+        return mixed >> np.uint64(42), (mixed >> np.uint64(20)) & np.uint64(_CELLS - 1)
+
+
+class Errors:
+    """What errors say of themselves, as words or phrases in any case."""
+
+    def __init__(self, phrases: Sequence[str]) -> None:
+        said = "|".join(
+            re.escape(phrase.lower()) for phrase in sorted(phrases, key=len, reverse=True) if phrase
+        )
+        # In scripts that write no spaces there is no end of a word to wait for.
+        self._said = re.compile(rf"(?<![a-z0-9])(?:{said})(?![a-z0-9])") if said else None
+
+    def match(self, heading: str, beginning: str, words: int, own: int) -> bool:
+        """*own*: words beside the boilerplate, of *words* in all; *beginning*: the first of these."""
+        if self._said is None:
+            return False
+        if own < _LONGEST_ERROR and self._said.search(heading.lower()):
+            return True
+        return words < _SHORT and self._said.search(beginning.lower()) is not None
+
+
+def is_little(own: int, words: int, size: int) -> bool:
+    """*own*: shingles beside the boilerplate. What has no words is judged by its bytes."""
+    return own < LITTLE if words else size < LITTLE_BYTES
+
+
+#: Without a heading more is asked for, as in `dust.judging`.
+_UNTITLED = 0.98
+
+
+@dataclass(frozen=True, slots=True)
+class Face:
+    """What must not differ between near-duplicates, however alike they are."""
+
+    heading: int  #: hash of title and headings; 0: none
+    canonical: str | None
+
+    def may_be(self, other: Face) -> bool:
+        differing = self.canonical and other.canonical and self.canonical != other.canonical
+        return self.heading == other.heading and not differing
+
+    def least(self, threshold: float) -> float:
+        """The resemblance that makes a page with this face and another one page."""
+        return threshold if self.heading else max(threshold, _UNTITLED)
+
+
+def resemblance(own: Shingles, other: Shingles) -> float:
+    """Jaccard's, exactly; 0 where there is too little to compare."""
+    if min(len(own), len(other)) < LITTLE_TO_COMPARE:
+        return 0.0
+    shared = len(np.intersect1d(own, other, assume_unique=True))
+    return shared / (len(own) + len(other) - shared)
+
+
+#: A pair of resemblance 0.8 shares at least one of these with a probability of 0.9998, one of 0.4 of 0.34.
+BANDS, ROWS = 16, 4
+_BAND_NUMBERS = np.arange(1, BANDS + 1, dtype=np.uint64)
+
+
+def bands_of(site: int, minhash: npt.NDArray[np.uint32]) -> list[int]:
+    """Keys, of 63 bits, of which near-duplicates of one site have one in common."""
+    rows = minhash.astype(np.uint64).reshape(BANDS, ROWS)
+    keys = _BAND_NUMBERS * np.uint64(0xD6E8FEB86659FD93) ^ np.uint64(site)
+    for column in range(ROWS):
+        keys = (keys ^ rows[:, column]) * np.uint64(0x9E3779B97F4A7C15)
+        keys ^= keys >> np.uint64(29)
+    return [int(key) >> 1 for key in keys]

@@ -1,0 +1,56 @@
+"""Pages that were kept and are not written yet: a crawl must see its own pages at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from scrapy_dust.signatures.store import Known, Outline, Row, Signatures
+
+
+class Pending:
+    """By URL, the last of each."""
+
+    def __init__(self) -> None:
+        self._rows: dict[str, Row] = {}
+        self._keepers: dict[bytes, str] = {}
+        self._outlines: dict[str, tuple[Outline, Sequence[int]]] = {}
+        self._bands: dict[int, list[str]] = {}
+
+    def __len__(self) -> int:
+        return len(self._rows) + len(self._outlines)
+
+    def __contains__(self, url: str) -> bool:
+        return url in self._rows
+
+    def add(self, row: Row) -> None:
+        self._rows[row.url] = row
+        for signature in row.signatures:
+            if self.keeper(signature) is None:
+                self._keepers[signature] = row.url
+
+    def add_near(self, outline: Outline, bands: Sequence[int]) -> None:
+        self._outlines[outline.url] = outline, bands
+        for band in bands:
+            self._bands.setdefault(band, []).append(outline.url)
+
+    def keeper(self, signature: bytes) -> Known | None:
+        """As long as it shows it."""
+        row = self._rows.get(self._keepers.get(signature, ""))
+        return Known(row.url, row.kind) if row is not None and signature in row.signatures else None
+
+    def signatures(self, url: str) -> Signatures | None:
+        return self._rows[url].signatures or None
+
+    def near(self, bands: Iterable[int]) -> Iterator[Outline]:
+        urls = dict.fromkeys(url for band in bands for url in self._bands.get(band, ()))
+        return (self._outlines[url][0] for url in urls)
+
+    def rows(self) -> Iterable[Row]:
+        return self._rows.values()
+
+    def outlines(self) -> Iterable[tuple[Outline, Sequence[int]]]:
+        return self._outlines.values()
+
+    def clear(self) -> None:
+        for held in (self._rows, self._keepers, self._outlines, self._bands):
+            held.clear()
