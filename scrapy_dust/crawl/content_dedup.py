@@ -228,6 +228,8 @@ def _is_compared(request: Request, response: Response) -> bool:
 
 def _excuse(request: Request, seen: Seen) -> str | None:
     """Why a page is let through that is like another."""
-    if request.dont_filter or request.meta.get("is_start_request"):
+    # A spider that hands on the meta of a start page has not started anew.
+    is_start = request.meta.get("is_start_request") and not request.meta.get("depth")
+    if request.dont_filter or is_start:
         return "exempt"
     return None if seen.is_copy else str(seen.kind)

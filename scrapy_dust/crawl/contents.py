@@ -91,7 +91,7 @@ class Contents:
         showed = self.store.shown(url)
         if showed is not None and not set(showed) & set(signatures):
             # Said once: from now on this is what the URL shows.
-            self.store.keep(url, signatures, Kind.CONTENT)
+            self.store.keep(url, signatures, Kind.CONTENT, claim=False)
             return Seen(keeper, by, Kind.CHANGED)
         self.copies[keeper] += 1
         return Seen(keeper, by)
@@ -116,7 +116,7 @@ class Contents:
 
     def _kind(self, site: str, content: Content) -> Kind:
         own = len(self._boilerplate.own(site_number(site), content.shingles))
-        if is_little(own, content.words, content.size):
+        if is_little(own, content.size, is_text=content.is_text):
             return Kind.LITTLE
         if content.words and self._errors.match(content.heading, content.beginning, content.words, own):
             return Kind.ERROR

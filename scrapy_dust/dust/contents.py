@@ -119,9 +119,9 @@ class Errors:
         return words < _SHORT and self._said.search(beginning.lower()) is not None
 
 
-def is_little(own: int, words: int, size: int) -> bool:
-    """*own*: shingles beside the boilerplate. What has no words is judged by its bytes."""
-    return own < LITTLE if words else size < LITTLE_BYTES
+def is_little(own: int, size: int, *, is_text: bool) -> bool:
+    """*own*: shingles beside the boilerplate. What is no text is judged by its bytes."""
+    return own < LITTLE if is_text else size < LITTLE_BYTES
 
 
 #: Without a heading more is asked for, as in `dust.judging`.

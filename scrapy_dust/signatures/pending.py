@@ -22,9 +22,9 @@ class Pending:
     def __contains__(self, url: str) -> bool:
         return url in self._rows
 
-    def add(self, row: Row) -> None:
+    def add(self, row: Row, *, claim: bool = True) -> None:
         self._rows[row.url] = row
-        for signature in row.signatures:
+        for signature in row.signatures if claim else ():
             if self.keeper(signature) is None:
                 self._keepers[signature] = row.url
 

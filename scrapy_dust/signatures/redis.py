@@ -64,7 +64,7 @@ class RedisStore:
             page = self._server.get(self._of_url(b"u:", _encoded(url)))
         return None if page is None else _signatures(page)
 
-    def keep(self, url: str, signatures: Signatures, kind: Kind) -> Known | None:
+    def keep(self, url: str, signatures: Signatures, kind: Kind, *, claim: bool = True) -> Known | None:
         encoded = _encoded(url)
         page = _PAGE.pack(KINDS.index(kind), int(time.time())) + b"".join(signatures)
         with self._saying():
@@ -73,13 +73,13 @@ class RedisStore:
             for signature in signatures:
                 pipe.set(self._key(b"s:", signature), encoded, ex=self._lifetime, nx=True, get=True)
             _, *keepers = pipe.execute()
-            if keepers[-1] in (None, encoded):
-                return None
-            known = self.find(signatures[-1])
-            if known is None or known.url == url:
+        known = None
+        for signature, keeper in zip(signatures, keepers, strict=True):
+            known = None if keeper in (None, encoded) else self.find(signature)
+            if keeper not in (None, encoded) and known is None:
                 # Its keeper shows something else by now.
-                self._server.set(self._key(b"s:", signatures[-1]), encoded, ex=self._lifetime)
-                return None
+                with self._saying():
+                    self._server.set(self._key(b"s:", signature), encoded, ex=self._lifetime)
         return known
 
     def release(self, url: str) -> None:

@@ -98,10 +98,10 @@ class SqliteStore:
             found = self._base.execute(_OF_URL, (_hash(url), url)).fetchone()
         if found is None or found[4] < self._oldest():
             return None
-        return _signatures(found[1], found[2])
+        return _signatures(found[1], found[2]) or None
 
-    def keep(self, url: str, signatures: Signatures, kind: Kind) -> Known | None:
-        self._pending.add(Row(url, signatures, kind, _now()))
+    def keep(self, url: str, signatures: Signatures, kind: Kind, *, claim: bool = True) -> Known | None:
+        self._pending.add(Row(url, signatures, kind, _now()), claim=claim)
         self._write_sometimes()
         return None
 

@@ -63,8 +63,11 @@ class Store(Protocol):
         """What *url* showed last; None: it is not known."""
         ...
 
-    def keep(self, url: str, signatures: Signatures, kind: Kind) -> Known | None:
-        """*url* shows this now. Gives the keeper of the last signature if that was another page's meanwhile."""
+    def keep(self, url: str, signatures: Signatures, kind: Kind, *, claim: bool = True) -> Known | None:
+        """*url* shows this now. Gives the keeper of the last signature if that was another page's meanwhile.
+
+        *claim*: nobody is known to keep them. Otherwise who does goes on to.
+        """
         ...
 
     def release(self, url: str) -> None:

@@ -33,6 +33,7 @@ class Content:
 
     size: int  #: bytes
     text: bytes | None  #: 128 bits, of words, title and pictures; None: only the bytes speak for it
+    is_text: bool = False  #: it was read as text, to its end, though it may have no word
     words: int = 0
     shingles: Hashes = field(default_factory=_no_shingles, compare=False, repr=False)  #: distinct, ascending
     heading: str = ""  #: the title and the headings of the first rank
@@ -62,11 +63,12 @@ def content_of(body: bytes, content_type: str | None, encoding: str | None, url:
     words, complete = split_words(document.text)
     heading = " ".join(f"{document.title or ''} {document.headings or ''}".split())
     if not words or not (whole and complete):
-        return Content(len(body), None, len(words), heading=heading, beginning=" ".join(words[:_BEGINNING]))
+        return Content(len(body), None, is_text=whole and complete, heading=heading)
     joined = " ".join(words).encode("utf-8", "surrogatepass")
     return Content(
         size=len(body),
         text=_signature(joined, document, scope),
+        is_text=True,
         words=len(words),
         shingles=shingles_of(hashes_of(joined.split(b" ")), WIDTH),
         heading=heading,

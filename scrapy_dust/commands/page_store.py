@@ -1,0 +1,121 @@
+"""What ``scrapy dustpages`` does."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from scrapy.settings import Settings
+from scrapy.utils.log import configure_logging
+
+from scrapy_dust.commands.desk import printable
+from scrapy_dust.commands.tables import table
+from scrapy_dust.dust.contents import Kind
+from scrapy_dust.settings import DustSettings
+from scrapy_dust.signatures.opening import AnyStore, is_redis, store_path
+from scrapy_dust.signatures.redis import RedisStore
+from scrapy_dust.signatures.sqlite import SqliteStore
+from scrapy_dust.signatures.store import DAY, Row
+from scrapy_dust.sites import site_of
+
+
+def open_desk(project: Settings, opts: argparse.Namespace) -> Desk:
+    """Raises `ValueError` for what cannot be meant, `DustError` for a store that is not there."""
+    # Stdout is for results, whatever a project wants its crawls to do with it.
+    project.set("LOG_STDOUT", False, priority="cmdline")
+    configure_logging(project)
+    settings = DustSettings.from_settings(project)
+    older = opts.older
+    if older is not None and not (older.isdecimal() and int(older) > 0):
+        raise ValueError(f"--older must be a number of days of at least 1, got {older!r}.")
+    if opts.store is not None:
+        store = _opened(opts.store)
+    elif settings.content_store is None:
+        raise ValueError("no store is named: set DUST_CONTENT_STORE, or say --store.")
+    elif is_redis(settings.content_store):
+        store = _opened(settings.content_store)
+    else:
+        store = _opened(str(store_path(settings.content_store, settings.dir)))
+    return Desk(store, opts.site, None if older is None else int(older), opts.json)
+
+
+def _opened(where: str) -> AnyStore:
+    return RedisStore(where) if is_redis(where) else SqliteStore(Path(where), must_exist=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """The store to look after, and which of its pages are meant."""
+
+    store: AnyStore
+    site: str | None
+    older: int | None  #: days
+    as_json: bool
+
+    def list(self) -> None:
+        for row in sorted(self._meant(), key=lambda row: row.url):
+            self._print(row)
+
+    def find(self, *urls: str) -> None:
+        wanted = set(urls)
+        for row in self._meant():
+            if row.url in wanted:
+                self._print(row)
+
+    def stats(self) -> None:
+        counts: dict[str, Counter[Kind]] = {}
+        for row in self._meant():
+            counts.setdefault(site_of(row.url) or "", Counter())[row.kind] += 1
+        kinds = (Kind.CONTENT, Kind.LITTLE, Kind.ERROR)
+        if self.as_json:
+            for site, of_site in sorted(counts.items()):
+                print(json.dumps({"site": site, **{str(kind): of_site[kind] for kind in kinds}}))
+            return
+        rows = [
+            [printable(site), *(str(of_site[kind]) for kind in kinds)]
+            for site, of_site in sorted(counts.items(), key=lambda one: (-one[1].total(), one[0]))
+        ]
+        rows.append(["all", *(str(sum(of_site[kind] for of_site in counts.values())) for kind in kinds)])
+        print(table(["site", "content", "little", "errors"], rows, right={1, 2, 3}))
+
+    def merge(self, *others: str) -> None:
+        for where in others:
+            other = _opened(where)
+            self._report("taken", where, self.store.take(other.rows()))
+            other.close()
+        self.store.flush()
+
+    def purge(self, *urls: str) -> None:
+        if not urls and self.site is None and self.older is None:
+            raise ValueError("say what to purge: URLs, --site HOST, --older DAYS, or both.")
+        wanted = set(urls)
+        gone = [row.url for row in self._meant() if not wanted or row.url in wanted]
+        self._report("purged", "", self.store.purge(gone))
+
+    def _meant(self) -> Iterator[Row]:
+        latest = time.time() - (self.older or 0) * DAY
+        for row in self.store.rows():
+            if self.site is not None and site_of(row.url) != self.site:
+                continue
+            if self.older is None or row.seen < latest:
+                yield row
+
+    def _print(self, row: Row) -> None:
+        seen = datetime.fromtimestamp(row.seen, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+        signatures = [signature.hex() for signature in row.signatures]
+        if self.as_json:
+            print(json.dumps({"url": row.url, "kind": str(row.kind), "seen": seen, "signatures": signatures}))
+        else:
+            print(f"{seen}  {row.kind:<7}  {signatures[-1]}  {printable(row.url)}")
+
+    def _report(self, what: str, where: str, count: int) -> None:
+        if self.as_json:
+            print(json.dumps({what: count, "from": where} if where else {what: count}))
+        else:
+            print(f"{count} pages {what}{f' from {where}' if where else ''}.")
