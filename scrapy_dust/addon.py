@@ -30,9 +30,8 @@ LOG_MIDDLEWARE_ORDER = 585
 #: Outermost: what fails there was not retried or otherwise mended. Innermost: what comes there comes to the spider.
 OUTCOME_ORDERS = {"DOWNLOADER_MIDDLEWARES": 1, "SPIDER_MIDDLEWARES": 950}
 
-
 #: Next to the spider: whatever else looks at responses has seen them, and what a callback makes comes here first.
-CONTENT_MIDDLEWARE_ORDER = 950
+CONTENT_MIDDLEWARE_ORDER = 945
 
 
 class Addon:

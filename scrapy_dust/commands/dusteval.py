@@ -67,6 +67,11 @@ class Command(ScrapyCommand):
             default="1",
             help="means over N runs, with seeds from --seed on (default: 1)",
         )
+        group.add_argument(
+            "--normalization",
+            action="store_true",
+            help="print the measures of URL normalization too: consistency, applying, reduction and true-positive rate",
+        )
         group.add_argument("--json", action="store_true", help="print one JSON object a method")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:

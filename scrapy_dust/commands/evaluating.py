@@ -12,9 +12,11 @@ from statistics import fmean
 from scrapy.settings import Settings
 from scrapy.utils.project import inside_project
 
+from scrapy_dust.commands.normalizing import normalization_json, normalization_table
 from scrapy_dust.commands.tables import table
 from scrapy_dust.commands.truths import Examined, examine
 from scrapy_dust.crawl_log import log_dir
+from scrapy_dust.dust.normalization import Consistency, consistency_of
 from scrapy_dust.errors import DustError
 from scrapy_dust.learners.evaluation import Order, Protocol, Score, Split, judge, tasks_of, teach
 from scrapy_dust.learners.learner import Learner
@@ -43,6 +45,7 @@ def evaluation_of(project: Settings, logs: Sequence[str], opts: argparse.Namespa
         learners=_learners(opts.methods, settings),
         protocols=tuple(replace(protocol, seed=seed + more) for more in range(seeds)),
         as_json=opts.json,
+        normalization=opts.normalization,
     )
 
 
@@ -86,22 +89,31 @@ class Evaluation:
     learners: tuple[Learner, ...]
     protocols: tuple[Protocol, ...]
     as_json: bool
+    normalization: bool
 
     def run(self) -> None:
         """Raises `DustError` where it cannot be done."""
         examined = examine(self.logs, self.truth)
         if examined.unreadable:
             print(f"not read: {examined.unreadable} lines.", file=sys.stderr)
-        scores = self._scores(examined)
+        consistency = consistency_of(visit for of_site in examined.visits.values() for visit in of_site)
+        scores = self._scores(examined, consistency)
         if self.as_json:
             for of_method in scores:
-                print(json.dumps(self._json(of_method, examined.field)))
+                print(
+                    json.dumps(
+                        self._json(of_method, examined.field) | normalization_json(of_method, consistency)
+                    )
+                )
             return
         print(_table(scores))
         print()
+        if self.normalization:
+            print(normalization_table(scores, consistency))
+            print()
         print(self._summary(scores[0], examined))
 
-    def _scores(self, examined: Examined) -> list[list[Score]]:
+    def _scores(self, examined: Examined, consistency: Consistency) -> list[list[Score]]:
         """By method, by seed."""
         scores: list[list[Score]] = [[] for _ in self.learners]
         for protocol in self.protocols:
@@ -109,7 +121,8 @@ class Evaluation:
             if not tasks:
                 raise NothingToReplay(self._why_nothing(protocol, examined))
             for learner, of_method in zip(self.learners, scores, strict=True):
-                of_method.append(judge(learner.name, list(teach(learner, tasks)), examined.truth))
+                taught = list(teach(learner, tasks))
+                of_method.append(judge(learner.name, taught, examined.truth, consistency.inconsistent))
         return scores
 
     def _why_nothing(self, protocol: Protocol, examined: Examined) -> str:

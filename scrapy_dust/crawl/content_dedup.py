@@ -49,7 +49,7 @@ _INCOMPLETE = frozenset({"partial", "dataloss", "download_stopped"})
 
 
 class ContentDedupMiddleware:
-    """For ``SPIDER_MIDDLEWARES``, at 950."""
+    """For ``SPIDER_MIDDLEWARES``, at 945."""
 
     def __init__(self, crawler: Crawler) -> None:
         rules = rules_of(crawler)

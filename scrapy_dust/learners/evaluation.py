@@ -8,13 +8,14 @@ itself; figures are summed over sites. URLs whose content nobody knows (errors) 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from random import Random
 from urllib.parse import urlsplit
 
 from scrapy_dust.dust.measures import Replay, replay
+from scrapy_dust.dust.normalization import NOTHING, Normalization, normalization_of
 from scrapy_dust.dust.pages import SiteLog, Visit, merge_visits, page_behind
 from scrapy_dust.learners.learner import Learned, Learner
 
@@ -73,6 +74,7 @@ class Score:
     rules: int
     learn_seconds: float
     key_seconds: float
+    normalization: Normalization = NOTHING
 
     @property
     def us_per_url(self) -> float:
@@ -157,8 +159,13 @@ def teach(learner: Learner, tasks: Iterable[Task]) -> Iterator[Taught]:
         yield Taught(task, learned, keys, middle - began, time.process_time() - middle)
 
 
-def judge(method: str, taught: Sequence[Taught], truth: Truth) -> Score:
-    """Crawl with what was learned. Clusters of different sites are different contents."""
+def judge(
+    method: str, taught: Sequence[Taught], truth: Truth, inconsistent: Container[str] = frozenset()
+) -> Score:
+    """Crawl with what was learned. Clusters of different sites are different contents.
+
+    *inconsistent*: URLs that do not show the same page twice.
+    """
     crawls = [replay(one.task.urls, truth, one.keys.__getitem__) for one in taught]
     return Score(
         method,
@@ -171,4 +178,5 @@ def judge(method: str, taught: Sequence[Taught], truth: Truth) -> Score:
         rules=sum(len(one.learned.rules) for one in taught),
         learn_seconds=sum(one.learn_seconds for one in taught),
         key_seconds=sum(one.key_seconds for one in taught),
+        normalization=sum((normalization_of(one.keys, truth, inconsistent) for one in taught), NOTHING),
     )

@@ -1,0 +1,42 @@
+"""The measures of URL normalization, as ``scrapy dusteval`` prints them; over several seeds, those of all together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scrapy_dust.commands.tables import table
+from scrapy_dust.dust.normalization import NOTHING, Consistency, Normalization
+from scrapy_dust.learners.evaluation import Score
+
+_HEADS = ("method", "applying", "reduction", "true positive", "judged")
+
+
+def normalization_json(scores: Sequence[Score], consistency: Consistency) -> dict[str, object]:
+    found = _together(scores)
+    return {
+        "url_consistency": consistency.rate,
+        "applying_rate": found.applying_rate,
+        "reduction_rate": found.reduction_rate,
+        "true_positive_rate": found.true_positive_rate,
+        "true_positives_of": found.judged,
+    }
+
+
+def normalization_table(scores: Sequence[Sequence[Score]], consistency: Consistency) -> str:
+    rows = []
+    for of_method in scores:
+        found = _together(of_method)
+        rates = (found.applying_rate, found.reduction_rate, found.true_positive_rate)
+        rows.append([of_method[0].method, *map(_rate, rates), str(found.judged)])
+    said = (
+        f"URL consistency: {_rate(consistency.rate)}, of {consistency.repeated} URLs fetched more than once."
+    )
+    return f"{table(_HEADS, rows, right=range(1, len(_HEADS)))}\n\n{said}"
+
+
+def _together(scores: Sequence[Score]) -> Normalization:
+    return sum((score.normalization for score in scores), NOTHING)
+
+
+def _rate(rate: float | None) -> str:
+    return "–" if rate is None else f"{rate:.4f}"
