@@ -32,6 +32,8 @@ class Desk:
     passes: int
     must_exist: bool  #: named on the command line
     as_json: bool
+    dust_dir: str | None = None
+    hide: tuple[str, ...] = ()  #: parameters whose values no journal has
 
     def book(self) -> RuleBook:
         if not self.must_exist:
@@ -67,7 +69,7 @@ def desk_of(project: Settings, rules: str | None, *, as_json: bool) -> Desk:
     configure_logging(project)
     settings = DustSettings.from_settings(project)
     paths = tuple(in_project(path) for path in settings.rules) if rules is None else (rules,)
-    return Desk(paths, settings.passes, rules is not None, as_json)
+    return Desk(paths, settings.passes, rules is not None, as_json, settings.dir, settings.log_hide)
 
 
 def entry_with_site(site: str, entry: Entry) -> dict[str, object]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 ACTIONS: dict[str, tuple[str, int, int | None, str]] = {
     "list": ("", 0, 0, "the rules, a line each"),
     "show": ("[ID ...]", 0, None, "rules with all their evidence"),
-    "explain": ("URL", 1, 1, "the key of a URL, and the rules that lead there"),
+    "explain": ("URL", 1, 1, "the key of a URL, the rules that lead there, and what became of it in crawls"),
     "keys": (
         "[FILE|-]",
         0,
@@ -32,6 +32,7 @@ ACTIONS: dict[str, tuple[str, int, int | None, str]] = {
     "disable": ("ID ...", 1, None, "never apply these rules again"),
     "enable": ("ID ...", 1, None, "apply these rules again"),
     "forget": ("ID ...", 1, None, "take these rules and their evidence out of the book"),
+    "requeue": ("ID ...", 1, None, "print what these rules suppressed, and have the next crawl fetch it"),
 }
 
 
@@ -54,6 +55,10 @@ class Command(ScrapyCommand):
         super().add_options(parser)
         group = parser.add_argument_group(title="Rules")
         group.add_argument("--rules", metavar="PATH", help="the rule book (default: those of DUST_RULES)")
+        group.add_argument(
+            "--spider", metavar="NAME", help="requeue: only what crawls of this spider suppressed"
+        )
+        group.add_argument("--dry-run", action="store_true", help="requeue: print it, and do nothing else")
         group.add_argument("--json", action="store_true", help="print JSON, an object a line")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -69,7 +74,12 @@ class Command(ScrapyCommand):
         except ValueError as error:  # a setting that cannot be meant
             raise UsageError(str(error), print_help=False) from None
         try:
-            self.exitcode = _act(desk, action, arguments)
+            if action == "requeue":
+                from scrapy_dust.commands.journals import requeue  # noqa: PLC0415
+
+                requeue(desk, arguments, spider=opts.spider, dry_run=opts.dry_run)
+            else:
+                self.exitcode = _act(desk, action, arguments)
             sys.stdout.flush()
         except DustError as error:
             print(f"scrapy dustrules: {error}", file=sys.stderr)

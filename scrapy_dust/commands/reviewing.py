@@ -6,8 +6,11 @@ import json
 from collections.abc import Sequence
 
 from scrapy_dust.commands.desk import Desk, Found, entry_with_site, print_json, printable, told
+from scrapy_dust.commands.journals import history
+from scrapy_dust.commands.journals import told as told_of
 from scrapy_dust.commands.tables import table
 from scrapy_dust.commands.url_lists import read_expectations, read_urls, write_exactly
+from scrapy_dust.journal.events import to_record
 from scrapy_dust.rule_book import RuleBook, rule_id
 from scrapy_dust.sites import site_of
 
@@ -46,12 +49,14 @@ def explain(desk: Desk, url: str) -> None:
     canonizer = desk.canonizer(book)
     site, key, steps = site_of(url), canonizer.canonize(url), canonizer.explain(url)
     entries = {entry.rule: entry for entry in book.entries(site or "")}
+    became = history(desk, url)
     if desk.as_json:
         path = [
             {"before": step.before, "after": step.after, **entry_with_site(site or "", entries[step.rule])}
             for step in steps
         ]
-        print(json.dumps({"url": url, "key": key, "site": site, "steps": path}))
+        events = [{"spider": spider, **to_record(event)} for spider, event in became or ()]
+        print(json.dumps({"url": url, "key": key, "site": site, "steps": path, "history": events}))
         return
     print(printable(key))
     if not steps:
@@ -60,6 +65,10 @@ def explain(desk: Desk, url: str) -> None:
     for step in steps:
         print(f"\n  {printable(step.before)}\n→ {printable(step.after)}")
         print("\n".join(f"  {line}" for line in told(site or "", entries[step.rule])))
+    if became is not None:
+        print("\nIn crawls:" if became else "\nNo crawl that a journal is kept of suppressed it.")
+        for one in became:
+            print(f"  {told_of(one)}")
 
 
 def keys(desk: Desk, name: str = "-") -> None:

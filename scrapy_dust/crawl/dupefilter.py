@@ -94,6 +94,8 @@ class DustDupeFilter:
     def close(self, reason: str) -> Deferred[None] | None:
         if self._jobdir is not None:
             job.save(self._jobdir, self._spider, self._succession, self._filtering, self._unfiltered)
+        if self._proving is not None:
+            self._proving.save()
         self._succession.close()
         return self._inner.close(reason)
 

@@ -41,7 +41,7 @@ class Suppressions:
         self._settings = settings
         self._victims = Victims(log_dir(settings.dir).parent, jobdir)
         self._journal: Journal | None = None
-        self._said = False
+        self._said = self._is_closed = False
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
 
     def add(self, request: Request, key: str, rules: tuple[str, ...], keeper: str | None) -> bool:
@@ -74,7 +74,7 @@ class Suppressions:
         return self._victims.of(rule, self._crawler.spider)
 
     def tell(self, event: Event) -> None:
-        if not self._settings.journal:
+        if not self._settings.journal or self._is_closed:
             return
         try:
             self._open().write(event)
@@ -82,6 +82,7 @@ class Suppressions:
             self._failed(error)
 
     async def _spider_closed(self, spider: Spider) -> None:
+        self._is_closed = True
         self._victims.close()
         if self._journal is not None:
             settings = self._settings

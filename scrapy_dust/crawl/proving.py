@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from scrapy_dust.crawl.rules import CrawlRules
     from scrapy_dust.dust.rules import Rule
 
-#: In a JOBDIR: the rules that were suspended since it was begun, by id, with their sites.
-SUSPENDED_FILE = "dust-suspended.json"
+#: In a JOBDIR: the rules that were suspended since it was begun, by id, with their sites; and those in doubt.
+PROVING_FILE = "dust-proving.json"
 
 
 class Proving:
@@ -43,7 +43,7 @@ class Proving:
         register: Callable[[Request], None],
     ) -> None:
         self._crawler, self._rules, self._filtering = crawler, rules, filtering
-        self._record = None if jobdir is None else Path(jobdir, SUSPENDED_FILE)
+        self._record = None if jobdir is None else Path(jobdir, PROVING_FILE)
         self._register = register
         self._suppressions = Suppressions(crawler, rules.settings, jobdir)
         self._suspension = Suspension(crawler, rules, filtering, self._suppressions, self._out_of_force)
@@ -53,8 +53,17 @@ class Proving:
     def open(self) -> None:
         """Go on with a job: what was suspended stays so, and what it suppressed is still to be given back."""
         if self._record is not None and self._record.exists():
-            for identity, site in json.loads(self._record.read_text("ascii")).items():
+            known = json.loads(self._record.read_text("ascii"))
+            self._suspension.unproved.update(known["unproved"])
+            for identity, site in known["suspended"].items():
                 self._suspension.go_on_without(site, identity)
+
+    def save(self) -> None:
+        """Write down what a pause must not forget."""
+        suspended, unproved = self._suspension.suspended, self._suspension.unproved
+        if self._record is not None and (suspended or unproved or self._record.exists()):
+            said = {"suspended": suspended, "unproved": sorted(unproved)}
+            self._record.write_text(json.dumps(said), "ascii")
 
     def may_be_canary(self, url: str) -> bool:
         """Whether *url* is fetched as it is in case it turns out to be a duplicate."""
@@ -98,5 +107,4 @@ class Proving:
         # What was fetched and is linked again is no new page.
         for url in urls:
             self._register(Request(url))
-        if self._record is not None:
-            self._record.write_text(json.dumps(self._suspension.suspended), "ascii")
+        self.save()

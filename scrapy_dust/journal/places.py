@@ -8,6 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import unquote
 
+from scrapy.utils.project import data_path
+
 from scrapy_dust.crawl_log.names import is_own, rank, stem
 from scrapy_dust.crawl_log.places import log_dir, spider_log_dir
 
@@ -15,6 +17,14 @@ from scrapy_dust.crawl_log.places import log_dir, spider_log_dir
 def journal_dir(dust_dir: str | Path | None, spider: str | None = None) -> Path:
     """The folder of all journals, or of one spider's."""
     return _below(dust_dir, "journal", spider)
+
+
+def existing(dust_dir: str | Path | None) -> Path | None:
+    """The folder of all journals where there is one; nothing is made."""
+    if dust_dir is None and not Path(data_path("dust")).is_dir():
+        return None
+    folder = journal_dir(dust_dir)
+    return folder if folder.is_dir() else None
 
 
 def requeue_dir(dust_dir: str | Path | None, spider: str | None = None) -> Path:

@@ -26,14 +26,16 @@ def summary(caplog):
     return only
 
 
-def test_what_was_saved_and_by_which_rule(with_rules, summary):
+def test_what_was_saved_and_by_which_rule(with_rules, summary, tmp_path):
     with serving(lambda path: error(404) if "bad" in path else page()) as site:
         urls = [site.url(f"/p?id={n}&sid={sid}") for n in range(3) for sid in ("a", "b", "c")]
         crawl([*urls, site.url("/q?sid=bad"), site.url("/q?sid=good")], with_rules(site, SID))
         identity = rule_id(site.name, SID)
     assert summary() == (
         f"1 rule saved 6 requests ({identity}: 7); 0 URLs fetched to test rules, "
-        "1 page got by another alias after the first had failed."
+        "1 page got by another alias after the first had failed. "
+        f"All of them are in {tmp_path / 'dust' / 'journal' / 'visitor'}; "
+        "`scrapy dustrules explain URL` says why it was not fetched."
     )
 
 
@@ -41,6 +43,35 @@ def test_what_would_have_been_saved_in_shadow_mode(with_rules, summary):
     with serving(lambda path: page()) as site:
         crawl([site.url(f"/p?sid={sid}") for sid in "abc"], with_rules(site, SID) | {"DUST_MODE": "shadow"})
     assert summary().startswith("1 rule would have saved 2 requests")
+
+
+def test_what_would_have_been_lost_in_shadow_mode(with_rules, summary):
+    def web(path):
+        kept = path if path.startswith("/wrong") else path.partition("?")[0]
+        return page(words=" ".join(f"{kept} {number}" for number in range(30)))
+
+    with serving(web) as site:
+        urls = [
+            site.url(f"/{kind}/{n}?sid={sid}") for kind in ("right", "wrong") for n in "12" for sid in "abc"
+        ]
+        result = crawl(urls, with_rules(site, SID) | {"DUST_MODE": "shadow"})
+    assert len(result.got) == 12
+    assert summary().endswith(
+        "; of 8 that were compared, 4 show the page that would have been fetched, "
+        "and 4 another one that would have been lost."
+    )
+    assert result.stats["dust/shadow/bytes"] > 1000
+    assert "dust/suspended" not in result.stats
+
+
+def test_what_was_suspended_is_said(with_rules, summary):
+    texts = lambda path: page(words=" ".join(f"{path} {number}" for number in range(30)))
+    with serving(texts) as site:
+        urls = [site.url(f"/p?sid={n}") for n in range(9)]
+        crawl(urls, with_rules(site, SID) | {"DUST_CANARY_RATE": 1})
+    said = summary()
+    assert "1 rule saved 0 requests; 8 URLs fetched to test rules (2 of them other pages)" in said
+    assert "; 1 rule suspended as no longer true, 0 URLs offered again." in said
 
 
 def test_without_rules_it_says_how_to_get_some(settings, summary):

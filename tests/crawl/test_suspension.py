@@ -265,3 +265,15 @@ def test_the_journal_tells_all_of_it(with_rules, tmp_path):
     assert first.request["errback"] == "failed"
     assert len(by_url[What.SUSPENDED]) == 1
     assert {event.note for event in by_url[What.TESTED].values()} <= {"same", "different", "unknown"}
+
+
+def test_a_pause_forgets_neither_what_was_suspended_nor_what_is_still_to_be_given_back(with_rules, tmp_path):
+    with serving(Changing(after=5)) as site:
+        urls = urls_of(site, 5, 12)
+        settings = with_rules(site, SID) | {"DUST_CANARY_RATE": 0.2, "JOBDIR": str(tmp_path / "job")}
+        got = []
+        for pages in (8, 20, 35, 0):
+            part = crawl(urls, settings | {"CLOSESPIDER_PAGECOUNT": pages})
+            got += part.got
+    assert set(got) == set(urls)
+    assert (tmp_path / "job" / "dust-proving.json").exists()

@@ -1,0 +1,83 @@
+"""The actions of ``scrapy dustrules`` about what crawls suppressed: what became of a URL, and giving URLs back."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+
+from w3lib.url import safe_url_string
+
+from scrapy_dust.commands.desk import Desk, printable
+from scrapy_dust.crawl_log.upkeep import hider
+from scrapy_dust.journal.events import Event, What, to_record
+from scrapy_dust.journal.places import existing, journals, requeue_dir, spider_of
+from scrapy_dust.journal.reader import read
+from scrapy_dust.journal.requeue import put, victims
+
+History = Sequence[tuple[str, Event]]  # with the spider whose crawl it was
+
+
+def history(desk: Desk, url: str) -> History | None:
+    """What journals say of *url*, the oldest first; None where there is no journal."""
+    folder = existing(desk.dust_dir)
+    segments = [] if folder is None else journals(folder)
+    if not segments:
+        return None
+    hide = hider(desk.dust_dir, desk.hide)
+    spellings = {url, safe_url_string(url)}
+    spellings |= {hide.hide(spelling) for spelling in spellings} if hide is not None else set()
+    marks = [json.dumps(spelling)[1:-1].encode("ascii") for spelling in spellings]
+    found = read(segments, where=lambda line: any(mark in line for mark in marks))
+    told = [(spider_of(segment), event) for segment, event in found if event.url in spellings]
+    return sorted(told, key=lambda one: one[1].at)
+
+
+def told(one: tuple[str, Event]) -> str:
+    """A line of what became of a URL."""
+    spider, event = one
+    said = {
+        What.SUPPRESSED: f"suppressed by {', '.join(event.rules)}; fetched instead: {event.keeper or 'unknown'}",
+        What.RETURNED: f"given back to the spider, since {event.note}",
+        What.TESTED: f"fetched to test {', '.join(event.rules) or 'rules'} against {event.keeper}: {event.note}",
+        What.SUSPENDED: f"showed another page than {event.keeper}, so that {', '.join(event.rules)} was suspended",
+    }[event.what]
+    return printable(f"{event.at[:19].replace('T', ' ')}  {spider}  {said}")
+
+
+def requeue(desk: Desk, ids: Sequence[str], *, spider: str | None, dry_run: bool) -> None:
+    """Print what these rules suppressed, and leave it for the next crawl of each spider."""
+    folder = existing(desk.dust_dir)
+    found = {} if folder is None else victims(folder, ids)
+    found = {
+        of: events for of, events in found.items() if spider is None or of.name == _folder_name(desk, spider)
+    }
+    if not found:
+        book = desk.book()
+        for wanted in ids:
+            desk.named(book, wanted)
+        print("No journal has a URL that was suppressed by it and not given back.", file=sys.stderr)
+        return
+    for of, events in found.items():
+        _print(desk, of.name, events.values())
+        again = [event for event in events.values() if event.request is not None]
+        if again and not dry_run:
+            path = put(requeue_dir(desk.dust_dir) / of.name, again)
+            print(
+                f"{len(again)} URLs wait in {path}; the next crawl of {spider_of(path)!r} fetches them.",
+                file=sys.stderr,
+            )
+        if len(again) < len(events):
+            print(
+                f"{len(events) - len(again)} URLs cannot be asked for again: DUST_LOG_HIDE hides a part of each.",
+                file=sys.stderr,
+            )
+
+
+def _folder_name(desk: Desk, spider: str) -> str:
+    return requeue_dir(desk.dust_dir, spider).name
+
+
+def _print(desk: Desk, spider: str, events: Iterable[Event]) -> None:
+    for event in events:
+        print(json.dumps({"spider": spider, **to_record(event)}) if desk.as_json else event.url)

@@ -1,0 +1,89 @@
+"""What ``scrapy dustrules requeue`` left for a spider, fed to its next crawl.
+
+Each request has its callback where the spider still has it. If the rule that suppressed it is still in force, the
+request is kept from it. The list goes when the crawl has come to its end.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from scrapy import signals
+
+from scrapy_dust.crawl.freezing import made_again
+from scrapy_dust.crawl.requests import OPT_OUT
+from scrapy_dust.crawl.returning import Returning
+from scrapy_dust.crawl_log.upkeep import hider
+from scrapy_dust.journal.events import Event, What, now
+from scrapy_dust.journal.places import journal_dir, requeue_dir
+from scrapy_dust.journal.requeue import Waiting
+from scrapy_dust.journal.writer import Journal
+from scrapy_dust.rule_book.entries import rule_id
+from scrapy_dust.stats import Stat
+
+if TYPE_CHECKING:
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+
+    from scrapy_dust.crawl.rules import CrawlRules
+
+logger = logging.getLogger(__name__)
+
+
+class Requeued:
+    """Of one crawl."""
+
+    def __init__(self, crawler: Crawler, rules: CrawlRules) -> None:
+        self._crawler, self._rules = crawler, rules
+        self._returning = Returning(crawler)
+        self._waiting: Waiting | None = None
+        self._journal: Journal | None = None
+        self._in_force: dict[str, set[str]] = {}  #: ids of rules, of the sites that came up
+        crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
+        crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
+
+    def _spider_opened(self, spider: Spider) -> None:
+        # `scrapy shell` does not crawl; `fetch` and `parse` ask for one URL and want no other.
+        if not self._crawler.crawling or type(spider).start.__module__.startswith("scrapy.commands."):
+            return
+        settings = self._rules.settings
+        waiting = Waiting(requeue_dir(settings.dir, spider.name))
+        if not waiting:
+            return
+        self._waiting = waiting
+        self._journal = Journal(
+            journal_dir(settings.dir, spider.name), lambda: hider(settings.dir, settings.log_hide)
+        )
+        self._returning.add(self._requests(waiting, spider))
+
+    def _requests(self, waiting: Waiting, spider: Spider) -> Iterator[Request]:
+        assert self._journal is not None
+        for event in waiting.events():
+            request = made_again(event.url, event.request or {}, spider)
+            if self._is_in_force(event):
+                request.meta[OPT_OUT] = False
+            if event.lacks:
+                logger.debug(
+                    "%(request)s comes again without its %(lacks)s.",
+                    {"request": request, "lacks": ", ".join(event.lacks)},
+                    extra={"spider": spider},
+                )
+            self._crawler.stats.inc_value(Stat.REQUEUED.value)
+            self._journal.write(
+                Event(What.RETURNED, now(), event.url, event.rules, note="`dustrules requeue` asked for it")
+            )
+            yield request
+
+    def _is_in_force(self, event: Event) -> bool:
+        site = self._rules.site_of(event.url) or ""
+        if site not in self._in_force:
+            self._in_force[site] = {rule_id(site, rule) for rule in self._rules.canonizer.rules(site)}
+        return not self._in_force[site].isdisjoint(event.rules)
+
+    def _spider_closed(self, spider: Spider, reason: str) -> None:
+        if self._waiting is not None:
+            self._waiting.close(done=reason == "finished")
+        if self._journal is not None:
+            self._journal.close()

@@ -1,0 +1,78 @@
+"""The sentence at the end of a crawl: what rules saved, what was done to keep them true, and where to see more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from scrapy_dust.journal.places import journal_dir
+from scrapy_dust.stats import Stat
+
+if TYPE_CHECKING:
+    from scrapy_dust.crawl.rules import CrawlRules
+
+#: So many rules are named.
+RULES_NAMED = 3
+
+
+def summary(rules: CrawlRules, spider: str, stats: Mapping[str, Any]) -> str:
+    if not rules.sites:
+        return _without_rules(stats, rules.settings.mode)
+    parts = _shadowed(rules, stats) if rules.shadowed else _enforced(rules, stats)
+    said = "; ".join(parts)
+    filtered = stats.get(Stat.FILTERED, 0) or stats.get(Stat.RETURNED, 0)
+    if rules.shadowed or not filtered:
+        return f"{said}."
+    where = (
+        f" All of them are in {journal_dir(rules.settings.dir, spider)};" if rules.settings.journal else ""
+    )
+    return f"{said}.{where or ' Of each,'} `scrapy dustrules explain URL` says why it was not fetched."
+
+
+def _enforced(rules: CrawlRules, stats: Mapping[str, Any]) -> Iterator[str]:
+    saved = stats.get(Stat.FILTERED, 0) - stats.get(Stat.HEIRS, 0)
+    said = f"{_number(rules.count, 'rule')} saved {_number(max(saved, 0), 'request')}"
+    yield said + _by_rule(stats, f"{Stat.FILTERED}/")
+    tested = f"{_number(stats.get(Stat.CANARIES, 0), 'URL')} fetched to test rules"
+    different = stats.get(f"{Stat.CANARIES}/different", 0)
+    if different:
+        tested += f" ({different} of them other pages)"
+    yield (
+        f"{tested}, {_number(stats.get(Stat.KEPT_ALIVE, 0), 'page')} got by another alias after the first had failed"
+    )
+    if stats.get(Stat.SUSPENDED, 0):
+        returned = _number(stats.get(Stat.RETURNED, 0), "URL")
+        yield f"{_number(stats[Stat.SUSPENDED], 'rule')} suspended as no longer true, {returned} offered again"
+
+
+def _shadowed(rules: CrawlRules, stats: Mapping[str, Any]) -> Iterator[str]:
+    filtered, size = stats.get(Stat.SHADOW_FILTERED, 0), stats.get(Stat.SHADOW_BYTES, 0)
+    said = f"{_number(rules.count, 'rule')} would have saved {_number(filtered, 'request')}"
+    yield f"{said} and {size / 1e6:.1f} MB{_by_rule(stats, f'{Stat.SHADOW_FILTERED}/')}"
+    same, different = stats.get(Stat.SHADOW_SAME, 0), stats.get(Stat.SHADOW_DIFFERENT, 0)
+    yield (
+        f"of {same + different} that were compared, {same} show the page that would have been fetched, and "
+        f"{different} another one that would have been lost"
+    )
+
+
+def _without_rules(stats: Mapping[str, Any], mode: str) -> str:
+    recorded = stats.get(Stat.RECORDED, 0)
+    if mode == "off":
+        return f"Rules are off (DUST_MODE); recorded {_number(recorded, 'answer')}."
+    return f"No rules yet; recorded {_number(recorded, 'answer')}. `scrapy dustmine` makes rules of them."
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _by_rule(stats: Mapping[str, Any], prefix: str) -> str:
+    counts = {
+        name.removeprefix(prefix): count for name, count in stats.items() if name.startswith(prefix) and count
+    }
+    most = sorted(counts, key=lambda identity: (-counts[identity], identity))
+    named = [f"{identity}: {counts[identity]}" for identity in most[:RULES_NAMED]]
+    if len(most) > RULES_NAMED:
+        named.append(f"and {len(most) - RULES_NAMED} more")
+    return f" ({', '.join(named)})" if named else ""
