@@ -224,7 +224,7 @@ class DustSettings:
     max_loss: float = _setting(
         0.001,
         _share,
-        "Share of URLs that may be wrongly suppressed. A rule seen to merge more than this is refused.",
+        "Share of a log's URLs that its rules together may suppress wrongly, as an upper bound at 95 %.",
     )
     rendered_fragments: bool = _setting(
         True,
@@ -355,8 +355,13 @@ class DustSettings:
     max_window: int = _setting(
         1100, _integer(1), "MW in the paper: how far down the list elimination looks.", symbol="MW"
     )
+    validation_test: str = _setting(
+        "sequential",
+        _choice("sequential", "paper"),
+        "When a rule has been tried enough: `sequential` bounds how much of it is wrong; `paper` is DustBuster's N and ε.",
+    )
     validation_count: int = _setting(
-        100, _integer(1), "N in the paper: samples that validate a rule.", symbol="N"
+        100, _integer(1), "N in the paper: samples that validate a rule, with the test `paper`.", symbol="N"
     )
     refutation_threshold: float = _setting(
         0.05, _share, "ε in the paper: the share of counterexamples that refutes a rule.", symbol="EPSILON"

@@ -90,7 +90,10 @@ def told(site: str, entry: Entry) -> list[str]:
         f"  support {known.support}, {known.fetches} fetches",
     ]
     if known.loss_bound is not None:
-        lines.append(f"  wrong merges at most {known.loss_bound:.3%}")
+        wrong = round(known.loss_bound * known.merges)
+        lines.append(f"  of {known.merges} URLs merged in a log at most {wrong} wrongly (95 %)")
+    if known.unseen_bound is not None:
+        lines.append(f"  of URLs that no log has shown at most {known.unseen_bound:.1%} (95 %)")
     if known.last_validated:
         lines.append(f"  validated from {known.first_validated} to {known.last_validated}")
     if known.logs:

@@ -7,7 +7,7 @@ import json
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from scrapy.settings import SETTINGS_PRIORITIES, Settings
@@ -20,6 +20,7 @@ from scrapy_dust.commands.tables import table
 from scrapy_dust.crawl_log import log_dir, log_sources
 from scrapy_dust.crawl_log.reader import checked
 from scrapy_dust.crawl_log.upkeep import keep_of, keep_up
+from scrapy_dust.dust.admission import Bounds
 from scrapy_dust.dust.campaign import Decision
 from scrapy_dust.dust.rules import LikelyRule, anchored
 from scrapy_dust.dust.validation import Verdict
@@ -31,7 +32,7 @@ from scrapy_dust.rule_book.files import in_project, is_uri
 from scrapy_dust.rule_book.verdicts import Verdicts
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.trials.journal import ProbeJournal, probes_path
-from scrapy_dust.trials.learning import Source, conclude, decide_from_log, loss_bound, mine, prepare, read
+from scrapy_dust.trials.learning import Source, conclude, decide_from_log, mine, prepare, read
 from scrapy_dust.trials.site_trials import SiteTrials
 from scrapy_dust.trials.spending import Spent, progress_of
 
@@ -191,6 +192,7 @@ def _print_result(
         + sum(site.campaign.remaining for site in trials),
         "redundant": sum(len(site.campaign.redundant) for site in trials),
         "fetches": fetches,
+        "lost_at_most": sum(site.campaign.lost_at_most for site in trials),
         "rules": settings.rules[0] if written else None,
     }
     if as_json:
@@ -199,7 +201,8 @@ def _print_result(
         return
     if valid:
         rows = [_decision_row(site, decision) for site, decision in valid]
-        print(table(["id", "site", "rule", "saves", "same", "from log", "fetches"], rows, right={3, 4, 5, 6}))
+        heads = ["id", "site", "rule", "saves", "same", "from log", "fetches", "wrong ≤", "unseen ≤"]
+        print(table(heads, rows, right=set(range(3, len(heads)))))
         print()
     print(
         "{pages} pages of {sites} sites: {likely} likely rules, {kept} kept, {parameters} parameters; "
@@ -207,6 +210,12 @@ def _print_result(
             **summary
         )
     )
+    if valid:
+        print(
+            "Of these pages at most {lost_at_most} are suppressed wrongly (95 %, site by site).".format(
+                **summary
+            )
+        )
     print(f"Rule book: {settings.rules[0]}" if written else "Nothing written.")
 
 
@@ -220,7 +229,12 @@ def _decision_row(site: str, decision: Decision) -> list[str]:
         str(tally.positive),
         str(tally.from_log),
         str(decision.fetches),
+        *_bounds_row(decision.bounds),
     ]
+
+
+def _bounds_row(bounds: Bounds | None) -> list[str]:
+    return ["", ""] if bounds is None else [str(bounds.wrong), f"{bounds.unseen:.1%}"]
 
 
 def _decision_json(site: str, decision: Decision) -> dict[str, object]:
@@ -239,7 +253,7 @@ def _decision_json(site: str, decision: Decision) -> dict[str, object]:
         "unknown": tally.unknown,
         "from_log": tally.from_log,
         "contents": tally.contents,
-        "loss_bound": loss_bound(tally),
+        "bounds": None if decision.bounds is None else asdict(decision.bounds),
         "fetches": decision.fetches,
         "examples": decision.examples,
     }

@@ -1,7 +1,11 @@
 """What the log already says about pairs of URLs, before anything is fetched.
 
-A redirect says that two URLs are one page; equal text says so too; different sketches raise a suspicion, and
-so do equal ones that hold nothing but the site's template.
+A redirect says that two URLs are one page; equal text says so too, and so does a rel=canonical that neither
+title nor sketch contradicts. Different sketches raise a suspicion, and so do equal ones that hold nothing but the
+site's template, and different titles. Like sketches under one title leave it open: of such pairs of different
+texts a quarter on one tracker, and half on one shop, were different pages.
+
+What a fetch said of two texts is remembered: it is true of all URLs that show them, whichever rule asks.
 What a rule is asked here is not "does u look like r(u)" but "which pages of this log would get one key that
 have different keys now": all members of a class are evidence, and two rules that only together merge two
 pages are seen doing it.
@@ -27,6 +31,7 @@ class LogEvidence:
         self._redirects = log.redirects
         self._matches = matches
         self._template = template_hashes(log.pages)
+        self._found: dict[tuple[str, str], Outcome] = {}
         self.nothing: frozenset[str] = frozenset()  #: digests of what the site answers to nonsense
         self.urls: Sequence[str] = tuple(url for url in order if self.page_of(url) is not None)
 
@@ -40,10 +45,35 @@ class LogEvidence:
         return None if page is None or page.volatile else page.text_digest
 
     def pair(self, url: str, target: str) -> Pair:
-        """The pair, with what the log says of it."""
+        """The pair, with what is known of it."""
         here, there = self.page_of(url), self.page_of(target)
-        content = here.text_digest if here else None
-        return Pair(url, target, self._known(here, there), content)
+        known = self._known(here, there)
+        found = (
+            self._found.get((self._shown(url), self._shown(target))) if known is not Outcome.SAME else None
+        )
+        return Pair(
+            url,
+            target,
+            found or known,
+            content=here.text_digest if here else None,
+            made_up=there is None,
+            looked_at=found is not None,
+        )
+
+    def learn(self, url: str, target: str, outcome: Outcome) -> None:
+        """What a fetch said of the pair."""
+        here, there = self._shown(url), self._shown(target)
+        if outcome is not Outcome.UNKNOWN:
+            self._found[here, there] = outcome
+        else:
+            self._found.setdefault((here, there), outcome)
+        if outcome in (Outcome.SAME, Outcome.DIFFERENT):
+            self._found[there, here] = outcome
+
+    def _shown(self, url: str) -> str:
+        """What stands for the text that *url* showed, and for the URL itself where that is not reliable."""
+        digest = self.digest(url)
+        return url if digest is None or digest in self.nothing else digest
 
     def _known(self, here: Page | None, there: Page | None) -> Outcome | None:
         if here is None:
@@ -55,12 +85,20 @@ class LogEvidence:
             return Outcome.UNKNOWN
         if here is there or (here.text_digest is not None and here.text_digest == there.text_digest):
             return Outcome.SAME
-        if here.volatile or there.volatile or not here.sketch or not there.sketch:
+        if not here.sketch or not there.sketch:
             return None
+        changes = here.volatile or there.volatile
         agreeing = [x for x, y in zip(here.sketch, there.sketch, strict=False) if x == y]
         if len(agreeing) < min(self._matches, len(here.sketch)) or self._template.issuperset(agreeing):
-            return Outcome.DIFFERENT
-        return None
+            return None if changes else Outcome.DIFFERENT
+        if here.title and here.title == there.title and _canonical(here) == _canonical(there):
+            return Outcome.SAME
+        untrue = here.title and there.title and here.title != there.title
+        return Outcome.DIFFERENT if untrue and not changes else None
+
+
+def _canonical(page: Page) -> str:
+    return page.canonical or page.url
 
 
 class Classes:
@@ -100,9 +138,7 @@ class Classes:
             if (old, key) in done:
                 continue
             done.add((old, key))
-            keeper = met.get(key) or next(
-                (one for one in self._members.get(key, ()) if one not in moved), None
-            )
+            keeper = met.get(key) or self._member(key, moved)
             if keeper is None:
                 keeper = met.setdefault(key, url)
             if keeper != url:
@@ -110,6 +146,14 @@ class Classes:
             elif self._evidence.page_of(key) is None:
                 pairs.append(self._evidence.pair(url, key))
         return pairs
+
+    def _member(self, key: str, moved: dict[str, str]) -> str | None:
+        """A URL that has *key* already and keeps it: the key itself where it is one, since no rule vouches for it.
+
+        Another may be there by a mistake of another rule, which must not be laid at this one's door.
+        """
+        staying = [one for one in self._members.get(key, ()) if one not in moved]
+        return key if key in staying else next(iter(staying), None)
 
     def saved(self, moved: dict[str, str]) -> int:
         """How many classes there are fewer with these keys."""

@@ -1,11 +1,22 @@
 """Phase 4, one rule: a `Trial` hands out pairs to look at, takes what they say, and comes to a verdict.
 
-WWW'07 figure 3 (ValidateRule), without the fetching: who fetches is not its business. It ends with
-positive ≥ (1 − ε)N or negative ≥ εN, as there. Deviations:
+Who fetches is not its business. There are two tests to choose from.
+
+`Test.PAPER` is WWW'07 figure 3 (ValidateRule): it ends with positive ≥ (1 − ε)N or negative ≥ εN. Deviations:
 
 - URLs are drawn without replacement, in the order they are given (shuffle them before). Where they run out,
   the rule is valid if the share of counterexamples is below ε and there are at least MS examples.
 - Pairs that the log has decided count without a fetch, up to `per_content` for one and the same text.
+
+`Test.SEQUENTIAL` bets against "at least ε of what this rule merges is wrong" (`betting.py`), and the rule is valid
+once a rule of which that is true would have come so far with a probability of at most `doubt`. The stakes start
+with what the log has decided. What is counted are texts, since pairs of one page are not independent; and the
+rule's texts are a finite number, of which fewer and fewer are left. A target that does not answer takes no page
+from anybody: it counts as looked at, and is no example. How much may be lost in all is not asked here but in
+`admission.py`.
+
+In both:
+
 - Pairs that the log suspects to differ are looked at first, up to `suspects`: nothing refutes a bad rule sooner.
 - A pair shown to be *different pages* would lose one of them. It refutes the rule as soon as the share of
   such pairs exceeds `max_loss`, long before ε does.
@@ -16,10 +27,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from scrapy_dust.dust.betting import Sample, evidence_against, looks_needed
 from scrapy_dust.dust.judging import Outcome
 
 
@@ -29,16 +41,26 @@ class Verdict(StrEnum):
     UNDECIDED = "undecided"  #: too little to go by
 
 
+class Test(StrEnum):
+    """When a trial has seen enough."""
+
+    __test__ = False  # pytest looks for classes of this name
+
+    SEQUENTIAL = "sequential"
+    PAPER = "paper"
+
+
 @dataclass(frozen=True, slots=True)
 class Pair:
     """Two URLs that a rule would give one key."""
 
     url: str
     target: str
-    known: Outcome | None = (
-        None  #: what the log says: SAME, or DIFFERENT (a suspicion); None: it leaves it open
-    )
+    #: what is known: SAME, DIFFERENT (in the log: a suspicion), UNFETCHABLE; None: nothing yet
+    known: Outcome | None = None
     content: str | None = None  #: the digest that pairs of the same page share
+    made_up: bool = False  #: no URL of the log led to *target*: nothing is merged as yet
+    looked_at: bool = False  #: *known* is what a fetch said, not the log
 
 
 #: The share of pairs that may stay suspected to differ: some pages change at each fetch, on most sites.
@@ -47,9 +69,11 @@ _DOUBT = 0.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialParams:
+    test: Test = Test.SEQUENTIAL
     count: int = 100  #: N
     threshold: float = 0.05  #: ε
-    min_support: int = 3  #: MS: examples that a rule needs where the URLs run out before N
+    doubt: float = 0.01  #: the probability to accept a rule of which at least ε is wrong
+    min_support: int = 3  #: MS: examples that a rule needs where the URLs run out
     max_loss: float = 0.001  #: share of pairs that may be shown to be different pages
     per_content: int = 10  #: pairs of one text that count, of those the log decided
     suspects: int = 20  #: pairs suspected to differ that are looked at, at most
@@ -79,27 +103,40 @@ class Trial:
         self._waiting: dict[Pair, bool] = {}  # handed out, not answered → whether it is a suspect
         self._outcomes: Counter[Outcome] = Counter()
         self._contents: Counter[str] = Counter()
+        self._texts: set[str] = set()  # of all pairs of which something can be learned
+        self._dead: set[str] = set()  # texts of pairs whose target does not answer
         self._from_log = self._open_answered = self._unresolved = 0
+        self._made_up = Counter[bool]()  # answers to what the rule makes up: whether there was a page
         for pair in pairs:
-            if pair.known is Outcome.SAME:
-                self._count_known(pair)
-            elif pair.known is Outcome.DIFFERENT:
-                self._suspects.append(pair)
-            elif pair.known is None:
-                self._open.append(pair)
+            self._take(pair)
         if params.log_only:
-            self._outcomes[Outcome.DIFFERENT] = len(self._suspects)
-            self._outcomes[Outcome.UNKNOWN] = len(self._open)
+            self._outcomes[Outcome.DIFFERENT] += len(self._suspects)
+            self._outcomes[Outcome.UNKNOWN] += len(self._open)
             self._suspects, self._open = [], []
         self._unlooked = max(0, len(self._suspects) - params.suspects)  # suspects that are never looked at
         self._suspects = self._suspects[: params.suspects][::-1]
-        self._open.reverse()
+        # What is merged already comes before what a rule makes up.
+        self._open = sorted(self._open, key=lambda pair: pair.made_up)[::-1]
         self._decided = self._decide()
 
+    def _take(self, pair: Pair) -> None:
+        if pair.known is Outcome.UNKNOWN:
+            return
+        self._texts.add(_text(pair))
+        if pair.looked_at:
+            assert pair.known is not None
+            self._open_answered += 1
+            self._count(pair, pair.known, pair.content)
+        elif pair.known is Outcome.SAME:
+            self._count_known(pair)
+        elif pair.known is Outcome.DIFFERENT:
+            self._suspects.append(pair)
+        else:
+            self._open.append(pair)
+
     def _count_known(self, pair: Pair) -> None:
-        content = pair.content or pair.url
-        self._contents[content] += 1
-        if self._contents[content] <= self._params.per_content:
+        self._contents[_text(pair)] += 1
+        if self._contents[_text(pair)] <= self._params.per_content:
             self._outcomes[Outcome.SAME] += 1
             self._from_log += 1
 
@@ -107,6 +144,11 @@ class Trial:
     def verdict(self) -> Verdict | None:
         """None while undecided. A verdict stays, whatever is recorded later."""
         return self._decided
+
+    @property
+    def waiting(self) -> Collection[Pair]:
+        """Handed out, and not answered yet."""
+        return self._waiting.keys()
 
     @property
     def tally(self) -> Tally:
@@ -135,34 +177,69 @@ class Trial:
         suspect = self._waiting.pop(pair)
         self._open_answered += not suspect
         self._unresolved += suspect and outcome is Outcome.UNKNOWN
-        self._outcomes[outcome] += 1
-        if outcome is Outcome.SAME:
-            self._contents[content or pair.content or pair.url] += 1
+        self._count(pair, outcome, content)
         if self._decided is None:
             self._decided = self._decide()
+
+    def _count(self, pair: Pair, outcome: Outcome, content: str | None) -> None:
+        self._outcomes[outcome] += 1
+        if pair.made_up:
+            self._made_up[outcome in (Outcome.SAME, Outcome.DIFFERENT)] += 1
+        if outcome is Outcome.SAME:
+            self._contents[pair.content or content or pair.url] += 1
+        elif outcome is Outcome.UNFETCHABLE:
+            self._dead.add(_text(pair))
 
     def _still_needed(self) -> int:
         """How many pairs it takes to come to a verdict at best: never ask for more at a time."""
         params = self._params
-        examples = params.count * (1 - params.threshold) - self._outcomes[Outcome.SAME]
+        if params.test is Test.PAPER:
+            examples = params.count * (1 - params.threshold) - self._outcomes[Outcome.SAME]
+        else:
+            sample = self._sample()
+            examples = looks_needed(sample.population, self._suspected(), params.doubt) - sample.looked
         return max(1, math.ceil(max(examples, params.open_probes - self._open_answered)))
+
+    def _sample(self) -> Sample:
+        wrong = min(self._outcomes[Outcome.DIFFERENT], len(self._texts))
+        right = len(self._dead.union(self._contents))
+        return Sample(len(self._texts), min(right + wrong, len(self._texts)), wrong)
+
+    def _suspected(self) -> int:
+        return max(1, math.ceil(self._params.threshold * len(self._texts)))
 
     def _decide(self) -> Verdict | None:
         params, tally = self._params, self.tally
         if tally.contradictions > params.max_loss * (tally.positive + tally.negative):
             return Verdict.REFUTED
-        if tally.negative and tally.negative >= params.threshold * params.count:
+        against = tally.negative if params.test is Test.PAPER else tally.contradictions
+        if against and against >= params.threshold * params.count:
             return Verdict.REFUTED
-        if tally.positive >= (1 - params.threshold) * params.count and self._looked_far_enough():
+        if self._enough() and self._looked_far_enough():
             return Verdict.UNDECIDED if self._in_doubt() else Verdict.VALID
-        if self._suspects or self._open or self._waiting:
+        if self._suspects or self._waiting or (self._open and not self._leads_nowhere()):
             return None
-        if tally.negative and tally.negative >= params.threshold * (tally.positive + tally.negative):
+        if against and against >= params.threshold * (tally.positive + tally.negative):
             return Verdict.REFUTED
         # Where hardly anything could be learned by fetching, pairs of one text must not stand for many.
         blind = params.log_only or tally.unknown > tally.positive
         enough = tally.contents if blind else tally.positive
         return Verdict.VALID if enough >= params.min_support and not self._in_doubt() else Verdict.UNDECIDED
+
+    def _enough(self) -> bool:
+        params, tally = self._params, self.tally
+        if params.test is Test.PAPER:
+            return tally.positive >= (1 - params.threshold) * params.count
+        if tally.contents < params.min_support:
+            return False  # of so few texts none is left soon, and they may all say "not found"
+        return evidence_against(self._sample(), self._suspected()) >= -math.log(params.doubt)
+
+    def _leads_nowhere(self) -> bool:
+        """Whether what the rule makes up does not exist, as far as was tried: then it merges nothing."""
+        params = self._params
+        if params.test is Test.PAPER or not self._open[-1].made_up:
+            return False
+        return not self._made_up[True] and self._made_up[False] >= params.open_probes
 
     def _in_doubt(self) -> bool:
         """Whether suspicions stay that fetching did not settle: the site is down, or its pages always change.
@@ -178,3 +255,7 @@ class Trial:
         if self._suspects or any(self._waiting.values()):
             return False
         return self._open_answered >= self._params.open_probes or not (self._open or self._waiting)
+
+
+def _text(pair: Pair) -> str:
+    return pair.content or pair.url

@@ -12,7 +12,7 @@ from scrapy_dust.dust.pages import SiteLog, Visit, merge_visits, with_redirects
 from scrapy_dust.dust.parameters import detect_likely_parameters
 from scrapy_dust.dust.rules import LikelyParameter, LikelyRule
 from scrapy_dust.dust.sketches import Similar, likeness_of
-from scrapy_dust.dust.validation import TrialParams
+from scrapy_dust.dust.validation import Test, TrialParams
 from scrapy_dust.settings import DustSettings
 
 
@@ -69,6 +69,7 @@ def elimination_params(settings: DustSettings) -> EliminationParams:
 
 def trial_params(settings: DustSettings, *, log_only: bool = False) -> TrialParams:
     return TrialParams(
+        test=Test(settings.validation_test),
         count=settings.validation_count,
         threshold=settings.refutation_threshold,
         min_support=settings.min_support,

@@ -13,7 +13,7 @@ from typing import Any
 from scrapy_dust.dust.rules import ParameterRule, Rule, SubstringRule
 from scrapy_dust.errors import RuleBookError
 from scrapy_dust.rule_book.blocks import Block, Damaged, dump_json, load_json
-from scrapy_dust.rule_book.entries import COUNTS, Entry, Evidence, Examples, Status, rule_id
+from scrapy_dust.rule_book.entries import BOUNDS, COUNTS, Entry, Evidence, Examples, Status, rule_id
 
 FORMAT = 1
 
@@ -81,7 +81,7 @@ def _rule_json(rule: Rule) -> dict[str, Any]:
 def _evidence_json(entry: Entry) -> dict[str, Any]:
     evidence = entry.evidence
     known: dict[str, Any] = {name: getattr(evidence, name) for name in COUNTS}
-    known["loss_bound"] = evidence.loss_bound
+    known |= {name: getattr(evidence, name) for name in BOUNDS}
     known["first_validated"] = evidence.first_validated
     known["last_validated"] = evidence.last_validated
     known["logs"] = list(evidence.logs)
@@ -151,6 +151,7 @@ def _evidence(block: Block) -> Evidence:
     return Evidence(
         **{name: block.count(name, 0) for name in COUNTS},
         loss_bound=block.maybe_number("loss_bound"),
+        unseen_bound=block.maybe_number("unseen_bound"),
         examples=_examples(block),
         first_validated=block.maybe_text("first_validated"),
         last_validated=block.maybe_text("last_validated"),

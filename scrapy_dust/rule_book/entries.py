@@ -47,9 +47,11 @@ class Evidence:
     log_same: int = 0  #: of the positive ones, those that a log decided without a fetch
     contents: int = 0  #: distinct texts among the positive ones, in the log that showed most of them
     fetches: int = 0  #: spent on this rule
-    loss_bound: float | None = (
-        None  #: upper bound of the share of its merges that are wrong; None: not computed
-    )
+    merges: int = 0  #: URLs that got the key of another one, in the log that showed most of them
+    #: at 95 %, an upper bound of the share of those that show another page; None: not computed
+    loss_bound: float | None = None
+    #: the same of such URLs that no log has shown, if they are like those that logs have
+    unseen_bound: float | None = None
     examples: Examples = ()  #: a URL, and the URL that the rule makes of it
     first_validated: str | None = None  #: ISO date
     last_validated: str | None = None  #: ISO date
@@ -59,12 +61,16 @@ class Evidence:
         for name in COUNTS:
             if getattr(self, name) < 0:
                 raise ValueError(f"{name!r} must not be negative, got {getattr(self, name)!r}")
-        loss = self.loss_bound
-        if loss is not None and not (math.isfinite(loss) and 0 <= loss <= 1):
-            raise ValueError(f"'loss_bound' must be a number from 0 to 1, or null, got {loss!r}")
+        for name in BOUNDS:
+            bound = getattr(self, name)
+            if bound is not None and not (math.isfinite(bound) and 0 <= bound <= 1):
+                raise ValueError(f"{name!r} must be a number from 0 to 1, or null, got {bound!r}")
         for name in ("first_validated", "last_validated"):
             check_date(name, getattr(self, name))
 
+
+#: The evidence that is bounds, in the order of a rule book.
+BOUNDS = ("loss_bound", "unseen_bound")
 
 #: The evidence that is counts, in the order of a rule book.
 COUNTS = tuple(spec.name for spec in fields(Evidence) if spec.type == "int")

@@ -18,7 +18,7 @@ T = TypeVar("T")
 #: Each log counts its own pairs.
 _ADDED = ("positive", "negative", "unknown", "contradictions", "log_same", "fetches")
 #: Two logs of a site show mostly the same instances and contents, so their numbers do not add up.
-_GREATEST = ("support", "contents")
+_GREATEST = ("support", "contents", "merges")
 
 
 def merge_entries(known: Iterable[Entry], found: Iterable[Entry]) -> tuple[Entry, ...]:
@@ -90,8 +90,11 @@ def merge_evidence(old: Evidence, new: Evidence) -> Evidence:
     oldest = old if newest is new else new
     return Evidence(
         **counts,
-        # A bound that contradictions have taken away does not come back from older, better days.
+        # Bounds that contradictions have taken away do not come back from older, better days.
         loss_bound=(oldest if newest.loss_bound is None and not newest.contradictions else newest).loss_bound,
+        unseen_bound=(
+            oldest if newest.unseen_bound is None and not newest.contradictions else newest
+        ).unseen_bound,
         examples=old.examples
         + _not_in(old.examples, new.examples)[: max(0, EXAMPLES_KEPT - len(old.examples))],
         first_validated=min(_dates(old.first_validated, new.first_validated), default=None),

@@ -19,7 +19,7 @@ from scrapy_dust.dust.evidence import LogEvidence
 from scrapy_dust.dust.pages import Visit, without_repeats
 from scrapy_dust.dust.rules import Rule
 from scrapy_dust.dust.templates import template_hashes
-from scrapy_dust.dust.validation import Tally, Verdict
+from scrapy_dust.dust.validation import Verdict
 from scrapy_dust.engines.local import Mined, mine_site, trial_params
 from scrapy_dust.errors import DustError
 from scrapy_dust.rule_book.book import RuleBook, update
@@ -214,7 +214,7 @@ def conclude(
 def _entry(decision: Decision, today: str, logs: Sequence[str]) -> Entry | None:
     if decision.verdict is Verdict.UNDECIDED:
         return None
-    tally = decision.tally
+    tally, bounds = decision.tally, decision.bounds
     evidence = Evidence(
         support=decision.support,
         positive=tally.positive,
@@ -224,7 +224,9 @@ def _entry(decision: Decision, today: str, logs: Sequence[str]) -> Entry | None:
         log_same=tally.from_log,
         contents=tally.contents,
         fetches=decision.fetches,
-        loss_bound=loss_bound(tally),
+        merges=bounds.merges if bounds else 0,
+        loss_bound=share_of(bounds.wrong, bounds.merges) if bounds else None,
+        unseen_bound=round(bounds.unseen, 4) if bounds else None,
         examples=decision.examples,
         first_validated=today,
         last_validated=today,
@@ -235,9 +237,5 @@ def _entry(decision: Decision, today: str, logs: Sequence[str]) -> Entry | None:
     return Entry(decision.rule, Status.SUSPENDED, evidence, reason=f"refuted on {today}")
 
 
-def loss_bound(tally: Tally) -> float | None:
-    """Upper bound, at 95 %, of the share of pairs that show different pages; None where some do."""
-    if tally.contradictions or not tally.positive:
-        return None
-    bound: float = 1 - 0.05 ** (1 / tally.positive)
-    return round(bound, 4)
+def share_of(wrong: int, merges: int) -> float:
+    return round(wrong / merges, 4) if merges else 0.0

@@ -168,6 +168,8 @@ class SiteTrials:
 
     def _keep(self, page: Fetched) -> None:
         self._kept.pop(page.url, None)
+        if page.is_refusal:
+            return  # whoever wants it later may have more luck
         self._kept[page.url] = page
         if len(self._kept) > _KEPT:
             del self._kept[next(iter(self._kept))]

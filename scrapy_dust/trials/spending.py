@@ -36,7 +36,7 @@ def progress_of(reporter: Reporter) -> OnProgress:
     """What tells *reporter* how far a crawl has come."""
 
     def tell(running: Running) -> None:
-        decided = sum(len(site.campaign.decisions) for site in running.trials)
+        decided = sum(site.campaign.decided for site in running.trials)
         remaining = sum(site.campaign.remaining for site in running.trials)
         reporter.probing(running.fetches, running.budget, decided, remaining)
 

@@ -25,7 +25,9 @@ def folder(tmp_path):
         positive=12,
         contents=5,
         log_same=9,
+        merges=10,
         loss_bound=0.2,
+        unseen_bound=0.451,
         last_validated="2026-11-18",
         examples=(("http://www.a.example/1", "http://a.example/1"),),
     )
@@ -101,7 +103,8 @@ def test_show_tells_all_that_is_known(dustrules):
     said = out(dustrules("show", WWW_ID))
     assert said.splitlines()[0] == f"{WWW_ID}  valid  a.example  ^http://www. → ^http://"
     assert "12 pairs same page (9 by logs alone, 5 texts)" in said
-    assert "wrong merges at most 20.000%" in said
+    assert "of 10 URLs merged in a log at most 2 wrongly (95 %)" in said
+    assert "of URLs that no log has shown at most 45.1% (95 %)" in said
     assert "example: http://www.a.example/1 → http://a.example/1" in said
     assert "the webmaster says so" in out(dustrules("show"))
     assert json.loads(out(dustrules("show", INDEX_ID, "--json")))["comment"] == "the webmaster says so"

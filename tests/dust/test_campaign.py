@@ -16,7 +16,7 @@ from scrapy_dust.dust.pages import Page, SiteLog
 from scrapy_dust.dust.parameters import detect_likely_parameters
 from scrapy_dust.dust.rules import LikelyRule, Rule, SubstringRule
 from scrapy_dust.dust.sketches import Similar, likeness_of
-from scrapy_dust.dust.validation import TrialParams, Verdict
+from scrapy_dust.dust.validation import Test, TrialParams, Verdict
 from tests import oracle
 from tests.dust.test_rules import sides
 from tests.strategies import rules
@@ -193,7 +193,7 @@ def test_the_other_direction_is_tried_only_where_no_page_would_be_lost():
     content = {page.url: n // 2 for n, page in enumerate(log.pages)}
     rule = SubstringRule("b/b", "a", start=True)
     dead = World({url: shown for url, shown in content.items() if url.startswith("b")}, log)
-    campaign = campaign_in(dead, [Candidate((rule, rule.reversed()), 200)], TrialParams())
+    campaign = campaign_in(dead, [Candidate((rule, rule.reversed()), 200)], TrialParams(test=Test.PAPER))
     conduct(campaign, dead)
     assert campaign.decisions[0].rule == rule
     assert campaign.decisions[0].verdict is Verdict.REFUTED
@@ -205,3 +205,36 @@ def test_rules_are_tried_by_support_and_those_accepted_before_come_first():
     likely = [LikelyRule(wide, 5, 5), LikelyRule(narrow, 9, 9)]
     old = SubstringRule("old", "new")
     assert [one.rules[0] for one in candidates_of(likely, [], [(old, 1)])] == [old, narrow, wide]
+
+
+def test_a_rule_that_falls_late_takes_nothing_with_it_and_no_pair_is_asked_twice():
+    log = SiteLog(tuple(Page(f"{d}/{n}") for n in range(60) for d in ("a", "b", "c")))
+    content = {page.url: n // 3 for n, page in enumerate(log.pages)}
+    odd = [url for url in content if url.startswith("b")]
+    rules = [SubstringRule("b", "a", start=True), SubstringRule("c", "a", start=True)]
+    for url in odd[::6]:  # drawn early or late
+        world = World({**content, url: -1}, log)
+        campaign = campaign_in(world, [Candidate((rule,), 60) for rule in rules], TrialParams(min_support=3))
+        asked = conduct(campaign, world, at_once=4)
+        verdicts = {one.rule: one.verdict for one in campaign.decisions}
+        assert verdicts[rules[1]] is Verdict.VALID
+        assert len({(probe.pair.url, probe.pair.target) for probe in asked}) == len(asked)
+        assert verdicts[rules[0]] is Verdict.REFUTED or campaign.lost_at_most <= 1
+
+
+def test_what_could_not_be_looked_at_leaves_a_rule_undecided():
+    log = SiteLog(tuple(Page(f"{d}/{n}", text_digest=f"{n} {d * (n > 40)}") for n in range(60) for d in "ab"))
+    world = World({page.url: n // 2 for n, page in enumerate(log.pages)}, log)
+    rule = SubstringRule("b", "a", start=True)
+    campaign = campaign_in(world, [Candidate((rule,), 60)], TrialParams())
+    for _ in range(12):  # the budget is spent
+        probe = campaign.next_probe()
+        assert probe is not None
+        campaign.record(probe, Outcome.SAME)
+    assert not campaign.finished
+    assert [one.verdict for one in campaign.decisions] == [Verdict.UNDECIDED]
+    conduct(campaign, world)
+    (decision,) = campaign.decisions
+    assert decision.verdict is Verdict.VALID
+    assert decision.bounds is not None
+    assert (decision.bounds.merges, decision.bounds.wrong) == (60, 1)

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scrapy_dust.dust.judging import Outcome
-from scrapy_dust.dust.validation import Pair, Trial, TrialParams, Verdict
+from scrapy_dust.dust.validation import Pair, Test, Trial, TrialParams, Verdict
 from tests import oracle
 
 #: What figure 3 can tell apart. "unknown" is "fetch u failed" there.
@@ -43,7 +43,7 @@ def run(trial: Trial, said: Sequence[Outcome], at_once: int = 1, seed: int = 0) 
 
 #: Figure 3 and no more: nothing known beforehand, and a different page is a counterexample like any other.
 def papers(count: int, threshold: float) -> TrialParams:
-    return TrialParams(count=count, threshold=threshold, max_loss=1.0, open_probes=0)
+    return TrialParams(test=Test.PAPER, count=count, threshold=threshold, max_loss=1.0, open_probes=0)
 
 
 figure_3 = st.builds(
@@ -94,6 +94,7 @@ def test_where_the_urls_run_out_the_share_of_counterexamples_decides(said, param
 
 any_params = st.builds(
     TrialParams,
+    test=st.sampled_from(Test),
     count=st.integers(1, 40),
     threshold=st.sampled_from((0.05, 0.1, 0.25)),
     min_support=st.integers(1, 5),
@@ -217,11 +218,11 @@ def test_one_page_that_would_be_lost_refutes_a_rule_by_default():
 
 def test_dead_targets_refute_a_rule_at_epsilon_only():
     said = [Outcome.UNFETCHABLE] * 4 + [Outcome.SAME] * 100
-    trial = Trial(pairs_for(said), TrialParams())
+    trial = Trial(pairs_for(said), TrialParams(test=Test.PAPER))
     run(trial, said)
     assert trial.verdict is Verdict.VALID
     said = [Outcome.UNFETCHABLE] * 5 + [Outcome.SAME] * 100
-    trial = Trial(pairs_for(said), TrialParams())
+    trial = Trial(pairs_for(said), TrialParams(test=Test.PAPER))
     run(trial, said)
     assert trial.verdict is Verdict.REFUTED
 

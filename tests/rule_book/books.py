@@ -64,6 +64,7 @@ def evidences() -> st.SearchStrategy[Evidence]:
         Evidence,
         **{name: st.integers(0, 10**6) for name in COUNTS},
         loss_bound=st.none() | st.floats(0, 1),
+        unseen_bound=st.none() | st.floats(0, 1),
         examples=st.lists(st.tuples(TEXTS, TEXTS), max_size=3).map(tuple),
         first_validated=DATES,
         last_validated=DATES,

@@ -24,7 +24,7 @@ def validator():
 
 def test_the_schema_lists_what_the_code_reads():
     evidence = set(SCHEMA["$defs"]["evidence"]["properties"])
-    others = {"loss_bound", "first_validated", "last_validated", "logs", "examples"}
+    others = {"loss_bound", "unseen_bound", "first_validated", "last_validated", "logs", "examples"}
     assert evidence == {*COUNTS, *others}
     assert SCHEMA["$defs"]["entry"]["properties"]["status"]["enum"] == list(Status)
     assert SCHEMA["properties"]["format"]["const"] == FORMAT

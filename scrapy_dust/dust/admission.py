@@ -1,0 +1,185 @@
+"""Phase 4, all valid rules together: which of them may be in force without more being lost than is allowed.
+
+What a rule merges in the log is a known number of URLs. Most of it the log has proved, or a fetch; the rest may be
+wrong. How much of it is, at most, `betting.py` says of a sample, and of the samples of all rules together. Rules
+are taken in by how little stays unproved for what they save, as long as the sum of what they may lose is allowed.
+What is beyond reach (pages that change at each fetch, URLs that must not be asked for) is taken to be wrong as
+often as the rest of what its rule merges can be.
+
+The bounds hold at 95 %, and are widened by how many rules were tried for each one taken: of many bad rules some
+pass by chance (Xu, Wang, Ramdas, 2022: e-BY, by which of the bounds stated at most 5 % are false on average,
+however the rules were selected).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from scrapy_dust.dust.betting import Sample, most_wrong, most_wrong_together
+from scrapy_dust.dust.judging import Outcome
+from scrapy_dust.dust.rules import Rule
+from scrapy_dust.dust.validation import Pair
+
+DOUBT = 0.05
+#: So often a pair is looked at again that did not say: a site that is busy may answer later.
+_AGAIN = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What a rule may lose, at 95 %."""
+
+    merges: int  #: URLs of the log that the rule gives the key of another one
+    unproved: int  #: of those, the ones that nobody looked at
+    wrong: int  #: of all of them, at most so many show another page than the one that is kept
+    unseen: float  #: at most this share of such URLs that no log has shown, if they are like those it has
+
+
+Samples = Sequence[Sample]
+View = Callable[["Case"], Samples]
+
+
+@dataclass(slots=True, eq=False)
+class Case:
+    """What one rule merges in the log, and what is known of it."""
+
+    rule: Rule
+    saves: int
+    merges: int
+    looked: int = 0  #: of what the log leaves open
+    wrong: int = 0  #: of those, shown to be different pages
+    left: list[Pair] = field(default_factory=list)  #: still to look at, last first
+    again: list[Pair] = field(default_factory=list)  #: did not say, and may say another time
+    beyond: int = 0  #: did not say, time and again
+    waiting: set[Pair] = field(default_factory=set)
+    _tries: Counter[Pair] = field(default_factory=Counter)
+
+    @property
+    def unproved(self) -> int:
+        return len(self.left) + len(self.again) + len(self.waiting) + self.beyond
+
+    def now(self) -> Samples:
+        return self._samples(0, len(self.again) + self.beyond)
+
+    def soon(self) -> Samples:
+        """If what was handed out comes back well."""
+        return self._samples(len(self.waiting), len(self.again) + self.beyond)
+
+    def at_best(self) -> Samples:
+        return self._samples(len(self.waiting) + len(self.left), self.beyond)
+
+    def _samples(self, hoped: int, silent: int) -> Samples:
+        """Of what the log left open; and of all that the rule merges, if some of it does not say.
+
+        *hoped* more pairs are taken to have been looked at, and none of them to be wrong.
+        """
+        to_come = len(self.left) + len(self.waiting)
+        within = Sample(self.looked + to_come, self.looked + hoped, self.wrong)
+        told = Sample(self.merges - to_come, self.merges - to_come - silent, self.wrong)
+        return [sample for sample in ((within, told) if silent else (within,)) if sample.most]
+
+    @property
+    def can_be_asked(self) -> bool:
+        return bool(self.left or self.again)
+
+    def hand_out(self) -> Pair:
+        pair = self.left.pop() if self.left else self.again.pop(0)
+        self.waiting.add(pair)
+        return pair
+
+    def wait_for(self, handed_out: Iterable[Pair]) -> None:
+        """These pairs are being looked at already, for the rule's trial."""
+        self.waiting.update(set(handed_out).intersection(self.left))
+        self.left = [pair for pair in self.left if pair not in self.waiting]
+
+    def record(self, pair: Pair, outcome: Outcome) -> None:
+        """What a fetch said of *pair*. One that was not handed out here changes nothing."""
+        if pair not in self.waiting:
+            return
+        self.waiting.discard(pair)
+        if outcome is Outcome.UNKNOWN:
+            self._tries[pair] += 1
+            if self._tries[pair] <= _AGAIN:
+                self.again.append(pair)
+            else:
+                self.beyond += 1
+        else:
+            self.looked += 1
+            self.wrong += outcome is Outcome.DIFFERENT
+
+
+def case_of(rule: Rule, saves: int, merged: Sequence[Pair]) -> Case:
+    """*merged* are the pairs that the rule makes one, in the order to draw them."""
+    pairs = [pair for pair in merged if not pair.made_up]
+    case = Case(rule, saves, len(pairs))
+    for pair in reversed(pairs):
+        if pair.looked_at and pair.known is Outcome.UNKNOWN:
+            case.again.append(pair)
+        elif pair.looked_at:
+            case.looked += 1
+            case.wrong += pair.known is Outcome.DIFFERENT
+        elif pair.known in (None, Outcome.DIFFERENT):
+            case.left.append(pair)
+    return case
+
+
+def admitted(cases: Sequence[Case], allowed: float, tried: int, view: View = Case.now) -> list[Case]:
+    """The cases to take in: best saving per risk first, as long as no more than *allowed* URLs may be lost.
+
+    *tried* is how many rules were put on trial to find these.
+    """
+    taken = list(cases)
+    while taken:
+        again = _fitting(cases, allowed, doubt_for(len(taken), tried), view)
+        if len(again) >= len(taken):
+            return again
+        taken = again
+    return []
+
+
+def next_to_prove(cases: Sequence[Case], allowed: float, tried: int) -> Case | None:
+    """The case of which a pair should be looked at now; None where that helps none in, or answers are to come.
+
+    The first in line that is not in is helped by looking at what is weakest among it and those before it.
+    """
+    soon = admitted(cases, allowed, tried, Case.soon)
+    at_best = admitted(cases, allowed, tried, Case.at_best)
+    for case in by_risk([case for case in at_best if case not in soon]):
+        weak = [one for one in (*soon, case) if one.can_be_asked]
+        if weak:
+            return min(weak, key=lambda one: one.looked / (one.looked + one.unproved))
+    return None
+
+
+def doubt_for(taken: int, tried: int) -> float:
+    """The probability at which bounds hold so that 95 % of those stated do."""
+    return DOUBT * min(1.0, taken / max(tried, 1))
+
+
+def by_risk(cases: Sequence[Case]) -> list[Case]:
+    """Least unproved for what it saves first."""
+    return sorted(cases, key=lambda case: case.unproved / max(case.saves, 1))
+
+
+def _fitting(cases: Sequence[Case], allowed: float, doubt: float, view: View) -> list[Case]:
+    found = [case for case in cases if not view(case)]
+    for case in by_risk([case for case in cases if view(case)]):
+        if lost_together([*found, case], doubt, view) <= allowed:
+            found.append(case)
+    return found
+
+
+def lost_together(cases: Sequence[Case], doubt: float, view: View = Case.now) -> int:
+    """Upper bound of the URLs of the log that these rules suppress wrongly, all of them together."""
+    return most_wrong_together((sample for case in cases for sample in view(case)), doubt)
+
+
+def bounds_of(case: Case, contents: int, taken: int, tried: int) -> Bounds:
+    """*contents*: different texts that were seen to be the same under two of their URLs."""
+    doubt = doubt_for(taken, tried)
+    unseen = 1.0 if not contents else 1 - doubt ** (1 / contents)
+    if case.wrong:
+        unseen = max(unseen, most_wrong(Sample(10**4, case.looked, case.wrong), doubt) / 10**4)
+    return Bounds(case.merges, case.unproved, lost_together([case], doubt), unseen)

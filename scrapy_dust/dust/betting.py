@@ -1,0 +1,150 @@
+"""How much a sample proves: bounds on how many of a finite number of things are wrong, whenever one stops.
+
+The test is a bet (Waudby-Smith, Ramdas, 2020: sampling without replacement; Shafer, 2021). Against "at least K
+of M are wrong" stakes are laid on several smaller numbers, and each draw multiplies them by what it is likelier
+under them than under K. While K is true, the stakes do not grow on average, so that they ever reach 1/α with a
+probability of at most α (Ville): one may look after each draw, stop when one likes, and go on later.
+
+With nothing wrong found, this is the exact hypergeometric test, but for the tenth of the stakes that is laid on
+numbers other than none, or kept. Once all M were looked at, nothing is left to chance.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+#: What is bet on, as parts of the number that is tested, and the share of the stakes.
+_STAKES = ((0.0, 0.9), (0.125, 0.025), (0.25, 0.025), (0.5, 0.025), (1.0, 0.025))
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """So many of a population were drawn at random and looked at, and so many of those were wrong."""
+
+    population: int
+    looked: int = 0
+    wrong: int = 0
+
+    @property
+    def most(self) -> int:
+        """How many can be wrong at all."""
+        return self.population - self.looked + self.wrong
+
+
+def evidence_against(sample: Sample, suspected: int) -> float:
+    """The logarithm of the stakes won against "at least *suspected* of the population are wrong"."""
+    if suspected > sample.most:
+        return math.inf
+    if suspected <= sample.wrong:
+        return -math.inf
+    return float(_evidence(sample)[suspected - sample.wrong])
+
+
+def most_wrong(sample: Sample, doubt: float) -> int:
+    """The greatest number of wrong ones that is not refuted. It is too small with probability *doubt* at most."""
+    kept = np.flatnonzero(_evidence(sample) < -math.log(doubt))
+    return sample.wrong + int(kept[-1])
+
+
+def most_wrong_together(samples: Iterable[Sample], doubt: float) -> int:
+    """The same for the sum over several populations: far less than the sum of their bounds.
+
+    All stakes are laid one after the other, so that their product is a bet against a set of numbers. The sum of
+    those not refuted is greatest where the next wrong one costs least.
+    """
+    costs = [_costs(sample) for sample in samples]
+    allowed = -math.log(doubt) - sum(cost.lowest for cost in costs)
+    total = sum(cost.free for cost in costs)
+    for step in heapq.merge(*(cost.steps for cost in costs)):
+        allowed -= step
+        if allowed <= 0:
+            break
+        total += 1
+    return total
+
+
+@dataclass(frozen=True, slots=True)
+class _Costs:
+    """What it takes to refute that more and more of a population are wrong."""
+
+    free: int  #: so many may be wrong at the lowest cost
+    lowest: float  #: not positive
+    steps: Sequence[float]  #: what each further one costs, ascending
+
+
+@lru_cache(maxsize=4096)
+def _costs(sample: Sample) -> _Costs:
+    if not sample.looked:
+        return _Costs(sample.population, 0.0, ())
+    hull = _hull(_evidence(sample))
+    least = int(len(hull) - 1 - np.argmin(hull[::-1]))
+    return _Costs(sample.wrong + least, float(hull[least]), np.diff(hull[least:]).tolist())
+
+
+def looks_needed(population: int, suspected: int, doubt: float) -> int:
+    """How many must be looked at, none of them wrong, to refute that *suspected* are."""
+    low, high = 0, population
+    while low < high:
+        middle = (low + high) // 2
+        if evidence_against(Sample(population, middle), suspected) >= -math.log(doubt):
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@lru_cache(maxsize=4096)
+def _evidence(sample: Sample) -> Floats:
+    """The logarithm of the stakes against each number from `wrong` to `most`."""
+    tested = np.arange(sample.wrong, sample.most + 1)
+    of_null = _likelihood(tested, sample)
+    bets = np.array(
+        [_likelihood(np.floor(part * tested), sample) + math.log(stake) for part, stake in _STAKES]
+    )
+    top = bets.max(axis=0)
+    with np.errstate(invalid="ignore"):  # all stakes lost: -inf − -inf
+        won = np.where(np.isneginf(top), top, top + np.log(np.exp(bets - top).sum(axis=0)))
+    found: Floats = won - of_null
+    found.setflags(write=False)
+    return found
+
+
+def _likelihood(wrong: npt.NDArray[Any], sample: Sample) -> Floats:
+    """The logarithm of the probability of the sample, draw by draw, but for a factor that they share."""
+    tested = wrong.astype(np.int64)
+    right = sample.population - tested
+    possible = (tested >= sample.wrong) & (right >= sample.looked - sample.wrong)
+    a = np.where(possible, tested, sample.wrong)
+    b = np.where(possible, right, sample.looked - sample.wrong)
+    logs = _log_factorials(sample.population)
+    found = logs[a] - logs[a - sample.wrong] + logs[b] - logs[b - sample.looked + sample.wrong]
+    return np.where(possible, found, -np.inf)
+
+
+@lru_cache(maxsize=64)
+def _log_factorials(most: int) -> Floats:
+    return np.concatenate(([0.0], np.cumsum(np.log(np.arange(1, most + 1)))))
+
+
+def _hull(values: Sequence[float] | Floats) -> Floats:
+    """The greatest convex function below *values*."""
+    corners: list[int] = []
+    for i in range(len(values)):
+        while len(corners) > 1:
+            a, b = corners[-2:]
+            if (values[b] - values[a]) * (i - a) < (values[i] - values[a]) * (b - a):
+                break
+            corners.pop()
+        corners.append(i)
+    found: Floats = np.interp(np.arange(len(values)), corners, [values[corner] for corner in corners])
+    return found

@@ -1,0 +1,54 @@
+"""Draw pairs so that each part of a site has its share of any sample: by path template.
+
+A template is a URL without what is probably a value: digits, and what query parameters are set to. Within one,
+the order is the one given (shuffle it before); between them, the n-th of m stands at (n + shift)/m, with a shift
+of the stratum's own, so that each pair is as likely as any other to stand before a given place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from hashlib import blake2b
+
+from scrapy_dust.dust.validation import Pair
+
+_VALUE = re.compile(r"(?<==)[^&;#]*|\d+")
+#: Path segments that tell one part of a site from another.
+_DEPTH = 3
+
+
+def template_of(url: str) -> str:
+    """What *url* has in common with others of its kind."""
+    front, question, query = url.partition("#")[0].partition("?")
+    parts = _VALUE.sub("0", front).split("/")
+    # The last segment of a path is a page's own name, but for how it ends.
+    kind = parts[-1].rpartition(".")[2] if len(parts) > 3 and "." in parts[-1] else ""
+    return (
+        "/".join(parts[: 3 + _DEPTH][: max(3, len(parts) - 1)])
+        + "/."
+        + kind
+        + question
+        + _VALUE.sub("", query)
+    )
+
+
+def in_strata(pairs: Iterable[Pair], salt: str = "") -> list[Pair]:
+    """*pairs* in the order to draw them. *salt* makes the shifts another sample."""
+    strata: dict[str, list[Pair]] = {}
+    for pair in pairs:
+        strata.setdefault(template_of(pair.url), []).append(pair)
+    placed = [
+        ((number + _shift(salt, template)) / len(members), pair)
+        for template, members in strata.items()
+        for number, pair in enumerate(members)
+    ]
+    return [pair for _, pair in sorted(placed, key=lambda one: one[0])]
+
+
+def _shift(salt: str, template: str) -> float:
+    """From 0 to 1, and always the same."""
+    return (
+        int.from_bytes(blake2b(f"{salt} {template}".encode("utf-8", "surrogatepass"), digest_size=6).digest())
+        / 2**48
+    )
