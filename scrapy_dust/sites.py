@@ -7,6 +7,7 @@ The list of suffixes is the one that comes with tldextract; nothing is fetched.
 
 from __future__ import annotations
 
+import re
 from functools import cache, lru_cache
 from urllib.parse import urlsplit
 
@@ -18,8 +19,27 @@ def _extractor() -> tldextract.TLDExtract:
     return tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)
 
 
+# No user, no brackets, nothing to strip or to convert.
+_PLAIN = re.compile(r"[A-Za-z0-9._-]+(?::[0-9]+)?", re.ASCII)
+
+
 def site_of(url: str) -> str | None:
     """The site of *url*; None where it is no http(s) URL with a host."""
+    # Asked of every request and every line of a log, and nearly always of a host that was there before.
+    head = url.split("/", 3)
+    if len(head) > 2 and not head[1] and (head[0] == "http:" or head[0] == "https:"):
+        return _of_plain(head[2]) or parsed_site_of(url)
+    return parsed_site_of(url)
+
+
+@lru_cache(maxsize=65536)
+def _of_plain(netloc: str) -> str | None:
+    """The site of a netloc that reads the same however a URL is parsed; None where it may not."""
+    return site_of_host(netloc.lower()) if _PLAIN.fullmatch(netloc) else None
+
+
+def parsed_site_of(url: str) -> str | None:
+    """`site_of`, of any URL, in ten times the time."""
     try:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https"):

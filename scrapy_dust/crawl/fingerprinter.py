@@ -14,9 +14,16 @@ from weakref import WeakKeyDictionary
 
 from scrapy import signals
 from scrapy.utils.misc import build_from_crawler, load_object
+from scrapy.utils.request import RequestFingerprinter
 
 from scrapy_dust.crawl.media import spare_media
-from scrapy_dust.crawl.requests import canonical_request, fragment_for_scripts, without_fragment
+from scrapy_dust.crawl.requests import (
+    canonical_request,
+    fragment_for_scripts,
+    replaced,
+    seen_under,
+    without_fragment,
+)
 from scrapy_dust.crawl.rules import rules_of
 from scrapy_dust.stats import Stat
 
@@ -39,11 +46,12 @@ class DustRequestFingerprinter:
         rules = rules_of(crawler)
         fallback = load_object(rules.settings.fallback_request_fingerprinter_class)
         self._fallback: RequestFingerprinterProtocol = build_from_crawler(fallback, crawler)
+        self._under = seen_under if type(self._fallback) is RequestFingerprinter else replaced
         self._canonize = rules.canonize if rules.enforced else None
         self._keeps_fragments = rules.settings.enabled and rules.settings.rendered_fragments
         self._stats = crawler.stats
-        # By request: the dupefilter, the HTTP cache and the media pipelines all ask, and a canonical
-        # request is a new object, which the fallback's own cache does not know.
+        # By request: the dupefilter, the HTTP cache and the media pipelines all ask, and the fallback's own
+        # cache does not know what stands in for a request.
         self._keys: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
         rules.changed.append(self._keys.clear)
         self._crawler = crawler
@@ -60,7 +68,7 @@ class DustRequestFingerprinter:
         key = self._keys.get(request)
         if key is None:
             own = self._underneath
-            key = class_key(request, self._canonize, own, self._stats) or own(request)
+            key = class_key(request, self._canonize, own, self._stats, self._under) or own(request)
             self._keys[request] = key
         return key
 
@@ -88,10 +96,11 @@ def class_key(
     canonize: Callable[[str], str],
     fingerprint: Callable[[Request], bytes],
     stats: StatsCollector,
+    under: Callable[[Request, str], Request] = replaced,
 ) -> bytes | None:
     """The fingerprint of *request*'s canonical form; None where it is its own, or cannot be canonized."""
     try:
-        canonical = canonical_request(request, canonize)
+        canonical = canonical_request(request, canonize, under)
         if canonical is request:
             return None
         key = fingerprint(canonical)

@@ -61,7 +61,7 @@ class CrawlRules:
 
     def cover(self, url: str) -> bool:
         """Whether any rule speaks of *url*'s site."""
-        return bool(self.sites) and self.site_of(url) in self.sites
+        return self.canonizer.covers(url)
 
     def are_set_aside(self, url: str) -> bool:
         """Whether only what was asked for itself is filtered of *url*'s site."""

@@ -9,6 +9,8 @@ or the passes are used up. Deviations:
 - in a pass, parameter rules come before substring rules: what makes a path of a query leaves no parameters.
 
 So `Canonizer.canonize` is idempotent, and the identity for URLs of sites without rules.
+
+Rules are made ready (`site_rules`) when the first URL of their site comes.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from scrapy_dust.dust import site_rules
 from scrapy_dust.dust.rules import Rule, SubstringRule
+from scrapy_dust.dust.site_rules import SiteRules
 
 #: Raised by one whenever the same rules would give another key, so that old keys are never mixed with new ones.
 CANONIZER_VERSION = 1
@@ -40,7 +44,8 @@ class Canonizer:
         site_of: Callable[[str], str | None],
         passes: int = 10,
     ) -> None:
-        self._rules = {site: _in_order(of_site) for site, of_site in rules.items() if of_site}
+        self._rules = {site: of_site for site, of_site in rules.items() if of_site}
+        self._ready: dict[str | None, SiteRules] = {}
         self._site_of = site_of
         self._passes = passes
 
@@ -50,17 +55,18 @@ class Canonizer:
     def canonize(self, url: str) -> str:
         """The key of *url*'s class: a URL, not necessarily one that can be fetched."""
         site = self._site_of(url)
-        rules = self._rules.get(site) if site is not None else None
-        if not rules:
+        rules = self._ready.get(site) or self._make_ready(site)
+        if rules is None:
             return url
-        form = url
-        for _ in range(self._passes):
-            before = form
-            for rule in rules:
-                form = rule.apply(form)
-            if form == before:
-                return form if form == url or self._site_of(form) == site else url
-        return url
+        candidates = rules.candidates(url)
+        if not candidates:
+            return url
+        form, is_settled = rules.apply(url, candidates, self._passes)
+        return form if is_settled and (form == url or self._site_of(form) == site) else url
+
+    def covers(self, url: str) -> bool:
+        """Whether any rule speaks of *url*'s site."""
+        return self._site_of(url) in self._rules
 
     def rules(self, site: str) -> Sequence[Rule]:
         return self._rules.get(site, ())
@@ -68,6 +74,7 @@ class Canonizer:
     def drop(self, site: str, rule: Rule) -> None:
         """Go on as if *rule* had never been there."""
         self._rules[site] = tuple(one for one in self._rules.get(site, ()) if one != rule)
+        self._ready.pop(site, None)
 
     def only(self, site: str, rules: Collection[Rule]) -> Canonizer:
         """With these of *site*'s rules, and no others."""
@@ -79,33 +86,28 @@ class Canonizer:
 
         A further rule that changes none of these changes nothing about the URL's key.
         """
-        rules = self._rules.get(self._site_of(url) or "", ())
-        forms = [url]
-        for _ in range(self._passes):
-            before = forms[-1]
-            for rule in rules:
-                form = rule.apply(forms[-1])
-                if form != forms[-1]:
-                    forms.append(form)
-            if forms[-1] == before:
-                break
-        return tuple(forms)
+        return (url, *(after for _, _, after in self._steps(url)))
 
     def explain(self, url: str) -> tuple[Step, ...]:
         """Each rule that changed something on the way to `canonize`; empty where the URL is its own key."""
         if self.canonize(url) == url:
             return ()
-        steps: list[Step] = []
-        site = self._site_of(url)
-        form, before = url, ""
-        while form != before:
-            before = form
-            for rule in self._rules[site or ""]:
-                after = rule.apply(form)
-                if after != form:
-                    steps.append(Step(rule, form, after))
-                    form = after
-        return tuple(steps)
+        return tuple(Step(*step) for step in self._steps(url))
+
+    def _steps(self, url: str) -> list[site_rules.Step]:
+        steps: list[site_rules.Step] = []
+        rules = self._make_ready(self._site_of(url))
+        if rules is not None:
+            rules.apply(url, rules.candidates(url), self._passes, steps)
+        return steps
+
+    def _make_ready(self, site: str | None) -> SiteRules | None:
+        of_site = self._rules.get(site) if site is not None else None
+        if site is None or of_site is None:
+            return None
+        if site not in self._ready:
+            self._ready[site] = SiteRules(site, _in_order(of_site))
+        return self._ready[site]
 
 
 def _in_order(rules: Sequence[Rule]) -> tuple[Rule, ...]:

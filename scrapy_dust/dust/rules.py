@@ -52,12 +52,7 @@ class SubstringRule:
 
     def _fits(self, head: str, rest: str) -> bool:
         left, right = head[-1:], rest[:1]
-        return all(
-            is_token_boundary(left, middle[:1]) and is_token_boundary(middle[-1:], right)
-            if middle
-            else is_token_boundary(left, right)
-            for middle in (self.alpha, self.beta)
-        )
+        return _stands_between(left, self.alpha, right) and _stands_between(left, self.beta, right)
 
     def reversed(self) -> SubstringRule:
         return SubstringRule(self.beta, self.alpha, self.start, self.end)
@@ -65,6 +60,12 @@ class SubstringRule:
     def __str__(self) -> str:
         head, tail = "^" * self.start, "$" * self.end
         return f"{head}{self.alpha}{tail} → {head}{self.beta}{tail}"
+
+
+def _stands_between(left: str, tokens: str, right: str) -> bool:
+    if not tokens:
+        return is_token_boundary(left, right)
+    return is_token_boundary(left, tokens[0]) and is_token_boundary(tokens[-1], right)
 
 
 class Parameter(NamedTuple):
@@ -88,8 +89,9 @@ def parameters(url: str) -> Iterator[Parameter]:
     stop = url.find("#")
     stop = len(url) if stop < 0 else stop
     question = url.find("?", 0, stop)
-    for match in _PATH_PARAMETER.finditer(url, 0, stop if question < 0 else question):
-        yield Parameter(match[1], match.start(1), match.start(2), match.end(2))
+    if ";" in url:
+        for match in _PATH_PARAMETER.finditer(url, 0, stop if question < 0 else question):
+            yield Parameter(match[1], match.start(1), match.start(2), match.end(2))
     if question >= 0:
         for match in _QUERY_PARAMETER.finditer(url, question, stop):
             yield Parameter(match[1], match.start(1), match.start(2), match.end(2))

@@ -36,7 +36,7 @@ def is_token_boundary(left: str, right: str) -> bool:
 
     Either may be empty: the end of the URL.
     """
-    return not (left and right and left.isascii() and right.isascii() and left.isalnum() and right.isalnum())
+    return not (left.isalnum() and right.isalnum() and left.isascii() and right.isascii())
 
 
 @dataclass(frozen=True, slots=True)

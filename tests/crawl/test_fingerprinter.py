@@ -8,13 +8,20 @@ import subprocess
 import sys
 
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 from scrapy import FormRequest, Request
+from scrapy.http import JsonRequest
+from scrapy.utils import trackref
 from scrapy.utils.request import RequestFingerprinter, fingerprint
 from scrapy.utils.test import get_crawler
+from w3lib.url import safe_url_string
 
 from scrapy_dust import DustRequestFingerprinter
+from scrapy_dust.crawl.requests import _SAFE, seen_under
 from scrapy_dust.dust.rules import ParameterRule, SubstringRule
 from tests.crawl.crawling import QUIET, write_rules
+from tests.strategies import scraps, urls
 
 RULES = {"example.com": [ParameterRule("sid"), SubstringRule("/index.html", "/", end=True)]}
 URL = "http://www.example.com/a/?sid=1&b=2"
@@ -86,15 +93,53 @@ def test_a_fingerprint_is_made_once_by_the_fingerprinter_underneath(with_example
     assert underneath.asked[1] is untouched
 
 
-def test_a_request_that_cannot_be_canonized_keeps_its_own_fingerprint(with_example_rules):
-    class Odd(Request):
-        def __init__(self, url, needed, **rest):
-            super().__init__(url, **rest)
+class Odd(Request):
+    def __init__(self, url, needed, **rest):
+        super().__init__(url, **rest)
 
-    crawler = get_crawler(settings_dict=with_example_rules)
+
+def test_a_request_that_cannot_be_canonized_keeps_its_own_fingerprint(with_example_rules):
+    crawler = get_crawler(settings_dict=with_example_rules | {"REQUEST_FINGERPRINTER_CLASS": Counting})
     odd = Odd(URL, needed=1)
-    assert crawler.request_fingerprinter.fingerprint(odd) == fingerprint(odd)
+    assert crawler.request_fingerprinter.fingerprint(odd) == b"f" + fingerprint(odd)
     assert crawler.stats.get_value("dust/canonize_errors") == 1
+
+
+def test_scrapys_fingerprinter_needs_no_second_request(ours):
+    canonical = Odd("http://www.example.com/a/?b=2", needed=1)
+    trackref.live_refs.clear()
+    odd = Odd(URL, needed=1)
+    assert ours.fingerprint(odd) == fingerprint(canonical)
+    assert list(trackref.live_refs[Odd]) == [odd]
+    assert Request not in trackref.live_refs
+
+
+@pytest.mark.parametrize("request_class", [Request, FormRequest, JsonRequest])
+def test_a_fingerprint_is_the_one_of_a_request_for_the_canonical_url(request_class):
+    crawler = get_crawler()
+
+    @given(urls(), urls() | scraps(), st.binary(max_size=3), st.sampled_from(("utf-8", "latin-1", "cp1252")))
+    def is_the_same(url, form, body, encoding):
+        request = request_class(url, body=body, encoding=encoding)
+        try:
+            expected = fingerprint(request.replace(url=form))
+        except ValueError:
+            with pytest.raises(ValueError, match=r"\w"):
+                seen_under(request, form)
+        else:
+            assert RequestFingerprinter(crawler).fingerprint(seen_under(request, form)) == expected
+
+    is_the_same()
+
+
+safe = st.text("aZ0/._~=&?;,+:@%!-", max_size=12)
+
+
+@settings(max_examples=500)
+@given(st.builds("{}://{}/{}".format, st.sampled_from(("http", "https")), st.text("a0.-", max_size=6), safe))
+def test_what_is_taken_for_safe_is_safe(url):
+    assume(_SAFE.fullmatch(url))
+    assert safe_url_string(url) == url == safe_url_string(url, "cp1252")
 
 
 def test_a_page_that_a_renderer_fetches_is_canonized_where_the_renderer_looks(ours):

@@ -1,0 +1,192 @@
+"""Fingerprints with rules in force: ``python -m benchmarks.keys [--quick] [--json]``.
+
+100,000 requests to 1,000 sites with 10 rules each. A rule changes a third of them (on half of the sites it takes a
+parameter away, on the other half an ``index.html``), and none the other two thirds. The other rules of a site
+never fire; every third of them has a word that occurs in the URLs. All requests are new in each round, since the
+fingerprinters remember what they were asked.
+
+Then the same number of requests to 100 sites under 1, 100 and 1,000 rules a site: what a request costs must not
+depend on it. Each is measured in turns with Scrapy's `RequestFingerprinter`, in CPU time, best of the rounds.
+duplicate-url-discarder is measured too where it is installed with its rules (``pip install
+duplicate-url-discarder duplicate-url-discarder-rules``).
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import random
+import time
+import tracemalloc
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from scrapy import Request, Spider
+from scrapy.crawler import Crawler
+from scrapy.utils.request import RequestFingerprinter
+from scrapy.utils.test import get_crawler
+
+from scrapy_dust.addon import Addon
+from scrapy_dust.dust.canonization import Canonizer
+from scrapy_dust.dust.rules import ParameterRule, Rule, SubstringRule
+from scrapy_dust.rule_book import Entry, RuleBook
+from scrapy_dust.rule_book.document import Document
+from scrapy_dust.sites import site_of
+
+WORDS = tuple(f"w{number}" for number in range(40))
+
+#: Rules in all, and over how many sites. The first is the one that is promised about.
+LOADS = ((10_000, 1_000), (100, 100), (10_000, 100), (100_000, 100))
+
+#: Which requests a rule changes, to choose from.
+MIXES = {"a third touched": (True, False, False), "all touched": (True,), "none touched": (False,)}
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Of a fingerprint."""
+
+    whose: str
+    rules: int
+    sites: int
+    requests: str  #: which of them
+    microseconds: float
+    scrapy: float  #: microseconds of Scrapy's fingerprinter for the same requests
+
+    @property
+    def ratio(self) -> float:
+        return self.microseconds / self.scrapy
+
+
+def urls(count: int, sites: int, touched: Sequence[bool]) -> list[str]:
+    """Of 20 to 30 tokens; each changed by a rule or not, as chosen from *touched*."""
+    chance = random.Random(7)
+    made: list[str] = []
+    for _ in range(count):
+        site, folders = chance.randrange(sites), "/".join(chance.choices(WORDS, k=3))
+        page = f"http://www.site{site}.test/{folders}/story-{chance.randrange(count)}/"
+        if chance.choice(touched):
+            made.append(page + ("index.html" if site % 2 else f"?sid={chance.randrange(9)}"))
+        else:
+            made.append(page + chance.choice(("", f"?page={chance.randrange(9)}")))
+    return made
+
+
+def rules(count: int, sites: int) -> dict[str, tuple[Rule, ...]]:
+    """*count* rules in all, of which the first of each site fires on `urls`."""
+    firing: tuple[Rule, Rule] = (ParameterRule("sid"), SubstringRule("/index.html", "/", end=True))
+    idle: list[Rule] = []
+    for number in range(count // sites - 1):
+        word = WORDS[number % len(WORDS)]
+        kinds: tuple[Rule, ...] = (
+            ParameterRule(f"p{number}"),
+            SubstringRule(f"/old{number}/", f"/new{number}/"),
+            SubstringRule(f"/{word}/{'-' * (number // len(WORDS) + 1)}", f"/{word}/"),
+        )
+        idle.append(kinds[number % 3])
+    return {f"site{site}.test": (firing[site % 2], *idle) for site in range(sites)}
+
+
+def crawler_with(by_site: dict[str, tuple[Rule, ...]]) -> Crawler:
+    book = RuleBook(Document({site: tuple(map(Entry, of_site)) for site, of_site in by_site.items()}))
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "rules.json")
+        book.save(path)
+        return get_crawler(Spider, {"DUST_RULES": [str(path)], "ADDONS": {Addon: 900}})
+
+
+def discarder() -> Callable[[Request], bytes] | None:
+    """duplicate-url-discarder with all of the rules that are published for it."""
+    try:
+        settings = {"DUD_LOAD_RULE_PATHS": import_module("duplicate_url_discarder_rules").RULE_PATHS}
+        ours = import_module("duplicate_url_discarder").Fingerprinter
+    except ImportError:
+        return None
+    # Or it asks publicsuffix.org for the list of suffixes, which comes with tldextract too.
+    module = import_module("tldextract.tldextract")
+    module.TLD_EXTRACTOR = module.TLDExtract(suffix_list_urls=(), cache_dir=None)
+    fingerprint: Callable[[Request], bytes] = ours(get_crawler(Spider, settings)).fingerprint
+    return fingerprint
+
+
+def seconds(fingerprint: Callable[[Request], bytes], of: list[str]) -> float:
+    requests = [Request(url) for url in of]
+    gc.collect()
+    begun = time.process_time()
+    for request in requests:
+        fingerprint(request)
+    return time.process_time() - begun
+
+
+def compare(fingerprint: Callable[[Request], bytes], of: list[str], rounds: int) -> tuple[float, float]:
+    """Microseconds a request: its own and those of Scrapy's fingerprinter."""
+    scrapys = RequestFingerprinter().fingerprint
+    pairs = [(seconds(fingerprint, of), seconds(scrapys, of)) for _ in range(rounds)]
+    own, scrapy = (min(times) / len(of) * 1e6 for times in zip(*pairs, strict=True))
+    return own, scrapy
+
+
+def costs(*, quick: bool) -> list[Cost]:
+    count, rounds = (2_000, 2) if quick else (100_000, 3)
+    found: list[Cost] = []
+    for number, sites in LOADS:
+        fingerprint = crawler_with(rules(number, sites)).request_fingerprinter.fingerprint
+        for which in MIXES if sites == 1_000 else ("a third touched",):
+            asked = urls(count, sites, MIXES[which])
+            found.append(Cost("ours", number, sites, which, *compare(fingerprint, asked, rounds)))
+    if (theirs := discarder()) is not None:
+        asked = urls(count, 1_000, MIXES["a third touched"])
+        found.append(
+            Cost("duplicate-url-discarder", 382, 0, "a third touched", *compare(theirs, asked, rounds))
+        )
+    return found
+
+
+def bytes_per_rule() -> tuple[float, float]:
+    """What a rule takes that was read from a rule book, and what it takes besides once its site was met."""
+    asked = urls(20_000, 1_000, (False,))
+    tracemalloc.start()
+    by_site = rules(100_000, 1_000)
+    content = RuleBook(Document({site: tuple(map(Entry, of)) for site, of in by_site.items()}))._content()
+    del by_site
+    gc.collect()
+    before = tracemalloc.get_traced_memory()[0]
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "rules.json")
+        path.write_bytes(content)
+        canonizer = Canonizer(RuleBook.load([str(path)]).rules_by_site(), site_of)
+    gc.collect()
+    loaded = tracemalloc.get_traced_memory()[0]
+    for url in asked:
+        canonizer.canonize(url)
+    gc.collect()
+    met = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    return (loaded - before) / 100_000, (met - loaded) / 100_000
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.keys", description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="small inputs, for a check that it runs")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    found = costs(quick=options.quick)
+    read, met = bytes_per_rule()
+    if options.json:
+        said = [asdict(cost) | {"ratio": cost.ratio} for cost in found]
+        print(json.dumps({"costs": said, "bytes_per_rule": {"read": read, "met": met}}, indent=2))
+        return
+    for cost in found:
+        print(
+            f"{cost.whose}, {cost.rules} rules, {cost.sites} sites, {cost.requests}: {cost.microseconds:.1f} µs, "
+            f"{cost.ratio:.2f} times the {cost.scrapy:.1f} µs of Scrapy's RequestFingerprinter"
+        )
+    print(f"Memory of a rule: {read:.0f} bytes as read, {met:.0f} more once its site was met")
+
+
+if __name__ == "__main__":
+    main()
