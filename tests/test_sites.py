@@ -10,7 +10,18 @@ from scrapy_dust.sites import parsed_site_of, site_of
 from tests.strategies import any_urls
 
 NETLOCS = st.text("aB1.-_:@[]?#\\ \t\né%", max_size=9) | st.sampled_from(
-    ("A.example", "a.example:80", "u@a.example", "[::1]", "127.0.0.1:8080", "a.co.uk", "co.uk", "x", ".", "..")
+    (
+        "A.example",
+        "a.example:80",
+        "u@a.example",
+        "[::1]",
+        "127.0.0.1:8080",
+        "a.co.uk",
+        "co.uk",
+        "x",
+        ".",
+        "..",
+    )
 )
 FORMS = st.builds(
     "{}{}{}{}".format,

@@ -14,17 +14,17 @@ from weakref import WeakKeyDictionary
 
 from scrapy import signals
 from scrapy.utils.misc import build_from_crawler, load_object
-from scrapy.utils.request import RequestFingerprinter
 
 from scrapy_dust.crawl.media import spare_media
 from scrapy_dust.crawl.requests import (
+    beside_fragment,
     canonical_request,
     fragment_for_scripts,
-    replaced,
-    seen_under,
+    is_plain,
     without_fragment,
 )
 from scrapy_dust.crawl.rules import rules_of
+from scrapy_dust.crawl.scrapys_keys import are_known, as_requested, scrapys_key
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
@@ -46,12 +46,11 @@ class DustRequestFingerprinter:
         rules = rules_of(crawler)
         fallback = load_object(rules.settings.fallback_request_fingerprinter_class)
         self._fallback: RequestFingerprinterProtocol = build_from_crawler(fallback, crawler)
-        self._under = seen_under if type(self._fallback) is RequestFingerprinter else replaced
+        self._is_known = are_known(self._fallback)
         self._canonize = rules.canonize if rules.enforced else None
         self._keeps_fragments = rules.settings.enabled and rules.settings.rendered_fragments
         self._stats = crawler.stats
-        # By request: the dupefilter, the HTTP cache and the media pipelines all ask, and the fallback's own
-        # cache does not know what stands in for a request.
+        # By request: the dupefilter, the HTTP cache and the media pipelines all ask.
         self._keys: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
         rules.changed.append(self._keys.clear)
         self._crawler = crawler
@@ -67,9 +66,25 @@ class DustRequestFingerprinter:
             return self._underneath(request)
         key = self._keys.get(request)
         if key is None:
-            own = self._underneath
-            key = class_key(request, self._canonize, own, self._stats, self._under) or own(request)
-            self._keys[request] = key
+            key = self._keys[request] = self._key(request, self._canonize)
+        return key
+
+    def _key(self, request: Request, canonize: Callable[[str], str]) -> bytes:
+        if self._is_known and is_plain(request):
+            try:
+                return self._scrapys(request, canonize)
+            except ValueError:  # a form that is no URL: what comes of it is decided, and counted, below
+                pass
+        own = self._underneath
+        return class_key(request, canonize, own, self._stats) or own(request)
+
+    def _scrapys(self, request: Request, canonize: Callable[[str], str]) -> bytes:
+        url = request.url
+        form = beside_fragment(url, canonize) if "#" in url else canonize(url)
+        if form == url:
+            return scrapys_key(request, url)
+        key = scrapys_key(request, as_requested(form, request.encoding))
+        self._stats.inc_value(Stat.CANONIZED.value)
         return key
 
     def _spider_opened(self) -> None:
@@ -96,11 +111,10 @@ def class_key(
     canonize: Callable[[str], str],
     fingerprint: Callable[[Request], bytes],
     stats: StatsCollector,
-    under: Callable[[Request, str], Request] = replaced,
 ) -> bytes | None:
     """The fingerprint of *request*'s canonical form; None where it is its own, or cannot be canonized."""
     try:
-        canonical = canonical_request(request, canonize, under)
+        canonical = canonical_request(request, canonize)
         if canonical is request:
             return None
         key = fingerprint(canonical)

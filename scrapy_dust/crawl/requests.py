@@ -5,12 +5,10 @@ Facts about other packages stand here and nowhere else. None of them but Scrapy 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 from scrapy.http.request import NO_CALLBACK
-from w3lib.url import safe_url_string
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -40,13 +38,6 @@ ORIGINAL_URL = "dust_original_url"
 AS_WRITTEN = "_dust_as_written"
 
 
-# What a request to a renderer has one of in its meta.
-_RENDERERS = frozenset(("playwright", "splash", "_splash_processed"))
-
-# What nearly no request has, so that it is the URL alone that says which rules apply.
-_SPECIAL = _RENDERERS | {OPT_OUT, "verbatim_url"}
-
-
 def follows_rules(request: Request) -> bool:
     """Whether rules may change this request's key."""
     meta = request.meta
@@ -59,6 +50,17 @@ def follows_rules(request: Request) -> bool:
         # scrapy-splash sends each request twice, the second time to the renderer. If both had the key of
         # the page, the second would be a duplicate of the first.
         and not is_rendered(request)
+    )
+
+
+# Names in meta without which the URL alone says which rules apply.
+_SPECIAL = frozenset((OPT_OUT, "verbatim_url", "splash", "_splash_processed", "playwright"))
+
+
+def is_plain(request: Request) -> bool:
+    """Whether rules may change its key, and go by its URL alone: of nearly every request, and quick to see."""
+    return (
+        request.method == "GET" and _SPECIAL.isdisjoint(request.meta) and request.callback is not NO_CALLBACK
     )
 
 
@@ -127,7 +129,7 @@ def runs_scripts(request: Request) -> bool:
 
 def fragment_for_scripts(request: Request) -> str:
     """What the scripts of the page that is asked for are given to go by; none where none run."""
-    if _RENDERERS.isdisjoint(request.meta) or is_rendered(request) or not runs_scripts(request):
+    if is_rendered(request) or not runs_scripts(request):
         return ""
     return (_splash_url(request.meta) or request.url).partition("#")[2]
 
@@ -137,33 +139,17 @@ def without_fragment(request: Request) -> Request:
     return _with_urls(request, lambda url: url.partition("#")[0])
 
 
-def replaced(request: Request, url: str) -> Request:
-    """*request* for *url*."""
-    return request.replace(url=url)
+def canonical_request(request: Request, canonize: Callable[[str], str]) -> Request:
+    """The request that *request* shares its key with; *request* itself where no rule changes it."""
+    if not follows_rules(request):
+        return request
+    if "#" in request.url and not runs_scripts(request):
+        return _with_urls(request, lambda url: beside_fragment(url, canonize))
+    return _with_urls(request, canonize)
 
 
-def canonical_request(
-    request: Request,
-    canonize: Callable[[str], str],
-    under: Callable[[Request, str], Request] = replaced,
-) -> Request:
-    """The request that *request* shares its key with; *request* itself where no rule changes it.
-
-    *under* makes it where only the URL differs.
-    """
-    is_special = not _SPECIAL.isdisjoint(request.meta)
-    if is_special or request.method != "GET" or request.callback is NO_CALLBACK:
-        if not follows_rules(request):
-            return request
-        if runs_scripts(request):
-            return _with_urls(request, canonize)
-    url = request.url
-    # No server is told the fragment, so no rule is asked about it.
-    form = _beside_fragment(url, canonize) if "#" in url else canonize(url)
-    return request if form == url else under(request, form)
-
-
-def _beside_fragment(url: str, canonize: Callable[[str], str]) -> str:
+def beside_fragment(url: str, canonize: Callable[[str], str]) -> str:
+    """*url* as *canonize* makes it where no scripts run: no server is told the fragment, so no rule is either."""
     plain, mark, fragment = url.partition("#")
     return canonize(plain) + mark + fragment
 
@@ -187,34 +173,3 @@ def _splash_url(meta: dict[str, Any]) -> str | None:
     args = splash.get("args") if isinstance(splash, dict) else None
     url = args.get("url") if isinstance(args, dict) else None
     return url if isinstance(url, str) else None
-
-
-def seen_under(request: Request, url: str) -> Request:
-    """*request* as Scrapy's own fingerprinter would see it if it were for *url*, in a tenth of the time.
-
-    Fingerprinters of other packages may look at more than attributes; they are given a request.
-    """
-    return cast("Request", _SeenUnder(request, url if _SAFE.fullmatch(url) else _safe(url, request.encoding)))
-
-
-class _SeenUnder:
-    __slots__ = ("__weakref__", "_request", "body", "meta", "method", "url")
-
-    def __init__(self, request: Request, url: str) -> None:
-        self._request = request
-        self.url = url
-        self.method, self.body, self.meta = request.method, request.body, request.meta
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._request, name)
-
-
-# What a request makes of its URL, `safe_url_string`, leaves such a URL as it is.
-_SAFE = re.compile(r"https?://[a-z0-9.-]+/[A-Za-z0-9/._~=&;,+:@%!-]*(?:\?[A-Za-z0-9/._~=&?;,+:@%!-]+)?")
-
-
-def _safe(url: str, encoding: str) -> str:
-    safe = safe_url_string(url, encoding)
-    if "://" not in safe:
-        raise ValueError(f"Missing scheme in request url: {safe}")  # as Request says it
-    return safe

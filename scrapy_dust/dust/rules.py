@@ -80,21 +80,23 @@ class Parameter(NamedTuple):
 # Thesis §5.3: a name is preceded by ? or &, and followed by = and the value, up to & or the end. Beyond it:
 # the same for ; (path parameters, and query strings such as Apache's ?C=N;O=D), where a ; that no name=
 # follows belongs to the value; and a fragment ends the query.
-_PATH_PARAMETER = re.compile(r";([^;=/?#&]+)=([^;/?#&]*)")
+_PATH_PARAMETER = re.compile(r"(?<=;)([^;=/?#&]+)=([^;/?#&]*)")
 _QUERY_PARAMETER = re.compile(r"(?<=[?&;])([^&;=#]+)=([^&;#]*(?:;(?![^&;=#]+=)[^&;#]*)*)")
 
 
 def parameters(url: str) -> Iterator[Parameter]:
     """The parameters of *url*, from left to right."""
-    stop = url.find("#")
-    stop = len(url) if stop < 0 else stop
+    for match in _parameters(url):
+        yield Parameter(match[1], match.start(1), match.start(2), match.end(2))
+
+
+def _parameters(url: str) -> list[re.Match[str]]:
+    stop = url.find("#") if "#" in url else len(url)
     question = url.find("?", 0, stop)
-    if ";" in url:
-        for match in _PATH_PARAMETER.finditer(url, 0, stop if question < 0 else question):
-            yield Parameter(match[1], match.start(1), match.start(2), match.end(2))
-    if question >= 0:
-        for match in _QUERY_PARAMETER.finditer(url, question, stop):
-            yield Parameter(match[1], match.start(1), match.start(2), match.end(2))
+    in_query = [*_QUERY_PARAMETER.finditer(url, question, stop)] if question >= 0 else []
+    if ";" not in url:
+        return in_query
+    return [*_PATH_PARAMETER.finditer(url, 0, stop if question < 0 else question), *in_query]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,24 +108,24 @@ class ParameterRule:
 
     def apply(self, url: str) -> str:
         """*url* with every parameter of this name left out, or set to the value."""
-        if self.name not in url:
+        if f"{self.name}=" not in url:
             return url
-        for parameter in reversed([p for p in parameters(url) if p.name == self.name]):
+        for match in reversed([match for match in _parameters(url) if match[1] == self.name]):
             if self.value is not None:
-                url = url[: parameter.value_begin] + self.value + url[parameter.end :]
+                url = url[: match.start(2)] + self.value + url[match.end() :]
             else:
-                url = _without(url, parameter)
+                url = _without(url, match.start(), match.end())
         return url
 
     def __str__(self) -> str:
         return f"{self.name}=* → " + ("(left out)" if self.value is None else f"{self.name}={self.value}")
 
 
-def _without(url: str, parameter: Parameter) -> str:
-    rest = url[parameter.end :]
-    if url[parameter.begin - 1] == "?" and rest[:1] in ("&", ";"):
-        return url[: parameter.begin] + rest[1:]
-    return url[: parameter.begin - 1] + rest
+def _without(url: str, begin: int, end: int) -> str:
+    rest = url[end:]
+    if url[begin - 1] == "?" and rest[:1] in ("&", ";"):
+        return url[:begin] + rest[1:]
+    return url[: begin - 1] + rest
 
 
 Rule = SubstringRule | ParameterRule

@@ -41,24 +41,24 @@ class SiteRules:
         self._rules = tuple(rules)
         #: Word → the places of the rules to try where a URL has it.
         self._by_word = _by_rarest_word(self._rules, {*_COMMON, *words_of(site)})
-        self._words = frozenset(self._by_word)
+        self._words = set(self._by_word)
         #: Without a word to look up (a slash at the end, say), tried on every URL.
         self._wordless = tuple(place for place, rule in enumerate(self._rules) if not _words_needed(rule))
-        self._wordless_rules = tuple(self._rules[place] for place in self._wordless)
 
-    def candidates(self, url: str) -> list[int]:
+    def candidates(self, url: str) -> Sequence[int]:
         """The places of the rules that may come to change *url*, ascending; none where no rule applies to it."""
-        words = words_of(url)
-        if self._words.isdisjoint(words):
-            for rule in self._wordless_rules:
-                if rule.apply(url) != url:
-                    break
-            else:
-                return []
-        return self._with(self._wordless, words)
+        found = self._words.intersection(words_of(url))
+        if not found:
+            return self._wordless if self._wordless and self._begins(url) else ()
+        if len(found) == 1 and not self._wordless:
+            return self._by_word[found.pop()]
+        return self._with(self._wordless, found)
+
+    def _begins(self, url: str) -> bool:
+        return any(self._rules[place].apply(url) != url for place in self._wordless)
 
     def apply(
-        self, url: str, candidates: list[int], passes: int, steps: list[Step] | None = None
+        self, url: str, candidates: Sequence[int], passes: int, steps: list[Step] | None = None
     ) -> tuple[str, bool]:
         """What the rules make of *url*, and whether a pass was reached that changed nothing.
 
@@ -103,7 +103,7 @@ def _by_rarest_word(rules: Sequence[Rule], common: set[Word]) -> dict[Word, tupl
     return chosen
 
 
-def _words_needed(rule: Rule) -> set[Word]:
+def _words_needed(rule: object) -> set[Word]:
     """Words without which *rule* changes no URL; empty where none is known."""
     if isinstance(rule, SubstringRule):
         return set(words_of(rule.alpha))
@@ -112,7 +112,7 @@ def _words_needed(rule: Rule) -> set[Word]:
     return set()
 
 
-def _words_made(rule: Rule, form: str) -> list[Word]:
+def _words_made(rule: object, form: str) -> list[Word]:
     """The words that *form*, just made by *rule*, can have and the form before had not."""
     if isinstance(rule, SubstringRule):
         return words_of(rule.beta)

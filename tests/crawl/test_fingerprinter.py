@@ -18,7 +18,7 @@ from scrapy.utils.test import get_crawler
 from w3lib.url import safe_url_string
 
 from scrapy_dust import DustRequestFingerprinter
-from scrapy_dust.crawl.requests import _SAFE, seen_under
+from scrapy_dust.crawl.scrapys_keys import _SAFE, are_known, as_requested, scrapys_key
 from scrapy_dust.dust.rules import ParameterRule, SubstringRule
 from tests.crawl.crawling import QUIET, write_rules
 from tests.strategies import scraps, urls
@@ -114,20 +114,24 @@ def test_scrapys_fingerprinter_needs_no_second_request(ours):
     assert Request not in trackref.live_refs
 
 
-@pytest.mark.parametrize("request_class", [Request, FormRequest, JsonRequest])
-def test_a_fingerprint_is_the_one_of_a_request_for_the_canonical_url(request_class):
-    crawler = get_crawler()
+def test_scrapys_keys_are_known_of_its_own_fingerprinter_alone():
+    assert are_known(RequestFingerprinter())
+    assert not are_known(Counting())
 
+
+@pytest.mark.parametrize("request_class", [Request, FormRequest, JsonRequest])
+def test_scrapys_key_is_the_one_of_a_request_for_that_url(request_class):
     @given(urls(), urls() | scraps(), st.binary(max_size=3), st.sampled_from(("utf-8", "latin-1", "cp1252")))
     def is_the_same(url, form, body, encoding):
         request = request_class(url, body=body, encoding=encoding)
+        assert scrapys_key(request, request.url) == fingerprint(request)
         try:
             expected = fingerprint(request.replace(url=form))
         except ValueError:
             with pytest.raises(ValueError, match=r"\w"):
-                seen_under(request, form)
+                as_requested(form, encoding)
         else:
-            assert RequestFingerprinter(crawler).fingerprint(seen_under(request, form)) == expected
+            assert scrapys_key(request, as_requested(form, encoding)) == expected
 
     is_the_same()
 
