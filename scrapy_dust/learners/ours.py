@@ -10,7 +10,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 from scrapy_dust.dust.edits.learning import EditParams, learn_edits
-from scrapy_dust.dust.pages import SiteLog, with_redirects
+from scrapy_dust.dust.pages import Page, SiteLog, with_redirects
+from scrapy_dust.learners.clusters import content_of
 from scrapy_dust.learners.learner import Learned, unchanged
 from scrapy_dust.sites import site_of
 
@@ -19,13 +20,14 @@ from scrapy_dust.sites import site_of
 class Dust:
     max_loss: float = EditParams().budget  #: contents that may be lost, per URL
     max_risk: float = EditParams().max_risk  #: of each edit
+    near: bool = False  #: what is nearly equal is one content, and not only equal texts
     name: str = "dust"
 
     def learn(self, site: str, log: SiteLog) -> Learned:
-        contents: dict[str, Hashable] = {
-            page.url: None if page.volatile else page.text_digest for page in with_redirects(log)
-        }
-        found = learn_edits(contents, EditParams(budget=self.max_loss, max_risk=self.max_risk))
+        content = _nearly if self.near else _text_of
+        contents = {page.url: None if page.volatile else content(page) for page in with_redirects(log)}
+        params = EditParams(budget=self.max_loss, max_risk=self.max_risk)
+        found = learn_edits(contents, params, log.redirects)
         if not found.learned:
             return Learned(unchanged)
         of_site = found.function
@@ -37,3 +39,12 @@ class Dust:
             return formed if site_of(formed) == site else url
 
         return Learned(key, tuple(map(str, of_site.edits)))
+
+
+def _text_of(page: Page) -> Hashable:
+    return page.text_digest
+
+
+def _nearly(page: Page) -> Hashable:
+    """What the site itself calls one page, where titles agree; else equal sketches and titles."""
+    return (page.canonical, page.title) if page.canonical else content_of(page)

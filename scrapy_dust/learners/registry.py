@@ -31,5 +31,6 @@ LEARNERS: Mapping[str, Callable[[], Learner]] = {
     "maybedont": MaybeDont,
     "dustmine": Mined,
     "dust": Dust,
+    "dust-near": lambda: Dust(near=True, name="dust-near"),
     "dust-bold": lambda: Dust(max_loss=0.01, max_risk=0.25, name="dust-bold"),
 }

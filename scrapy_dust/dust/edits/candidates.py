@@ -13,7 +13,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from scrapy_dust.dust.edits.anatomy import Anatomy
+from scrapy_dust.dust.edits.anatomy import Anatomy, anatomy_of
 from scrapy_dust.dust.edits.differences import differences, smallness
 from scrapy_dust.dust.edits.edit import Edit
 from scrapy_dust.dust.edits.operation import Operation
@@ -21,6 +21,7 @@ from scrapy_dust.dust.edits.paths import CollapseRepeats, DropSlash
 from scrapy_dust.dust.edits.queries import DropEmpty, DropRepeated, SortParameters
 from scrapy_dust.dust.edits.rewriting import rewrites
 from scrapy_dust.dust.edits.spellings import Decode, DropFragment, DropWww, FoldCase, OneScheme, PlainHost
+from scrapy_dust.dust.edits.substituting import substitutions
 
 #: What is looked at on every site: it needs no example to be thought of, only to be believed.
 EVERYWHERE: tuple[Operation, ...] = (
@@ -48,6 +49,17 @@ class Proposal:
 
     edit: Edit
     contents: int | None
+
+
+def declared(redirects: Mapping[str, str]) -> list[Proposal]:
+    """Forms of URLs that a server redirects to other forms: each redirect says so by itself."""
+    alike: dict[object, list[tuple[Anatomy, Anatomy, Hashable]]] = {}
+    for url, target in sorted(redirects.items()):
+        form = anatomy_of(url)
+        alike.setdefault((len(form.path), form.path[1:2]), []).append((form, anatomy_of(target), url))
+    return [
+        Proposal(Edit((rule,)), 1) for of_form in alike.values() for rule in rewrites(of_form, directed=True)
+    ]
 
 
 def proposals(groups: Mapping[Hashable, Sequence[Anatomy]], many: int) -> list[Proposal]:
@@ -90,6 +102,8 @@ def edits_between(one: Anatomy, other: Anatomy) -> Iterable[Edit]:
     places = differences(one, other)
     if not places or len(places) > _PLACES:
         return
+    for rule in substitutions(one, other):
+        yield Edit((rule,))
     for alternatives in places:
         for operation in alternatives:
             yield Edit((operation,))

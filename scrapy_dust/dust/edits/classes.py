@@ -41,6 +41,7 @@ class Effect:
     good: tuple[Merge, ...] = ()
     bad: tuple[Merge, ...] = ()
     unknown: int = 0  #: merges of pages of which at most one is known
+    endless: bool = False  #: with it, some URL comes to no end
 
     @property
     def saves(self) -> int:
@@ -88,7 +89,9 @@ class Classes:
             if edited is form or edited == form:
                 continue
             end = self.function.end_of(edited, edit)
-            if end is not None and (target := end.url) != key:
+            if end is None:
+                return Effect({}, endless=True)
+            if (target := end.url) != key:
                 moved[key] = target
         return self._merges(moved)
 

@@ -100,6 +100,21 @@ class KeyFunction:
                 return url
         return None
 
+    def touching(self, url: str) -> frozenset[Edit]:
+        """The edits that change something on the way of *url*, to wherever it leads."""
+        found: set[Edit] = set()
+        form = anatomy_of(url)
+        for _ in range(self._passes):
+            before = form
+            for edit in self.edits:
+                after = edit.edit(form)
+                if after != form:
+                    found.add(edit)
+                form = after
+            if form == before:
+                break
+        return frozenset(found)
+
     def explain(self, url: str) -> tuple[Step, ...]:
         """Each edit that changed something on the way to the key; empty where the URL is its own."""
         if self(url) == url:

@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from scrapy_dust.dust.edits.anatomy import Anatomy
-from scrapy_dust.dust.edits.candidates import Proposal, proposals
+from scrapy_dust.dust.edits.anatomy import Anatomy, anatomy_of
+from scrapy_dust.dust.edits.candidates import Proposal, declared, proposals
 from scrapy_dust.dust.edits.classes import Classes, Effect, classes_of
 from scrapy_dust.dust.edits.edit import Edit, KeyFunction
 from scrapy_dust.dust.edits.narrowing import leaves, lone_guards
@@ -67,6 +67,7 @@ class _Search:
     beliefs: Beliefs
     params: EditParams
     left: float  #: of the budget
+    declared: Sequence[Proposal] = ()  #: read off redirects
     learned: list[LearnedEdit] = field(default_factory=list)
     refused: Counter[Edit] = field(default_factory=Counter)  #: how often an edit was seen to fail
 
@@ -97,13 +98,15 @@ class _Search:
     def round(self) -> bool:
         """Whether anything was admitted."""
         groups = self._known_twice()
+        if groups and self._try(self.declared, lone=True):
+            return True
         found = [one for one in proposals(groups, _LONE) if self.refused[one.edit] < _LOOKS] if groups else []
         # What says less first: wide operations only where no other does anything, several at once after them.
         ranks = sorted({_width(one.edit) for one in found})
         return any(self._try([one for one in found if _width(one.edit) == rank]) for rank in ranks)
 
-    def _try(self, found: Sequence[Proposal]) -> bool:
-        weighed = [_Weighed(one.edit, found_by=0 if one.contents is None else 1) for one in found]
+    def _try(self, found: Sequence[Proposal], *, lone: bool = False) -> bool:
+        weighed = [_Weighed(one.edit, found_by=0 if one.contents is None else 1, lone=lone) for one in found]
         effects = [(one, self.classes.effect(one.edit)) for one in weighed]
         self._learn_families(effects)
         self.refused.update(one.edit for one, effect in effects if effect.bad)
@@ -168,6 +171,8 @@ class _Search:
             if now > rank and heap and now > heap[0][0]:
                 heapq.heappush(heap, (now, number))
                 continue
+            if not weighed.lone and not self.record(weighed, effect).held:
+                continue  # only what made us think of it
             price = self.price(weighed, effect)
             cost = price * effect.saves
             if cost > self.left or price > self.params.max_risk:
@@ -196,14 +201,65 @@ def _width(edit: Edit) -> int:
 
 
 def learn_edits(
-    contents: Mapping[str, Hashable | None], params: EditParams, beliefs: Beliefs | None = None
+    contents: Mapping[str, Hashable | None],
+    params: EditParams,
+    redirects: Mapping[str, str] | None = None,
+    beliefs: Beliefs | None = None,
 ) -> EditedSite:
-    """*contents*: what each URL of the log shows, None where it is not known.
+    """*contents*: what each URL of the log shows, None where it is not known. *redirects* are among them.
 
     The result puts no two URLs under one key that are known to show different contents, unless the budget says so.
     """
-    search = _Search(classes_of(contents), beliefs or Beliefs(), params, params.budget * len(contents))
+    known = {
+        url: target for url, target in (redirects or {}).items() if url in contents and target in contents
+    }
+    search = _Search(
+        classes_of(contents),
+        beliefs or Beliefs(),
+        params,
+        params.budget * len(contents),
+        declared(known),
+    )
     for _ in range(params.rounds):
         if not search.round():
             break
-    return EditedSite(search.classes.function, tuple(search.learned))
+    return _replayed(contents, search)
+
+
+def _replayed(contents: Mapping[str, Hashable | None], search: _Search) -> EditedSite:
+    """What was learned, without what does otherwise on the URLs of the log than step by step.
+
+    Edits are weighed on the forms that others have left. On the URLs themselves their order may be another; who
+    then merges what was kept apart, or comes to no end, is left out, the last learned first.
+    """
+    learned = list(search.learned)
+    while learned:
+        function = KeyFunction(one.edit for one in learned)
+        wrong = _first_wrong(contents, function, search.classes)
+        if wrong is None:
+            break
+        culprits = function.touching(wrong)
+        learned.remove(next((one for one in reversed(learned) if one.edit in culprits), learned[-1]))
+    return EditedSite(KeyFunction(one.edit for one in learned), tuple(learned))
+
+
+def _first_wrong(
+    contents: Mapping[str, Hashable | None], function: KeyFunction, classes: Classes
+) -> str | None:
+    """The first URL that comes to no end, or gets the key of another content that it was kept apart from."""
+    together: dict[Hashable, set[str]] = {}
+    for key, of_key in classes.contents.items():
+        for content in of_key:
+            together.setdefault(content, set()).add(key)
+    first: dict[str, Hashable] = {}
+    for url in sorted(contents):
+        form = anatomy_of(url)
+        end = function.end_of(form) if form.has_authority else form
+        if end is None:
+            return url
+        content = contents[url]
+        if content is not None:
+            other = first.setdefault(end.url, content)
+            if other != content and together[other].isdisjoint(together[content]):
+                return url
+    return None

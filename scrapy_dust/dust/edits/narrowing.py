@@ -109,15 +109,22 @@ def lone_guards(effect: Effect, many: int) -> Iterator[Guard]:
     """
     for merge in effect.good:
         if merge.members >= many:
-            guard = _lone_guard(merge, effect.bad)
-            if guard is not None:
-                yield guard
+            for forms in _alike(merge):
+                guard = _lone_guard(forms, effect.bad) if len(forms) >= many - 1 else None
+                if guard is not None:
+                    yield guard
 
 
-def _lone_guard(merge: Merge, bad: Sequence[Merge]) -> Guard | None:
-    forms = [anatomy_of(key) for key in merge.moved]
-    if len({(form.host, len(form.path)) for form in forms}) > 1 or forms[0].host is None:
-        return None
+def _alike(merge: Merge) -> list[list[Anatomy]]:
+    """The URLs that move, those together that one shape can be of."""
+    alike: dict[object, list[Anatomy]] = {}
+    for form in map(anatomy_of, merge.moved):
+        if form.host is not None:
+            alike.setdefault((form.host, len(form.path), form.path[1:2]), []).append(form)
+    return list(alike.values())
+
+
+def _lone_guard(forms: Sequence[Anatomy], bad: Sequence[Merge]) -> Guard | None:
     columns = zip(*(form.path for form in forms), strict=True)
     shape = tuple(column[0] if len(set(column)) == 1 else "*" for column in columns)
     if not any(segment not in ("", "*") for segment in shape):

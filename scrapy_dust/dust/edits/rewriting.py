@@ -92,12 +92,20 @@ _TOKENS = 60  #: in a URL that is looked at
 _CAPTURES = 4
 
 
-def rewrites(pairs: Iterable[tuple[Anatomy, Anatomy, Hashable]]) -> Iterator[Rewrite]:
-    """Rules of which at least two contents are instances. Each pair says which content it shows."""
+def rewrites(
+    pairs: Iterable[tuple[Anatomy, Anatomy, Hashable]], *, directed: bool = False
+) -> Iterator[Rewrite]:
+    """Rules of which at least two contents are instances. Each pair says which content it shows.
+
+    They lead to the shorter text or, *directed*, from the first to the second.
+    """
     found: dict[tuple[Form, Form], list[_Instance]] = {}
     for one, other, content in pairs:
         if one.host == other.host and one.scheme == other.scheme and one.path != other.path:
-            instance = _aligned(rest_of(one), rest_of(other), content)
+            texts = [rest_of(one), rest_of(other)]
+            if not directed:
+                texts.sort(key=lambda text: (-len(text), text))
+            instance = _aligned(texts[0], texts[1], content)
             if instance is not None:
                 found.setdefault((instance.form, instance.other), []).append(instance)
     for instances in found.values():
@@ -108,8 +116,7 @@ def rewrites(pairs: Iterable[tuple[Anatomy, Anatomy, Hashable]]) -> Iterator[Rew
 
 
 def _aligned(one: str, other: str, content: Hashable) -> _Instance | None:
-    """The longer text first: the rule makes it shorter."""
-    here, there = (tokenize(text) for text in sorted((one, other), key=lambda text: (-len(text), text)))
+    here, there = tokenize(one), tokenize(other)
     if len(here) > _TOKENS or len(there) > _TOKENS:
         return None
     mine: list[Piece] = list(here)

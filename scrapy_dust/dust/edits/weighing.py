@@ -37,6 +37,7 @@ PRIORS: Mapping[str, float] = {
     "optional segments": 0.3,
     "order": 0.9,
     "parameter": 0.5,
+    "path substring": 0.2,
     "query": 0.3,
     "repeated parameter": 0.85,
     "repeats": 0.6,
@@ -44,6 +45,7 @@ PRIORS: Mapping[str, float] = {
     "scheme": 0.9,
     "segments": 0.2,
     "slash": 0.85,
+    "substring": 0.3,
     "suffix": 0.5,
     "value": 0.3,
     "www": 0.9,
@@ -51,7 +53,12 @@ PRIORS: Mapping[str, float] = {
 
 #: Families that copied directories belong to: pages of one directory are one observation, and how often accidents
 #: hold, of which most copied files are an example. Elsewhere it is one half.
-COPIES: Mapping[str, float] = {"segments": 0.85, "optional segments": 0.85, "any segment": 0.85}
+COPIES: Mapping[str, float] = {
+    "segments": 0.85,
+    "optional segments": 0.85,
+    "any segment": 0.85,
+    "path substring": 0.85,
+}
 
 
 @dataclass(frozen=True, slots=True)

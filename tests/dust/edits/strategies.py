@@ -36,6 +36,8 @@ from scrapy_dust.dust.edits.spellings import (
     OneScheme,
     PlainHost,
 )
+from scrapy_dust.dust.edits.substituting import Substitute
+from scrapy_dust.dust.rules import SubstringRule
 
 NAMES = ["a", "b", "id"]
 SEGMENTS = ["", "a", "b", "A", "index.html", "x.php", "12", "%7Eu", "a%2fb"]
@@ -83,6 +85,15 @@ operations = st.one_of(
             Rewrite(("/a?id=", 0), ("/a/", 0), ("number",)),
             Rewrite(("/", 0, "/", 1, "?id=", 2), ("/", 1, "/", 0, "_", 2), ("letters", "name", "number")),
         ]
+    ),
+    st.builds(
+        Substitute,
+        st.builds(
+            SubstringRule,
+            st.sampled_from(["/a/", "id=1", ".php"]),
+            st.sampled_from(["", "/", "/b/"]),
+            end=st.booleans(),
+        ),
     ),
     st.builds(DropLast, st.sampled_from(["index.html", "a"])),
     st.builds(MapSuffix, st.sampled_from([".php", ".html"]), st.sampled_from(["", ".htm"])),

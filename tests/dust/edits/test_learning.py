@@ -166,6 +166,25 @@ def test_copies_of_a_directory_that_differ_somewhere_are_not_believed():
     assert key("http://s.example/2008/f99.html") != key("http://s.example/2009/f99.html")
 
 
+def test_a_redirect_says_by_itself_what_becomes_of_a_form():
+    """All of them show one page, so that their number proves nothing but what the redirects say."""
+    pages = {f"http://s.example/item/{n}": n for n in range(100)}
+    asked = {
+        f"http://s.example/item/{n}/edit": f"http://s.example/login?next=/item/{n}/edit" for n in range(60)
+    }
+    login = {url: "login" for pair in asked.items() for url in pair}
+    key = learn_edits({**pages, **login}, EditParams(), asked).function
+    assert key("http://s.example/item/98/edit") == key("http://s.example/item/99/edit")
+    assert key("http://s.example/item/98") != key("http://s.example/item/99")
+
+
+def test_the_end_of_a_query_that_is_no_parameter():
+    key = learned(
+        *([f"http://s.example/man?1+tool{n}-im6", f"http://s.example/man?1+tool{n}"] for n in range(30))
+    )
+    assert key("http://s.example/man?1+other-im6") == key("http://s.example/man?1+other")
+
+
 LOGS = st.lists(st.tuples(urls, st.integers(0, 6)), max_size=40).map(dict)
 
 
