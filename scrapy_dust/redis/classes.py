@@ -1,0 +1,211 @@
+"""The classes of `crawl/classes.py`, of all workers: each is a JSON value in Redis.
+
+A change is made as it is made there, on this one class alone, and takes effect only if nobody else has changed the
+class meanwhile; otherwise it is made again, on what the other has left. So what a class does is said once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from scrapy_dust.crawl.classes import WaitingClasses
+from scrapy_dust.redis import scripts
+from scrapy_dust.redis.frozen import freeze, from_json, thaw, to_json
+from scrapy_dust.redis.server import Gone, Server
+
+if TYPE_CHECKING:
+    from scrapy import Request, Spider
+
+    from scrapy_dust.redis.leases import Leases
+
+Result = TypeVar("Result")
+#: As they are in Redis.
+Frozen = str
+
+Box = WaitingClasses[Frozen]
+
+
+class _HeirsInRedis:
+    """Those for whom a class has no room."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+
+    def put(self, key: bytes, url: str, heir: Frozen) -> bool:
+        names = (self._list(key), self._server.key("overflowed"))
+        self._server.run(scripts.OVERFLOW, names, (key, json.dumps([url, heir])))
+        return True
+
+    def take(self, key: bytes) -> tuple[str, Frozen] | None:
+        found = self._server.ask("lpop", self._list(key))
+        if found is None:
+            return None
+        url, heir = json.loads(found)
+        return url, heir
+
+    def forget(self, key: bytes) -> None:
+        self._server.ask("delete", self._list(key))
+
+    def _list(self, key: bytes) -> bytes:
+        return self._server.key("heirs:").encode() + key
+
+
+class SharedClasses:
+    """What `Succession` and `DustDupeFilter` ask of `WaitingClasses`."""
+
+    def __init__(self, server: Server, leases: Leases, spider: Callable[[], Spider]) -> None:
+        self._server, self._leases, self._spider = server, leases, spider
+        self._overflow = _HeirsInRedis(server)
+
+    def beginning(self, key: bytes, url: str) -> str:
+        """A class of which *url* is the first, as it is kept."""
+        box: Box = WaitingClasses(self._overflow)
+        box.stand(key, url)
+        return _kept(box, key)
+
+    def stand(self, key: bytes, url: str) -> None:
+        self._change(key, lambda box: box.stand(key, url))
+
+    def is_waiting(self, key: bytes) -> bool:
+        return self._box(self._read(key), key).is_waiting(key)
+
+    def stands(self, key: bytes, url: str) -> bool:
+        return self._box(self._read(key), key).stands(key, url)
+
+    def has_failed(self, key: bytes) -> bool:
+        return self._box(self._read(key), key).has_failed(key)
+
+    def may_stand(self, key: bytes, url: str) -> bool:
+        return self._box(self._read(key), key).may_stand(key, url)
+
+    def was_tried(self, key: bytes, url: str) -> bool:
+        return self._box(self._read(key), key).was_tried(key, url)
+
+    def keep(self, key: bytes, url: str, heir: Request) -> bool:
+        frozen = freeze(heir, self._spider())
+        if frozen is None:
+            # No other worker could ask for it; unless it is settled, it has to be asked for here and now.
+            return self._read(key) == "" or self.was_tried(key, url)
+        return self._change(key, lambda box: box.keep(key, url, frozen))
+
+    def settle(self, key: bytes) -> bool:
+        return self._now_or_later(partial(self._change, key, lambda box: box.settle(key)), default=False)
+
+    def rest(self, key: bytes, landed_on: bytes) -> None:
+        self._now_or_later(partial(self._change, key, lambda box: box.rest(key, landed_on)), default=None)
+
+    def fail(self, key: bytes, url: str) -> Request | None:
+        return self._now_or_later(partial(self._heir, key, lambda box: box.fail(key, url)), default=None)
+
+    def orphans(self) -> Iterator[Request]:
+        """When all workers are idle, and not this one alone."""
+        try:
+            if not self._leases.are_all_idle():
+                return
+            for key in self._server.ask("smembers", self._server.key("with_heirs")):
+                heir = self._heir(key, lambda box: next(box.orphans(), None))
+                if heir is not None:
+                    yield heir
+        except Gone:
+            return
+
+    def dump(self, freeze: object) -> dict[bytes, Any]:
+        """Nothing: it is where it is, and outlives this worker."""
+        return {}
+
+    def load(self, dumped: object, thaw: object) -> None:
+        """Nothing, as well."""
+
+    def _heir(self, key: bytes, change: Callable[[Box], Frozen | None]) -> Request | None:
+        """The heir that *change* hands out; in the same breath this worker has it."""
+        identity = self._server.new_id()
+        frozen = self._change(key, change, hold_as=identity)
+        if frozen is None:
+            return None
+        heir = thaw(frozen, self._spider())
+        self._leases.owe(heir, identity)
+        return heir
+
+    def _now_or_later(self, change: Callable[[], Result], *, default: Result) -> Result:
+        """What became of a request is known once; if Redis is gone just then, it is told later."""
+        try:
+            return change()
+        except Gone:
+            self._leases.postpone(change)
+            return default
+
+    def _change(self, key: bytes, change: Callable[[Box], Result], hold_as: str = "") -> Result:
+        names = (self._server.key("classes"), self._server.key("with_heirs"), self._server.held)
+        while True:
+            old = self._read(key)
+            box = self._box(old, key)
+            result = change(box)
+            new = _kept(box, key)
+            held = (hold_as, f"j{result}") if hold_as and isinstance(result, str) else ()
+            if new == old and not held:
+                return result
+            arguments = (key, old, new, "1" if _has_heirs(new) else "0", *held)
+            if self._server.run(scripts.SWAP, names, arguments):
+                return result
+
+    def _read(self, key: bytes) -> str:
+        found: bytes | None = self._server.ask("hget", self._server.key("classes"), key)
+        return "" if found is None else found.decode("ascii")
+
+    def _box(self, kept: str, key: bytes) -> Box:
+        box: Box = WaitingClasses(self._overflow)
+        if kept:
+            box.load({key: from_json(kept)}, lambda heir: heir)
+        return box
+
+
+def _kept(box: Box, key: bytes) -> str:
+    plain = box.dump(lambda heir: heir).get(key)
+    return "" if plain is None else to_json(plain)
+
+
+def _has_heirs(kept: str) -> bool:
+    return bool(kept) and any(from_json(kept)[1:3])
+
+
+class SharedLandings:
+    """Where redirects led, and where from: what `Succession` asks of a dict."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+
+    def setdefault(self, landed_on: bytes, origin: tuple[str, str]) -> tuple[str, str] | None:
+        """None: from several classes."""
+        name = self._server.key("landings")
+        first = self._server.run(scripts.LANDED, (name,), (landed_on, to_json(tuple(origin))))
+        return from_json(first) if first else None
+
+    def __setitem__(self, landed_on: bytes, origin: None) -> None:
+        self._server.ask("hset", self._server.key("landings"), landed_on, "")
+
+    def __len__(self) -> int:
+        """Of none that would have to be forgotten."""
+        return 0
+
+
+class SharedCallbacks:
+    """What asked not to be filtered, by key: what `Unfiltered` asks of a dict."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+
+    def get(self, key: bytes, default: tuple[str, ...]) -> tuple[str, ...]:
+        found = self._server.ask("hget", self._server.key("unfiltered"), key)
+        return default if found is None else tuple(json.loads(found))
+
+    def __getitem__(self, key: bytes) -> tuple[str, ...]:
+        return self.get(key, ())
+
+    def __contains__(self, key: bytes) -> bool:
+        return bool(self.get(key, ()))
+
+    def __setitem__(self, key: bytes, callbacks: tuple[str, ...]) -> None:
+        self._server.ask("hset", self._server.key("unfiltered"), key, json.dumps(callbacks))

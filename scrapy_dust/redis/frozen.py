@@ -1,0 +1,75 @@
+"""Requests as JSON, and back as what they were: bytes, tuples and sets too, which JSON does not know.
+
+Nothing is unpickled that another machine has written. A request that cannot be told in this way (a callback that is
+no method of its spider, an object of the project's own in its meta) is not changed into one that can.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode, b64encode
+from typing import TYPE_CHECKING, Any
+
+from scrapy.utils.request import request_from_dict
+
+if TYPE_CHECKING:
+    from scrapy import Request, Spider
+
+_PLAIN = frozenset({str, int, float, bool, type(None)})
+
+
+def freeze(request: Request, spider: Spider) -> str | None:
+    """None: it cannot be told."""
+    try:
+        return to_json(request.to_dict(spider=spider))
+    except (TypeError, ValueError, AttributeError, RecursionError):
+        return None
+
+
+def thaw(frozen: str | bytes, spider: Spider) -> Request:
+    return request_from_dict(from_json(frozen), spider=spider)
+
+
+def to_json(value: object) -> str:
+    """Raises `TypeError` for what would not come back as it is."""
+    return json.dumps(_told(value), separators=(",", ":"))
+
+
+def from_json(text: str | bytes) -> Any:
+    return _untold(json.loads(text))
+
+
+def _told(value: Any) -> Any:
+    """Of one key each: ``b`` bytes, ``t`` a tuple, ``s`` a set, ``d`` a dict, ``p`` one with other keys than strings."""
+    kind = type(value)
+    if kind in _PLAIN:
+        return value
+    if kind is list:
+        return [_told(part) for part in value]
+    if kind is dict:
+        if all(type(key) is str for key in value):
+            return {"d": {key: _told(part) for key, part in value.items()}}
+        return {"p": [[_told(key), _told(part)] for key, part in value.items()]}
+    if kind is bytes:
+        return {"b": b64encode(value).decode("ascii")}
+    if kind is tuple:
+        return {"t": [_told(part) for part in value]}
+    if kind is set:
+        return {"s": sorted((_told(part) for part in value), key=repr)}
+    raise TypeError(f"{value!r} is no plain value")
+
+
+def _untold(told: Any) -> Any:
+    if isinstance(told, list):
+        return [_untold(part) for part in told]
+    if not isinstance(told, dict):
+        return told
+    ((kind, of),) = told.items()
+    if kind == "d":
+        return {key: _untold(part) for key, part in of.items()}
+    if kind == "p":
+        return {_untold(key): _untold(part) for key, part in of}
+    if kind == "b":
+        return b64decode(of)
+    parts = [_untold(part) for part in of]
+    return tuple(parts) if kind == "t" else set(parts)

@@ -1,0 +1,137 @@
+"""The one place where Redis is talked to. What cannot be reached is `Gone`, and comes back."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+import time
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from redis import Redis
+from redis.backoff import NoBackoff
+from redis.exceptions import ConnectionError as NoConnection
+from redis.exceptions import ReadOnlyError
+from redis.exceptions import TimeoutError as NoAnswer
+from redis.retry import Retry
+
+from scrapy_dust.redis import scripts
+from scrapy_dust.settings import DustSettings
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+#: Keys whose names do not depend on a class or a worker.
+_KEYS = (
+    "meta",
+    "seen",
+    "classes",
+    "with_heirs",
+    "overflowed",
+    "unfiltered",
+    "landings",
+    "canaries",
+    "workers",
+)
+
+#: In seconds. A crawl does nothing else while it waits for an answer.
+_PATIENCE = 10.0
+
+#: In seconds: how long a Redis that was not there is not asked again, at first and at most.
+_PAUSES = (0.5, 8.0)
+
+Arguments = Iterable[str | bytes | int]
+
+
+class Gone(Exception):
+    """Redis cannot be reached now. Nothing is wrong with what was asked."""
+
+
+class Server:
+    """Of one worker, and of one spider's keys."""
+
+    def __init__(self, client: Any, prefix: str, expire: int | None) -> None:
+        self.prefix = prefix
+        self.worker = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
+        self._client = client
+        self._expire = expire
+        self._scripts: dict[str, Any] = {}
+        self._ids = 0
+        self._pause, self._asleep_until = _PAUSES[0], 0.0
+
+    def key(self, name: str) -> str:
+        return self.prefix + name
+
+    @property
+    def held(self) -> str:
+        return self.key(f"held:{self.worker}")
+
+    @property
+    def done(self) -> str:
+        return self.key(f"done:{self.worker}")
+
+    def new_id(self) -> str:
+        self._ids += 1
+        return f"{self.worker}.{self._ids}"
+
+    def run(self, script: str, keys: Iterable[str], arguments: Arguments = ()) -> Any:
+        """Raises `Gone`."""
+        registered = self._scripts.get(script)
+        if registered is None:
+            registered = self._scripts[script] = self._client.register_script(script)
+        return self._asked(registered, list(keys), list(arguments))
+
+    def ask(self, command: str, *arguments: Any) -> Any:
+        """Raises `Gone`."""
+        return self._asked(getattr(self._client, command), *arguments)
+
+    def _asked(self, ask: Any, *arguments: Any) -> Any:
+        if time.monotonic() < self._asleep_until:
+            raise Gone("it was not there a moment ago")
+        try:
+            answer = ask(*arguments)
+        except (NoConnection, NoAnswer, ReadOnlyError) as error:
+            self._asleep_until = time.monotonic() + self._pause
+            self._pause = min(2 * self._pause, _PAUSES[1])
+            raise Gone(str(error)) from error
+        self._pause = _PAUSES[0]
+        return answer
+
+    def keep_alive(self) -> None:
+        """Keys that nobody has used for `DUST_REDIS_EXPIRE` seconds go by themselves."""
+        if self._expire is None:
+            return
+        for name in (*map(self.key, _KEYS), self.held, self.done):
+            self.ask("expire", name, self._expire)
+
+    def drop(self, queue: str, lease: int, *, force: bool = False) -> bool:
+        """Forget everything, of all workers, if the crawl has ended or *force* says so. Whether it was done.
+
+        *queue*: scrapy-redis' key, or one that does not exist.
+        """
+        arguments = (self.worker, self.prefix, lease, "1" if force else "", *_KEYS)
+        return bool(self.run(scripts.DROP, (self.key("workers"), queue), arguments))
+
+
+def server_of(settings: DustSettings, project: BaseSettings, spider: str) -> Server:
+    """Whatever is said in DUST_REDIS_URL, or else where the project has its scrapy-redis."""
+    given: dict[str, Any] = dict(project.getdict("REDIS_PARAMS"))
+    url = settings.redis_url or given.pop("url", None) or project.get("REDIS_URL")
+    cls = given.pop("redis_cls", None)
+    given |= {
+        # One more attempt, at once: connections that were idle are closed by others, too.
+        "retry": Retry(NoBackoff(), 1),
+        "socket_timeout": given.get("socket_timeout", _PATIENCE),
+        "socket_connect_timeout": given.get("socket_connect_timeout", _PATIENCE),
+        "decode_responses": False,
+    }
+    given.pop("retry_on_timeout", None)
+    made: Any = cls if isinstance(cls, type) else Redis
+    if url:
+        client = made.from_url(url, **given)
+    else:
+        where = {"host": project.get("REDIS_HOST"), "port": project.get("REDIS_PORT"), "db": project.get("REDIS_DB")}
+        client = made(**{name: value for name, value in where.items() if value is not None} | given)
+    prefix = settings.redis_key.replace("%(spider)s", spider)
+    return Server(client, f"{prefix}:", settings.redis_expire)
