@@ -231,6 +231,26 @@ class DustSettings:
         _switch,
         "Whether URLs that a browser renders (scrapy-playwright, scrapy-splash) and that differ in their fragment are different pages, as long as no rule says otherwise.",
     )
+    redis_url: str | None = _setting(
+        None,
+        _text,
+        "Where `DustRedisDupeFilter` has its Redis, such as `redis://host:6379/0`. Default: where scrapy-redis has it.",
+    )
+    redis_key: str = _setting(
+        "dust:%(spider)s",
+        _text,
+        "What the names of all keys in Redis begin with. Workers with the same one crawl together.",
+    )
+    redis_lease: int = _setting(
+        60,
+        _integer(1),
+        "Seconds after which a worker that was not heard of is taken for dead, and its requests are given to others.",
+    )
+    redis_expire: int | None = _setting(
+        None,
+        _integer(60),
+        "Seconds after which keys that no worker uses go by themselves. Default: never.",
+    )
     learn: str = _setting(
         "off", _choice("off", "close"), "`off`; `close` mines and validates rules right after each crawl."
     )

@@ -128,6 +128,16 @@ class Stat(StrEnum):
     )
     ITEM_COPIES = "dust/content/item_copies", "Items that `ContentDedupPipeline` had seen before."
 
+    TAKEN_OVER = (
+        "dust/redis/taken_over",
+        "Requests of workers that died, which this one has asked for instead.",
+    )
+    NOT_SHARED = (
+        "dust/redis/not_shared",
+        "Requests that no other worker could take over: their callback is no method of the spider, or their meta no JSON.",
+    )
+    REDIS_GONE = "dust/redis/gone", "How often Redis could not be reached, and the crawl waited for it."
+
     RULES = "dust/rules", "Rules in force."
 
 

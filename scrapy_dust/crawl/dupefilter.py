@@ -45,7 +45,13 @@ if TYPE_CHECKING:
 class DustDupeFilter:
     """For ``DUPEFILTER_CLASS``; wraps ``DUST_FALLBACK_DUPEFILTER_CLASS``."""
 
-    def __init__(self, crawler: Crawler, inner: BaseDupeFilter | None = None) -> None:
+    def __init__(
+        self,
+        crawler: Crawler,
+        inner: BaseDupeFilter | None = None,
+        succession: Succession | None = None,
+        unfiltered: Unfiltered | None = None,
+    ) -> None:
         self._rules = rules_of(crawler)
         if inner is None:
             fallback = load_object(self._rules.settings.fallback_dupefilter_class)
@@ -53,8 +59,8 @@ class DustDupeFilter:
         self._inner = inner
         self._crawler = crawler
         self._filtering = Filtering(crawler, self._rules)
-        self._succession = Succession(crawler)
-        self._unfiltered = Unfiltered()
+        self._succession = succession or Succession(crawler)
+        self._unfiltered = unfiltered or Unfiltered()
         self._jobdir = job_dir(crawler.settings) if self._rules.enforced else None
         self._proving: Proving | None = None  #: where rules are enforced
         if self._rules.enforced:

@@ -48,15 +48,21 @@ LANDINGS_REMEMBERED = 100_000
 class Succession:
     """Of one crawl."""
 
-    def __init__(self, crawler: Crawler) -> None:
+    def __init__(
+        self,
+        crawler: Crawler,
+        classes: WaitingClasses[Request] | None = None,
+        landings: dict[bytes, Standing | None] | None = None,
+    ) -> None:
+        """*classes*, *landings*: those of several workers."""
         jobdir = job_dir(crawler.settings)
         self._on_disk = HeirsOnDisk(str(Path(jobdir, HEIRS_FILE)) if jobdir else TEMPORARY, self._spider)
-        self.classes: WaitingClasses[Request] = WaitingClasses(self._on_disk)
+        self.classes = WaitingClasses(self._on_disk) if classes is None else classes
         self._crawler = crawler
         self._ready: list[Request] = []
         self._sees_spider_input = False
         #: Key where redirects led that left a class → where the first of them came from; None: several classes.
-        self._led_here: dict[bytes, Standing | None] = {}
+        self._led_here = {} if landings is None else landings
         #: Key of a page that is still to come → what redirects that led there stand for.
         self._awaiting: dict[bytes, list[Sequence[Standing]]] = {}
         crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -126,7 +127,7 @@ class SharedClasses:
         if frozen is None:
             return None
         heir = thaw(frozen, self._spider())
-        self._leases.owe(heir, identity)
+        self._leases.queued(heir, identity)
         return heir
 
     def _now_or_later(self, change: Callable[[], Result], *, default: Result) -> Result:
@@ -180,11 +181,15 @@ class SharedLandings:
     def setdefault(self, landed_on: bytes, origin: tuple[str, str]) -> tuple[str, str] | None:
         """None: from several classes."""
         name = self._server.key("landings")
-        first = self._server.run(scripts.LANDED, (name,), (landed_on, to_json(tuple(origin))))
+        try:
+            first = self._server.run(scripts.LANDED, (name,), (landed_on, to_json(tuple(origin))))
+        except Gone:  # then it is taken for the first, and has to be confirmed by its next alias
+            return origin
         return from_json(first) if first else None
 
     def __setitem__(self, landed_on: bytes, origin: None) -> None:
-        self._server.ask("hset", self._server.key("landings"), landed_on, "")
+        with suppress(Gone):
+            self._server.ask("hset", self._server.key("landings"), landed_on, "")
 
     def __len__(self) -> int:
         """Of none that would have to be forgotten."""

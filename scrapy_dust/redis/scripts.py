@@ -54,7 +54,7 @@ return version
 """
 )
 
-#: KEYS seen classes done unfiltered; ARGV key id class-or-'' payload-or-'' held acknowledged ids…
+#: KEYS seen classes done unfiltered held; ARGV key id class-or-'' id-or-'' payload acknowledged ids…
 #: → 1: it is the first of its key (told again to one who did not hear it)
 ENTER = """
 for i = 6, #ARGV do redis.call('HDEL', KEYS[3], ARGV[i]) end
@@ -63,7 +63,7 @@ redis.call('HSET', KEYS[3], ARGV[2], 1)
 if ARGV[3] ~= '' and redis.call('HEXISTS', KEYS[4], ARGV[1]) == 0 then
     redis.call('HSETNX', KEYS[2], ARGV[1], ARGV[3])
 end
-if ARGV[4] ~= '' then redis.call('HSET', ARGV[5], ARGV[2], ARGV[4]) end
+if ARGV[4] ~= '' then redis.call('HSET', KEYS[5], ARGV[4], ARGV[5]) end
 return 1
 """
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
 
+    from scrapy_dust.redis.leases import Leases
+
 logger = logging.getLogger(__name__)
 
 
@@ -25,16 +27,12 @@ class SeenByAll:
         crawler: Crawler,
         server: Server,
         begin: Callable[[Request], str],
-        hold: Callable[[Request, str], str | None],
+        leases: Leases,
     ) -> None:
-        """*begin*: the class that a request begins, as it is kept; empty where it begins none.
-
-        *hold*: what another worker would need to take a request over, given the request and its id; None: it
-        needs nothing.
-        """
+        """*begin*: the class that a request begins, as it is kept; empty where it begins none."""
         self._crawler = crawler
-        self._server = server
-        self._begin, self._hold = begin, hold
+        self._server, self._leases = server, leases
+        self._begin = begin
         # A request that is asked about again, because Redis was gone, is the one that it was.
         self._ids: WeakKeyDictionary[Request, str] = WeakKeyDictionary()
         self._acknowledged: list[str] = []
@@ -45,12 +43,26 @@ class SeenByAll:
         """Raises `Gone`; then it may be asked again, about the same request."""
         key = self._crawler.request_fingerprinter.fingerprint(request)
         identity = self._ids.setdefault(request, self._server.new_id())
-        payload = self._hold(request, identity)
-        names = [self._server.key(name) for name in ("seen", "classes")]
-        names += [self._server.done, self._server.key("unfiltered")]
-        arguments = (key, identity, self._begin(request), payload or "", self._server.held, *self._acknowledged)
-        is_first = self._server.run(scripts.ENTER, names, arguments)
+        held, payload = self._leases.taken_over_by(request)
+        names = (
+            self._server.key("seen"),
+            self._server.key("classes"),
+            self._server.done,
+            self._server.key("unfiltered"),
+            self._server.held,
+        )
+        arguments: tuple[str | bytes, ...] = (
+            key,
+            identity,
+            self._begin(request),
+            held,
+            payload,
+            *self._acknowledged,
+        )
+        is_first = bool(self._server.run(scripts.ENTER, names, arguments))
         self._acknowledged = [identity] if is_first else []
+        if is_first and held:
+            self._leases.queued(request, held)
         return not is_first
 
     def open(self) -> None:
@@ -62,6 +74,14 @@ class SeenByAll:
     def log(self, request: Request, spider: Spider) -> None:
         self._crawler.stats.inc_value("dupefilter/filtered")
         if self._debug or not self._said:
-            more = "" if self._debug else " - no more duplicates will be shown (see DUPEFILTER_DEBUG to show all)"
-            logger.debug(f"Filtered duplicate request: %(request)s{more}", {"request": request}, extra={"spider": spider})
+            more = (
+                ""
+                if self._debug
+                else " - no more duplicates will be shown (see DUPEFILTER_DEBUG to show all)"
+            )
+            logger.debug(
+                f"Filtered duplicate request: %(request)s{more}",
+                {"request": request},
+                extra={"spider": spider},
+            )
         self._said = True

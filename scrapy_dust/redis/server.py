@@ -75,7 +75,7 @@ class Server:
         self._ids += 1
         return f"{self.worker}.{self._ids}"
 
-    def run(self, script: str, keys: Iterable[str], arguments: Arguments = ()) -> Any:
+    def run(self, script: str, keys: Iterable[str | bytes], arguments: Arguments = ()) -> Any:
         """Raises `Gone`."""
         registered = self._scripts.get(script)
         if registered is None:
@@ -131,7 +131,11 @@ def server_of(settings: DustSettings, project: BaseSettings, spider: str) -> Ser
     if url:
         client = made.from_url(url, **given)
     else:
-        where = {"host": project.get("REDIS_HOST"), "port": project.get("REDIS_PORT"), "db": project.get("REDIS_DB")}
+        where = {
+            "host": project.get("REDIS_HOST"),
+            "port": project.get("REDIS_PORT"),
+            "db": project.get("REDIS_DB"),
+        }
         client = made(**{name: value for name, value in where.items() if value is not None} | given)
     prefix = settings.redis_key.replace("%(spider)s", spider)
     return Server(client, f"{prefix}:", settings.redis_expire)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -52,6 +53,14 @@ class Site:
 
     def times(self) -> Counter[str]:
         return Counter(self.asked)
+
+
+def free_port() -> int:
+    """One that nothing listens on, for a program that must be told its port."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port: int = one.getsockname()[1]
+        return port
 
 
 @contextmanager

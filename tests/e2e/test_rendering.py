@@ -9,7 +9,6 @@ import importlib.util
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -26,7 +25,7 @@ from scrapy_dust.crawl_log import read_visits
 from scrapy_dust.dust.pages import Visit
 from scrapy_dust.dust.rules import ParameterRule, SubstringRule
 from tests.crawl.crawling import write_rules
-from tests.crawl.site import HANG_UP, Answer, Site, serving
+from tests.crawl.site import HANG_UP, Answer, Site, free_port, serving
 
 pytestmark = pytest.mark.e2e
 
@@ -50,13 +49,6 @@ def web(path: str) -> Answer:
         if path.partition("?")[0] == "/"
         else Answer(b"", 404)
     )
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port: int = one.getsockname()[1]
-        return port
 
 
 @contextmanager

@@ -1,0 +1,301 @@
+"""Which worker is at which request. What a worker has when it dies is given to another.
+
+A request is *held* by a worker from when nobody else can come by it until all that came of it is done: its links
+are queued, its items stored. What comes out of a queue that all share is held from then on, and goes back into it;
+what waits in a worker's own queue is held from when it was let through, and is taken over, as JSON, by another one.
+
+A worker is dead that was not heard of for `DUST_REDIS_LEASE` seconds. If it only was too busy to say a word, some
+pages are fetched twice.
+
+While Redis is gone, nothing is decided: requests wait here, what is known is told later, and no worker closes.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from scrapy import Request, signals
+from scrapy.exceptions import DontCloseSpider
+from scrapy.utils.asyncio import create_looping_call
+
+from scrapy_dust.redis import scripts
+from scrapy_dust.redis.frozen import freeze, thaw
+from scrapy_dust.redis.queue import LeasedQueue
+from scrapy_dust.redis.server import Gone, Server
+from scrapy_dust.stats import Stat
+
+if TYPE_CHECKING:
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+logger = logging.getLogger(__name__)
+
+#: In a request's meta, internal: the id under which a worker holds it while it is in a queue of its own.
+HELD = "_dust_held"
+
+#: So many requests of a dead worker are taken over at a time.
+_AT_A_TIME = 200
+
+#: In seconds: how often a worker says that it is alive, at least, and at most.
+_BEATS = (0.25, 5.0)
+
+
+class Leases:
+    """Of one worker."""
+
+    def __init__(self, crawler: Crawler, server: Server, lease: int, *, shares_queue: bool) -> None:
+        self._crawler, self._server = crawler, server
+        self._lease = lease * 1000
+        self._shares_queue = shares_queue
+        self._queue: LeasedQueue | None = None
+        self._flights: dict[str, Request] = {}  #: what Scrapy is at
+        self._answered: set[str] = set()  #: of those: what goes on is their links and items
+        self._queued: set[str] = set()  #: what is in a queue of this worker's, or on its way into one
+        self._adopted: set[str] = set()  #: of those: what another worker had let through
+        self._parked: list[Request] = []
+        self._postponed: list[Callable[[], object]] = []
+        self._is_gone = False
+        self._beats = create_looping_call(self._beat)
+        for handler, signal in (
+            (self._spider_opened, signals.spider_opened),
+            (self._spider_idle, signals.spider_idle),
+            (self._spider_closed, signals.spider_closed),
+            (self._response_received, signals.response_received),
+        ):
+            crawler.signals.connect(handler, signal=signal)
+        if not shares_queue:
+            crawler.signals.connect(self._request_scheduled, signal=signals.request_scheduled)
+            crawler.signals.connect(
+                self._request_reached_downloader, signal=signals.request_reached_downloader
+            )
+            crawler.signals.connect(self._scheduler_empty, signal=signals.scheduler_empty)
+
+    def taken_over_by(self, request: Request) -> tuple[str, str]:
+        """The id and the JSON with which another worker could take *request* over; empty: it need not, or cannot."""
+        if self._shares_queue:
+            return "", ""
+        identity = request.meta.get(HELD)
+        if identity not in self._queued:
+            identity = request.meta[HELD] = self._server.new_id()
+        frozen = freeze(request, self._spider)
+        return ("", "") if frozen is None else (identity, f"j{frozen}")
+
+    def queued(self, request: Request, identity: str) -> None:
+        """*request* is held under *identity*, and in a queue, or on its way into one."""
+        request.meta[HELD] = identity
+        self._queued.add(identity)
+
+    def decided(self, request: Request, *, let_through: bool) -> None:
+        """Whether *request* is going to be queued. Raises `Gone`."""
+        identity = request.meta.get(HELD)
+        if let_through and not self._shares_queue and identity not in self._queued:
+            identity, frozen = self.taken_over_by(request)
+            if not identity:
+                self._crawler.stats.inc_value(Stat.NOT_SHARED.value)
+                return
+            self._server.ask("hset", self._server.held, identity, frozen)
+            self.queued(request, identity)
+        elif not let_through and identity in self._queued:
+            self._release([identity])
+        elif identity not in self._queued:
+            request.meta.pop(HELD, None)  # copied from the request before
+
+    def is_adopted(self, request: Request) -> bool:
+        """Whether another worker had let *request* through; True once."""
+        identity = request.meta.get(HELD)
+        if identity not in self._adopted:
+            return False
+        self._adopted.remove(identity)
+        return True
+
+    def park(self, request: Request) -> None:
+        """*request* waits for Redis."""
+        self._notice_gone()
+        self._parked.append(request)
+
+    def postpone(self, change: Callable[[], object]) -> None:
+        """*change* waits for Redis. If it gives a request, that is queued."""
+        self._notice_gone()
+        self._postponed.append(change)
+
+    def are_all_idle(self) -> bool:
+        """Whether no worker has anything to do, this one included. Raises `Gone`."""
+        self._put_down_all()
+        is_waiting = self._parked or self._postponed or self._queued
+        return (
+            not is_waiting and not self._held_by_others() and (self._queue is None or self._queue.is_empty())
+        )
+
+    def popped(self, identity: str, request: Request) -> None:
+        """*request* came out of the queue that all share."""
+        self._flights[identity] = request
+
+    def pushed(self, request: Request) -> list[str]:
+        """Under which ids *request*, which is about to be in the queue that all share, need not be held any more."""
+        identity = request.meta.pop(HELD, None)
+        if identity not in self._queued:
+            return []
+        self._queued.remove(identity)
+        return [identity]
+
+    def finished(self) -> list[str]:
+        """What this worker is done with, said once."""
+        slot = (
+            self._crawler.engine._slot
+        )  # Scrapy says it nowhere else: until items are stored, links queued.
+        at_work = slot.inprogress if slot is not None else ()
+        done = [identity for identity, request in self._flights.items() if request not in at_work]
+        self._forget(done)
+        return done
+
+    def drop(self, *, force: bool = False) -> bool:
+        """Forget the whole crawl, unless others are at it."""
+        self._put_down_all()
+        return self._server.drop("", self._lease, force=force)
+
+    @property
+    def _spider(self) -> Spider:
+        assert self._crawler.spider is not None
+        return self._crawler.spider
+
+    def _release(self, identities: Iterable[str]) -> None:
+        released = tuple(identities)
+        self._forget(released)
+        if released:
+            self._server.ask("hdel", self._server.held, *released)
+
+    def _forget(self, identities: Iterable[str]) -> None:
+        for identity in identities:
+            self._flights.pop(identity, None)
+            for known in (self._answered, self._queued, self._adopted):
+                known.discard(identity)
+
+    def _put_down_all(self) -> None:
+        """When the spider is idle, all that it had is done, whatever became of it."""
+        waiting = {request.meta.get(HELD) for request in self._parked}
+        self._release((self._flights.keys() | self._queued) - waiting)
+
+    def _held_by_others(self) -> int:
+        arguments = (self._server.worker, self._server.prefix)
+        found: int = self._server.run(scripts.OTHERS, (self._server.key("workers"),), arguments)
+        return found
+
+    # -- what Scrapy tells
+
+    def _spider_opened(self, spider: Spider) -> None:
+        if self._shares_queue:
+            self._queue = LeasedQueue.put_into(self._crawler.engine.scheduler, self._server, self)
+        least, most = _BEATS
+        self._beats.start(min(most, max(least, self._lease / 4000)), now=True)
+
+    def _request_scheduled(self, request: Request, spider: Spider) -> None:
+        identity = request.meta.get(HELD)
+        if identity in self._flights and identity not in self._answered:
+            # A retry, a redirect: what came out of the queue goes on in another request.
+            del self._flights[identity]
+            self._queued.add(identity)
+        elif request.dont_filter:
+            try:
+                self.decided(request, let_through=True)
+            except Gone:
+                self._notice_gone()
+
+    def _request_reached_downloader(self, request: Request, spider: Spider) -> None:
+        identity = request.meta.get(HELD)
+        if identity in self._queued:
+            self._queued.remove(identity)
+            self._flights[identity] = request
+
+    def _response_received(self, response: Response, request: Request, spider: Spider) -> None:
+        identity = request.meta.get(HELD)
+        if identity in self._flights:
+            self._answered.add(identity)
+
+    def _scheduler_empty(self) -> None:
+        try:
+            self._release(self.finished())
+        except Gone:
+            self._notice_gone()
+
+    def _spider_idle(self, spider: Spider) -> None:
+        try:
+            self._put_down_all()
+            self._go_on()
+            must_wait = bool(self._held_by_others() or self._queued)
+        except Gone:
+            self._notice_gone()
+            must_wait = True
+        if must_wait or self._parked or self._postponed:
+            raise DontCloseSpider
+
+    def _spider_closed(self, spider: Spider, reason: str) -> None:
+        if self._beats.running:
+            self._beats.stop()
+        names = (self._server.key("workers"), self._server.held, self._server.done)
+        try:
+            self._release(self.finished())
+            self._server.run(scripts.LEAVE, names, (self._server.worker,))
+        except Gone:
+            logger.warning(
+                "Redis is gone: what this worker still had is given to others in %(lease)d s.",
+                {"lease": self._lease // 1000},
+                extra={"spider": spider},
+            )
+
+    # -- what happens again and again
+
+    def _beat(self) -> None:
+        try:
+            self._go_on()
+        except Gone:
+            self._notice_gone()
+
+    def _go_on(self) -> None:
+        """Say that this worker is alive, tell what is overdue, and take over from the dead. Raises `Gone`."""
+        self._release(self.finished())
+        queue, kind = ("", "") if self._queue is None else (self._queue.key, self._queue.kind)
+        arguments = (self._server.worker, kind, self._lease, self._server.prefix, _AT_A_TIME)
+        found = self._server.run(scripts.RESCUE, (self._server.key("workers"), queue), arguments)
+        known = (*self._flights, *self._queued)
+        if self._shares_queue or not known:
+            found += self._server.run(scripts.RECONCILE, (self._server.held, queue), (kind, *known))
+        self._server.keep_alive()
+        self._notice_back()
+        self._adopt(found)
+
+    def _adopt(self, found: list[bytes]) -> None:
+        for identity, payload in zip(map(bytes.decode, found[::2]), found[1::2], strict=True):
+            try:
+                request = thaw(payload[1:], self._spider)
+            except (ValueError, TypeError) as error:
+                logger.error("Cannot take over a request of another worker: %s", error)
+                self._release([identity])
+                continue
+            self.queued(request, identity)
+            self._adopted.add(identity)
+            self._crawler.stats.inc_value(Stat.TAKEN_OVER.value)
+            self._crawler.engine.crawl(request)
+
+    def _notice_gone(self) -> None:
+        if not self._is_gone:
+            self._is_gone = True
+            self._crawler.stats.inc_value(Stat.REDIS_GONE.value)
+            logger.warning("Redis is gone; the crawl waits for it.", extra={"spider": self._crawler.spider})
+
+    def _notice_back(self) -> None:
+        if self._is_gone:
+            self._is_gone = False
+            logger.warning("Redis is back.", extra={"spider": self._crawler.spider})
+        if self._queue is not None:
+            self._queue.send()
+        while self._postponed:
+            heir: Any = self._postponed[0]()
+            del self._postponed[0]
+            if isinstance(heir, Request):
+                self._parked.append(heir)
+        parked, self._parked = self._parked, []
+        for request in parked:
+            self._crawler.engine.crawl(request)

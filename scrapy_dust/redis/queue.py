@@ -1,0 +1,107 @@
+"""scrapy-redis' queue, out of which nothing falls: what a worker takes it has, as far as Redis knows, until it is done.
+
+It is put around the queue that scrapy-redis has made, whatever its order, and keeps requests as that one does.
+"""
+
+from __future__ import annotations
+
+import logging
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from redis.exceptions import ConnectionError as NoConnection
+from redis.exceptions import ReadOnlyError
+from redis.exceptions import TimeoutError as NoAnswer
+
+from scrapy_dust.redis import scripts
+from scrapy_dust.redis.server import Gone, Server
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy import Request
+
+    from scrapy_dust.redis.leases import Leases
+
+logger = logging.getLogger(__name__)
+
+_KINDS = {"PriorityQueue": "priority", "FifoQueue": "fifo", "LifoQueue": "lifo"}
+
+
+def kind_of(queue: object) -> str | None:
+    """How a queue of scrapy-redis' keeps its requests; None: it is of another kind."""
+    return next((_KINDS[base.__name__] for base in type(queue).__mro__ if base.__name__ in _KINDS), None)
+
+
+class LeasedQueue:
+    """What scrapy-redis' scheduler asks of its queue."""
+
+    def __init__(self, theirs: Any, kind: str, server: Server, leases: Leases) -> None:
+        self.key: str = theirs.key
+        self.kind = kind
+        self._theirs, self._server, self._leases = theirs, server, leases
+        self._unsent: list[Request] = []
+
+    @classmethod
+    def put_into(cls, scheduler: Any, server: Server, leases: Leases) -> Self | None:
+        """Around the queue of *scheduler*, or of the one that it wraps; None: it is none that is known."""
+        while "queue" not in vars(scheduler) and hasattr(scheduler, "_inner"):
+            scheduler = scheduler._inner
+        theirs = getattr(scheduler, "queue", None)
+        kind = kind_of(theirs)
+        if kind is None:
+            logger.warning(
+                "%s is none of scrapy-redis' queues: what a worker has in flight is lost when it is killed.",
+                type(theirs).__name__,
+            )
+            return None
+        scheduler.queue = cls(theirs, kind, server, leases)
+        queue: Self = scheduler.queue
+        return queue
+
+    def __len__(self) -> int:
+        try:
+            command = "zcard" if self.kind == "priority" else "llen"
+            return int(self._server.ask(command, self.key)) + len(self._unsent)
+        except Gone:
+            return 1  # who knows
+
+    def is_empty(self) -> bool:
+        return not len(self)
+
+    def push(self, request: Request) -> None:
+        held = self._leases.pushed(request)
+        try:
+            self._theirs.push(request)
+        except (NoConnection, NoAnswer, ReadOnlyError):
+            self._unsent.append(request)
+            return
+        if held:
+            self._server.ask("hdel", self._server.held, *held)
+
+    def send(self) -> None:
+        """What could not be pushed while Redis was gone."""
+        unsent, self._unsent = self._unsent, []
+        for request in unsent:
+            self.push(request)
+
+    def pop(self, timeout: int = 0) -> Request | None:
+        """The next one. It does not wait for one that is not there yet: nothing else would be done meanwhile."""
+        identity = self._server.new_id()
+        names = (self._server.key("workers"), self._server.held, self.key)
+        arguments = (self._server.worker, self.kind, identity, *self._leases.finished())
+        try:
+            raw = self._server.run(scripts.POP, names, arguments)
+        except Gone:
+            return None
+        if raw is None:
+            return None
+        request: Request = self._theirs._decode_request(raw)
+        self._leases.popped(identity, request)
+        return request
+
+    def clear(self) -> None:
+        """Unless others are at it."""
+        with suppress(Gone):
+            if self._leases.drop():
+                self._server.ask("delete", self.key)

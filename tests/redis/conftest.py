@@ -1,0 +1,67 @@
+"""A Redis of the tests' own, on a port of its own. $DUST_REDIS_SERVER names the program."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.crawl.site import free_port
+
+
+class RedisServer:
+    """Keeps what it is told in a file, so that it can be gone and back."""
+
+    def __init__(self, program: str, folder: Path) -> None:
+        self.port, self._folder = free_port(), folder
+        self._command = [program, "--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(folder)]
+        self._command += ["--save", "", "--appendonly", "yes", "--appendfsync", "no"]
+        self.start()
+
+    @property
+    def url(self) -> str:
+        return f"redis://127.0.0.1:{self.port}"
+
+    @property
+    def client(self) -> Any:
+        import redis  # noqa: PLC0415
+
+        return redis.Redis(port=self.port, decode_responses=True)
+
+    def start(self) -> None:
+        self._process = subprocess.Popen(self._command, stdout=subprocess.DEVNULL)
+        for _ in range(100):
+            time.sleep(0.05)
+            if self._process.poll() is not None:
+                raise RuntimeError("Redis has ended")
+            done = subprocess.run(
+                ["redis-cli", "-p", str(self.port), "ping"], capture_output=True, check=False, timeout=10
+            )
+            if done.stdout == b"PONG\n":
+                return
+        raise RuntimeError("Redis does not answer")
+
+    def stop(self) -> None:
+        self._process.send_signal(signal.SIGTERM)
+        self._process.wait(20)
+
+
+@pytest.fixture(scope="module")
+def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
+    program = shutil.which(os.environ.get("DUST_REDIS_SERVER", "redis-server"))
+    if program is None:
+        pytest.skip("Redis is not here; install redis-server, or set DUST_REDIS_SERVER to where it is")
+    for package in ("redis", "scrapy_redis"):
+        if importlib.util.find_spec(package) is None:
+            pytest.skip(f"{package} is not installed; pip install --group e2e brings it")
+    server = RedisServer(program, tmp_path_factory.mktemp("redis"))
+    yield server
+    server.stop()

@@ -1,0 +1,99 @@
+"""Several workers, one crawl: each content is fetched once, whoever dies, and whatever is gone for a while."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from scrapy_dust.dust.rules import ParameterRule
+from tests.crawl.crawling import write_rules
+from tests.crawl.site import Answer, error, page, serving
+from tests.redis.workers import Worker, wait_until, wait_until_all_are_idle
+
+pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("redis")]
+
+PAGES = 300
+FIRST_ALIAS_FAILS = 7  #: every seventh page
+IN_FLIGHT = 4  #: of one worker
+
+
+def content_of(path: str) -> int | None:
+    found = parse_qs(urlsplit(path).query).get("id")
+    return None if found is None else int(found[0])
+
+
+def web(path: str) -> Answer:
+    """A tree of pages. Each is linked under several aliases; of some the first ones fail."""
+    content = content_of(path)
+    if content is None:
+        return page(*links(0))
+    time.sleep(0.01)
+    if content % FIRST_ALIAS_FAILS == 3 and "sid=0" in path:
+        return error(404)
+    return page(*links(content), words=f"the page of number {content}")
+
+
+def links(content: int) -> list[str]:
+    below = [3 * content + n for n in (1, 2, 3) if 3 * content + n < PAGES]
+    again = [(content * 7 + n) % PAGES for n in range(2)]
+    return [f"/p?id={n}&sid={sid}" for n in below for sid in (0, 1)] + [
+        f"/p?id={n}&sid={content % 5}" for n in again if n
+    ]
+
+
+def fetched(asked: list[str]) -> Counter[int]:
+    """How often each content was answered with its page."""
+    answered = (path for path in asked if web_status(path) == 200)
+    return Counter(content for path in answered if (content := content_of(path)) is not None)
+
+
+def web_status(path: str) -> int:
+    content = content_of(path)
+    return 404 if content is not None and content % FIRST_ALIAS_FAILS == 3 and "sid=0" in path else 200
+
+
+def rules(folder: Path, site_name: str) -> dict[str, object]:
+    return {"DUST_RULES": [write_rules(folder / "rules.json", {site_name: [ParameterRule("sid")]})]}
+
+
+@pytest.fixture
+def start(redis_server, tmp_path):
+    """Starts workers, and sees that none outlives the test."""
+    workers: list[Worker] = []
+
+    def started(kind, settings, url=""):
+        workers.append(Worker(kind, redis_server, tmp_path, len(workers), settings, url))
+        return workers[-1]
+
+    yield started
+    for worker in workers:
+        worker.process.kill()
+        worker.process.wait()
+    redis_server.client.flushall()
+
+
+def test_four_workers_of_which_one_is_killed_fetch_every_content_once(redis_server, tmp_path, start):
+    with serving(web) as site:
+        settings = rules(tmp_path, site.name)
+        workers = [start("sharing", settings) for _ in range(4)]
+        redis_server.client.lpush("worker:start_urls", json.dumps({"url": site.url("/")}))
+        wait_until(lambda: len(site.asked) > 100 and sum(worker.is_at_work for worker in workers) > 2)
+        victim = next(worker for worker in workers if worker.is_at_work)
+        victim.process.kill()
+        victim.process.wait()
+        wait_until_all_are_idle(redis_server)
+        others = [worker for worker in workers if worker is not victim]
+        for worker in others:
+            worker.stop()
+        results = [worker.result() for worker in others]
+    assert all(result["got"] for result in results)
+    counts = fetched(site.asked)
+    assert set(counts) == set(range(1, PAGES))
+    assert sum(counts.values()) - len(counts) <= IN_FLIGHT
+    # Nobody is left, and so nothing is.
+    assert redis_server.client.keys("*") == []

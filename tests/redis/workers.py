@@ -1,0 +1,87 @@
+"""Workers as their users start them: each a process."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from tests.redis.conftest import RedisServer
+
+WORKER = Path(__file__).with_name("worker.py")
+
+#: scrapy-redis as its documentation has it: workers wait for more to start from until they are told to stop.
+SHARING = {"SCHEDULER": "scrapy_redis.scheduler.Scheduler"}
+
+
+class Worker:
+    def __init__(
+        self,
+        kind: str,
+        server: RedisServer,
+        folder: Path,
+        number: int,
+        settings: Mapping[str, Any],
+        start: str = "",
+    ) -> None:
+        self.out = folder / f"{number}.json"
+        self.log = folder / f"{number}.log"
+        own = {
+            "ADDONS": {"scrapy_dust.Addon": 900},
+            "DUPEFILTER_CLASS": "scrapy_dust.redis.DustRedisDupeFilter",
+            "REDIS_URL": server.url,
+            "DUST_DIR": str(folder / "dust"),
+            "DUST_LOG_ENABLED": False,
+            "DUST_CANARY_RATE": 0,
+            "DUST_REDIS_LEASE": 2,
+            "TELNETCONSOLE_ENABLED": False,
+            "REMOTE_CONTROL_ENABLED": False,
+            "CONCURRENT_REQUESTS": 4,
+            "CONCURRENT_REQUESTS_PER_DOMAIN": 4,
+            "RETRY_TIMES": 1,
+            "LOG_FILE": str(self.log),
+            **(SHARING if kind == "sharing" else {}),
+            **settings,
+        }
+        arguments = {"out": str(self.out)} | ({"start": start} if start else {})
+        program = [sys.executable, str(WORKER), kind, json.dumps(own), json.dumps(arguments)]
+        root = WORKER.parents[2]
+        self.process = subprocess.Popen(program, cwd=folder, env={**os.environ, "PYTHONPATH": str(root)})
+
+    @property
+    def is_at_work(self) -> bool:
+        return self.log.exists() and "Crawled (200)" in self.log.read_text()
+
+    def stop(self) -> None:
+        self.process.send_signal(signal.SIGTERM)
+
+    def result(self, timeout: float = 90) -> dict[str, Any]:
+        self.process.wait(timeout)
+        found: dict[str, Any] = json.loads(self.out.read_text())
+        return found
+
+
+def wait_until_all_are_idle(server: RedisServer, seconds: float = 90) -> None:
+    """Nothing is queued and nobody has anything, for as long as a worker may take to notice."""
+
+    def is_quiet() -> bool:
+        return not [key for key in server.client.keys("*") if key == "worker:requests" or ":held:" in key]
+
+    end, quiet_since = time.monotonic() + seconds, None
+    while quiet_since is None or time.monotonic() < quiet_since + 6:
+        assert time.monotonic() < end, server.client.keys("*")
+        time.sleep(0.1)
+        quiet_since = (quiet_since or time.monotonic()) if is_quiet() else None
+
+
+def wait_until(true: Callable[[], bool], seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, "it did not come about"
+        time.sleep(0.02)
