@@ -39,7 +39,8 @@ class Worker:
             "DUST_DIR": str(folder / "dust"),
             "DUST_LOG_ENABLED": False,
             "DUST_CANARY_RATE": 0,
-            "DUST_REDIS_LEASE": 2,
+            # As long as a machine that does much else at a time may keep a worker waiting.
+            "DUST_REDIS_LEASE": 10,
             "TELNETCONSOLE_ENABLED": False,
             "REMOTE_CONTROL_ENABLED": False,
             "CONCURRENT_REQUESTS": 4,
