@@ -42,6 +42,9 @@ class DustCacheStorage:
 
     def retrieve_response(self, spider: Spider, request: Request) -> Response | None:
         found: Response | None = self._inner.retrieve_response(spider, self._as_itself(request))
+        if found is not None and request.meta.get("redirect_urls") and found.url != request.url:
+            # Scrapy's own canonicalization makes both ends equal: this is the redirect that led here.
+            return None
         if found is not None or not self._goes_by_class(request):
             return found
         found = self._inner.retrieve_response(spider, request)

@@ -80,6 +80,13 @@ def test_a_redirect_inside_a_class_ends_in_the_page_from_the_cache_too(cached, b
     assert len(site.asked) == 2
 
 
+def test_a_redirect_between_urls_that_are_one_for_scrapy_ends_in_the_page_too(cached):
+    with serving(lambda path: redirect("/p?a=1&b=2") if path == "/p?b=2&a=1" else page()) as site:
+        for _ in range(2):
+            assert crawl([site.url("/p?b=2&a=1")], cached(site)).got == [site.url("/p?a=1&b=2")]
+    assert len(site.asked) == 2
+
+
 @pytest.mark.parametrize("by_class", [False, True])
 def test_a_canary_is_not_told_what_it_is_to_find_out(cached, by_class):
     with serving(lambda path: page()) as site:

@@ -1,11 +1,12 @@
 """Walks through the web of traps as an ordinary spider does, on whatever Scrapy and dupefilter it is given.
 
-``python -m tests.crawl.trap_spider HOME '{"SETTING": …}'`` is one crawl in a process of its own; it does not
-import scrapy-dust unless its settings do.
+``python -m tests.crawl.trap_spider`` crawls in a process of its own; it imports no more of scrapy-dust than its
+settings do.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -13,11 +14,15 @@ from importlib.util import find_spec
 from typing import Any
 
 from scrapy import FormRequest, Request, Spider, signals
-from scrapy.crawler import AsyncCrawlerProcess, Crawler
+from scrapy.core.engine import ExecutionEngine
+from scrapy.crawler import AsyncCrawlerRunner, Crawler
 from scrapy.exceptions import CloseSpider, IgnoreRequest
 from scrapy.http import Response, TextResponse
 from scrapy.pipelines.files import FilesPipeline
 from scrapy.pipelines.images import ImagesPipeline
+from scrapy.utils.defer import deferred_f_from_coro_f
+from scrapy.utils.misc import load_object
+from scrapy.utils.reactor import install_reactor
 
 HERE = "tests.crawl.trap_spider"
 
@@ -138,20 +143,27 @@ class Images(ImagesPipeline):
         return [Request(url) for url in item.get("image_urls", [])]
 
 
-def main(home: str, settings: str, spider: str = f"{HERE}.TrapSpider", **arguments: Any) -> None:
-    process = AsyncCrawlerProcess(json.loads(settings))
-    crawler = process.create_crawler(_loaded(spider))
-    process.crawl(crawler, home=home, **arguments)
-    process.start()
-    print(json.dumps(crawler.stats.get_stats(), default=str))
+async def walks(jobs: list[dict[str, Any]]) -> None:
+    """One crawl after the other; prints the stats of each as a line of JSON."""
+    for job in jobs:
+        runner = AsyncCrawlerRunner(job["settings"])
+        crawler = runner.create_crawler(load_object(job.get("spider", f"{HERE}.TrapSpider")))
+        await runner.crawl(crawler, **job["arguments"])
+        print(json.dumps(crawler.stats.get_stats(), default=str), flush=True)
 
 
-def _loaded(path: str) -> type[Spider]:
-    from scrapy.utils.misc import load_object  # noqa: PLC0415
+def main() -> None:
+    """On standard input: settings and arguments of each crawl, which all have a reactor, or all have none."""
+    jobs = json.load(sys.stdin)
+    ExecutionEngine._SLOT_HEARTBEAT_INTERVAL = 0.05
+    if not jobs[0]["settings"].get("TWISTED_REACTOR_ENABLED", True):
+        asyncio.run(walks(jobs))
+        return
+    install_reactor("twisted.internet.asyncioreactor.AsyncioSelectorReactor")
+    from twisted.internet.task import react  # noqa: PLC0415  It brings the reactor.
 
-    found: type[Spider] = load_object(path)
-    return found
+    react(deferred_f_from_coro_f(lambda _: walks(jobs)))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], *sys.argv[3:4], **json.loads(sys.argv[4] if len(sys.argv) > 4 else "{}"))
+    main()
