@@ -158,14 +158,19 @@ def crawl(port: int, pages: int, *, recorded: bool, folder: str | None = None) -
         process.start()
         spider = crawler.spider
         assert isinstance(spider, Follower)
-        here, beside = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-        return Cost(
-            seconds=spider.seconds,
-            cpu=here.ru_utime + here.ru_stime,
-            cpu_beside=beside.ru_utime + beside.ru_stime,
-            peak=here.ru_maxrss * 1024 + spider.beside,
-            pages=spider.got,
-        )
+        return cost_of(spider)
+
+
+def cost_of(spider: Follower) -> Cost:
+    """Of this process, in which *spider* has crawled."""
+    here, beside = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return Cost(
+        seconds=spider.seconds,
+        cpu=here.ru_utime + here.ru_stime,
+        cpu_beside=beside.ru_utime + beside.ru_stime,
+        peak=here.ru_maxrss * 1024 + spider.beside,
+        pages=spider.got,
+    )
 
 
 def _crawled(port: int, pages: int, *, recorded: bool) -> Cost:

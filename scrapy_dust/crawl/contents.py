@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from scrapy_dust.signatures.store import Known, Signatures
 
 
+#: Cells to count shingles in: 16 MB, and 64 MB where near-duplicates are looked for, enough for 30,000 pages.
+_BITS, _BITS_NEAR = 22, 24
+
+
 @dataclass(frozen=True, slots=True)
 class Seen:
     """What was found of a page."""
@@ -44,7 +48,7 @@ class Contents:
         self._expires = settings.content_keep_days is not None
         self._across_sites = settings.content_scope == "all"
         self._errors = Errors(settings.content_errors)
-        self._boilerplate = Boilerplate()
+        self._boilerplate = Boilerplate(_BITS_NEAR if settings.content_near else _BITS)
         self._near = NearPages(
             settings.content_near or {},
             store,

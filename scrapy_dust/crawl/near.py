@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from xxhash import xxh3_64_intdigest
 
-from scrapy_dust.dust.contents import LITTLE_TO_COMPARE, Face, bands_of, resemblance
+from scrapy_dust.dust.contents import LITTLE_TO_COMPARE, MOST_CHANGED, Face, bands_of, resemblance
 from scrapy_dust.signatures.store import Outline
 from scrapy_dust.sites import site_of
 from scrapy_dust.text.minhash import minhash_of
@@ -48,27 +48,28 @@ class NearPages:
 
     def find(self, url: str, site: str, content: Content) -> str | None:
         """The page that this one is most like, and alike enough."""
-        threshold = self._threshold(site)
-        if threshold is None or not self._boilerplate.knows(site_number(site)):
+        face, number = _face_of(content), site_number(site)
+        best, found = self._threshold(site), None
+        # Without a heading of its own nothing says what a page is, if not all of its text.
+        if best is None or not face.heading or self._boilerplate.is_general(number, face.heading):
             return None
         own = self._own(url, content.shingles)
-        if len(own) < LITTLE_TO_COMPARE:
+        if len(own) < LITTLE_TO_COMPARE or not self._boilerplate.knows(number):
             return None
-        face = _face_of(content)
-        best, found = face.least(threshold), None
         for other in self._store.near(self._bands(url, own)):
             if not face.may_be(other.face) or self._is_same(url, other.url):
                 continue
-            alike = resemblance(own, self._own(other.url, other.shingles))
+            alike = resemblance(own, self._own(other.url, other.shingles), MOST_CHANGED)
             if alike >= best:
                 best, found = alike, other.url
         return found
 
     def keep(self, url: str, site: str, content: Content) -> None:
         """Others may be near this page from now on."""
-        if self._threshold(site) is None:
+        if self._threshold(site) is None or not content.heading_hash:
             return
         outline = Outline(url, _face_of(content), content.shingles)
+        self._boilerplate.learn_heading(site_number(site), outline.face.heading)
         self._index(outline)
         self._look_again(site_number(site), outline)
 

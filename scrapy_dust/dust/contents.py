@@ -44,8 +44,9 @@ class Kind(StrEnum):
 
 #: Different texts of a site to have seen before any of it is called boilerplate, and how many must have it.
 _TEXTS, _LEAST = 8, 3
-#: And the share: of what makes a page say something, and, stricter, of what may make two pages alike.
-_SHARE, _STRICT_SHARE = 0.2, 0.05
+#: And the share of them that must, for a page to say nothing by it. To be alike, pages must share more than what any
+#: three texts have: a section may be a small part of a site, and its frame most of each of its pages.
+_SHARE = 0.2
 #: Fewer shingles than these beside the boilerplate are too little: to be a page, to be nearly another one.
 LITTLE, LITTLE_TO_COMPARE = 10, 20
 #: Of what has no words: fewer bytes are a dot or an empty answer.
@@ -53,18 +54,20 @@ LITTLE_BYTES = 64
 #: Errors are short: one that is longer than so many words is a page about errors.
 _LONGEST_ERROR, _SHORT = 200, 60
 
-_ROWS, _CELLS = 2, 1 << 22
+_ROWS = 2
+_HEADINGS = 0x5851F42D4C957F2D
 
 
 class Boilerplate:
-    """How many different texts of a site have each shingle, for all sites in 16 MB.
+    """How many different texts of a site have each shingle, for all sites in 4 bytes a cell.
 
     A count-min sketch: counts may be too high, never too low, and so a page may seem to say less than it does,
-    which lets it through.
+    which lets it through. With as many cells as there are shingles, one of 400 is thought to be in three texts.
     """
 
-    def __init__(self) -> None:
-        self._counts = np.zeros((_ROWS, _CELLS), np.uint16)
+    def __init__(self, bits: int = 22) -> None:
+        self._bits = np.uint64(bits)
+        self._counts = np.zeros((_ROWS, 1 << bits), np.uint16)
         self._texts: Counter[int] = Counter()
 
     def texts(self, site: int) -> int:
@@ -74,6 +77,17 @@ class Boilerplate:
     def learn(self, site: int, shingles: Shingles) -> None:
         """Take one more text into account. The same text must not be given twice."""
         self._texts[site] += 1
+        self._count(site, shingles)
+
+    def learn_heading(self, site: int, heading: int) -> None:
+        """Take a page into account that is near no other."""
+        self._count(site ^ _HEADINGS, np.array([heading], np.uint64))
+
+    def is_general(self, site: int, heading: int) -> bool:
+        """Whether different pages have this heading: then it does not say what a page is."""
+        return int(self._counts_of(site ^ _HEADINGS, np.array([heading], np.uint64))[0]) >= 2
+
+    def _count(self, site: int, shingles: Shingles) -> None:
         for row, cells in enumerate(self._cells(site, shingles)):
             counts = self._counts[row]
             counts[cells] += counts[cells] < np.iinfo(np.uint16).max
@@ -83,21 +97,23 @@ class Boilerplate:
         texts = self._texts[site]
         if texts < _TEXTS:
             return shingles
-        least = max(_LEAST, (_STRICT_SHARE if strict else _SHARE) * texts)
-        counts = np.minimum(
-            *(self._counts[row][cells] for row, cells in enumerate(self._cells(site, shingles)))
-        )
-        own: Shingles = shingles[counts < min(least, np.iinfo(np.uint16).max)]
+        least = _LEAST if strict else max(_LEAST, _SHARE * texts)
+        own: Shingles = shingles[self._counts_of(site, shingles) < min(least, np.iinfo(np.uint16).max)]
         return own
 
     def knows(self, site: int) -> bool:
         """Whether it can tell what is boilerplate there."""
         return self._texts[site] >= _TEXTS
 
-    @staticmethod
-    def _cells(site: int, shingles: Shingles) -> tuple[Shingles, Shingles]:
+    def _counts_of(self, site: int, shingles: Shingles) -> npt.NDArray[np.uint16]:
+        first, second = (self._counts[row][cells] for row, cells in enumerate(self._cells(site, shingles)))
+        least: npt.NDArray[np.uint16] = np.minimum(first, second)
+        return least
+
+    def _cells(self, site: int, shingles: Shingles) -> tuple[Shingles, Shingles]:
         mixed = (shingles ^ np.uint64(site)) * np.uint64(0x9E3779B97F4A7C15)
-        return mixed >> np.uint64(42), (mixed >> np.uint64(20)) & np.uint64(_CELLS - 1)
+        below = (np.uint64(1) << self._bits) - np.uint64(1)
+        return mixed >> (np.uint64(64) - self._bits), (mixed >> np.uint64(8)) & below
 
 
 class Errors:
@@ -124,10 +140,6 @@ def is_little(own: int, size: int, *, is_text: bool) -> bool:
     return own < LITTLE if is_text else size < LITTLE_BYTES
 
 
-#: Without a heading more is asked for, as in `dust.judging`.
-_UNTITLED = 0.98
-
-
 @dataclass(frozen=True, slots=True)
 class Face:
     """What must not differ between near-duplicates, however alike they are."""
@@ -139,17 +151,21 @@ class Face:
         differing = self.canonical and other.canonical and self.canonical != other.canonical
         return self.heading == other.heading and not differing
 
-    def least(self, threshold: float) -> float:
-        """The resemblance that makes a page with this face and another one page."""
-        return threshold if self.heading else max(threshold, _UNTITLED)
+
+#: Shingles that only one of two near-duplicates has: of a counter, a date and a line of advertisement, not of an entry
+#: more, however long the page is.
+MOST_CHANGED = 24
 
 
-def resemblance(own: Shingles, other: Shingles) -> float:
-    """Jaccard's, exactly; 0 where there is too little to compare."""
-    if min(len(own), len(other)) < LITTLE_TO_COMPARE:
+def resemblance(own: Shingles, other: Shingles, most_changed: int | None = None) -> float:
+    """Jaccard's, exactly; 0 where there is too little to compare, or more has changed than *most_changed*."""
+    less, more = sorted((len(own), len(other)))
+    if less < LITTLE_TO_COMPARE:
         return 0.0
     shared = len(np.intersect1d(own, other, assume_unique=True))
-    return shared / (len(own) + len(other) - shared)
+    if most_changed is not None and more - shared > most_changed:
+        return 0.0
+    return shared / (less + more - shared)
 
 
 #: A pair of resemblance 0.8 shares at least one of these with a probability of 0.9998, one of 0.4 of 0.34.

@@ -79,8 +79,21 @@ def test_other_titles_or_other_canonicals_make_other_pages():
     assert Face(1, "c").may_be(Face(1, "c"))
     assert not Face(1, "c").may_be(Face(1, "d"))
     assert not Face(1, None).may_be(Face(2, None))
-    assert Face(0, None).least(0.9) == 0.98
-    assert Face(1, None).least(0.9) == 0.9
+
+
+def test_more_than_a_few_changes_make_another_page_however_long_it_is():
+    page = array(range(10_000))
+    assert resemblance(page, array(range(24, 10_024)), 24) > 0.99
+    assert resemblance(page, array(range(25, 10_025)), 24) == 0.0
+
+
+def test_a_heading_that_different_pages_have_says_nothing():
+    known = Boilerplate()
+    for pages, general in ((1, False), (2, True), (3, True)):
+        known.learn_heading(5, 77)
+        assert known.is_general(5, 77) is general, pages
+    assert not known.is_general(6, 77)
+    assert not known.is_general(5, 78)
 
 
 def test_near_pages_share_a_band_and_others_hardly_ever():
