@@ -58,14 +58,22 @@ def trial_settings(settings: Settings, sites: Iterable[str] = ()) -> Settings:
     own.frozen = False  # those of a crawl are
     own.setdict(TRIAL_SETTINGS, "cmdline")
     # The add-on would put our parts back in; there is nothing for them to do here.
-    addons = {name: order for name, order in own.getdict("ADDONS").items() if "scrapy_dust" not in str(name)}
-    own.set("ADDONS", addons, "cmdline")
+    own.set(
+        "ADDONS",
+        {addon: order for addon, order in own.getdict("ADDONS").items() if not _is_ours(addon)},
+        "cmdline",
+    )
     for middleware, place in MIDDLEWARES.items():
         own.set_in_component_priority_dict("DOWNLOADER_MIDDLEWARES", middleware, place)
     before = own.get("PLAYWRIGHT_ABORT_REQUEST")
     before = load_object(before) if before is not None else None
     own.set("PLAYWRIGHT_ABORT_REQUEST", stays_within(sites, before), "cmdline")
     return own
+
+
+def _is_ours(addon: object) -> bool:
+    """Whether it is the one that turns scrapy-dust on; the one for scrapy-splash is not."""
+    return bool(load_object(addon).__module__ == "scrapy_dust.addon")
 
 
 def run_trials(

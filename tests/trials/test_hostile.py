@@ -14,7 +14,9 @@ from scrapy_dust.dust.validation import Verdict
 from tests.crawl.site import Answer, Site, Web, error, redirect, serving
 from tests.trials.running import Tried, html, log_of, prose, tried
 
-PAGES = 24
+pytestmark = pytest.mark.e2e
+
+PAGES = 12
 PATHS = [
     *(
         f"/p?id={number}&sid={session}"
