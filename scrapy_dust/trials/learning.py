@@ -14,7 +14,7 @@ from pathlib import Path
 
 from scrapy_dust.crawl_log.names import log_name
 from scrapy_dust.crawl_log.reader import read_visits
-from scrapy_dust.dust.campaign import Campaign, Decision, candidates_of
+from scrapy_dust.dust.campaign import Campaign, Candidate, Decision, candidates_of
 from scrapy_dust.dust.evidence import LogEvidence
 from scrapy_dust.dust.pages import Visit, without_repeats
 from scrapy_dust.dust.rules import Rule
@@ -138,7 +138,7 @@ def prepare(
         urls = [page.url for page in one.log.pages] + list(one.log.redirects)
         random.Random(f"{seed} {one.site}").shuffle(urls)  # noqa: S311  A sample, not a secret.
         evidence = LogEvidence(one.log, urls, settings.sketch_matches)
-        settled = disabled | _refuted(verdicts, one.site)
+        settled = disabled | _refuted(verdicts, one.site, candidates)
         campaign = partial(
             Campaign,
             candidates,
@@ -175,8 +175,12 @@ def _renderers(evidence: LogEvidence) -> dict[str, str]:
     return {url: page.rendered for url, page in pages if page is not None and page.rendered}
 
 
-def _refuted(verdicts: Verdicts, site: str) -> set[Rule]:
-    return {rule for rule, settled in verdicts.of(site).items() if settled.verdict is Verdict.REFUTED}
+def _refuted(verdicts: Verdicts, site: str, candidates: Iterable[Candidate]) -> set[Rule]:
+    """What was refuted, and what goes with it: a pair of different pages refutes all rules of a candidate."""
+    refuted = {rule: one for rule, one in verdicts.of(site).items() if one.verdict is Verdict.REFUTED}
+    contradicted = {rule for rule, one in refuted.items() if one.tally.contradictions}
+    together = (one.rules for one in candidates if not contradicted.isdisjoint(one.rules))
+    return set(refuted).union(*together)
 
 
 def decide_from_log(trials: Iterable[SiteTrials]) -> None:

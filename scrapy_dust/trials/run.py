@@ -71,7 +71,7 @@ def trial_settings(settings: Settings, sites: Iterable[str] = ()) -> Settings:
     return own
 
 
-def _is_ours(addon: object) -> bool:
+def _is_ours(addon: Any) -> bool:
     """Whether it is the one that turns scrapy-dust on; the one for scrapy-splash is not."""
     return bool(load_object(addon).__module__ == "scrapy_dust.addon")
 

@@ -15,8 +15,11 @@ import pytest
 from scrapy import Request
 from scrapy.crawler import Crawler
 
+from scrapy_dust.dust.pages import Visit
+from scrapy_dust.dust.validation import Verdict
 from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.entries import Entry
+from scrapy_dust.rule_book.verdicts import Settled, Verdicts
 from tests.crawl.site import Answer, Site, Web, error, page, redirect, serving
 from tests.trials.running import html, log_of, prose, tried
 
@@ -121,15 +124,27 @@ def test_budgets_are_kept():
         assert tried(visits, validation_budget=9).spent.fetches == 9
 
 
-def test_what_is_in_force_already_costs_nothing_again():
-    with serving(sessions) as site:
-        visits = {site.name: log_of(site, SESSIONS, sessions)}
-        first = tried(visits)
-        valid = [decision for decision in first.decisions if str(decision.rule) in first.valid]
-        assert valid
-        book = RuleBook().with_site(site.name, [Entry(decision.rule) for decision in valid])
+def test_what_is_settled_costs_nothing_again():
+    views = [f"/q?id={number}&view={view}" for number in range(PAGES) for view in ("full", "brief")]
+
+    def web(path: str) -> Answer:
+        return html(prose(path[2:].replace("&", "x"))) if path.startswith("/q?id=") else sessions(path)
+
+    with serving(web) as site:
+        # Nothing of the contents, so that the log decides nothing.
+        visits = {site.name: [Visit(visit.url, 200) for visit in log_of(site, SESSIONS + views, web)]}
+        first = tried(visits, similar="none")
+        assert first.valid
+        assert first.refuted
+        of_book = [Entry(one.rule) for one in first.decisions if one.verdict is Verdict.VALID]
+        book = RuleBook().with_site(site.name, of_book)
+        settled = [
+            Settled(one.rule, one.verdict, one.tally, "2026-11-18")
+            for one in first.decisions
+            if one.verdict is not Verdict.VALID
+        ]
         site.asked.clear()
-        again = tried(visits, book=book)
+        again = tried(visits, book=book, verdicts=Verdicts().with_settled(site.name, settled), similar="none")
     assert again.spent.fetches == 0
     assert site.asked == []
 
