@@ -28,7 +28,7 @@ pytestmark = [
 #: Requests of one site under way at a time, at most: what a kill can cost.
 UNDER_WAY = 8
 KILLS = 20
-PAGES = 24
+PAGES = 16
 
 
 def web(path: str) -> Answer:
