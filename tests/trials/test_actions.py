@@ -72,9 +72,9 @@ def test_a_word_of_the_list_is_found_wherever_it_stands_alone(around, word):
 @pytest.mark.parametrize("part", ["a-", "delet", "aB", "%25", "1a", "logou/"])
 def test_time_is_linear_in_the_url(part):
     def seconds(times: int) -> float:
-        began = time.perf_counter()
+        began = time.process_time()
         assert ("http://a.example/" + part * times in ACTIONS) is False
-        return time.perf_counter() - began
+        return time.process_time() - began
 
     # Eight times as long: eight times the time, and sixty-four if it were quadratic.
-    assert min(seconds(16_000) for _ in range(3)) < 30 * max(min(seconds(2000) for _ in range(5)), 0.001)
+    assert min(seconds(8000) for _ in range(3)) < 32 * max(min(seconds(1000) for _ in range(5)), 0.001)
