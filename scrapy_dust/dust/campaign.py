@@ -194,7 +194,7 @@ class Campaign:
     def lost_at_most(self) -> int:
         """Upper bound, at 95 %, of the URLs of the log that the valid rules together suppress wrongly."""
         cases = self._admitted()
-        return lost_together(cases, doubt_for(len(cases), self.decided))
+        return lost_together(cases, doubt_for(len(cases), self.decided)) if cases else 0
 
     def next_probe(self) -> Probe | None:
         """A pair to look at now; None when finished, or while answers to earlier probes are to come."""

@@ -187,7 +187,7 @@ def test_ctrl_c_keeps_what_is_decided_and_a_run_of_tomorrow_pays_for_the_rest(si
         run = runs.start()
         time.sleep(share * seconds)
         runs.kill(run, signal.SIGINT)
-        assert runs.finish()[0] == 0
+        assert runs.finish()[0] in (0, 1)  # 1: nothing had been asked for yet
     runs.start()
     assert runs.finish()[0] == 0
     twice = site.times() - asked
