@@ -5,6 +5,8 @@ title nor sketch contradicts. Different sketches raise a suspicion, and so do eq
 site's template, and different titles. Like sketches under one title leave it open: of such pairs of different
 texts a quarter on one tracker, and half on one shop, were different pages.
 
+In logs without contents, how likely a pair is one page by sizes and the like (`likelihood.py`) is told beside it.
+
 What a fetch said of two texts is remembered: it is true of all URLs that show them, whichever rule asks.
 What a rule is asked here is not "does u look like r(u)" but "which pages of this log would get one key that
 have different keys now": all members of a class are evidence, and two rules that only together merge two
@@ -17,8 +19,10 @@ from collections.abc import Iterable, Sequence
 
 from scrapy_dust.dust.canonization import Canonizer
 from scrapy_dust.dust.judging import Outcome
+from scrapy_dust.dust.likelihood import Likelihood
 from scrapy_dust.dust.pages import Page, SiteLog, page_behind
 from scrapy_dust.dust.rules import Rule
+from scrapy_dust.dust.strata import template_of
 from scrapy_dust.dust.templates import template_hashes
 from scrapy_dust.dust.validation import Pair
 
@@ -31,6 +35,7 @@ class LogEvidence:
         self._redirects = log.redirects
         self._matches = matches
         self._template = template_hashes(log.pages)
+        self._likelihood = _likelihood(log.pages, order := tuple(order))
         self._found: dict[tuple[str, str], Outcome] = {}
         self.nothing: frozenset[str] = frozenset()  #: digests of what the site answers to nonsense
         self.urls: Sequence[str] = tuple(url for url in order if self.page_of(url) is not None)
@@ -58,7 +63,13 @@ class LogEvidence:
             content=here.text_digest if here else None,
             made_up=there is None,
             looked_at=found is not None,
+            ratio=self._ratio(here, there) if found is None else None,
         )
+
+    def _ratio(self, here: Page | None, there: Page | None) -> float | None:
+        if self._likelihood is None or here is None or there is None:
+            return None
+        return self._likelihood.ratio(here, there)
 
     def learn(self, url: str, target: str, outcome: Outcome) -> None:
         """What a fetch said of the pair."""
@@ -95,6 +106,15 @@ class LogEvidence:
             return Outcome.SAME
         untrue = here.title and there.title and here.title != there.title
         return Outcome.DIFFERENT if untrue and not changes else None
+
+
+def _likelihood(pages: Sequence[Page], order: Sequence[str]) -> Likelihood | None:
+    """What sizes tell, where the log knows no contents."""
+    if any(page.text_digest or page.sketch for page in pages):
+        return None
+    by_url = {page.url: page for page in pages}
+    drawn = [by_url[url] for url in order if url in by_url]
+    return Likelihood(drawn, {page.url: template_of(page.url) for page in drawn})
 
 
 def _canonical(page: Page) -> str:

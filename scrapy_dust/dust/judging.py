@@ -219,7 +219,7 @@ def inquire(
 ) -> Generator[Ask, Fetched, Outcome]:
     """Find out what the pair says, with as few fetches as it takes: one where the log knows *url*'s text.
 
-    A difference counts only when a control fetch shows that *url* is not different from itself, and when the
+    A difference counts only when the log or a control fetch shows that *url* is not different from itself, and when the
     site does not answer likewise for what cannot exist beside a target that a rule made up.
     *both_linked*: a crawl meets both. Then a page and a "not found" with status 200 are different: the page
     would be lost if the other were fetched first, for nobody sees it fail.
@@ -241,7 +241,9 @@ def inquire(
     outcome = judge.compare(here, there)
     if outcome is not Outcome.DIFFERENT:
         return outcome
-    control = yield Ask(url, again=True)
+    # Where the crawl has seen the very same text, that is the control.
+    seen_before = known is not None and known.text_digest == here.text_digest
+    control = here if seen_before else (yield Ask(url, again=True))
     if not control.answered or judge.compare(here, control) is not Outcome.SAME:
         return Outcome.UNKNOWN
     if not both_linked and is_like(there, (yield Ask(target, beside=True))):

@@ -51,6 +51,9 @@ class Page:
     canonical: str | None = None
     volatile: bool = False  #: visits of this URL disagree on its text
     rendered: str | None = None  #: the browser that made the page, as the log names it
+    outlinks: int | None = None  #: of the first visit that tells
+    content_type: str | None = None  #: of the first visit that tells, without parameters
+    again: bool = False  #: it was asked for more than once
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,18 +131,26 @@ def without_repeats(visits: Iterable[Visit]) -> Iterator[Visit]:
     pages: dict[str, tuple[tuple[int, int] | None, tuple[object, ...]]] = {}
     others: set[tuple[str, bool]] = set()
     copies: dict[str, str] = {}
+    again: set[str] = set()
     for visit in visits:
         if visit.duplicate_of and visit.is_page:
             if copies.get(visit.url) == visit.duplicate_of and not visit.sketch:
                 continue
             copies[visit.url] = visit.duplicate_of
         elif visit.is_page:
-            said = (visit.sketch, visit.text_digest or visit.digest, visit.title, visit.canonical)
+            said = _said(visit)
             size, first = pages.get(visit.url, (None, None))
             wider = _span(size, visit.size)
             pages[visit.url] = wider, said if first is None else first
-            if first is not None and wider == size and (said == first or not any(said)):
+            if (
+                first is not None
+                and visit.url in again
+                and wider == size
+                and (said == first or not any(said))
+            ):
                 continue
+            if first is not None:
+                again.add(visit.url)
         elif visit.redirect_to or visit.failed or (visit.status or 0) >= 400:
             other = visit.url, bool(visit.redirect_to)
             if other in others:
@@ -148,6 +159,11 @@ def without_repeats(visits: Iterable[Visit]) -> Iterator[Visit]:
         else:
             continue
         yield visit
+
+
+def _said(visit: Visit) -> tuple[object, ...]:
+    digest = visit.text_digest or visit.digest
+    return visit.sketch, digest, visit.title, visit.canonical, visit.outlinks, _bare(visit.content_type)
 
 
 def _page_of(visit: Visit) -> Page:
@@ -159,6 +175,8 @@ def _page_of(visit: Visit) -> Page:
         title=visit.title,
         canonical=visit.canonical,
         rendered=visit.rendered,
+        outlinks=visit.outlinks,
+        content_type=_bare(visit.content_type),
     )
 
 
@@ -174,7 +192,14 @@ def _merge(page: Page, visit: Visit) -> Page:
         canonical=page.canonical or visit.canonical,
         volatile=page.volatile or changed,
         rendered=page.rendered or visit.rendered,
+        outlinks=page.outlinks if page.outlinks is not None else visit.outlinks,
+        content_type=page.content_type or _bare(visit.content_type),
+        again=True,
     )
+
+
+def _bare(content_type: str | None) -> str | None:
+    return content_type.partition(";")[0].strip().lower() if content_type else None
 
 
 def _span(a: tuple[int, int] | None, b: tuple[int, int] | None) -> tuple[int, int] | None:

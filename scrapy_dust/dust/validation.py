@@ -10,7 +10,7 @@ Who fetches is not its business. There are two tests to choose from.
 
 `Test.SEQUENTIAL` bets against "at least ε of what this rule merges is wrong" (`betting.py`), and the rule is valid
 once a rule of which that is true would have come so far with a probability of at most `doubt`. The stakes start
-with what the log has decided. What is counted are texts, since pairs of one page are not independent; and the
+with what the log has decided or, where it knows no contents, makes likely. What is counted are texts, since pairs of one page are not independent; and the
 rule's texts are a finite number, of which fewer and fewer are left. A target that does not answer takes no page
 from anybody: it counts as looked at, and is no example. How much may be lost in all is not asked here but in
 `admission.py`.
@@ -33,6 +33,7 @@ from enum import StrEnum
 
 from scrapy_dust.dust.betting import Sample, evidence_against, looks_needed
 from scrapy_dust.dust.judging import Outcome
+from scrapy_dust.dust.likelihood import log_bet
 
 
 class Verdict(StrEnum):
@@ -61,8 +62,13 @@ class Pair:
     content: str | None = None  #: the digest that pairs of the same page share
     made_up: bool = False  #: no URL of the log led to *target*: nothing is merged as yet
     looked_at: bool = False  #: *known* is what a fetch said, not the log
+    ratio: float | None = None  #: how many times likelier what the log shows is, if they are one page
 
 
+#: A pair that is so unlikely to be one page is looked at before others.
+_UNLIKELY = 0.05
+#: Sizes and the like are never more than this part of the evidence that a rule needs.
+_MOST_BY_SIZES = 0.5
 #: The share of pairs that may stay suspected to differ: some pages change at each fetch, on most sites.
 _DOUBT = 0.1
 
@@ -115,8 +121,9 @@ class Trial:
             self._suspects, self._open = [], []
         self._unlooked = max(0, len(self._suspects) - params.suspects)  # suspects that are never looked at
         self._suspects = self._suspects[: params.suspects][::-1]
-        # What is merged already comes before what a rule makes up.
-        self._open = sorted(self._open, key=lambda pair: pair.made_up)[::-1]
+        # What is merged already comes before what a rule makes up, and what is likely to refute it before both.
+        self._open = sorted(self._open, key=lambda pair: (not _unlikely(pair), pair.made_up))[::-1]
+        self._ratios = {_text(pair): pair.ratio for pair in self._open if pair.ratio}
         self._decided = self._decide()
 
     def _take(self, pair: Pair) -> None:
@@ -175,6 +182,7 @@ class Trial:
     def record(self, pair: Pair, outcome: Outcome, content: str | None = None) -> None:
         """What *pair*, handed out before, turned out to say. *content* is the digest of the text both show."""
         suspect = self._waiting.pop(pair)
+        self._ratios.pop(_text(pair), None)
         self._open_answered += not suspect
         self._unresolved += suspect and outcome is Outcome.UNKNOWN
         self._count(pair, outcome, content)
@@ -196,8 +204,9 @@ class Trial:
         if params.test is Test.PAPER:
             examples = params.count * (1 - params.threshold) - self._outcomes[Outcome.SAME]
         else:
-            sample = self._sample()
-            examples = looks_needed(sample.population, self._suspected(), params.doubt) - sample.looked
+            sample, by_sizes = self._sample(), math.exp(self._by_sizes())
+            doubt = min(1.0, params.doubt * by_sizes)
+            examples = looks_needed(sample.population, self._suspected(), doubt) - sample.looked
         return max(1, math.ceil(max(examples, params.open_probes - self._open_answered)))
 
     def _sample(self) -> Sample:
@@ -232,7 +241,13 @@ class Trial:
             return tally.positive >= (1 - params.threshold) * params.count
         if tally.contents < params.min_support:
             return False  # of so few texts none is left soon, and they may all say "not found"
-        return evidence_against(self._sample(), self._suspected()) >= -math.log(params.doubt)
+        needed = -math.log(params.doubt) - self._by_sizes()
+        return evidence_against(self._sample(), self._suspected()) >= needed
+
+    def _by_sizes(self) -> float:
+        """What the pairs that nobody has looked at win in the bet, by what the log shows of them."""
+        won = log_bet(list(self._ratios.values()), self._params.threshold) if self._ratios else 0.0
+        return max(0.0, min(won, _MOST_BY_SIZES * -math.log(self._params.doubt)))
 
     def _leads_nowhere(self) -> bool:
         """Whether what the rule makes up does not exist, as far as was tried: then it merges nothing."""
@@ -255,6 +270,10 @@ class Trial:
         if self._suspects or any(self._waiting.values()):
             return False
         return self._open_answered >= self._params.open_probes or not (self._open or self._waiting)
+
+
+def _unlikely(pair: Pair) -> bool:
+    return pair.ratio is not None and pair.ratio < _UNLIKELY
 
 
 def _text(pair: Pair) -> str:

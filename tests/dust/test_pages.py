@@ -40,7 +40,7 @@ def test_sizes_span_all_visits_and_the_first_sketch_stays():
             Visit("u", None, (40, 40), (5, 6, 7, 8)),
         ]
     )
-    assert site.pages == (Page("u", size=(10, 40), sketch=(1, 2, 3, 4)),)
+    assert site.pages == (Page("u", size=(10, 40), sketch=(1, 2, 3, 4), again=True),)
     assert not site.failures
 
 

@@ -1,0 +1,116 @@
+"""Validation on a crawl whose contents are known: what would be fetched is answered from its file."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+from scrapy_dust.crawl_log.fields import visit_of
+from scrapy_dust.dust.campaign import Campaign, candidates_of
+from scrapy_dust.dust.canonization import Canonizer
+from scrapy_dust.dust.evidence import LogEvidence
+from scrapy_dust.dust.judging import Outcome
+from scrapy_dust.dust.pages import Page, SiteLog
+from scrapy_dust.dust.validation import Pair, Test, TrialParams, Verdict
+from scrapy_dust.engines.local import Mined, mine_site
+from scrapy_dust.settings import DustSettings
+from scrapy_dust.sites import site_of
+
+FIGURE_3 = TrialParams(test=Test.PAPER, max_loss=1.0, open_probes=0, suspects=10**6)
+
+
+@dataclass(slots=True)
+class Answers:
+    """A site that answers from a file. Counts what is asked for."""
+
+    contents: Mapping[str, int]
+    keeps: bool  #: what was fetched is not fetched again
+    knows: bool  #: the log has the texts of its pages
+    fetches: int = 0
+    _fetched: set[str] = field(default_factory=set)
+
+    def look(self, pair: Pair) -> Outcome:
+        self._fetch(pair.target)
+        there = self.contents.get(pair.target)
+        if there is None:
+            return Outcome.UNFETCHABLE
+        here = self.contents.get(pair.url)
+        if here != there or not self.knows:
+            self._fetch(pair.url)
+        if here == there:
+            return Outcome.SAME
+        self.fetches += self.keeps and not self.knows  # the control, which is always a fetch of its own
+        return Outcome.DIFFERENT
+
+    def _fetch(self, url: str) -> None:
+        if not self.keeps or url not in self._fetched:
+            self.fetches += 1
+            self._fetched.add(url)
+
+
+def replay(path: Path, urls: int) -> Iterator[str]:
+    """The rules of the first *urls* of a crawl, by each test."""
+    contents: dict[str, int] = {}
+    of_text: dict[str, int] = {}
+    visits = []
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        for line in islice(lines, urls):
+            record = json.loads(line)
+            # The file's clusters end at a host; equal texts are one content on whichever host.
+            cluster = of_text.setdefault(record["text_digest"], record["cluster_strict"])
+            contents[record["url"]] = cluster
+            visits.append(visit_of(record))
+    site = site_of(visits[0].url)
+    assert site is not None
+    mined = mine_site(site, visits, DustSettings(), redirects_count=True)
+    bare = SiteLog([Page(page.url) for page in mined.log.pages])
+    sized = SiteLog([Page(page.url, size=page.size) for page in mined.log.pages])
+    yield f"## A real crawl: the first {urls:,} URLs of {path.parent.name}"
+    yield ""
+    yield "| | rules valid | refuted | undecided | fetches | per decided rule | URLs saved | pages lost | stated bound |"
+    yield "|---|" + "---:|" * 8
+    ours = TrialParams()
+    for name, log, params, answers in (
+        ("papers' test", bare, FIGURE_3, Answers(contents, keeps=False, knows=False)),
+        ("ours, URLs alone", bare, ours, Answers(contents, keeps=True, knows=False)),
+        ("ours, sizes", sized, ours, Answers(contents, keeps=True, knows=False)),
+        ("ours, contents", mined.log, ours, Answers(contents, keeps=True, knows=True)),
+    ):
+        yield f"| {name} | " + " | ".join(_conducted(mined, log, params, answers)) + " |"
+
+
+def _conducted(mined: Mined, log: SiteLog, params: TrialParams, answers: Answers) -> Iterator[str]:
+    urls = [page.url for page in log.pages]
+    random.Random(0).shuffle(urls)
+    campaign = Campaign(
+        candidates_of(mined.elimination.kept, mined.parameters),
+        LogEvidence(log, urls),
+        params,
+        site=mined.site,
+        site_of=site_of,
+    )
+    while (probe := campaign.next_probe()) is not None:
+        campaign.record(probe, answers.look(probe.pair))
+    verdicts = [one.verdict for one in campaign.decisions]
+    rules = [one.rule for one in campaign.decisions if one.verdict is Verdict.VALID]
+    counts = [verdicts.count(one) for one in (Verdict.VALID, Verdict.REFUTED, Verdict.UNDECIDED)]
+    yield from (f"{count:,}" for count in counts)
+    yield f"{answers.fetches:,}"
+    yield f"{answers.fetches / max(1, counts[0] + counts[1]):.1f}"
+    saved, lost = _replayed(Canonizer({mined.site: rules}, site_of), answers.contents)
+    yield f"{saved:,}"
+    yield f"{lost:,}"
+    yield "none" if params.test is Test.PAPER else f"{campaign.lost_at_most:,}"
+
+
+def _replayed(canonizer: Canonizer, contents: Mapping[str, int]) -> tuple[int, int]:
+    """URLs that are not fetched, and contents that are not seen, if the first URL of each key is fetched."""
+    seen: dict[str, int] = {}
+    for url, content in contents.items():
+        seen.setdefault(canonizer.canonize(url), content)
+    return len(contents) - len(seen), len(set(contents.values())) - len(set(seen.values()))

@@ -1,0 +1,311 @@
+"""What validation proves and what it costs: ours beside the papers' N and ε, where the truth is known.
+
+    python benchmarks/validation.py [DATA] [--output docs/validation.md] [--rules 10000] [--urls 12000]
+
+Two worlds. In the first, rules are made up: so many pairs of URLs, of which so many are different pages. They
+come in sites of twenty, whose rules are admitted together. In the second (DATA, with ``uci/pages.jsonl.gz``), the
+rules are those that scrapy-dust finds in a real crawl, and fetches are answered from the file.
+
+Each rule is tried by the papers' test (N = 100, ε = 5 %, figure 3 to the letter: 5 of 100 refute,
+each pair is two fetches), by ours with a log that tells nothing but URLs, and by ours with a log that has the
+contents of its pages, of which one in ten is unreliable.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import random
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from benchmarks.curves import Curve, drawing
+from benchmarks.replaying import replay
+from scrapy_dust.dust.admission import (
+    Bounds,
+    Case,
+    admitted,
+    bounds_of,
+    case_of,
+    doubt_for,
+    lost_together,
+    next_to_prove,
+)
+from scrapy_dust.dust.judging import Outcome
+from scrapy_dust.dust.rules import ParameterRule
+from scrapy_dust.dust.validation import Pair, Test, Trial, TrialParams, Verdict
+
+RATES = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+SIZES = (30, 100, 300, 1000)
+A_SITE = 20
+MAX_LOSS = 0.001
+#: Of the pages of a log with contents, those of which it says nothing reliable.
+UNRELIABLE = 0.1
+#: Of the URLs of a site, those that no rule is about.
+OTHERS = 1.0
+PAPER, URLS, CONTENTS = "papers", "ours, URLs alone", "ours, contents"
+TESTS = (PAPER, URLS, CONTENTS)
+PARAMS = TrialParams(max_loss=MAX_LOSS)
+FIGURE_3 = TrialParams(test=Test.PAPER, max_loss=1.0, open_probes=0, suspects=10**6)
+MARKER = "<!-- measured: benchmarks/validation.py -->\n"
+
+
+@dataclass(slots=True)
+class Made:
+    """A made-up rule, and how a test dealt with it."""
+
+    rate: float
+    wrong: frozenset[int]  #: the pairs that are different pages
+    size: int
+    tally_contents: int = 0
+    verdict: Verdict | None = None
+    fetches: int = 0
+    looks: int = 0
+    bounds: Bounds | None = None
+
+
+def rules_of_a_site(chance: random.Random) -> list[Made]:
+    made = []
+    for _ in range(A_SITE):
+        rate, size = chance.choice(RATES), chance.choice(SIZES)
+        wrong = frozenset(n for n in range(size) if chance.random() < rate)
+        made.append(Made(rate, wrong, size))
+    return made
+
+
+def pairs_of(rule: Made, test: str, chance: random.Random) -> list[Pair]:
+    """In a random order, with what the log says."""
+    pairs = []
+    for n in chance.sample(range(rule.size), rule.size):
+        known = None
+        if test == CONTENTS and chance.random() >= UNRELIABLE:
+            known = Outcome.DIFFERENT if n in rule.wrong else Outcome.SAME
+        pairs.append(Pair(f"u{n}", f"v{n}", known, content=f"text {n}"))
+    return pairs
+
+
+def look(rule: Made, pair: Pair, test: str) -> Outcome:
+    """Fetch both; where the log knows the text of the one, only the other, if they agree.
+
+    What differs is fetched once more, unless the log knows it.
+    """
+    outcome = Outcome.DIFFERENT if int(pair.url[1:]) in rule.wrong else Outcome.SAME
+    rule.looks += 1
+    both = 1 if test == CONTENTS and outcome is Outcome.SAME else 2
+    rule.fetches += both + (test == URLS and outcome is Outcome.DIFFERENT)
+    return outcome
+
+
+def try_alone(rule: Made, test: str, chance: random.Random) -> Case | None:
+    """The trial of one rule. Gives what it merges, if it passed."""
+    trial = Trial(pairs_of(rule, test, chance), FIGURE_3 if test == PAPER else PARAMS)
+    pairs = {pair.url: pair for pair in pairs_of(rule, test, random.Random(0))}
+    said: dict[str, Outcome] = {}
+    while trial.verdict is None:
+        pair = trial.next_pair()
+        assert pair is not None
+        said[pair.url] = look(rule, pair, test)
+        pairs[pair.url] = replace(pair, known=said[pair.url], looked_at=True)
+        trial.record(pair, said[pair.url])
+    rule.verdict, rule.tally_contents = trial.verdict, trial.tally.contents
+    if rule.verdict is not Verdict.VALID or test == PAPER:
+        return None
+    return case_of(ParameterRule("p"), rule.size, list(pairs.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class SiteResult:
+    lost: int
+    lost_at_most: int
+
+
+def try_site(rules: Sequence[Made], test: str, chance: random.Random) -> SiteResult:
+    """Trials, then admission, as a campaign does it; fetches are not limited."""
+    by_case = {case: rule for rule in rules if (case := try_alone(rule, test, chance)) is not None}
+    if test == PAPER:
+        return SiteResult(sum(len(rule.wrong) for rule in rules if rule.verdict is Verdict.VALID), 0)
+    allowed = max(1.0, MAX_LOSS * 2 * (1 + OTHERS) * sum(rule.size for rule in rules))
+    cases = list(by_case)
+    while (case := next_to_prove(cases, allowed, len(rules))) is not None:
+        pair = case.hand_out()
+        outcome = look(by_case[case], pair, test)
+        case.record(pair, outcome)
+        if case.wrong > MAX_LOSS * case.merges:
+            by_case[case].verdict = Verdict.REFUTED
+            cases.remove(case)
+    taken = admitted(cases, allowed, len(rules))
+    for case in cases:
+        rule = by_case[case]
+        if case in taken:
+            rule.bounds = bounds_of(case, rule.tally_contents, len(taken), len(rules))
+        else:
+            rule.verdict = Verdict.UNDECIDED
+    lost = sum(len(by_case[case].wrong) for case in taken)
+    return SiteResult(lost, lost_together(taken, doubt_for(len(taken), len(rules))))
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    rules: dict[str, list[Made]]
+    sites: dict[str, list[SiteResult]]
+
+
+def simulate(count: int) -> World:
+    rules: dict[str, list[Made]] = {test: [] for test in TESTS}
+    sites: dict[str, list[SiteResult]] = {test: [] for test in TESTS}
+    for number in range(count // A_SITE):
+        drawn = rules_of_a_site(random.Random(number))
+        for test in TESTS:
+            copies = [Made(rule.rate, rule.wrong, rule.size) for rule in drawn]
+            sites[test].append(try_site(copies, test, random.Random(number)))
+            rules[test] += copies
+    return World(rules, sites)
+
+
+def decided(rules: Sequence[Made]) -> list[Made]:
+    return [rule for rule in rules if rule.verdict is not Verdict.UNDECIDED]
+
+
+def fetches_per_decided(rules: Sequence[Made]) -> float:
+    return sum(rule.fetches for rule in rules) / max(1, len(decided(rules)))
+
+
+def as_markdown(world: World) -> Iterator[str]:
+    count = len(world.rules[PAPER])
+    yield f"## {count:,} rules made up"
+    yield ""
+    yield "| | papers' test | ours, URLs alone | ours, contents |"
+    yield "|---|---:|---:|---:|"
+    valid = {test: [r for r in world.rules[test] if r.verdict is Verdict.VALID] for test in TESTS}
+    yield _row("accepted", (f"{len(valid[test]):,}" for test in TESTS))
+    yield _row(
+        "of these, without a wrong pair", (f"{_share(not r.wrong for r in valid[test])}" for test in TESTS)
+    )
+    kept = [
+        f"{_share(len(r.wrong) <= r.bounds.wrong for r in valid[test] if r.bounds)}" for test in TESTS[1:]
+    ]
+    yield _row("of these, with no more wrong pairs than the bound stated", ("no bound", *kept))
+    kept = [f"{_share(s.lost <= s.lost_at_most for s in world.sites[test])}" for test in TESTS[1:]]
+    yield _row(
+        f"sites (of {len(world.sites[PAPER]):,}) that lose no more than the bound stated", ("no bound", *kept)
+    )
+    every = 4 * sum(rule.size for rule in world.rules[PAPER])
+    lost = [sum(site.lost for site in world.sites[test]) for test in TESTS]
+    yield _row("pages lost, of all URLs", (f"{one:,} ({one / every:.3%})" for one in lost))
+    bad = {test: [r for r in world.rules[test] if len(r.wrong) >= 0.05 * r.size] for test in TESTS}
+    taken = {test: [r.verdict is Verdict.VALID for r in bad[test]] for test in TESTS}
+    yield _row("rules at least 5 % wrong: accepted", (_share(taken[test]) for test in TESTS))
+    just = {test: [r.verdict is Verdict.VALID for r in bad[test] if r.rate == 0.05] for test in TESTS}
+    yield _row("of these, about 5 % wrong: accepted", (_share(just[test]) for test in TESTS))
+    good = {test: [r.verdict is Verdict.VALID for r in world.rules[test] if not r.wrong] for test in TESTS}
+    yield _row("rules without a wrong pair: accepted", (_share(good[test]) for test in TESTS))
+    cost = {test: fetches_per_decided(world.rules[test]) for test in TESTS}
+    yield _row(
+        "fetches per decided rule", (f"{cost[test]:.1f} ({cost[test] / cost[PAPER]:.0%})" for test in TESTS)
+    )
+    yield ""
+    yield from _by_rate(world)
+
+
+def _by_rate(world: World) -> Iterator[str]:
+    yield "| share of wrong pairs | accepted: papers' test | URLs alone | contents | fetches per rule: papers' test | URLs alone | contents |"
+    yield "|---:|" + "---:|" * 6
+    for rate in RATES:
+        of = {test: [rule for rule in world.rules[test] if rule.rate == rate] for test in TESTS}
+        cells = [_share(rule.verdict is Verdict.VALID for rule in of[test]) for test in TESTS]
+        cells += [f"{sum(rule.fetches for rule in of[test]) / len(of[test]):.1f}" for test in TESTS]
+        yield f"| {rate:.1%} | " + " | ".join(cells) + " |"
+    yield ""
+    mixes = {
+        "all rates alike": dict.fromkeys(RATES, 1.0),
+        "a third right, the others spread evenly from 0 to 1": {0.0: 0.33, **_spread(0.67)},
+        "as among the papers' kept rules: 126 of 3,417 valid": {0.0: 126 / 3417, **_spread(1 - 126 / 3417)},
+    }
+    yield "| if rules are wrong | papers' test | URLs alone | contents |"
+    yield "|---|---:|---:|---:|"
+    for name, weights in mixes.items():
+        cost = {test: _weighted(world.rules[test], weights) for test in TESTS}
+        yield _row(name, (f"{cost[test]:.1f} ({cost[test] / cost[PAPER]:.0%})" for test in TESTS))
+
+
+def _spread(share: float) -> dict[float, float]:
+    """Weights of the rates above 0 as if rates were uniform: by the part of the line that is nearest to each."""
+    rates = RATES[1:]
+    middles = [0.0, *((a + b) / 2 for a, b in itertools.pairwise(rates)), 1.0]
+    return {rate: share * (b - a) for rate, a, b in zip(rates, middles, middles[1:], strict=False)}
+
+
+def _weighted(rules: Sequence[Made], weights: dict[float, float]) -> float:
+    cost, done = 0.0, 0.0
+    for rate, weight in weights.items():
+        of = [rule for rule in rules if rule.rate == rate]
+        cost += weight * sum(rule.fetches for rule in of) / len(of)
+        done += weight * len(decided(of)) / len(of)
+    return cost / done
+
+
+def _row(name: str, cells: Iterator[str] | Sequence[str]) -> str:
+    return f"| {name} | " + " | ".join(cells) + " |"
+
+
+def _share(of: Iterator[bool] | Sequence[bool]) -> str:
+    seen = Counter(of)
+    return f"{seen[True] / max(1, seen.total()):.1%}"
+
+
+def curves(world: World) -> dict[str, str]:
+    """Figure 6 of the papers shows which share of the rules valid after N looks is valid in the end."""
+    accepted = [
+        Curve(
+            test,
+            [
+                (
+                    rate,
+                    _mean([rule.verdict is Verdict.VALID for rule in world.rules[test] if rule.rate == rate]),
+                )
+                for rate in RATES
+                if rate <= 0.2
+            ],
+        )
+        for test in TESTS
+    ]
+    looks = range(0, 121, 2)
+    total = {test: decided(world.rules[test]) for test in TESTS}
+    done = [
+        Curve(test, [(n, _mean([rule.looks <= n for rule in total[test]])) for n in looks]) for test in TESTS
+    ]
+    return {
+        "validation-accepted.svg": drawing("Accepted", "share of a rule's pairs that are wrong", accepted),
+        "validation-decided.svg": drawing("Decided", "pairs looked at", done),
+    }
+
+
+def _mean(of: Sequence[bool]) -> float:
+    return sum(of) / max(1, len(of))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("data", type=Path, nargs="?")
+    parser.add_argument("--output", type=Path, help="a Markdown page; the tables go below its marker")
+    parser.add_argument("--rules", type=int, default=10_000)
+    parser.add_argument("--urls", type=int, default=12_000, help="of the crawl that is replayed")
+    options = parser.parse_args()
+    world = simulate(options.rules)
+    text = "\n".join(as_markdown(world)) + "\n"
+    if options.data:
+        text += "\n" + "\n".join(replay(options.data / "uci" / "pages.jsonl.gz", options.urls)) + "\n"
+    print(text)
+    if options.output:
+        page = options.output.read_text(encoding="utf-8").partition(MARKER)[0]
+        options.output.write_text(page + MARKER + "\n" + text, encoding="utf-8")
+        for name, svg in curves(world).items():
+            options.output.with_name(name).write_text(svg, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
