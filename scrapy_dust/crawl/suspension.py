@@ -17,6 +17,7 @@ from scrapy import signals
 from scrapy.exceptions import DontCloseSpider
 from scrapy.utils.asyncio import run_in_thread
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
+from scrapy.utils.job import job_dir
 
 from scrapy_dust.crawl.inquiries import Canary
 from scrapy_dust.crawl.returning import Returning
@@ -189,17 +190,29 @@ class Suspension:
         if any(self._probe(identity) for identity in list(self._probes)):
             raise DontCloseSpider
 
-    async def _spider_closed(self, spider: Spider) -> None:
+    async def _spider_closed(self, spider: Spider, reason: str) -> None:
         for told in self._telling:
             await maybe_deferred_to_future(told)
         self._telling.clear()
+        # A job that goes on later remembers its doubts itself.
+        is_over = reason == "finished" or not job_dir(self._crawler.settings)
         seen = [
-            found_of(site, rule, watch, self._name)
+            found_of(site, rule, watch, self._name, self._doubt_left(watch) if is_over else None)
             for identity, ((site, rule), watch) in self._watches.items()
             if identity not in self.suspended and (watch.same or watch.different)
         ]
         if seen:
             await self._told(seen)
+
+    @staticmethod
+    def _doubt_left(watch: Watch) -> str | None:
+        """Why the next crawl should not go by a rule; None: there is no reason."""
+        if watch.standing is not Standing.DOUBTED:
+            return None
+        return (
+            f"in doubt at the end of a crawl on {now()[:10]}: {watch.different} of "
+            f"{watch.same + watch.different} URLs fetched to test it showed another page"
+        )
 
     @property
     def _name(self) -> str:

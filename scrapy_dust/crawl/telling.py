@@ -23,7 +23,7 @@ Found = tuple[str, Entry]  # with its site
 
 def found_of(site: str, rule: Rule, watch: Watch, crawl: str, reason: str | None = None) -> Found:
     """The entry for what *watch* saw; *crawl* names it, so that it is not counted twice."""
-    fresh = watch.same >= RENEWED or watch.standing is Standing.REFUTED
+    fresh = watch.same >= RENEWED or watch.standing is not Standing.TRUSTED
     evidence = Evidence(
         positive=watch.same,
         negative=watch.different,

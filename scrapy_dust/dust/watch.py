@@ -19,8 +19,10 @@ from scrapy_dust.dust.judging import Outcome
 
 #: A tolerated loss out of these bounds is taken for the nearer one: no loss at all could never be told from little.
 _LEAST, _MOST = 1e-4, 0.02
-#: Suspended from this many times the inverse of the tolerated loss on; no more in doubt below that many times.
-_SUSPENDED, _CLEARED = 10.0, 0.2
+#: Suspended from this many times the inverse of the tolerated loss on.
+_SUSPENDED = 10.0
+#: No more in doubt when the evidence is back below so many times what nothing but agreement leads to.
+_CLEARED = 1.5
 #: In doubt and with so many comparisons that showed nothing, beyond those that showed the same, it stays unproved.
 _OPEN = 20
 
@@ -39,13 +41,13 @@ class Watch:
     def __init__(self, max_loss: float) -> None:
         loss = min(max(max_loss, _LEAST), _MOST)
         self._limit = _SUSPENDED / loss
-        self._clear = _CLEARED / loss
         # Shares of loss that a change may bring, evenly in size between the tolerated one and all.
         self._ratios = [
             (share / loss, (1 - share) / (1 - loss)) for share in (loss ** (2 / 3), loss ** (1 / 3), 1.0)
         ]
         # Where a long time of nothing but agreement leads to: the crawl's first outcomes are not its rule's.
         self._sums = [same / (1 - same) for _, same in self._ratios]
+        self._clear = _CLEARED * self.evidence
         self._since_doubt = [0, 0]  # outcomes that showed the same, and nothing
         self.standing = Standing.TRUSTED
         self.same = self.different = self.unknown = 0

@@ -176,9 +176,15 @@ def test_one_page_that_differs_suspends_nothing_and_costs_no_page(with_rules):
     with serving(web) as site:
         settings = with_rules(site, SID) | {"DUST_CANARY_RATE": 1}
         result = crawl(urls_of(site, 5, 20), settings)
+        entry = status_in_book(settings, site, SID)
     assert result.stats["dust/doubted"] == 1
     assert "dust/suspended" not in result.stats
     assert site.url("/p?id=0&sid=s1") in result.got
+    # One in a hundred is more than DUST_MAX_LOSS; the next crawl does not go by it.
+    assert (entry.status, entry.reason.partition(" on ")[0]) == (
+        Status.SUSPENDED,
+        "in doubt at the end of a crawl",
+    )
 
 
 def test_other_rules_stay_in_force(with_rules):
