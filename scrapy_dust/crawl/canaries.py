@@ -9,21 +9,22 @@ else by an inquiry.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import xxhash
 from scrapy import signals
 
-from scrapy_dust.crawl.inquiries import Canary, Inquiries
 from scrapy_dust.crawl.requests import CANARY, canary_of, target_url
-from scrapy_dust.dust.judging import Outcome
+from scrapy_dust.dust.outcomes import Outcome
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from scrapy_dust.crawl.inquiries import Inquiries
     from scrapy_dust.crawl.rules import CrawlRules
 
 #: So many pages are remembered by a hash of their bytes: some 10 MB.
@@ -34,6 +35,15 @@ EARLY_HELD = 16
 
 #: A canary is fetched a little before what was queued with it: until it is judged, its rule goes on suppressing.
 AHEAD = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Canary:
+    """A URL that rules would have suppressed, fetched to test them."""
+
+    url: str
+    keeper: str  #: what stands for it
+    key: str  #: of their class, in hex
 
 
 class Canaries:
@@ -49,7 +59,8 @@ class Canaries:
     ) -> None:
         self._rules, self._mark = rules, mark
         self._concluded, self._may_inquire = concluded, may_inquire
-        self._inquiries = Inquiries(crawler, concluded)
+        self._crawler = crawler
+        self._inquiries: Inquiries | None = None  #: from the first one on
         self._day = datetime.now(UTC).date().isoformat()
         self._bodies: dict[int, int] = {}  #: hash of a URL → of what it showed, the oldest first
         self._landings: dict[
@@ -66,7 +77,7 @@ class Canaries:
         return rate > 0 and _hash(f"{self._day} {url}") < rate * 2**64
 
     def are_being_judged(self) -> bool:
-        return self._inquiries.are_under_way
+        return self._inquiries is not None and self._inquiries.are_under_way
 
     def send(self, request: Request, key: bytes, keeper: str | None, *, early: bool = False) -> None:
         """*request* is let through as a canary. Without a *keeper* to compare it with, nothing is learned.
@@ -108,7 +119,15 @@ class Canaries:
         if outcome is not None:
             self._concluded(canary, outcome)
         elif self._may_inquire(canary):
-            self._inquiries.begin(canary, response, request)
+            self._inquire(canary, response, request)
+
+    def _inquire(self, canary: Canary, response: Response, request: Request) -> None:
+        if self._inquiries is None:
+            # Not loaded before: it brings all that compares texts.
+            from scrapy_dust.crawl.inquiries import Inquiries  # noqa: PLC0415
+
+            self._inquiries = Inquiries(self._crawler, self._concluded)
+        self._inquiries.begin(canary, response, request)
 
     def _spider_idle(self, spider: Spider) -> None:
         """Keepers that have not come by now do not come."""

@@ -20,6 +20,7 @@ from scrapy.exceptions import DontCloseSpider
 from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.defer import deferred_from_coro
 
+from scrapy_dust.crawl.canaries import Canary
 from scrapy_dust.crawl.requests import OPT_OUT, TRIAL, is_rendered
 from scrapy_dust.dust.judging import Ask, Fetched, Judge, Outcome, inquire
 from scrapy_dust.stats import Stat
@@ -33,15 +34,6 @@ logger = logging.getLogger(__name__)
 
 #: Under way at a time, and waiting for it; of what comes beyond that nothing is learned.
 _AT_A_TIME, _WAITING = 8, 200
-
-
-@dataclass(frozen=True, slots=True)
-class Canary:
-    """A URL that rules would have suppressed, fetched to test them."""
-
-    url: str
-    keeper: str  #: what stands for it
-    key: str  #: of their class, in hex
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 
 from scrapy_dust.crawl.canaries import Canaries
-from scrapy_dust.crawl.inquiries import Canary
 from scrapy_dust.crawl.requests import SHADOW, canary_of
 from scrapy_dust.dust.blame import at_work
-from scrapy_dust.dust.judging import Outcome
+from scrapy_dust.dust.outcomes import Outcome
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from scrapy_dust.crawl.canaries import Canary
     from scrapy_dust.crawl.filtering import Filtering
     from scrapy_dust.crawl.rules import CrawlRules
     from scrapy_dust.dust.rules import Rule

@@ -69,7 +69,10 @@ def _number(count: int, noun: str) -> str:
 
 def _by_rule(stats: Mapping[str, Any], prefix: str) -> str:
     counts = {
-        name.removeprefix(prefix): count for name, count in stats.items() if name.startswith(prefix) and count
+        # Fewer than none: what was filtered before a pause was given back after it.
+        name.removeprefix(prefix): count
+        for name, count in stats.items()
+        if name.startswith(prefix) and count > 0
     }
     most = sorted(counts, key=lambda identity: (-counts[identity], identity))
     named = [f"{identity}: {counts[identity]}" for identity in most[:RULES_NAMED]]

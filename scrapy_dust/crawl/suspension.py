@@ -19,11 +19,10 @@ from scrapy.utils.asyncio import run_in_thread
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from scrapy.utils.job import job_dir
 
-from scrapy_dust.crawl.inquiries import Canary
 from scrapy_dust.crawl.returning import Returning
 from scrapy_dust.crawl.telling import RENEWED, Found, found_of, tell
 from scrapy_dust.dust.blame import at_work, decisive
-from scrapy_dust.dust.judging import Outcome
+from scrapy_dust.dust.outcomes import Outcome
 from scrapy_dust.dust.watch import Standing, Watch
 from scrapy_dust.journal.events import Event, What, now
 from scrapy_dust.rule_book.entries import rule_id
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from twisted.internet.defer import Deferred
 
+    from scrapy_dust.crawl.canaries import Canary
     from scrapy_dust.crawl.filtering import Filtering
     from scrapy_dust.crawl.journal import Suppressions
     from scrapy_dust.crawl.rules import CrawlRules

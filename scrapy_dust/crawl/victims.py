@@ -123,8 +123,11 @@ class Victims:
 
     def _open(self) -> None:
         if self._path is None:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            self._file = cast("BinaryIO", tempfile.TemporaryFile(dir=self._folder))  # noqa: SIM115
+            try:
+                self._folder.mkdir(parents=True, exist_ok=True)
+                self._file = cast("BinaryIO", tempfile.TemporaryFile(dir=self._folder))  # noqa: SIM115
+            except OSError:  # a folder that only others may write
+                self._file = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115
             return
         self._path.touch(0o600, exist_ok=True)
         self._file = self._path.open("r+b")

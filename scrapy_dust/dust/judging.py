@@ -17,21 +17,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Generator
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 import numpy as np
 import numpy.typing as npt
 
+from scrapy_dust.dust.outcomes import Outcome as Outcome  # noqa: PLC0414  For those who judge.
+
 Shingles = npt.NDArray[np.uint64]
-
-
-class Outcome(StrEnum):
-    """What one pair of URLs says about a rule."""
-
-    SAME = "same"
-    DIFFERENT = "different"  #: both answer, with different pages that are each stable: a page would be lost
-    UNFETCHABLE = "unfetchable"  #: the target does not answer
-    UNKNOWN = "unknown"  #: proves nothing
 
 
 #: Of a longer text only so many shingles are kept, the least ones.

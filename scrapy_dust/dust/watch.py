@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from scrapy_dust.dust.judging import Outcome
+from scrapy_dust.dust.outcomes import Outcome
 
 #: A tolerated loss out of these bounds is taken for the nearer one: no loss at all could never be told from little.
 _LEAST, _MOST = 1e-4, 0.02

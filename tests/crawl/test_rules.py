@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -74,3 +76,13 @@ def test_a_rule_that_is_suspended_changes_no_key_any_more(settings, tmp_path):
     rules_of(crawler).suspend("a.test", SID)
     assert len({fingerprint(one) for one in requests}) == 2
     assert fingerprint(requests[0]) == fingerprint(Request("http://a.test/p?sid=0"))
+
+
+def test_a_crawl_that_has_nothing_to_compare_loads_nothing_to_compare_with():
+    done = subprocess.run(
+        [sys.executable, "-c", "import sys, scrapy_dust.addon; print('numpy' in sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == "False"
