@@ -58,6 +58,7 @@ class Leases:
         self._parked: list[Request] = []
         self._postponed: list[Callable[[], object]] = []
         self._is_gone = False
+        self._clears_up = False  #: others were still at it when this one was to forget the crawl
         self._beats = create_looping_call(self._beat)
         for handler, signal in (
             (self._spider_opened, signals.spider_opened),
@@ -154,7 +155,8 @@ class Leases:
     def drop(self, *, force: bool = False) -> bool:
         """Forget the whole crawl, unless others are at it."""
         self._put_down_all()
-        return self._server.drop("", self._lease, force=force)
+        self._clears_up = not self._server.drop("", self._lease, force=force)
+        return not self._clears_up
 
     @property
     def _spider(self) -> Spider:
@@ -238,6 +240,9 @@ class Leases:
         try:
             self._release(self.finished())
             self._server.run(scripts.LEAVE, names, (self._server.worker,))
+            if self._clears_up:
+                # Of several that leave at a time, the last one.
+                self._server.drop("" if self._queue is None else self._queue.key, self._lease)
         except Gone:
             logger.warning(
                 "Redis is gone: what this worker still had is given to others in %(lease)d s.",

@@ -36,6 +36,13 @@ class RedisServer:
 
         return redis.Redis(port=self.port, decode_responses=True)
 
+    @property
+    def raw_client(self) -> Any:
+        """For values that are no text."""
+        import redis  # noqa: PLC0415
+
+        return redis.Redis(port=self.port)
+
     def start(self) -> None:
         self._process = subprocess.Popen(self._command, stdout=subprocess.DEVNULL)
         for _ in range(100):
