@@ -29,29 +29,35 @@ Frozen = str
 Box = WaitingClasses[Frozen]
 
 
-class _HeirsInRedis:
-    """Those for whom a class has no room."""
+class _Elsewhere:
+    """Those heirs of one class for whom it has no room, during one change: nothing happens until it takes effect."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
+        self.taken, self.added, self.forgotten = 0, list[str](), False
 
     def put(self, key: bytes, url: str, heir: Frozen) -> bool:
-        names = (self._list(key), self._server.key("overflowed"))
-        self._server.run(scripts.OVERFLOW, names, (key, json.dumps([url, heir])))
+        self.added.append(json.dumps([url, heir]))
         return True
 
     def take(self, key: bytes) -> tuple[str, Frozen] | None:
-        found = self._server.ask("lpop", self._list(key))
+        found = self._server.ask("lindex", _list_of(self._server, key), self.taken)
         if found is None:
             return None
+        self.taken += 1
         url, heir = json.loads(found)
         return url, heir
 
     def forget(self, key: bytes) -> None:
-        self._server.ask("delete", self._list(key))
+        self.forgotten = True
 
-    def _list(self, key: bytes) -> bytes:
-        return self._server.key("heirs:").encode() + key
+    @property
+    def has_changed(self) -> bool:
+        return bool(self.taken or self.added or self.forgotten)
+
+
+def _list_of(server: Server, key: bytes) -> bytes:
+    return server.key("heirs:").encode() + key
 
 
 class SharedClasses:
@@ -59,31 +65,30 @@ class SharedClasses:
 
     def __init__(self, server: Server, leases: Leases, spider: Callable[[], Spider]) -> None:
         self._server, self._leases, self._spider = server, leases, spider
-        self._overflow = _HeirsInRedis(server)
 
     def beginning(self, key: bytes, url: str) -> str:
         """A class of which *url* is the first, as it is kept."""
-        box: Box = WaitingClasses(self._overflow)
+        box: Box = WaitingClasses(_Elsewhere(self._server))
         box.stand(key, url)
-        return _kept(box, key)
+        return _kept(box, key, 0)
 
     def stand(self, key: bytes, url: str) -> None:
         self._change(key, lambda box: box.stand(key, url))
 
     def is_waiting(self, key: bytes) -> bool:
-        return self._box(self._read(key), key).is_waiting(key)
+        return self._opened(key).is_waiting(key)
 
     def stands(self, key: bytes, url: str) -> bool:
-        return self._box(self._read(key), key).stands(key, url)
+        return self._opened(key).stands(key, url)
 
     def has_failed(self, key: bytes) -> bool:
-        return self._box(self._read(key), key).has_failed(key)
+        return self._opened(key).has_failed(key)
 
     def may_stand(self, key: bytes, url: str) -> bool:
-        return self._box(self._read(key), key).may_stand(key, url)
+        return self._opened(key).may_stand(key, url)
 
     def was_tried(self, key: bytes, url: str) -> bool:
-        return self._box(self._read(key), key).was_tried(key, url)
+        return self._opened(key).was_tried(key, url)
 
     def keep(self, key: bytes, url: str, heir: Request) -> bool:
         frozen = freeze(heir, self._spider())
@@ -139,37 +144,50 @@ class SharedClasses:
             return default
 
     def _change(self, key: bytes, change: Callable[[Box], Result], hold_as: str = "") -> Result:
-        names = (self._server.key("classes"), self._server.key("with_heirs"), self._server.held)
         while True:
-            old = self._read(key)
-            box = self._box(old, key)
+            old, elsewhere = self._read(key), _Elsewhere(self._server)
+            box, version = _box(old, key, elsewhere)
             result = change(box)
-            new = _kept(box, key)
+            # Counted, since the same class with other heirs elsewhere is not the same.
+            new = _kept(box, key, version + elsewhere.has_changed)
             held = (hold_as, f"j{result}") if hold_as and isinstance(result, str) else ()
-            if new == old and not held:
+            if (new == old and not held) or self._swap(key, old, new, elsewhere, held):
                 return result
-            arguments = (key, old, new, "1" if _has_heirs(new) else "0", *held)
-            if self._server.run(scripts.SWAP, names, arguments):
-                return result
+
+    def _swap(self, key: bytes, old: str, new: str, elsewhere: _Elsewhere, held: tuple[str, ...]) -> bool:
+        names: list[str | bytes] = [*map(self._server.key, ("classes", "with_heirs", "overflowed"))]
+        names += [_list_of(self._server, key), self._server.held]
+        arguments: list[str | bytes | int] = [key, old, new, "1" if _has_heirs(new) else ""]
+        arguments += [elsewhere.taken, "1" if elsewhere.forgotten else ""]
+        arguments += [len(elsewhere.added), *elsewhere.added, *held]
+        return bool(self._server.run(scripts.SWAP, names, arguments))
+
+    def _opened(self, key: bytes) -> Box:
+        box, _ = _box(self._read(key), key, _Elsewhere(self._server))
+        return box
 
     def _read(self, key: bytes) -> str:
         found: bytes | None = self._server.ask("hget", self._server.key("classes"), key)
         return "" if found is None else found.decode("ascii")
 
-    def _box(self, kept: str, key: bytes) -> Box:
-        box: Box = WaitingClasses(self._overflow)
-        if kept:
-            box.load({key: from_json(kept)}, lambda heir: heir)
-        return box
+
+def _box(kept: str, key: bytes, elsewhere: _Elsewhere) -> tuple[Box, int]:
+    """The one class that *kept* is of, and how often its heirs elsewhere have changed."""
+    box: Box = WaitingClasses(elsewhere)
+    if not kept:
+        return box, 0
+    plain, version = from_json(kept)
+    box.load({key: plain}, lambda heir: heir)
+    return box, version
 
 
-def _kept(box: Box, key: bytes) -> str:
+def _kept(box: Box, key: bytes, version: int) -> str:
     plain = box.dump(lambda heir: heir).get(key)
-    return "" if plain is None else to_json(plain)
+    return "" if plain is None else to_json((plain, version))
 
 
 def _has_heirs(kept: str) -> bool:
-    return bool(kept) and any(from_json(kept)[1:3])
+    return bool(kept) and any(from_json(kept)[0][1:3])
 
 
 class SharedLandings:

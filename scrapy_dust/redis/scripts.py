@@ -67,19 +67,21 @@ if ARGV[4] ~= '' then redis.call('HSET', KEYS[5], ARGV[4], ARGV[5]) end
 return 1
 """
 
-#: KEYS heirs overflowed; ARGV key heir → 1
-OVERFLOW = """
-redis.call('SADD', KEYS[2], ARGV[1])
-redis.call('RPUSH', KEYS[1], ARGV[2])
-return 1
-"""
-
-#: KEYS classes with_heirs held; ARGV key old-or-'' new-or-'' has-heirs [id payload]… → 1: it was as the worker thought
+#: KEYS classes with_heirs overflowed heirs held; ARGV key old-or-'' new-or-'' has-heirs-or-'' taken forgotten-or-''
+#: count heirs… [id payload] → 1: it was as the worker thought, and is now as it wants it
 SWAP = """
 if (redis.call('HGET', KEYS[1], ARGV[1]) or '') ~= ARGV[2] then return 0 end
 if ARGV[3] == '' then redis.call('HDEL', KEYS[1], ARGV[1]) else redis.call('HSET', KEYS[1], ARGV[1], ARGV[3]) end
-if ARGV[4] == '1' then redis.call('SADD', KEYS[2], ARGV[1]) else redis.call('SREM', KEYS[2], ARGV[1]) end
-for i = 5, #ARGV, 2 do redis.call('HSET', KEYS[3], ARGV[i], ARGV[i + 1]) end
+redis.call(ARGV[4] == '1' and 'SADD' or 'SREM', KEYS[2], ARGV[1])
+if tonumber(ARGV[5]) > 0 then redis.call('LPOP', KEYS[4], ARGV[5]) end
+local last = 7 + ARGV[7]
+for i = 8, last do
+    redis.call('RPUSH', KEYS[4], ARGV[i])
+    redis.call('SADD', KEYS[3], ARGV[1])
+end
+if ARGV[6] == '1' then redis.call('DEL', KEYS[4]) end
+if redis.call('EXISTS', KEYS[4]) == 0 then redis.call('SREM', KEYS[3], ARGV[1]) end
+if ARGV[last + 1] then redis.call('HSET', KEYS[5], ARGV[last + 1], ARGV[last + 2]) end
 return 1
 """
 

@@ -104,6 +104,8 @@ class Server:
             return
         for name in (*map(self.key, _KEYS), self.held, self.done):
             self.ask("expire", name, self._expire)
+        for key in self.ask("smembers", self.key("overflowed")):
+            self.ask("expire", self.key("heirs:").encode() + key, self._expire)
 
     def drop(self, queue: str, lease: int, *, force: bool = False) -> bool:
         """Forget everything, of all workers, if the crawl has ended or *force* says so. Whether it was done.

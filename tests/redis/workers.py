@@ -62,13 +62,13 @@ class Worker:
     def stop(self) -> None:
         self.process.send_signal(signal.SIGTERM)
 
-    def result(self, timeout: float = 90) -> dict[str, Any]:
+    def result(self, timeout: float = 120) -> dict[str, Any]:
         self.process.wait(timeout)
         found: dict[str, Any] = json.loads(self.out.read_text())
         return found
 
 
-def wait_until_all_are_idle(server: RedisServer, seconds: float = 90) -> None:
+def wait_until_all_are_idle(server: RedisServer, seconds: float = 120) -> None:
     """Nothing is queued and nobody has anything, for as long as a worker may take to notice."""
 
     def is_quiet() -> bool:
@@ -81,7 +81,7 @@ def wait_until_all_are_idle(server: RedisServer, seconds: float = 90) -> None:
         quiet_since = (quiet_since or time.monotonic()) if is_quiet() else None
 
 
-def wait_until(true: Callable[[], bool], seconds: float = 60) -> None:
+def wait_until(true: Callable[[], bool], seconds: float = 120) -> None:
     end = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < end, "it did not come about"
