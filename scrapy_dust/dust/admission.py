@@ -155,7 +155,7 @@ def next_to_prove(cases: Sequence[Case], allowed: float, tried: int) -> Case | N
 
 def doubt_for(taken: int, tried: int) -> float:
     """The probability at which bounds hold so that 95 % of those stated do."""
-    return DOUBT * min(1.0, taken / max(tried, 1))
+    return DOUBT * min(1.0, max(taken, 1) / max(tried, 1))
 
 
 def by_risk(cases: Sequence[Case]) -> list[Case]:

@@ -222,6 +222,14 @@ def test_a_rule_that_falls_late_takes_nothing_with_it_and_no_pair_is_asked_twice
         assert verdicts[rules[0]] is Verdict.REFUTED or campaign.lost_at_most <= 1
 
 
+def test_where_no_rule_is_valid_nothing_is_lost():
+    log = SiteLog(tuple(Page(f"{d}/{n}") for n in range(9) for d in "ab"))
+    world = World({page.url: n for n, page in enumerate(log.pages)}, log)
+    campaign = campaign_in(world, [Candidate((SubstringRule("b", "a", start=True),), 9)], TrialParams())
+    conduct(campaign, world)
+    assert campaign.lost_at_most == 0
+
+
 def test_what_could_not_be_looked_at_leaves_a_rule_undecided():
     log = SiteLog(tuple(Page(f"{d}/{n}", text_digest=f"{n} {d * (n > 40)}") for n in range(60) for d in "ab"))
     world = World({page.url: n // 2 for n, page in enumerate(log.pages)}, log)
