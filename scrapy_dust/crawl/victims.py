@@ -12,7 +12,9 @@ import pickle
 import struct
 import tempfile
 import zlib
+from array import array
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
@@ -48,8 +50,10 @@ class Victims:
         self._recent: list[_Record] = []
         self._live: list[tuple[tuple[str, ...], Request]] = []
         self._returned: set[int] = set()  #: hashes of URLs
+        self._latest: BinaryIO | None = None  #: in a JOBDIR, what is not compressed yet
         if self._path is not None and self._path.exists():
             self._open()
+            self._returned.update(_numbers_in(self._beside(".returned")))
 
     def keep(self, request: Request, rules: Iterable[str], frozen: dict[str, Any] | None) -> bool:
         """Remember *request*, suppressed by *rules*, which are ids. False: there is no room for it.
@@ -64,7 +68,10 @@ class Victims:
                 return False
             self._live.append((ids, request))
             return True
-        self._recent.append((ids, request.url, kept))
+        record = ids, request.url, kept
+        if self._path is not None:
+            self._write_ahead(record)
+        self._recent.append(record)
         if len(self._recent) >= _TOGETHER:
             self._write()
         return True
@@ -90,9 +97,12 @@ class Victims:
     def close(self) -> None:
         if self._path is not None and self._recent:
             self._write()
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        if self._path is not None and self._returned:
+            self._beside(".returned").write_bytes(array("Q", self._returned).tobytes())
+        for file in (self._file, self._latest):
+            if file is not None:
+                file.close()
+        self._file = self._latest = None
 
     def _is_given(self, url: str) -> bool:
         number = _hash(url)
@@ -120,6 +130,19 @@ class Victims:
         self._file.flush()
         self._blocks.append((frozenset(ids), begin + _LENGTHS.size + len(head), len(data)))
         self._recent = []
+        if self._latest is not None:
+            self._latest.truncate(0)
+
+    def _write_ahead(self, record: _Record) -> None:
+        """So that a job that is killed loses none."""
+        if self._file is None:
+            self._open()
+        assert self._latest is not None
+        self._latest.write(pickle.dumps(record))
+
+    def _beside(self, suffix: str) -> Path:
+        assert self._path is not None
+        return self._path.with_name(self._path.name + suffix)
 
     def _open(self) -> None:
         if self._path is None:
@@ -135,6 +158,10 @@ class Victims:
         # What a kill cut short would hide what comes after it.
         whole = self._blocks[-1][1] + self._blocks[-1][2] if self._blocks else 0
         self._file.truncate(whole)
+        latest = self._beside(".latest")
+        latest.touch(0o600, exist_ok=True)
+        self._recent = list(_records_in(latest))
+        self._latest = latest.open("ab", buffering=0)
 
 
 def _blocks_in(file: BinaryIO) -> Iterator[tuple[frozenset[str], int, int]]:
@@ -147,6 +174,23 @@ def _blocks_in(file: BinaryIO) -> Iterator[tuple[frozenset[str], int, int]]:
             return
         yield frozenset(json.loads(file.read(of_head))), begin, of_data
         at = begin + of_data
+
+
+def _records_in(file: Path) -> Iterator[_Record]:
+    """As far as they are whole."""
+    with file.open("rb") as stream:
+        while True:
+            try:
+                yield pickle.load(stream)  # noqa: S301  As above.
+            except (EOFError, pickle.UnpicklingError):
+                return
+
+
+def _numbers_in(file: Path) -> array[int]:
+    numbers = array("Q")
+    with suppress(FileNotFoundError):
+        numbers.frombytes(file.read_bytes())
+    return numbers
 
 
 def _pickled(frozen: dict[str, Any]) -> bytes | None:

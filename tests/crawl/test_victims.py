@@ -68,6 +68,31 @@ def test_a_job_that_goes_on_has_those_of_before_but_for_what_a_kill_cut_short(tm
     assert found == [(f"http://a.test/{n}", n, SPIDER.other) for n in (5, 4, 3, 2, 1, 0)]
 
 
+def test_a_job_that_is_killed_has_what_it_had_suppressed_and_what_is_torn_hides_none(tmp_path):
+    killed = Victims(tmp_path, str(tmp_path))
+    for number in range(3):
+        keep(killed, f"http://a.test/{number}", "r")
+    files = {name: (tmp_path / name).read_bytes() for name in (keeping.FILE, f"{keeping.FILE}.latest")}
+    killed.close()
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content + b"\x80\x05torn"[: 6 if "latest" in name else 0])
+    again = Victims(tmp_path, str(tmp_path))
+    assert urls_of(again, "r") == [f"http://a.test/{n}" for n in (2, 1, 0)]
+    again.close()
+
+
+def test_what_was_given_back_before_a_pause_is_not_given_back_after_it(tmp_path):
+    first = Victims(tmp_path, str(tmp_path))
+    for number in range(4):
+        keep(first, f"http://a.test/{number}", "r")
+    given = first.of("r", SPIDER)
+    assert [next(given)[1].url for _ in range(2)] == ["http://a.test/3", "http://a.test/2"]
+    first.close()
+    second = Victims(tmp_path, str(tmp_path))
+    assert urls_of(second, "r") == ["http://a.test/1", "http://a.test/0"]
+    second.close()
+
+
 def test_what_cannot_be_put_away_is_kept_in_memory_up_to_a_bound(tmp_path, monkeypatch):
     monkeypatch.setattr(keeping, "KEPT_LIVE", 2)
     victims = Victims(tmp_path)
