@@ -53,6 +53,10 @@ class ProbeJournal:
         for page, renderer in recent:
             self._answers.setdefault((page.url, renderer), deque()).append(page)
 
+    def __len__(self) -> int:
+        """How many answers of earlier runs are left."""
+        return sum(map(len, self._answers.values()))
+
     def take(self, url: str, renderer: str | None = None, *, since: float = 0.0) -> Fetched | None:
         """The next answer of *url* that came no earlier than *since*; None where the site must be asked."""
         answers = self._answers.get((url, renderer))

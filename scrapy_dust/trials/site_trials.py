@@ -72,7 +72,7 @@ class SiteTrials:
         self.limits = Limits(campaign.site, evidence.urls, never_probe)
         self.given_up: str | None = None  #: why the site is not asked any more
         self._evidence = evidence
-        self._journal = journal or ProbeJournal()
+        self._journal = journal if journal is not None else ProbeJournal()
         self._judge = Judge(template)
         self._survey = SiteSurvey(self._judge, () if at_rest or campaign.finished else self._surveyed())
         self._errands: deque[_Errand] = deque()  # in the order to take them
