@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from typing import Any
 import pytest
 
 from tests.crawl.site import Answer, Site, error, serving
+from tests.crawl.site import page as linking
 from tests.trials.running import html, prose
 
 pytestmark = [
@@ -197,3 +199,63 @@ def test_ctrl_c_keeps_what_is_decided_and_a_run_of_tomorrow_pays_for_the_rest(si
     assert [(rule["id"], rule["status"]) for rule in now["rules"]] == [
         (rule["id"], rule["status"]) for rule in of_site["rules"]
     ]
+
+
+SPIDER = """
+from scrapy import Spider
+
+class Dusty(Spider):
+    name = "dusty"
+
+    def parse(self, response):
+        for link in response.css("a"):
+            yield response.follow(link, self.parse)
+"""
+
+
+def test_ctrl_c_while_a_crawl_learns_at_its_end_keeps_what_was_paid_for(tmp_path):
+    learning = threading.Event()
+
+    def dusty(path: str) -> Answer:
+        if path == "/":
+            return linking(*(path for path in PATHS if path.startswith("/p?")))
+        if "sid=" not in path and path != "/robots.txt":
+            learning.set()  # no link led there
+        if learning.is_set():
+            time.sleep(0.2)
+        return web(path)
+
+    options = [
+        f"-sDUST_DIR={tmp_path / 'dust'}",
+        f"-sDUST_RULES={tmp_path / 'rules.json'}",
+        "-sDUST_LEARN=close",
+    ]
+    options += ["-sTELNETCONSOLE_ENABLED=False", "-sREMOTE_CONTROL_ENABLED=False", "-sDUST_CANARY_RATE=0"]
+    with serving(dusty) as site:
+        options.append(f"-sADDONS={json.dumps({'scrapy_dust.Addon': 900})}")
+        (tmp_path / "spider.py").write_text(SPIDER + f"    start_urls = [{site.url('/')!r}]\n")
+        crawl = subprocess.Popen(
+            [sys.executable, "-m", "scrapy", "runspider", str(tmp_path / "spider.py"), *options],
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert learning.wait(60)
+        time.sleep(0.5)
+        crawl.send_signal(signal.SIGINT)
+        _, said = crawl.communicate(timeout=60)
+        assert crawl.returncode == 0, said
+        assert "Traceback" not in said
+        assert "Interrupted: the next time goes on from here." in said
+        paid = (tmp_path / "dust" / "probes.jsonl").read_bytes().count(b"\n")
+        assert paid > 0
+        before = len(site.asked)
+        with _runs(tmp_path, *(tmp_path / "dust").rglob("logs/*/*")) as runs:
+            runs.start()
+            status, told = runs.finish()
+        assert status == 0
+        assert told["fetches"] > 0
+        twice = Counter(site.asked[before:]) & Counter(
+            path for path in site.asked[:before] if "sid=" not in path
+        )
+        del twice["/robots.txt"]
+        assert twice.total() <= UNDER_WAY
