@@ -173,10 +173,14 @@ def _stale(book: RuleBook, max_age: int) -> frozenset[str]:
 def _answering(book: RuleBook, canonizer: Canonizer) -> Iterator[tuple[str, Rule]]:
     """The rules of which a log or a validation saw a URL that they lead to answer, with the right page.
 
-    The second URL of an example answered; mostly it is any other of its class, and not where the rules lead.
+    Not those of which a validation saw one that did not. The second URL of an example answered; mostly it is any
+    other of its class, and not where the rules lead.
     """
     for site, rules in book.rules_by_site().items():
-        led_to = {entry.rule: [b for _, b in entry.evidence.examples] for entry in book.entries(site)}
+        led_to = {
+            entry.rule: [] if entry.evidence.unanswered else [b for _, b in entry.evidence.examples]
+            for entry in book.entries(site)
+        }
         for rule in rules:
             if any(canonizer.canonize(url) == url for url in led_to[rule]):
                 yield site, rule

@@ -83,6 +83,8 @@ _MARKED_PAGES, _MARKED_SHARE = 3, 0.5
 #: Strange answers that are kept to see whether others are like them.
 _STRANGE_KEPT = 64
 _EMPTY = "empty"
+#: Seconds in which a page is not expected to become another one.
+_SAME_TIME = 3600.0
 
 
 class Judge:
@@ -233,8 +235,10 @@ def inquire(
     outcome = judge.compare(here, there)
     if outcome is not Outcome.DIFFERENT:
         return outcome
-    # Where the crawl has seen the very same text, that is the control.
-    seen_before = known is not None and known.text_digest == here.text_digest
+    # Where the crawl has seen the very same text, that is the control; but not for a target fetched on another day.
+    seen_before = (
+        known is not None and known.text_digest == here.text_digest and here.at >= there.at - _SAME_TIME
+    )
     control = here if seen_before else (yield Ask(url, again=True))
     if not control.answered or judge.compare(here, control) is not Outcome.SAME:
         return Outcome.UNKNOWN

@@ -68,6 +68,11 @@ class Evidence:
         for name in ("first_validated", "last_validated"):
             check_date(name, getattr(self, name))
 
+    @property
+    def unanswered(self) -> int:
+        """Pairs whose URL that the rule leads to does not answer: such a rule is good for keys, not for rewriting."""
+        return max(0, self.negative - self.contradictions)
+
 
 #: The evidence that is bounds, in the order of a rule book.
 BOUNDS = ("loss_bound", "unseen_bound")

@@ -22,13 +22,10 @@ SID = ParameterRule("sid")
 def rewriting(settings):
     """Settings of a crawl that rewrites by SID, whose target has been seen to answer on that site."""
 
-    def write(site, *rules, answers=True):
-        entries = [
-            Entry(
-                rule, evidence=Evidence(examples=((site.url("/p?sid=x"), site.url("/p")),) if answers else ())
-            )
-            for rule in rules or (SID,)
-        ]
+    def write(site, *rules, answers=True, unanswered=0):
+        examples = ((site.url("/p?sid=x"), site.url("/p")),) if answers else ()
+        evidence = Evidence(examples=examples, negative=unanswered)
+        entries = [Entry(rule, evidence=evidence) for rule in rules or (SID,)]
         RuleBook().with_site(site.name, entries).save(Path(settings["DUST_RULES"][0]))
         return settings | {"DUST_REWRITE": True}
 
@@ -52,6 +49,12 @@ def test_the_canonical_url_is_fetched_and_the_spider_is_told_which_was_written(r
 def test_only_rules_whose_target_has_been_seen_to_answer_rewrite(rewriting):
     with serving(lambda path: page()) as site:
         crawl([site.url(f"/p?id=1&sid={sid}") for sid in "ab"], rewriting(site, answers=False))
+    assert site.asked == ["/p?id=1&sid=a"]
+
+
+def test_a_rule_that_led_validation_where_nothing_answered_keys_and_does_not_rewrite(rewriting):
+    with serving(lambda path: page()) as site:
+        crawl([site.url(f"/p?id=1&sid={sid}") for sid in "ab"], rewriting(site, unanswered=1))
     assert site.asked == ["/p?id=1&sid=a"]
 
 
