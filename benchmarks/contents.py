@@ -344,7 +344,7 @@ def follow(options: argparse.Namespace) -> dict[str, object]:
     settings = dict(_SETTINGS)
     if options.dedup:
         settings |= {
-            "SPIDER_MIDDLEWARES": {"scrapy_dust.ContentDedupMiddleware": 945},
+            "SPIDER_MIDDLEWARES": {"scrapy_dust.ContentDedupMiddleware": 955},
             "DUST_CONTENT_DEDUP": "drop",
         }
         settings |= {"DUST_CONTENT_NEAR": True} if options.near else {}

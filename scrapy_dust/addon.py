@@ -31,7 +31,7 @@ LOG_MIDDLEWARE_ORDER = 585
 OUTCOME_ORDERS = {"DOWNLOADER_MIDDLEWARES": 1, "SPIDER_MIDDLEWARES": 950}
 
 #: Next to the spider: whatever else looks at responses has seen them, and what a callback makes comes here first.
-CONTENT_MIDDLEWARE_ORDER = 945
+CONTENT_MIDDLEWARE_ORDER = 955
 
 
 class Addon:

@@ -112,6 +112,10 @@ class Stat(StrEnum):
         "dust/content/followed",
         "Copies that were dropped but for the requests of their callback.",
     )
+    COPIES_ASKED_FOR = (
+        "dust/content/asked_for",
+        "Dropped copies that were asked for again, because the callback of the page that they are copies of failed.",
+    )
     COPY_ITEMS = "dust/content/items_withheld", "Items of copies whose requests were let through."
     COPIES_EXCUSED = (
         "dust/content/excused",

@@ -1,8 +1,11 @@
 """`ContentDedupMiddleware`: a page whose content was seen under another URL is marked, or dropped.
 
-To drop a page no exception is raised, which would be an error to errbacks and logs: for the one call in which the
-spider would get it, its request has a callback that does nothing. So other middlewares see a page of which
+To drop a page no exception is raised, which would be an error to errbacks and logs: while the spider would get it,
+the response has a copy of its request, with a callback that does nothing. So other middlewares see a page of which
 nothing came.
+
+A page keeps its content for others when it is got, before its callback is done with it. If that fails, the content is
+nobody's again, and the first copy that was dropped meanwhile is asked for.
 
 Left alone are start pages, ``dont_filter`` and ``meta={"dust": False}``, all but GET, and answers that are no
 success or not whole. Comparing never hurts the crawl: what goes wrong is said once, counted, and lets the page
@@ -13,6 +16,7 @@ from __future__ import annotations
 
 import logging
 import time
+from copy import copy
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -28,7 +32,7 @@ from scrapy_dust.errors import DustError
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable
+    from collections.abc import AsyncIterator, Iterable
     from typing import Self
 
     from scrapy import Spider
@@ -41,6 +45,8 @@ logger = logging.getLogger(__name__)
 
 #: In a response's meta: the URL under which its content was seen first, and how it was known.
 DUPLICATE_OF, DUPLICATE_BY = "dust_duplicate_of", "dust_duplicate_by"
+#: In a request's meta: we have asked for it again, and it may be a copy still.
+_HEIR = "dust_content_heir"
 #: Of one content, so many copies are said to be suspicious.
 SUSPICIOUS = 50
 #: Seconds without comparing after a store has failed: one that does not answer must not hold up each page.
@@ -49,7 +55,7 @@ _INCOMPLETE = frozenset({"partial", "dataloss", "download_stopped"})
 
 
 class ContentDedupMiddleware:
-    """For ``SPIDER_MIDDLEWARES``, at 945."""
+    """For ``SPIDER_MIDDLEWARES``, at 955."""
 
     def __init__(self, crawler: Crawler) -> None:
         rules = rules_of(crawler)
@@ -68,9 +74,10 @@ class ContentDedupMiddleware:
         )
         self._contents: Contents = Contents(self._settings, store, rules.canonize)
         self._crawler = crawler
-        self._dropped: WeakKeyDictionary[Request, Callable[..., Any] | None] = WeakKeyDictionary()
+        self._dropped: WeakKeyDictionary[Request, Request] = WeakKeyDictionary()
         self._followed: WeakSet[Request] = WeakSet()
-        self._new: WeakKeyDictionary[Request, str] = WeakKeyDictionary()
+        self._new: WeakKeyDictionary[Request, str] = WeakKeyDictionary()  #: whose callbacks are not done
+        self._heirs: dict[str, Request | None] = {}  #: by their URLs, the first copy dropped since
         self._failing_until = 0.0
         self._said = False
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
@@ -99,6 +106,7 @@ class ContentDedupMiddleware:
         for one in result:
             if self._passes(response, one):
                 yield one
+        self._done(response)
 
     async def process_spider_output_async(
         self, response: Response, result: AsyncIterator[Any]
@@ -107,21 +115,40 @@ class ContentDedupMiddleware:
         async for one in result:
             if self._passes(response, one):
                 yield one
+        self._done(response)
 
     def process_spider_exception(self, response: Response, exception: Exception) -> None:
         """The next page with this content is no copy: nobody knows what came of this one."""
         self._restore(response)
         url = self._new.pop(response.request, None) if response.request is not None else None
-        if url is not None:
-            try:
-                self._contents.forget(url)
-            except Exception as error:  # noqa: BLE001  as above
-                self._failed(f"Could not forget {url}", error)
+        if url is None:
+            return
+        heir = self._heirs.pop(url, None)
+        try:
+            self._contents.forget(url)
+        except Exception as error:  # noqa: BLE001  as above
+            self._failed(f"Could not forget {url}", error)
+        if heir is not None:
+            self._ask_for(heir, url)
+
+    def _done(self, response: Response) -> None:
+        if response.request is not None and (url := self._new.pop(response.request, None)) is not None:
+            self._heirs.pop(url, None)
+
+    def _ask_for(self, heir: Request, url: str) -> None:
+        self._crawler.stats.inc_value(Stat.COPIES_ASKED_FOR.value)
+        logger.info(
+            "The callback of %(url)s failed, so %(heir)s, which was dropped as its copy, is asked for.",
+            {"url": url, "heir": heir},
+            extra={"spider": self._crawler.spider},
+        )
+        self._crawler.engine.crawl(heir.replace(dont_filter=True, meta={**heir.meta, _HEIR: True}))
 
     def _settle(self, request: Request, response: Response, url: str, seen: Seen) -> None:
         stats = self._crawler.stats
         if seen.is_new:
             self._new[request] = url
+            self._heirs[url] = None
             stats.inc_value(Stat.CONTENTS.value)
         if seen.keeper is None:
             return
@@ -143,8 +170,12 @@ class ContentDedupMiddleware:
             self._followed.add(request)
             self._crawler.stats.inc_value(Stat.COPIES_FOLLOWED.value)
         else:
-            self._dropped[request] = request.callback
-            request.callback = _nothing
+            ignored = copy(request)
+            ignored.callback = _nothing
+            self._dropped[ignored] = request
+            response.request = ignored
+            if seen.keeper in self._heirs and self._heirs[seen.keeper] is None:
+                self._heirs[seen.keeper] = request
             self._crawler.stats.inc_value(Stat.COPIES_DROPPED.value)
         logger.debug(
             "Dropped %(response)s: %(by)s as %(keeper)s.",
@@ -153,9 +184,11 @@ class ContentDedupMiddleware:
         )
 
     def _restore(self, response: Response) -> None:
-        request = response.request
-        if request is not None and request in self._dropped:
-            request.callback = self._dropped.pop(request)
+        if (
+            response.request is not None
+            and (original := self._dropped.pop(response.request, None)) is not None
+        ):
+            response.request = original
 
     def _passes(self, response: Response, one: Any) -> bool:
         if response.request not in self._followed or isinstance(one, Request):
@@ -230,6 +263,6 @@ def _excuse(request: Request, seen: Seen) -> str | None:
     """Why a page is let through that is like another."""
     # A spider that hands on the meta of a start page has not started anew.
     is_start = request.meta.get("is_start_request") and not request.meta.get("depth")
-    if request.dont_filter or is_start:
+    if (request.dont_filter and not request.meta.get(_HEIR)) or is_start:
         return "exempt"
     return None if seen.is_copy else str(seen.kind)

@@ -94,11 +94,14 @@ def merge_visits(visits: Iterable[Visit]) -> SiteLog:
     failures: dict[str, None] = {}
     copies: dict[str, str] = {}
     for visit in visits:
-        if visit.duplicate_of:
-            copies[visit.url] = visit.duplicate_of
         if visit.is_page:
+            if visit.duplicate_of:
+                copies[visit.url] = visit.duplicate_of
             known = pages.get(visit.url)
-            pages[visit.url] = _page_of(visit) if known is None else _merge(known, visit)
+            if known is None:
+                pages[visit.url] = _page_of(visit)
+            elif not _is_finding(visit):
+                pages[visit.url] = _merge(known, visit)
         elif visit.redirect_to:
             redirects.setdefault(visit.url, visit.redirect_to)
         elif visit.failed or (visit.status or 0) >= 400:
@@ -133,21 +136,21 @@ def without_repeats(visits: Iterable[Visit]) -> Iterator[Visit]:
     copies: dict[str, str] = {}
     again: set[str] = set()
     for visit in visits:
-        if visit.duplicate_of and visit.is_page:
-            if copies.get(visit.url) == visit.duplicate_of and not visit.sketch:
-                continue
-            copies[visit.url] = visit.duplicate_of
-        elif visit.is_page:
+        if visit.is_page:
+            found = visit.duplicate_of or copies.get(visit.url)
+            is_news = found != copies.get(visit.url)
+            if found:
+                copies[visit.url] = found
             said = _said(visit)
             size, first = pages.get(visit.url, (None, None))
+            if first is not None and _is_finding(visit):
+                if is_news:
+                    yield visit
+                continue
             wider = _span(size, visit.size)
             pages[visit.url] = wider, said if first is None else first
-            if (
-                first is not None
-                and visit.url in again
-                and wider == size
-                and (said == first or not any(said))
-            ):
+            same = wider == size and (said == first or not any(said))
+            if first is not None and visit.url in again and same and not is_news:
                 continue
             if first is not None:
                 again.add(visit.url)
@@ -159,6 +162,11 @@ def without_repeats(visits: Iterable[Visit]) -> Iterator[Visit]:
         else:
             continue
         yield visit
+
+
+def _is_finding(visit: Visit) -> bool:
+    """A line beside the page's own, that says whose copy it is; not another fetch."""
+    return visit.duplicate_of is not None and visit.size is None and not any(_said(visit))
 
 
 def _said(visit: Visit) -> tuple[object, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from pathlib import Path
@@ -194,6 +195,42 @@ def test_a_page_whose_callback_failed_keeps_nothing(settings):
     assert result.paths == ["/a2"]
 
 
+def test_a_copy_that_came_while_the_callback_was_busy_failing_is_asked_for(settings):
+    class Slow(Follower):
+        busy = False
+
+        async def parse(self, response):
+            if self.crawl.got and not self.busy:
+                self.busy = True
+                while "dust/content/dropped" not in self.crawler.stats.get_stats():  # noqa: ASYNC110
+                    await asyncio.sleep(0.01)
+                raise ValueError("a mistake of the spider")
+            for one in super().parse(response):
+                yield one
+
+    pages = {"/a": document(1), "/a2": document(1), "/a3": document(1)}
+    result = visit(pages, settings | DROP | {"CONCURRENT_REQUESTS": 2}, Slow)
+    assert len(result.paths) == 1
+    assert result.stats["dust/content/asked_for"] == 1
+
+
+def test_other_middlewares_see_the_request_as_it_was_made(settings):
+    class Watching:
+        def process_spider_output(self, response, result):
+            seen.append((response.request.callback.__name__, response.request.meta.get("dust_duplicate_of")))
+            yield from result
+
+        async def process_spider_output_async(self, response, result):
+            async for one in result:
+                yield one
+            seen.append((response.request.callback.__name__, response.request.meta.get("dust_duplicate_of")))
+
+    seen: list[tuple[str, str | None]] = []
+    visit({"/a": document(1), "/a2": document(1)}, settings | DROP, SPIDER_MIDDLEWARES={Watching: 500})
+    assert {name for name, _ in seen} == {"parse"}
+    assert sum(keeper is not None for _, keeper in seen) == 1
+
+
 def test_pages_of_earlier_crawls_count_if_they_share_a_store(settings):
     shared = settings | DROP | {"DUST_CONTENT_STORE": "pages.sqlite"}
     with serving(web(TWINS)) as site:
@@ -271,7 +308,7 @@ def test_no_failure_of_the_store_reaches_the_crawl(settings, caplog):
             made.append(self)
 
     result = visit(
-        TWINS, settings | DROP, Breaking, SPIDER_MIDDLEWARES={Watched: 950, ContentDedupMiddleware: None}
+        TWINS, settings | DROP, Breaking, SPIDER_MIDDLEWARES={Watched: 955, ContentDedupMiddleware: None}
     )
     assert len(result.paths) == 4
     assert result.stats["dust/content/failures"] >= 1
@@ -336,5 +373,5 @@ def test_it_is_said_when_many_urls_show_the_same(settings, caplog):
 
 
 def test_by_hand_without_the_addon(settings):
-    alone = {"ADDONS": {}, "SPIDER_MIDDLEWARES": {"scrapy_dust.ContentDedupMiddleware": 950}}
+    alone = {"ADDONS": {}, "SPIDER_MIDDLEWARES": {"scrapy_dust.ContentDedupMiddleware": 955}}
     assert visit(TWINS, settings | DROP | alone).paths == ["/a", "/b"]

@@ -4,6 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scrapy_dust.dust.evidence import LogEvidence
+from scrapy_dust.dust.judging import Outcome
 from scrapy_dust.dust.pages import Page, Visit, merge_visits, without_repeats
 from tests import oracle
 from tests.strategies import logs, pages_of, visit_of, visits
@@ -98,6 +100,7 @@ few_visits = st.lists(
         title=st.sampled_from([None, "T", ""]),
         canonical=st.sampled_from([None, "v"]),
         redirect_to=st.sampled_from([None, "u", "v"]),
+        duplicate_of=st.sampled_from([None, None, "u", "v"]),
         failed=st.booleans(),
     ),
     max_size=12,
@@ -112,3 +115,29 @@ def test_repeats_tell_nothing(log):
 def test_a_log_of_many_requests_takes_the_room_of_its_urls():
     requests = [Visit(f"u{n % 3}", 404 if n % 3 == 2 else 200, (n % 7, n % 7)) for n in range(10_000)]
     assert len(list(without_repeats(requests))) < 20
+
+
+def near_copy(**more):
+    """A page, and what the crawl found to be nearly equal to it: of another digest and sketch."""
+    return [
+        Visit("http://a.example/x", 200, (30, 30), (1, 2, 3, 4), text_digest="x", title="t"),
+        Visit("http://a.example/x?s=1", 200, (31, 31), (1, 2, 3, 5), text_digest="y", title="t"),
+        Visit("http://a.example/x?s=1", 200, duplicate_of="http://a.example/x", **more),
+    ]
+
+
+def test_what_the_crawl_found_to_be_a_copy_is_evidence_as_an_equal_digest_is():
+    log = merge_visits(near_copy())
+    original, copy = log.pages
+    assert (copy.text_digest, copy.sketch, copy.size) == (original.text_digest, original.sketch, (31, 31))
+    known = LogEvidence(log, [page.url for page in log.pages]).pair(copy.url, original.url)
+    assert known.known is Outcome.SAME
+    without = merge_visits(near_copy()[:2])
+    assert LogEvidence(without, []).pair(copy.url, original.url).known is not Outcome.SAME
+
+
+def test_a_finding_of_another_moment_proves_nothing():
+    changed = Visit("http://a.example/x?s=1", 200, text_digest="z")
+    _, copy = merge_visits([*near_copy(), changed]).pages
+    assert copy.volatile
+    assert copy.text_digest == "y"
