@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.int64]
 
-#: Envelopes made at a time; a portion is larger only where one prefix alone has more.
-PORTION = 4_000_000
+#: Envelopes made at a time; a portion is larger only where one prefix alone has more. What is made of half a million
+#: stays in the processor's cache: four million take a third more time.
+PORTION = 500_000
 
 
 @dataclass(frozen=True, slots=True)

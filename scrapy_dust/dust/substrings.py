@@ -13,6 +13,7 @@ from scrapy_dust.dust.envelopes import Array
 from scrapy_dust.dust.tokens import Tokens
 
 Hashes = npt.NDArray[np.uint64]
+Numbers = npt.NDArray[np.int64] | npt.NDArray[np.int32]
 
 _BASE = 0x9E3779B97F4A7C15  # odd, so that powers never vanish
 _ONE, _TWO = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -72,7 +73,7 @@ class SubstringHashes:
         return greater
 
     def same_as_first(
-        self, a: Array, b: Array, prefix: Array, suffix: Array, edges: Array
+        self, a: Numbers, b: Numbers, prefix: Numbers, suffix: Numbers, edges: Array
     ) -> npt.NDArray[np.bool_]:
         """For rows grouped by *edges*: whether a row has the two substrings of its group's first row."""
         first = np.repeat(edges[:-1], np.diff(edges))
@@ -85,7 +86,7 @@ class SubstringHashes:
         return straight
 
     def _equal(
-        self, url: Array, prefix: Array, suffix: Array, first: Array, first_url: Array
+        self, url: Numbers, prefix: Numbers, suffix: Numbers, first: Array, first_url: Numbers
     ) -> npt.NDArray[np.bool_]:
         """Whether the substring of each row's *url* equals that of its group's first row's *first_url*."""
         begin, end = self._tokens.offsets[url] + prefix, self._tokens.offsets[url + 1] - suffix

@@ -86,6 +86,11 @@ def test_colliding_hashes_change_nothing(log, params, hash_mask):
     check(log, params, hash_mask=hash_mask)
 
 
+@given(some_log, detection_params())
+def test_instances_that_are_not_held_are_made_again(log, params):
+    check(log, params, held=0)
+
+
 @given(some_log, detection_params(), st.randoms())
 def test_the_order_of_pages_does_not_matter(log, params, random):
     pages = pages_of(log)
