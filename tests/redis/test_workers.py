@@ -87,7 +87,7 @@ def start(redis_server, tmp_path):
 
 def test_workers_with_queues_of_their_own_take_over_what_one_of_them_leaves(redis_server, tmp_path, start):
     with serving(web) as site:
-        settings = rules(tmp_path, site.name)
+        settings = rules(tmp_path, site.name) | {"DUST_REDIS_LEASE": 3}
         first = start("alone", settings, site.url("/"))
         wait_until(lambda: len(site.asked) > 40)
         first.process.kill()
