@@ -25,6 +25,7 @@ from scrapy.utils.misc import build_from_crawler, load_object
 from scrapy_dust.crawl import job
 from scrapy_dust.crawl.filtering import Filtering
 from scrapy_dust.crawl.fingerprinter import class_key
+from scrapy_dust.crawl.http_cache import goes_by_key
 from scrapy_dust.crawl.proving import Proving
 from scrapy_dust.crawl.requests import CANARY, as_written, follows_rules, is_retry
 from scrapy_dust.crawl.rules import rules_of
@@ -62,6 +63,7 @@ class DustDupeFilter:
         self._succession = succession or Succession(crawler)
         self._unfiltered = unfiltered or Unfiltered()
         self._jobdir = job_dir(crawler.settings) if self._rules.enforced else None
+        self._cache_goes_by_key = self._rules.settings.enabled and goes_by_key(crawler)
         self._proving: Proving | None = None  #: where rules are enforced
         if self._rules.enforced:
             self._proving = Proving(crawler, self._rules, self._filtering, self._jobdir, self._register)
@@ -112,6 +114,13 @@ class DustDupeFilter:
         seen = self._inner.request_seen(request)
         if not self._rules.settings.enabled:
             return seen
+        is_filtered = self._is_filtered(request, seen)
+        if seen and not is_filtered and self._cache_goes_by_key:
+            # It would be answered with what the one before it was: a failure, or the redirect that led here.
+            request.meta["dont_cache"] = True
+        return is_filtered
+
+    def _is_filtered(self, request: Request, seen: bool) -> bool:
         if follows_rules(request) and self._rules.cover(request.url):
             if self._proving is not None:
                 return not self._is_admitted(request, seen, self._proving)

@@ -8,6 +8,7 @@ other URLs of its class.
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 from scrapy.utils.misc import load_object
@@ -19,8 +20,27 @@ from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
+
+
+logger = logging.getLogger(__name__)
+
+
+def goes_by_key(crawler: Crawler) -> bool:
+    """Whether there is an HTTP cache that keeps responses by class, since it was configured without us."""
+    settings = crawler.settings
+    if not settings.getbool("HTTPCACHE_ENABLED"):
+        return False
+    if DustCacheStorage in load_object(settings["HTTPCACHE_STORAGE"]).__mro__:
+        return False
+    if rules_of(crawler).enforced:
+        logger.warning(
+            "The HTTP cache may answer with the page of another URL of a class: set HTTPCACHE_STORAGE to "
+            "scrapy_dust.DustCacheStorage, as the add-on does."
+        )
+    return True
 
 
 class DustCacheStorage:

@@ -95,6 +95,22 @@ def test_a_canary_is_not_told_what_it_is_to_find_out(cached, by_class):
     assert len(site.asked) == 3
 
 
+@pytest.mark.parametrize("first", [error(404), redirect("/p?sid=2")])
+def test_a_cache_configured_without_us_loses_no_page_either_and_it_is_said_what_it_may_do(
+    cached, first, caplog
+):
+    by_hand = {
+        "ADDONS": {},
+        "REQUEST_FINGERPRINTER_CLASS": "scrapy_dust.DustRequestFingerprinter",
+        "DUPEFILTER_CLASS": "scrapy_dust.DustDupeFilter",
+    }
+    with serving(lambda path: first if path == "/p?sid=1" else page()) as site:
+        for _ in range(2):
+            result = crawl([site.url(f"/p?sid={sid}") for sid in (1, 2)], cached(site) | by_hand)
+            assert result.got == [site.url("/p?sid=2")]
+    assert "set HTTPCACHE_STORAGE to scrapy_dust.DustCacheStorage" in caplog.text
+
+
 def test_a_request_that_opts_out_gets_its_own_page(cached):
     with serving(lambda path: page()) as site:
         settings = cached(site, DUST_CACHE_BY_CLASS=True)
