@@ -19,6 +19,7 @@ import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 from benchmarks.curves import Curve, drawing
@@ -77,13 +78,19 @@ def rules_of_a_site(chance: random.Random) -> list[Made]:
 
 def pairs_of(rule: Made, test: str, chance: random.Random) -> list[Pair]:
     """In a random order, with what the log says."""
-    pairs = []
-    for n in chance.sample(range(rule.size), rule.size):
-        known = None
-        if test == CONTENTS and chance.random() >= UNRELIABLE:
-            known = Outcome.DIFFERENT if n in rule.wrong else Outcome.SAME
-        pairs.append(Pair(f"u{n}", f"v{n}", known, content=f"text {n}"))
+    pairs = list(_pairs(rule.size, None))
+    if test == CONTENTS:
+        same, different = _pairs(rule.size, Outcome.SAME), _pairs(rule.size, Outcome.DIFFERENT)
+        for n in range(rule.size):
+            if chance.random() >= UNRELIABLE:
+                pairs[n] = different[n] if n in rule.wrong else same[n]
+    chance.shuffle(pairs)
     return pairs
+
+
+@lru_cache
+def _pairs(size: int, known: Outcome | None) -> Sequence[Pair]:
+    return [Pair(f"u{n}", f"v{n}", known, content=f"text {n}") for n in range(size)]
 
 
 def look(rule: Made, pair: Pair, test: str) -> Outcome:
@@ -100,15 +107,15 @@ def look(rule: Made, pair: Pair, test: str) -> Outcome:
 
 def try_alone(rule: Made, test: str, chance: random.Random) -> Case | None:
     """The trial of one rule. Gives what it merges, if it passed."""
-    trial = Trial(pairs_of(rule, test, chance), FIGURE_3 if test == PAPER else PARAMS)
-    pairs = {pair.url: pair for pair in pairs_of(rule, test, random.Random(0))}
-    said: dict[str, Outcome] = {}
+    drawn = pairs_of(rule, test, chance)
+    pairs = {pair.url: pair for pair in drawn}
+    trial = Trial(drawn, FIGURE_3 if test == PAPER else PARAMS)
     while trial.verdict is None:
         pair = trial.next_pair()
         assert pair is not None
-        said[pair.url] = look(rule, pair, test)
-        pairs[pair.url] = replace(pair, known=said[pair.url], looked_at=True)
-        trial.record(pair, said[pair.url])
+        said = look(rule, pair, test)
+        pairs[pair.url] = replace(pair, known=said, looked_at=True)
+        trial.record(pair, said)
     rule.verdict, rule.tally_contents = trial.verdict, trial.tally.contents
     if rule.verdict is not Verdict.VALID or test == PAPER:
         return None
@@ -292,18 +299,18 @@ def main() -> None:
     )
     parser.add_argument("data", type=Path, nargs="?")
     parser.add_argument("--output", type=Path, help="a Markdown page; the tables go below its marker")
-    parser.add_argument("--rules", type=int, default=10_000)
+    parser.add_argument("--rules", type=int, default=10_000, help="made up; 0: none")
     parser.add_argument("--urls", type=int, default=12_000, help="of the crawl that is replayed")
     options = parser.parse_args()
-    world = simulate(options.rules)
-    text = "\n".join(as_markdown(world)) + "\n"
-    if options.data:
-        text += "\n" + "\n".join(replay(options.data / "uci" / "pages.jsonl.gz", options.urls)) + "\n"
+    world = simulate(options.rules) if options.rules else None
+    parts = [*(as_markdown(world) if world else ()), ""]
+    parts += replay(options.data / "uci" / "pages.jsonl.gz", options.urls) if options.data else ()
+    text = "\n".join(parts).strip() + "\n"
     print(text)
     if options.output:
         page = options.output.read_text(encoding="utf-8").partition(MARKER)[0]
         options.output.write_text(page + MARKER + "\n" + text, encoding="utf-8")
-        for name, svg in curves(world).items():
+        for name, svg in (curves(world) if world else {}).items():
             options.output.with_name(name).write_text(svg, encoding="utf-8")
 
 

@@ -26,6 +26,8 @@ Floats = npt.NDArray[np.float64]
 #: What is bet on, as parts of the number that is tested, and the share of the stakes.
 _STAKES = ((0.0, 0.9), (0.125, 0.025), (0.25, 0.025), (0.5, 0.025), (1.0, 0.025))
 
+_DEAREST = 80.0
+
 
 @dataclass(frozen=True, slots=True)
 class Sample:
@@ -86,11 +88,14 @@ class _Costs:
 def _costs(sample: Sample) -> _Costs:
     if not sample.looked:
         return _Costs(sample.population, 0.0, ())
-    hull = _hull(_evidence(sample))
+    evidence = _evidence(sample)
+    # More than that no doubt can buy.
+    hull = _hull(evidence[: int(np.searchsorted(np.maximum.accumulate(evidence), _DEAREST)) + 1])
     least = int(len(hull) - 1 - np.argmin(hull[::-1]))
     return _Costs(sample.wrong + least, float(hull[least]), np.diff(hull[least:]).tolist())
 
 
+@lru_cache(maxsize=4096)
 def looks_needed(population: int, suspected: int, doubt: float) -> int:
     """How many must be looked at, none of them wrong, to refute that *suspected* are."""
     low, high = 0, population
