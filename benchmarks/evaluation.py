@@ -5,7 +5,7 @@
 DATA is a folder with URL lists (``sites/*.jsonl.gz``, ``uci/*.jsonl.gz``) whose lines say what a URL shows, as
 ``cluster_exact`` (equal words) and ``cluster_strict`` (nearly equal, without what all pages share). The first
 three quarters of each list are learned from, once for both truths, and the rest is crawled; for ``uci`` also a
-quarter of the contents is held out.
+quarter of the contents is held out. With ``--methods``, the rows of other methods stay on the page as they are.
 """
 
 from __future__ import annotations
@@ -13,19 +13,42 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import re
 from collections import defaultdict
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 
 from scrapy_dust.crawl_log import read_visits
 from scrapy_dust.dust.pages import Visit
-from scrapy_dust.learners.evaluation import Protocol, Score, Split, judge, tasks_of, teach
+from scrapy_dust.learners.evaluation import Protocol, Split, judge, tasks_of, teach
 from scrapy_dust.learners.registry import LEARNERS
 from scrapy_dust.sites import site_of
 
 EXACT, STRICT = "cluster_exact", "cluster_strict"
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a crawl sees, by one truth."""
+
+    precision: float
+    recall: float
+    f1: float
+    lost: int
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One method on one list."""
+
+    crawled: int
+    exact: Cost
+    strict: Cost
+    rules: int
+    us_per_url: float
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +57,9 @@ class Run:
 
     name: str
     split: Split
-    scores: Mapping[str, Mapping[str, Score]]  #: by truth, by method
+    urls: int
+    contents: tuple[int, int]  #: by the exact and the strict truth
+    rows: Mapping[str, Row]  #: by method
 
 
 def lists_in(data: Path) -> list[Path]:
@@ -61,27 +86,68 @@ def runs_of(path: Path, methods: Sequence[str]) -> Iterator[Run]:
     for split in (Split.LOG, Split.CLUSTER) if name == "uci" else (Split.LOG,):
         # What is nearly equal is held out together, and so is what is equal.
         tasks = tasks_of(visits, truths[STRICT], Protocol(split=split))
-        scores: dict[str, dict[str, Score]] = {EXACT: {}, STRICT: {}}
+        rows = {}
         for method in methods:
             taught = list(teach(LEARNERS[method](), tasks))
-            for field, truth in truths.items():
-                scores[field][method] = judge(method, taught, truth)
-        yield Run(name, split, scores)
+            scores = [judge(method, taught, truths[field]) for field in (EXACT, STRICT)]
+            crawls = [score.replay for score in scores]
+            costs = [Cost(crawl.precision, crawl.recall, crawl.f1, crawl.lost) for crawl in crawls]
+            first = scores[0]
+            rows[method] = Row(
+                crawls[0].crawled, costs[0], costs[1], first.rules, first.us_per_url, first.learn_seconds
+            )
+        yield Run(name, split, crawls[0].urls, (crawls[0].clusters, crawls[1].clusters), rows)
 
 
-def as_markdown(runs: Sequence[Run], methods: Sequence[str]) -> str:
-    parts = ["## All lists", "", *_overview(runs, methods)]
+_SAID = {Split.LOG: "the first three quarters learned", Split.CLUSTER: "a quarter of the contents held out"}
+_HEAD = re.compile(r"## (\S+), (.+)")
+_COUNTS = re.compile(
+    r"([\d,]+) URLs crawled by KeepAll, of ([\d,]+) contents \(exact\) and ([\d,]+) \(strict\)"
+)
+
+
+def runs_on(page: str) -> Iterator[Run]:
+    """The runs whose tables are on a page that this program wrote."""
+    for part in re.split(r"\n(?=## )", page):
+        head, counts = _HEAD.match(part), _COUNTS.search(part)
+        if head and counts:
+            split = next(split for split, said in _SAID.items() if said == head[2])
+            urls, exact, strict = (int(text.replace(",", "")) for text in counts.groups())
+            rows = dict(_rows_in(part.splitlines()))
+            yield Run(head[1], split, urls, (exact, strict), rows)
+
+
+def _rows_in(lines: Iterable[str]) -> Iterator[tuple[str, Row]]:
+    for line in lines:
+        cells = [cell.strip().replace(",", "") for cell in line.strip("|").split("|")]
+        if len(cells) == _COLUMNS and cells[1].isdigit():
+            x = [float(cell.strip("*")) for cell in cells[1:]]
+            exact, strict = (Cost(x[at], x[at + 1], x[at + 2], int(x[at + 3])) for at in (1, 5))
+            yield cells[0], Row(int(x[0]), exact, strict, int(x[9]), x[10], x[11])
+
+
+_COLUMNS = 13
+
+
+def merged(old: Iterable[Run], new: Iterable[Run]) -> list[Run]:
+    """*old*, with the rows of *new* for what was measured again, in the registry's order."""
+    runs = {(run.name, run.split): run for run in old}
+    for run in new:
+        known = runs.get((run.name, run.split))
+        rows = {**(known.rows if known else {}), **run.rows}
+        ordered = {name: rows[name] for name in LEARNERS if name in rows}
+        runs[run.name, run.split] = replace(run, rows=ordered)
+    return list(runs.values())
+
+
+def as_markdown(runs: Sequence[Run]) -> str:
+    parts = ["## All lists", "", *_overview(runs)]
     for run in runs:
-        how = (
-            "the first three quarters learned"
-            if run.split is Split.LOG
-            else "a quarter of the contents held out"
-        )
-        parts += ["", f"## {run.name}, {how}", "", *_details(run)]
+        parts += ["", f"## {run.name}, {_SAID[run.split]}", "", *_details(run)]
     return "\n".join(parts) + "\n"
 
 
-def _overview(runs: Sequence[Run], methods: Sequence[str]) -> Iterator[str]:
+def _overview(runs: Sequence[Run]) -> Iterator[str]:
     """F1 by method and list, exact truth; then means."""
     by_log = [run for run in runs if run.split is Split.LOG]
     yield "F1 by exact contents; in the last columns the means of both truths and all contents lost, of how many."
@@ -92,16 +158,15 @@ def _overview(runs: Sequence[Run], methods: Sequence[str]) -> Iterator[str]:
         + " | mean exact | mean strict | lost exact | lost strict |"
     )
     yield "|---|" + "---:|" * (len(by_log) + 4)
-    best = [max(score.replay.f1 for score in run.scores[EXACT].values()) for run in by_log]
-    for method in methods:
-        exact, strict = ([run.scores[field][method].replay for run in by_log] for field in (EXACT, STRICT))
-        cells = [_f1(one.f1, top) for one, top in zip(exact, best, strict=True)]
-        cells += [f"{fmean(one.f1 for one in crawls):.4f}" for crawls in (exact, strict)]
-        cells += [f"{sum(c.lost for c in crawls):,}" for crawls in (exact, strict)]
+    best = [max(row.exact.f1 for row in run.rows.values()) for run in by_log]
+    for method in by_log[0].rows:
+        rows = [run.rows[method] for run in by_log]
+        cells = [_f1(row.exact.f1, top) for row, top in zip(rows, best, strict=True)]
+        by_truth = ([row.exact for row in rows], [row.strict for row in rows])
+        cells += [f"{fmean(one.f1 for one in costs):.4f}" for costs in by_truth]
+        cells += [f"{sum(row.exact.lost for row in rows):,}", f"{sum(row.strict.lost for row in rows):,}"]
         yield f"| {method} | " + " | ".join(cells) + " |"
-    contents = [
-        sum(run.scores[field][methods[0]].replay.clusters for run in by_log) for field in (EXACT, STRICT)
-    ]
+    contents = [sum(run.contents[truth] for run in by_log) for truth in (0, 1)]
     blank = " | ".join([""] * (len(by_log) + 2))
     yield f"| *contents* | {blank} | {contents[0]:,} | {contents[1]:,} |"
 
@@ -111,23 +176,22 @@ def _f1(value: float, best: float) -> str:
 
 
 def _details(run: Run) -> Iterator[str]:
-    crawls = {field: next(iter(run.scores[field].values())).replay for field in (EXACT, STRICT)}
     yield (
-        f"{crawls[EXACT].urls:,} URLs crawled by KeepAll, of {crawls[EXACT].clusters:,} contents (exact) "
-        f"and {crawls[STRICT].clusters:,} (strict)."
+        f"{run.urls:,} URLs crawled by KeepAll, of {run.contents[0]:,} contents (exact) "
+        f"and {run.contents[1]:,} (strict)."
     )
     yield ""
     yield (
         "| method | crawled | exact: precision | recall | F1 | lost | strict: precision | recall | F1 | lost "
         "| rules | µs/URL | CPU s to learn |"
     )
-    yield "|---|" + "---:|" * 12
-    for method, score in run.scores[EXACT].items():
-        cells = [f"{score.replay.crawled:,}"]
-        for field in (EXACT, STRICT):
-            crawl = run.scores[field][method].replay
-            cells += [f"{crawl.precision:.4f}", f"{crawl.recall:.4f}", f"{crawl.f1:.4f}", f"{crawl.lost:,}"]
-        cells += [f"{score.rules:,}", f"{score.us_per_url:.0f}", f"{score.learn_seconds:.1f}"]
+    yield "|---|" + "---:|" * (_COLUMNS - 1)
+    best = [max(getattr(row, truth).f1 for row in run.rows.values()) for truth in ("exact", "strict")]
+    for method, row in run.rows.items():
+        cells = [f"{row.crawled:,}"]
+        for cost, top in zip((row.exact, row.strict), best, strict=True):
+            cells += [f"{cost.precision:.4f}", f"{cost.recall:.4f}", _f1(cost.f1, top), f"{cost.lost:,}"]
+        cells += [f"{row.rules:,}", f"{row.us_per_url:.0f}", f"{row.seconds:.1f}"]
         yield f"| {method} | " + " | ".join(cells) + " |"
 
 
@@ -140,13 +204,18 @@ def main() -> None:
     parser.add_argument("--output", type=Path, help="a Markdown page; the tables go below its marker")
     options = parser.parse_args()
     methods = options.methods.split(",")
-    runs = [run for path in lists_in(options.data) for run in runs_of(path, methods)]
-    text = as_markdown(runs, methods)
-    print(text)
+    runs = []
+    for path in lists_in(options.data):
+        for run in runs_of(path, methods):
+            print(run.name, run.split, {name: row.exact for name, row in run.rows.items()}, flush=True)
+            runs.append(run)
     if options.output:
         marker = "<!-- measured: benchmarks/evaluation.py -->\n"
-        page = options.output.read_text(encoding="utf-8").partition(marker)[0]
-        options.output.write_text(page + marker + "\n" + text, encoding="utf-8")
+        page, _, tables = options.output.read_text(encoding="utf-8").partition(marker)
+        runs = merged(runs_on(tables), runs)
+        options.output.write_text(page + marker + "\n" + as_markdown(runs), encoding="utf-8")
+    else:
+        print(as_markdown(runs))
 
 
 if __name__ == "__main__":

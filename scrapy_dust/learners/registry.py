@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from scrapy_dust.dust.sketches import Similar
+from scrapy_dust.learners.dta import Dta
 from scrapy_dust.learners.dustbuster import DustBuster
 from scrapy_dust.learners.duster import Duster
 from scrapy_dust.learners.entropy import Entropy
@@ -25,6 +26,7 @@ LEARNERS: Mapping[str, Callable[[], Learner]] = {
     "dustbuster": DustBuster,
     "dustbuster-size": lambda: DustBuster(Similar.SIZE),
     "ra": Ra,
+    "dta": Dta,
     "patterntree": PatternTree,
     "duster": Duster,
     "entropy": Entropy,

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from scrapy_dust.learners.deep_tokens import deep_tokens
+from scrapy_dust.learners.parts import keys_of, url_of
 from scrapy_dust.learners.registry import LEARNERS
 from tests.learners.logs import SITE, log_of
+
+ANY_PATH = st.lists(st.sampled_from(["", "a", "a_1.html", "a_2.html", "b-3", "x.y.z"]), max_size=5).map(
+    lambda path: "http://a.example" + "".join(f"/{one}" for one in path)
+)
 
 
 def learned(name, *groups):
@@ -92,6 +100,32 @@ def test_ra_maps_what_redirects_to_one_page_to_one_form():
         "ra", [f"http://a.example/message/set/{n}" for n in range(30)], ["http://a.example/message/x"]
     )
     assert key("http://a.example/message/set/yovav") == key("http://a.example/message/set/anzer")
+
+
+def test_dta_rewrites_a_part_of_a_component():
+    """WSDM'10's deep tokens, which RA has not."""
+    groups = [[f"http://a.example/d/story_{n}.html", f"http://a.example/d/story?id={n}"] for n in range(30)]
+    key, of_ra = learned("dta", *groups), learned("ra", *groups)
+    assert key("http://a.example/d/story_99.html") == key("http://a.example/d/story?id=99")
+    assert of_ra("http://a.example/d/story_99.html") != of_ra("http://a.example/d/story?id=99")
+
+
+def test_dta_tells_the_context_in_which_a_parameter_does_not_matter():
+    key = learned(
+        "dta",
+        *([f"http://a.example/story?id={n}&sort=a", f"http://a.example/story?id={n}"] for n in range(30)),
+        *([f"http://a.example/list?id={n}&sort=a"] for n in range(30)),
+        *([f"http://a.example/list?id={n}"] for n in range(30)),
+    )
+    assert key("http://a.example/story?id=99&sort=a") == key("http://a.example/story?id=99")
+    assert key("http://a.example/list?id=99&sort=a") != key("http://a.example/list?id=99")
+
+
+@given(urls=st.lists(ANY_PATH, min_size=1, max_size=12))
+def test_a_url_comes_back_from_its_deep_tokens(urls):
+    tokens = deep_tokens(urls)
+    for url in urls:
+        assert tokens.url(tokens.keys(url)) == url_of(keys_of(url))
 
 
 def test_duster_learns_several_edits_at_once():

@@ -41,6 +41,12 @@ class Edit:
         """A URL that has none of these stays as it is; an empty one says nothing."""
         return tuple(operation.needle for operation in self.operations)
 
+    def may_concern(self, text: str) -> bool:
+        needles = self.needles
+        if len(needles) == 1:
+            return needles[0] in text
+        return any(needle in text for needle in needles)
+
     @cached_property
     def family(self) -> str:
         return " + ".join(sorted({operation.family for operation in self.operations}))
@@ -92,10 +98,15 @@ class KeyFunction:
     def end_of(self, url: Anatomy, extra: Edit | None = None) -> Anatomy | None:
         """Where *url* comes to rest under the edits and *extra*; None where it never does."""
         edits = self.edits if extra is None else [*self.edits, extra]
+        text = url.url
         for _ in range(self._passes):
             before = url
             for edit in edits:
-                url = edit.edit(url)
+                # Most edits have nothing to do with most URLs, which a look for their needles tells.
+                if edit.may_concern(text):
+                    edited = edit.edit(url)
+                    if edited is not url:
+                        url, text = edited, edited.url
             if url is before or url == before:
                 return url
         return None

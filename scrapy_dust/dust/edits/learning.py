@@ -22,8 +22,10 @@ from scrapy_dust.dust.edits.weighing import COPIES, Beliefs, Record
 _ROUNDS = 12
 #: URLs of one path that show one content, from which on that says something about the next of them.
 _LONE = 8
-#: How often an edit that fails is looked at: others that were admitted may have changed what it does.
+#: How often an edit is looked at: others that were admitted may have changed what it does.
 _LOOKS = 2
+#: So many times more contradictions than examples, and an edit is not looked at again.
+_HOPELESS = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +71,7 @@ class _Search:
     left: float  #: of the budget
     declared: Sequence[Proposal] = ()  #: read off redirects
     learned: list[LearnedEdit] = field(default_factory=list)
-    refused: Counter[Edit] = field(default_factory=Counter)  #: how often an edit was seen to fail
+    looked_at: Counter[Edit] = field(default_factory=Counter)  #: how often an edit was looked at
 
     def record(self, weighed: _Weighed, effect: Effect) -> Record:
         seen = effect.contents
@@ -100,7 +102,9 @@ class _Search:
         groups = self._known_twice()
         if groups and self._try(self.declared, lone=True):
             return True
-        found = [one for one in proposals(groups, _LONE) if self.refused[one.edit] < _LOOKS] if groups else []
+        found = (
+            [one for one in proposals(groups, _LONE) if self.looked_at[one.edit] < _LOOKS] if groups else []
+        )
         # What says less first: wide operations only where no other does anything, several at once after them.
         ranks = sorted({_width(one.edit) for one in found})
         return any(self._try([one for one in found if _width(one.edit) == rank]) for rank in ranks)
@@ -109,7 +113,10 @@ class _Search:
         weighed = [_Weighed(one.edit, found_by=0 if one.contents is None else 1, lone=lone) for one in found]
         effects = [(one, self.classes.effect(one.edit)) for one in weighed]
         self._learn_families(effects)
-        self.refused.update(one.edit for one, effect in effects if effect.bad)
+        self.looked_at.update(one.edit for one, _ in effects)
+        for one, effect in effects:
+            if len(effect.bad) > _HOPELESS * (1 + len(effect.good)):
+                self.looked_at[one.edit] = _LOOKS
         return self._admit(list(self._narrowed(effects)))
 
     def _known_twice(self) -> dict[Hashable, list[Anatomy]]:
@@ -190,14 +197,16 @@ class _Search:
         return self.price(weighed, effect), -effect.saves, silent, str(weighed.edit)
 
 
-#: Families of operations that say of a whole place that it does not matter.
+#: Families by how much they say: parts of a URL, texts anywhere in it, whole places that do not matter.
+_TEXTS = frozenset(("substring", "path substring"))
 _WIDE = frozenset(("any segment", "any value", "cut value", "drop segment", "query"))
 
 
 def _width(edit: Edit) -> int:
-    if len(edit.operations) > 1 or edit.operations[0].family == "rewrite":
-        return 2
-    return int(edit.operations[0].family in _WIDE)
+    family = edit.operations[0].family
+    if len(edit.operations) > 1 or family == "rewrite":
+        return 3
+    return 2 if family in _WIDE else int(family in _TEXTS)
 
 
 def learn_edits(
