@@ -20,6 +20,7 @@ from scrapy_dust.dust.normalization import Consistency, consistency_of
 from scrapy_dust.errors import DustError
 from scrapy_dust.learners.evaluation import Order, Protocol, Score, Split, judge, tasks_of, teach
 from scrapy_dust.learners.learner import Learner
+from scrapy_dust.learners.leftovers import Left
 from scrapy_dust.learners.ours import Dust
 from scrapy_dust.learners.registry import LEARNERS
 from scrapy_dust.learners.substrings import Mined
@@ -112,6 +113,9 @@ class Evaluation:
             print(normalization_table(scores, consistency))
             print()
         print(self._summary(scores[0], examined))
+        for of_method in scores:
+            kinds = [f"{_count(count)} {kind}" for kind, count in _left(of_method).items() if count]
+            print(f"Fetched in vain by {of_method[0].method}: {', '.join(kinds) or 'nothing'}.")
 
     def _scores(self, examined: Examined, consistency: Consistency) -> list[list[Score]]:
         """By method, by seed."""
@@ -144,7 +148,7 @@ class Evaluation:
             "seed": protocol.seed,
             "seeds": len(self.protocols),
         }
-        return {"method": scores[0].method, **_means(scores), **how}
+        return {"method": scores[0].method, **_means(scores), "left": _left(scores), **how}
 
     def _summary(self, scores: Sequence[Score], examined: Examined) -> str:
         protocol, means = self.protocols[0], _means(scores)
@@ -168,6 +172,12 @@ def _means(scores: Sequence[Score]) -> dict[str, float]:
         "us_per_url": round(fmean(score.us_per_url for score in scores), 2),
         "learn_seconds": round(fmean(score.learn_seconds for score in scores), 3),
     }
+
+
+def _left(scores: Sequence[Score]) -> dict[str, float]:
+    """URLs fetched in vain, by why."""
+    means = {str(kind): fmean(score.left.get(kind, 0) for score in scores) for kind in Left}
+    return {kind: int(mean) if mean.is_integer() else mean for kind, mean in means.items()}
 
 
 _COUNTS = ("urls", "clusters", "crawled", "covered", "lost")

@@ -8,8 +8,9 @@ itself; figures are summed over sites. URLs whose content nobody knows (errors) 
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from random import Random
 from urllib.parse import urlsplit
@@ -18,6 +19,7 @@ from scrapy_dust.dust.measures import Replay, replay
 from scrapy_dust.dust.normalization import NOTHING, Normalization, normalization_of
 from scrapy_dust.dust.pages import SiteLog, Visit, merge_visits, page_behind
 from scrapy_dust.learners.learner import Learned, Learner
+from scrapy_dust.learners.leftovers import Left, leftovers
 
 Truth = Mapping[str, Hashable]  #: URL → the content it shows
 
@@ -52,6 +54,7 @@ class Task:
     site: str
     log: SiteLog  #: what is learned from
     urls: Sequence[str]  #: what is crawled, in the order of arrival
+    images: frozenset[str] = frozenset()  #: URLs of the site that show one
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,7 @@ class Score:
     learn_seconds: float
     key_seconds: float
     normalization: Normalization = NOTHING
+    left: Mapping[Left, int] = field(default_factory=dict)  #: URLs fetched in vain, by why
 
     @property
     def us_per_url(self) -> float:
@@ -101,7 +105,8 @@ def tasks_of(visits: Mapping[str, Sequence[Visit]], truth: Truth, protocol: Prot
             Random(f"{protocol.seed} {site}").shuffle(urls)  # noqa: S311
         if urls:
             log = merge_visits(visit for visit in of_site if visit.url in chosen)
-            tasks.append(Task(site, log, urls))
+            images = {visit.url for visit in of_site if (visit.content_type or "").startswith("image/")}
+            tasks.append(Task(site, log, urls, frozenset(images)))
     return tasks
 
 
@@ -167,6 +172,9 @@ def judge(
     *inconsistent*: URLs that do not show the same page twice.
     """
     crawls = [replay(one.task.urls, truth, one.keys.__getitem__) for one in taught]
+    left: Counter[Left] = Counter()
+    for one in taught:
+        left += leftovers(one.task.urls, truth, one.keys.__getitem__, one.task.images)
     return Score(
         method,
         Replay(
@@ -178,5 +186,6 @@ def judge(
         rules=sum(len(one.learned.rules) for one in taught),
         learn_seconds=sum(one.learn_seconds for one in taught),
         key_seconds=sum(one.key_seconds for one in taught),
+        left=left,
         normalization=sum((normalization_of(one.keys, truth, inconsistent) for one in taught), NOTHING),
     )

@@ -68,6 +68,8 @@ def test_one_object_a_method_says_what_it_saves_and_what_it_costs(log, tmp_path)
     assert dust["crawled"] == dust["clusters"] == dust["covered"] < keepall["crawled"]
     assert (dust["precision"], dust["recall"], dust["f1"], dust["lost"]) == (1.0, 1.0, 1.0, 0)
     assert dust["rules"] >= 1
+    assert sum(dust["left"].values()) == 0
+    assert sum(keepall["left"].values()) == keepall["crawled"] - keepall["covered"]
     assert dust["truth"] == "cluster_exact"
     assert {path.name for path in tmp_path.iterdir()} == {log.name}
 
