@@ -19,7 +19,7 @@ class Operation(Protocol):
 
     @property
     def rank(self) -> int:
-        """The order in which a key function tries them: spellings, hosts, paths, parameters, what sorts last."""
+        """The order in which a key function tries them: spellings, hosts, paths, parameters, what sorts; texts last."""
 
     @property
     def family(self) -> str:

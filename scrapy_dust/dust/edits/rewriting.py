@@ -41,7 +41,7 @@ class Rewrite:
     form: Form
     other: Form
     classes: tuple[str, ...]  #: of the captures
-    rank = 3
+    rank = 21
     family = "rewrite"
 
     @property

@@ -16,7 +16,7 @@ _LONGEST = 35  #: tokens of a substring: S in the paper
 class Substitute:
     rule: SubstringRule
     of_directory: bool = False  #: it was read off directories, not off what they hold
-    rank = 4
+    rank = 20  # after all that knows parts: those have been looked at first
 
     @property
     def family(self) -> str:
