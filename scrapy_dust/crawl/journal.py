@@ -44,15 +44,25 @@ class Suppressions:
         self._said = self._is_closed = False
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
 
-    def add(self, request: Request, key: str, rules: tuple[str, ...], keeper: str | None) -> bool:
-        """*rules*, by their ids, suppress *request*. False: it cannot be kept, and should be let through."""
+    def add(
+        self,
+        request: Request,
+        key: str,
+        rules: tuple[str, ...],
+        keeper: str | None,
+        also: tuple[str, ...] = (),
+    ) -> bool:
+        """*rules*, by their ids, suppress *request*. False: it cannot be kept, and should be let through.
+
+        *also*: what else it can be found by in `suppressed_by`.
+        """
         assert self._crawler.spider is not None
         try:
             at_rest = frozen(request, self._crawler.spider)
         except ValueError:
             at_rest = None
         try:
-            if not self._victims.keep(request, rules, at_rest):
+            if not self._victims.keep(request, rules + also, at_rest):
                 return False
         except OSError as error:
             self._failed(error)

@@ -15,11 +15,11 @@ from scrapy import Request
 
 from scrapy_dust.crawl.canaries import Canaries
 from scrapy_dust.crawl.journal import Suppressions
-from scrapy_dust.crawl.suspension import Suspension
+from scrapy_dust.crawl.suspension import Suspension, any_rule_of
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from scrapy.crawler import Crawler
 
@@ -65,6 +65,21 @@ class Proving:
             said = {"suspended": suspended, "unproved": sorted(unproved)}
             self._record.write_text(json.dumps(said), "ascii")
 
+    def announce_to(self, told: Callable[[str, str], None]) -> None:
+        """*told* is told the site and id of each rule that is suspended here."""
+        self._suspension.announce = told
+
+    def suspended_elsewhere(self, suspended: Mapping[str, str]) -> bool:
+        """Go on without rules that another worker found to be false: ids with sites. Whether any is new."""
+        new = {
+            identity: site
+            for identity, site in suspended.items()
+            if identity not in self._suspension.suspended
+        }
+        for identity, site in new.items():
+            self._suspension.go_on_without(site, identity)
+        return bool(new)
+
     def may_be_canary(self, url: str) -> bool:
         """Whether *url* is fetched as it is in case it turns out to be a duplicate."""
         return self._canaries.are_chosen(url) or self._suspension.are_unproved(url, self._rules.canonize(url))
@@ -75,7 +90,12 @@ class Proving:
             by = self._filtering.behind(request.url, key) if self._suspension.unproved else ()
             if self._suspension.unproved.isdisjoint(identity for identity, _ in by):
                 return False
-        self._canaries.send(request, key, self._filtering.keeper(key), early=early)
+        keeper = self._filtering.keeper(key)
+        self._canaries.send(request, key, keeper, early=early)
+        if (
+            keeper is None
+        ):  # another worker's, or one of before a pause: the next canary is compared with this one
+            self._filtering.fetched(request, key)
         self._crawler.stats.inc_value(Stat.CANARIES.value)
         return True
 
@@ -83,7 +103,9 @@ class Proving:
         """*request* is suppressed. False: it cannot be kept for the case that this is wrong, and is let through."""
         ids = tuple(identity for identity, _ in self._filtering.behind(request.url, key))
         canonical, keeper = self._rules.canonize(request.url), self._filtering.keeper(key)
-        if not self._suppressions.add(request, canonical, ids, keeper):
+        # Of a keeper that is not known nobody can say which rules made its key: any of the site's.
+        also = () if keeper is not None else (any_rule_of(self._rules.site_of(request.url) or ""),)
+        if not self._suppressions.add(request, canonical, ids, keeper, also):
             return False
         self._filtering.count(request, key)
         return True

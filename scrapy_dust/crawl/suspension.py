@@ -50,6 +50,11 @@ Known = tuple[str, "Rule"]  # a rule with its site
 Suppressed = tuple[tuple[str, ...], "Request"]  # with the ids of the rules that did
 
 
+def any_rule_of(site: str) -> str:
+    """What stands for the id of a rule where any of *site*'s may be meant."""
+    return f"any {site}"
+
+
 class Suspension:
     """Of one crawl. *out_of_force* takes a rule of a site out of force, told what else was fetched because of it."""
 
@@ -71,6 +76,7 @@ class Suspension:
         self._out: dict[str, int] = {}  #: of these, what was sent and has not been judged
         self._tested: dict[str, list[str]] = {}  #: canaries, which are no keepers, by rule
         self._telling: list[Deferred[None]] = []
+        self.announce: Callable[[str, str], None] = lambda site, identity: None  #: to other workers
         self.is_judging: Callable[[], bool] = lambda: False  #: whether canaries are just being compared
         crawler.signals.connect(self._spider_idle, signal=signals.spider_idle)
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
@@ -144,6 +150,7 @@ class Suspension:
         self.unproved.discard(identity)
         probes = self._probes.pop(identity, iter(()))
         self._out_of_force(site, rule, self._tested.pop(identity, []))
+        self.announce(site, identity)
         self._crawler.stats.inc_value(Stat.SUSPENDED.value)
         self._suppressions.tell(
             Event(What.SUSPENDED, now(), canary.url, (identity,), keeper=canary.keeper, note=str(rule))
@@ -160,8 +167,15 @@ class Suspension:
         self._tell([found_of(site, rule, watch, self._name, reason)])
 
     def go_on_without(self, site: str, identity: str) -> None:
-        """The rule was suspended before this job was paused."""
+        """The rule was suspended before this job was paused, or by another worker."""
         self.suspended[identity] = site
+        self.unproved.discard(identity)
+        self._probes.pop(identity, None)
+        logger.info(
+            "Suspended before, or by another worker: %(id)s of %(site)s. What it suppressed is offered again.",
+            {"id": identity, "site": site},
+            extra={"spider": self._crawler.spider},
+        )
         for rule in self._rules.canonizer.rules(site):
             if rule_id(site, rule) == identity:
                 self._out_of_force(site, rule, [])
@@ -171,16 +185,18 @@ class Suspension:
         """Offer the spider again all that the rule suppressed: those in *first*, and what is left."""
 
         def requests() -> Iterator[Request]:
-            for ids, request in chain(first, self._suppressions.suppressed_by(identity)):
+            by = self._suppressions.suppressed_by
+            for ids, request in chain(first, by(identity), by(any_rule_of(self.suspended[identity]))):
                 self._given_back(ids, request, f"{identity} is suspended")
                 yield request
 
         self._returning.add(requests())
 
     def _given_back(self, rules: Sequence[str], request: Request, why: str) -> None:
+        ids = tuple(one for one in rules if not one.startswith("any "))
         self._crawler.stats.inc_value(Stat.RETURNED.value)
-        self._filtering.uncount(request, rules)
-        self._suppressions.tell(Event(What.RETURNED, now(), request.url, tuple(rules), note=why))
+        self._filtering.uncount(request, ids)
+        self._suppressions.tell(Event(What.RETURNED, now(), request.url, ids, note=why))
 
     def _spider_idle(self, spider: Spider) -> None:
         if self.is_judging():

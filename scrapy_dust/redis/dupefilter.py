@@ -26,6 +26,7 @@ from scrapy_dust.redis.classes import SharedCallbacks, SharedClasses, SharedLand
 from scrapy_dust.redis.leases import Leases
 from scrapy_dust.redis.seen import SeenByAll
 from scrapy_dust.redis.server import Gone, server_of
+from scrapy_dust.redis.suspensions import SharedSuspensions
 
 if TYPE_CHECKING:
     from typing import Self
@@ -61,6 +62,8 @@ class DustRedisDupeFilter(DustDupeFilter):
         seen = SeenByAll(crawler, server, self._beginning, self._leases)
         super().__init__(crawler, cast("BaseDupeFilter", seen), succession, unfiltered)
         self._jobdir = None  # what a paused job must not forget is in Redis
+        if self._proving is not None:
+            self._suspensions = SharedSuspensions(crawler, server, rules, self._proving)
         if shares_queue:
             # scrapy-redis' scheduler does not open its dupefilter.
             crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
@@ -142,13 +145,24 @@ class DustRedisDupeFilter(DustDupeFilter):
             begun_with = self._begin(rules)
         except Gone as gone:
             raise DustError(f"Redis cannot be reached ({gone}): start it, or set DUST_REDIS_URL.") from None
-        if begun_with == rules.version or crawler.settings.getbool("SCHEDULER_FLUSH_ON_START"):
+        if (
+            begun_with == rules.version
+            or self._is_what_it_has_become(rules)
+            or crawler.settings.getbool("SCHEDULER_FLUSH_ON_START")
+        ):
             return
         raise DustError(
             f"The workers of {self._server.prefix}* go by version {begun_with} of the rules and this one by "
             f"{rules.version}: give all the same rule book and DUST_MODE, or begin anew with another DUST_REDIS_KEY "
             "or SCHEDULER_FLUSH_ON_START."
         )
+
+    def _is_what_it_has_become(self, rules: CrawlRules) -> bool:
+        """Whether these are the rules of this crawl but for those that were suspended in it."""
+        try:
+            return bool(self._server.ask("sismember", self._server.key("versions"), rules.version))
+        except Gone:
+            return False
 
     def _begin(self, rules: CrawlRules) -> str:
         names = (self._server.key("meta"), self._server.key("workers"))

@@ -32,6 +32,8 @@ _KEYS = (
     "unfiltered",
     "landings",
     "canaries",
+    "suspended",
+    "versions",
     "workers",
 )
 

@@ -283,3 +283,19 @@ def test_a_pause_forgets_neither_what_was_suspended_nor_what_is_still_to_be_give
             got += part.got
     assert set(got) == set(urls)
     assert (tmp_path / "job" / "dust-proving.json").exists()
+
+
+def test_what_was_suppressed_for_a_keeper_of_before_a_pause_is_not_lost_either(with_rules, tmp_path):
+    """The bare URL is changed by no rule, and the one that was fetched for it is not remembered."""
+    web = Changing(after=2)
+    with serving(web) as site:
+        settings = with_rules(site, SID) | {"JOBDIR": str(tmp_path / "job")}
+        bare, aliases = site.url("/p?id=1"), [site.url(f"/p?id=1&sid={n}") for n in range(12)]
+        first = crawl(aliases[:1], settings | {"DUST_CANARY_RATE": 0})
+        # Before any canary, so that it is suppressed.
+        requests = [Request(bare, priority=9), *aliases[1:]]
+        second = crawl([requests[0]], settings | {"DUST_CANARY_RATE": 0})
+        third = crawl(requests[1:], settings | {"DUST_CANARY_RATE": 1})
+    assert second.got == []
+    assert third.stats["dust/suspended"] == 1
+    assert sorted(first.got + third.got) == sorted([bare, *aliases])

@@ -161,3 +161,30 @@ def test_four_workers_of_which_one_is_killed_fetch_every_content_once(redis_serv
     assert max(counts.values()) <= 2
     # Nobody is left, and so nothing is.
     assert redis_server.client.keys("*") == []
+
+
+def test_a_rule_that_one_worker_finds_to_be_false_is_given_up_by_all_of_them(redis_server, tmp_path, start):
+    def changing(path: str) -> Answer:
+        if content_of(path) is None:
+            return page(*(f"/p?id={n % 4}&sid={n}" for n in range(60)))
+        return page(words=" ".join(f"{path} {number}" for number in range(30)))
+
+    with serving(changing) as site:
+        settings = rules(tmp_path, site.name) | {"CONCURRENT_REQUESTS": 1}
+        # Of the two only one sends canaries.
+        workers = [
+            start("sharing", settings | {"DUST_CANARY_RATE": rate, "DUST_DIR": str(tmp_path / f"{rate}")})
+            for rate in (0, 0.3)
+        ]
+        wait_until(lambda: all(w.log.exists() and "Spider opened" in w.log.read_text() for w in workers))
+        for query in "abcd":
+            redis_server.client.lpush("worker:start_urls", json.dumps({"url": site.url(f"/?{query}")}))
+        wait_until(lambda: len(site.asked) > 20)
+        wait_until_all_are_idle(redis_server)
+        for worker in workers:
+            worker.stop()
+        results = [worker.result() for worker in workers]
+    fetched_paths = {path for path in site.asked if content_of(path) is not None}
+    assert fetched_paths == {f"/p?id={n % 4}&sid={n}" for n in range(60)}
+    # Canaries are in the queue that they share: either may come upon it first, or both at a time.
+    assert sum(result["stats"].get("dust/suspended", 0) for result in results) >= 1
