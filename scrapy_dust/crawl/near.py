@@ -56,7 +56,7 @@ class NearPages:
         own = self._own(url, content.shingles)
         if len(own) < LITTLE_TO_COMPARE or not self._boilerplate.knows(number):
             return None
-        for other in self._store.near(self._bands(url, own)):
+        for other in self._store.near(self._bands(url, face, own)):
             if not face.may_be(other.face) or self._is_same(url, other.url):
                 continue
             alike = resemblance(own, self._own(other.url, other.shingles), MOST_CHANGED)
@@ -89,7 +89,7 @@ class NearPages:
     def _index(self, outline: Outline) -> None:
         own = self._own(outline.url, outline.shingles)
         if len(own):
-            self._store.keep_near(outline, self._bands(outline.url, own))
+            self._store.keep_near(outline, self._bands(outline.url, outline.face, own))
 
     def _threshold(self, site: str) -> float | None:
         return self._thresholds.get(site, self._thresholds.get("*"))
@@ -97,8 +97,10 @@ class NearPages:
     def _own(self, url: str, shingles: Shingles) -> Shingles:
         return self._boilerplate.own(site_number(site_of(url) or ""), shingles, strict=True)
 
-    def _bands(self, url: str, own: Shingles) -> list[int]:
-        return bands_of(0 if self._across_sites else site_number(site_of(url) or ""), minhash_of(own))
+    def _bands(self, url: str, face: Face, own: Shingles) -> list[int]:
+        # Only pages of one heading can be near, so that no others need be looked at.
+        site = 0 if self._across_sites else site_number(site_of(url) or "")
+        return bands_of(site ^ face.heading, minhash_of(own))
 
 
 def _face_of(content: Content) -> Face:

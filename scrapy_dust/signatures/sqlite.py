@@ -56,9 +56,10 @@ WHERE NOT EXISTS (
     SELECT 1 FROM page WHERE page.id = signature.page AND (page.body = ?1 OR page.text = ?1) AND page.seen >= ?3)
 """
 _NEAR = """
-SELECT DISTINCT page.url, near.heading, near.canonical, near.shingles
-FROM band JOIN near ON near.page = band.page JOIN page ON page.id = near.page
-WHERE band.key IN ({}) AND page.seen >= ? AND page.text IS NOT NULL LIMIT {}
+SELECT page.url, near.heading, near.canonical, near.shingles
+FROM near JOIN page ON page.id = near.page
+WHERE near.page IN (SELECT band.page FROM band WHERE band.key IN ({}))
+AND page.seen >= ? AND page.text IS NOT NULL LIMIT {}
 """
 
 
