@@ -98,7 +98,7 @@ class Job:
         if opts.phase != "valid":
             _print_rules(mined, opts.phase, as_json=opts.json)
             return
-        trials, spent = self._try(mined, progress)
+        trials, spent = self._try(mined, found.latest, progress)
         if not opts.dry_run and trials:
             conclude(trials, self.settings, found.logs, _verdicts_path(self.settings))
         if spent.interrupted:
@@ -119,7 +119,9 @@ class Job:
             logs = _look_for_own(self.settings, opts.spider)
         return Source(logs, opts.format, opts.site, opts.base_url, opts.log_format)
 
-    def _try(self, mined: Sequence[Mined], progress: Progress) -> tuple[list[SiteTrials], Spent]:
+    def _try(
+        self, mined: Sequence[Mined], latest: float, progress: Progress
+    ) -> tuple[list[SiteTrials], Spent]:
         """The trials, at their end, and what they took."""
         settings, state = self.settings, _verdicts_path(self.settings)
         verdicts = Verdicts.load(state)
@@ -128,7 +130,9 @@ class Job:
         log_only = self.opts.no_validate or settings.validation_budget == 0
         book = RuleBook.load([in_project(path) for path in settings.rules])
         with ProbeJournal(probes_path(state), now=time.time(), writing=not self.opts.dry_run) as journal:
-            trials = prepare(mined, book, verdicts, settings, log_only=log_only, journal=journal)
+            trials = prepare(
+                mined, book, verdicts, settings, log_only=log_only, journal=journal, latest=latest
+            )
             if log_only:
                 decide_from_log(trials)
             if log_only or not trials:

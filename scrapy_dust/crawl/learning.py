@@ -102,5 +102,6 @@ def _prepare(
     book = RuleBook.load([in_project(path) for path in settings.rules])
     log_only = not settings.validation_budget
     mined = mine(found.visits, settings, watched)
-    trials = prepare(mined, book, Verdicts.load(state), settings, log_only=log_only, journal=journal)
+    verdicts = Verdicts.load(state)
+    trials = prepare(mined, book, verdicts, settings, log_only=log_only, journal=journal, latest=found.latest)
     return trials, found.logs

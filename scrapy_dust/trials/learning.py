@@ -65,19 +65,21 @@ class Read:
     unreadable: int
     named: Sequence[str]  #: the first unreadable lines, with where and why
     passed_over: int  #: lines that show no page
+    latest: float = 0.0  #: when the newest record was made, in seconds; 0: the logs do not say
 
 
 def read(source: Source, reporter: Reporter) -> Read:
     """Raises `CrawlLogError` for what cannot be read at all."""
     by_site: dict[str, list[Visit]] = {}
     reading = read_visits(source.paths, source.format, base_url=source.base_url, log_format=source.log_format)
-    for visit in without_repeats(_of_host(_reported(reading, reporter), source.host)):
+    times = _Times()
+    for visit in without_repeats(_of_host(times.of(_reported(reading, reporter)), source.host)):
         site = site_of(visit.url)
         if site is not None:
             by_site.setdefault(site, []).append(visit)
     named = [f"{line.path}, line {line.line}: {line.reason}" for line in reading.unreadable]
     logs = tuple(dict.fromkeys(log_name(file.name) for file in reading.files))
-    return Read(by_site, logs, reading.unreadable_count, named, reading.passed_over)
+    return Read(by_site, logs, reading.unreadable_count, named, reading.passed_over, times.latest())
 
 
 def _reported(visits: Iterable[Visit], reporter: Reporter) -> Iterator[Visit]:
@@ -85,6 +87,26 @@ def _reported(visits: Iterable[Visit], reporter: Reporter) -> Iterator[Visit]:
         yield visit
         if number % 20_000 == 0:
             reporter.reading(number)
+
+
+class _Times:
+    """When visits were made, as they pass."""
+
+    def __init__(self) -> None:
+        self._newest = ""
+
+    def of(self, visits: Iterable[Visit]) -> Iterator[Visit]:
+        for visit in visits:
+            if visit.fetched_at is not None and visit.fetched_at > self._newest:
+                self._newest = visit.fetched_at
+            yield visit
+
+    def latest(self) -> float:
+        try:
+            newest = datetime.fromisoformat(self._newest)
+        except ValueError:
+            return 0.0
+        return (newest if newest.tzinfo is not None else newest.replace(tzinfo=UTC)).timestamp()
 
 
 def _of_host(visits: Iterable[Visit], host: str | None) -> Iterator[Visit]:
@@ -122,8 +144,13 @@ def prepare(
     seed: int = 0,
     log_only: bool = False,
     journal: ProbeJournal | None = None,
+    latest: float = 0.0,
 ) -> list[SiteTrials]:
-    """The trials of all sites that have something to try. *seed* shuffles the URLs to draw."""
+    """The trials of all sites that have something to try. *seed* shuffles the URLs to draw.
+
+    *latest*: when the log ends. What the *journal* has from before is not believed: the log may have come to be
+    because the site is another one since.
+    """
     trials = []
     for one in mined:
         accepted = [
@@ -158,6 +185,7 @@ def prepare(
                 template=template_hashes(one.log.pages),
                 renderers=_renderers(evidence),
                 journal=journal,
+                not_before=latest,
                 at_rest=bool(known) and _is_at_rest(campaign(), known),
             )
         )

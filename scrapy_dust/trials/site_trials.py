@@ -62,17 +62,20 @@ class SiteTrials:
         template: frozenset[int] = frozenset(),
         renderers: Mapping[str, str] | None = None,
         journal: ProbeJournal | None = None,
+        not_before: float = 0.0,
         at_rest: bool = False,
     ) -> None:
         """*template*: see `Judge`. *renderers*: the browser that made a page, for URLs of the log that had one.
 
-        *at_rest*: there is nothing new to decide, so that the site need not be asked how it answers.
+        *not_before*: older answers of the journal are not taken. *at_rest*: there is nothing new to decide, so
+        that the site need not be asked how it answers.
         """
         self.campaign = campaign
         self.limits = Limits(campaign.site, evidence.urls, never_probe)
         self.given_up: str | None = None  #: why the site is not asked any more
         self._evidence = evidence
         self._journal = journal if journal is not None else ProbeJournal()
+        self._not_before = not_before
         self._judge = Judge(template)
         self._survey = SiteSurvey(self._judge, () if at_rest or campaign.finished else self._surveyed())
         self._errands: deque[_Errand] = deque()  # in the order to take them
@@ -141,6 +144,7 @@ class SiteTrials:
     def _run(self, errand: _Errand, since: float = 0.0) -> None:
         """Put *errand* in line. An answer in the journal that came after *since* spares a fetch."""
         self._errands.append(errand)
+        since = max(since, self._not_before)
         errand.page = self._journal.take(errand.url, self.renderer(errand.url), since=since)
         if errand.page is None:
             self._open.setdefault(errand.url, deque()).append(errand)

@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from scrapy_dust.rule_book.verdicts import Verdicts
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.trials.answers import fetched, unanswered
 from scrapy_dust.trials.journal import ProbeJournal
-from scrapy_dust.trials.learning import Reporter, mine, prepare
+from scrapy_dust.trials.learning import Reporter, Source, mine, prepare, read
 from scrapy_dust.trials.site_trials import SiteTrials
 from tests.trials.running import html, prose
 
@@ -48,11 +49,11 @@ def shop(url: str) -> Fetched:
     return answer(url, prose(f"{head[1]}{number}{values.get('view', '') if head == '/q' else ''}"))
 
 
-def trials_of(journal: ProbeJournal | None = None) -> SiteTrials:
+def trials_of(journal: ProbeJournal | None = None, latest: float = 0.0) -> SiteTrials:
     settings = DustSettings(similar="none", validation_count=40)
     visits: Sequence[Visit] = [Visit(url, 200) for url in URLS]
     mined = mine({"shop.example": visits}, settings, Reporter())
-    (trials,) = prepare(mined, RuleBook(), Verdicts(), settings, journal=journal)
+    (trials,) = prepare(mined, RuleBook(), Verdicts(), settings, journal=journal, latest=latest)
     return trials
 
 
@@ -128,3 +129,27 @@ def test_refusals_are_not_kept(tmp_path: Path):
         run(trials, lambda url: unanswered(url, 503))
         assert not [one for one in trials.campaign.decisions if one.tally.positive or one.tally.negative]
     assert len(ProbeJournal(tmp_path / "probes.jsonl")) == 0
+
+
+def test_answers_from_before_the_crawl_that_is_mined_are_not_believed(tmp_path: Path):
+    """A rule that was true then may have been suspended since, because a crawl has seen that it is not."""
+    with ProbeJournal(tmp_path / "probes.jsonl") as journal:
+        asked = run(trials_of(journal), lambda url: replace(shop(url), at=1000.0))
+    with ProbeJournal(tmp_path / "probes.jsonl") as journal:
+        assert run(trials_of(journal, latest=999.0), shop) == []
+    with ProbeJournal(tmp_path / "probes.jsonl") as journal:
+        assert Counter(run(trials_of(journal, latest=1001.0), shop)) == Counter(asked)
+
+
+def test_a_log_says_when_it_ends(tmp_path: Path):
+    log = tmp_path / "log.jsonl"
+    log.write_text(
+        '{"url": "http://a.example/1", "fetched_at": "2026-11-18T10:00:00.000Z"}\n'
+        '{"url": "http://a.example/1", "fetched_at": "2026-11-18T10:00:01.000Z"}\n{"url": "http://a.example/2"}\n'
+    )
+    assert (
+        read(Source([str(log)]), Reporter()).latest
+        == datetime(2026, 11, 18, 10, 0, 1, tzinfo=UTC).timestamp()
+    )
+    log.write_text('{"url": "http://a.example/2"}\n')
+    assert read(Source([str(log)]), Reporter()).latest == 0.0
