@@ -112,10 +112,10 @@ class Evaluation:
         if self.normalization:
             print(normalization_table(scores, consistency))
             print()
-        print(self._summary(scores[0], examined))
         for of_method in scores:
             kinds = [f"{_count(count)} {kind}" for kind, count in _left(of_method).items() if count]
             print(f"Fetched in vain by {of_method[0].method}: {', '.join(kinds) or 'nothing'}.")
+        print(self._summary(scores[0], examined))
 
     def _scores(self, examined: Examined, consistency: Consistency) -> list[list[Score]]:
         """By method, by seed."""
