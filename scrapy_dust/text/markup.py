@@ -25,6 +25,7 @@ from scrapy_dust.text.nesting import is_tangled
 MAX_TITLE = 1000
 
 _SHOWING = "img, source, video, audio, embed, object, iframe, input[type=image]"
+_HOST = re.compile(r"(?:https?:)?//[^/\s,]+", re.IGNORECASE)
 _SHOWN = frozenset({"src", "srcset", "srcdoc", "data", "poster"})
 
 _UNSEEN = "script|style|noscript|template|iframe|noembed|noframes"
@@ -90,9 +91,12 @@ def _cut(markup: str) -> Document:
 
 
 def _shown(tree: LexborHTMLParser) -> tuple[str, ...]:
-    """Two pages of one text, each around a picture of its own, are two pages."""
+    """Two pages of one text, each around a picture of its own, are two pages.
+
+    Without hosts: sites spread their pictures over several, and some by chance (WordPress its avatars).
+    """
     named = (
-        f"{name}={value}"
+        f"{name}={_HOST.sub('', value)}"
         for node in tree.css(_SHOWING)
         for name, value in node.attributes.items()
         if value and (name in _SHOWN or name.startswith("data-"))

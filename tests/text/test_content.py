@@ -33,6 +33,17 @@ def test_words_title_and_pictures_make_the_text():
     assert content(document(1), scope="b.test").text != page.text
 
 
+def test_a_picture_is_the_same_from_whichever_host_it_comes():
+    shown = [
+        content(
+            document(1, more=f"<img src={host}/a.png?s=6 srcset='{host}/a.png 1x, {host}/b.png 2x'>")
+        ).text
+        for host in ("http://0.cdn.test", "https://1.cdn.test", "//2.cdn.test")
+    ]
+    assert len(set(shown)) == 1
+    assert content(document(1, more="<img src=//0.cdn.test/b.png>")).text not in shown
+
+
 @given(st.binary(max_size=50), st.binary(max_size=50), st.sampled_from("ab"), st.sampled_from("ab"))
 def test_bytes_are_equal_within_a_scope_only(a, b, scope, other):
     assert (signature_of(a, scope) == signature_of(b, other)) is ((a, scope) == (b, other))
