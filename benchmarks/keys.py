@@ -136,8 +136,7 @@ def compare(fingerprint: Callable[[Request], bytes], of: list[str], rounds: int)
     return own, scrapy
 
 
-def costs(*, quick: bool) -> list[Cost]:
-    count, rounds = (2_000, 3) if quick else (100_000, 3)
+def costs(count: int, rounds: int = 3) -> list[Cost]:
     found: list[Cost] = []
     for number, sites in LOADS:
         fingerprint = crawler_with(rules(number, sites)).request_fingerprinter.fingerprint
@@ -179,8 +178,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.keys", description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="small inputs, for a check that it runs")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--requests", type=int, default=100_000)
     options = parser.parse_args()
-    found = costs(quick=options.quick)
+    found = costs(2_000 if options.quick else options.requests)
     read, met = bytes_per_rule()
     if options.json:
         said = [asdict(cost) | {"ratio": cost.ratio} for cost in found]

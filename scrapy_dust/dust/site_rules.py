@@ -39,20 +39,32 @@ class SiteRules:
 
     def __init__(self, site: str, rules: Sequence[Rule]) -> None:
         self._rules = tuple(rules)
+        #: What a URL must contain for the rule in this place to change it: quicker to see than to apply the rule.
+        self._literals = tuple(_literal(rule) for rule in self._rules)
         #: Word → the places of the rules to try where a URL has it.
         self._by_word = _by_rarest_word(self._rules, {*_COMMON, *words_of(site)})
         self._words = set(self._by_word)
+        self._literals_by_word = {
+            word: tuple(self._literals[place] for place in places) for word, places in self._by_word.items()
+        }
         #: Without a word to look up (a slash at the end, say), tried on every URL.
         self._wordless = tuple(place for place, rule in enumerate(self._rules) if not _words_needed(rule))
 
     def candidates(self, url: str) -> Sequence[int]:
         """The places of the rules that may come to change *url*, ascending; none where no rule applies to it."""
         found = self._words.intersection(words_of(url))
-        if not found:
-            return self._wordless if self._wordless and self._begins(url) else ()
+        if not (self._begins_at(found, url) or (self._wordless and self._begins(url))):
+            return ()
         if len(found) == 1 and not self._wordless:
             return self._by_word[found.pop()]
         return self._with(self._wordless, found)
+
+    def _begins_at(self, words: set[Word], url: str) -> bool:
+        for word in words:
+            for literal in self._literals_by_word[word]:
+                if literal in url:
+                    return True
+        return False
 
     def _begins(self, url: str) -> bool:
         return any(self._rules[place].apply(url) != url for place in self._wordless)
@@ -69,9 +81,11 @@ class SiteRules:
             before, at = form, 0
             while at < len(candidates):
                 place = candidates[at]
+                at += 1
+                if self._literals[place] not in form:
+                    continue
                 rule = self._rules[place]
                 after = rule.apply(form)
-                at += 1
                 if after != form:
                     if steps is not None:
                         steps.append((rule, form, after))
@@ -101,6 +115,12 @@ def _by_rarest_word(rules: Sequence[Rule], common: set[Word]) -> dict[Word, tupl
             word = min(words, key=lambda word: (word in common, count[word], -len(word), word))
             chosen[word] = (*chosen.get(word, ()), place)
     return chosen
+
+
+def _literal(rule: object) -> str:
+    if isinstance(rule, SubstringRule):
+        return rule.alpha
+    return f"{rule.name}=" if isinstance(rule, ParameterRule) else ""
 
 
 def _words_needed(rule: object) -> set[Word]:
