@@ -83,8 +83,14 @@ def _sources_of(path: Path) -> list[Source]:
     return [source for match in matching for source in _sources_of(match)]
 
 
+#: Folders beside the logs in a ``DUST_DIR``, whose files tell of URLs that were not fetched.
+_BESIDE = frozenset({"journal", "requeue"})
+
+
 def _folder(path: Path) -> list[Source]:
-    logs = [file for file in path.rglob("*") if _is_log(file) and file.is_file()]
+    beside = _BESIDE if (path / "logs").is_dir() else frozenset()
+    below = (file for file in path.rglob("*") if file.relative_to(path).parts[0] not in beside)
+    logs = [file for file in below if _is_log(file) and file.is_file()]
     if not logs:
         raise CrawlLogError(
             str(path), f"no log is in this folder (no {', '.join(_SUFFIXES)}). Crawl first, or name a file."

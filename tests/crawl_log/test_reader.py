@@ -503,3 +503,14 @@ def test_the_crawls_of_real_sites_are_read_to_the_last_line(shared_data):
     assert sum(1 for _ in read_visits(shared_data / "uci" / "pages.jsonl.gz")) == lines == 38_347
     assert sum(1 for visit in reading if visit.is_page) > 40_000
     assert reading.unreadable_count == reading.torn == 0
+
+
+def test_of_a_dust_dir_the_logs_are_read_and_not_what_tells_of_urls_that_were_not_fetched(tmp_path):
+    for name in ("logs/journal", "journal/spider", "requeue/spider"):
+        folder = tmp_path / name
+        folder.mkdir(parents=True)
+        (folder / "20261118T100000.000000Z-1-aaaaaaaa.jsonl").write_text(
+            f'{{"url": "http://a.test/{name}"}}\n'
+        )
+    assert [visit.url for visit in read_visits(tmp_path)] == ["http://a.test/logs/journal"]
+    assert [visit.url for visit in read_visits(tmp_path / "logs")] == ["http://a.test/logs/journal"]
