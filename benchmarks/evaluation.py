@@ -150,7 +150,10 @@ def as_markdown(runs: Sequence[Run]) -> str:
 def _overview(runs: Sequence[Run]) -> Iterator[str]:
     """F1 by method and list, exact truth; then means."""
     by_log = [run for run in runs if run.split is Split.LOG]
-    yield "F1 by exact contents; in the last columns the means of both truths and all contents lost, of how many."
+    yield (
+        "F1 by exact contents, of the methods measured on all lists; in the last columns the means of both truths and "
+        "all contents lost, of how many."
+    )
     yield ""
     yield (
         "| method | "
@@ -158,8 +161,9 @@ def _overview(runs: Sequence[Run]) -> Iterator[str]:
         + " | mean exact | mean strict | lost exact | lost strict |"
     )
     yield "|---|" + "---:|" * (len(by_log) + 4)
-    best = [max(row.exact.f1 for row in run.rows.values()) for run in by_log]
-    for method in _measured_on_all(by_log):
+    shown = _measured_on_all(by_log)
+    best = [max(run.rows[method].exact.f1 for method in shown) for run in by_log]
+    for method in shown:
         rows = [run.rows[method] for run in by_log]
         cells = [_f1(row.exact.f1, top) for row, top in zip(rows, best, strict=True)]
         by_truth = ([row.exact for row in rows], [row.strict for row in rows])
