@@ -107,3 +107,10 @@ def test_a_url_with_sorted_parameters_comes_back_from_its_components(segments, p
         url += "?" + "&".join(f"{name}={value}" for name, value in sorted(parameters.items()))
     url += "" if fragment is None else "#" + fragment
     assert url_of(keys_of(url)) == url
+
+
+@given(path=st.lists(st.sampled_from(IN_PIECES[2:]), max_size=6).map("".join))
+def test_what_ours_learned_of_one_site_says_nothing_about_another(path):
+    url = f"http://b.example{path}"
+    assert LEARNED["dust"].rules
+    assert LEARNED["dust"].key(url) == url
