@@ -4,6 +4,7 @@
     seen.py         which keys were seen, by any worker
     classes.py      the classes that wait, as `crawl/classes.py` has them, each changed by one worker at a time
     leases.py       which worker is at which request, and what becomes of those of a worker that died
+    suspensions.py  rules that one worker has found to be false
     queue.py        scrapy-redis' queue, out of which nothing falls
     server.py       the one place where Redis is talked to; scripts.py is what it is told
     frozen.py       requests as JSON

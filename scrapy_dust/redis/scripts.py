@@ -11,6 +11,8 @@ Keys, all with the prefix that `DUST_REDIS_KEY` gives:
     unfiltered  hash    key → callbacks that were given the page without asking a dupefilter
     landings    hash    where redirects led → which class they came from first
     canaries    set     hashes of URLs that were fetched to test a rule
+    suspended   hash    id of a rule that was found to be false → its site
+    versions    set     versions of the rules without those
     workers     zset    worker → when it was last heard of, by Redis' clock, in milliseconds
     held:<worker>  hash  id → a request that the worker has, and nobody else
     done:<worker>  hash  id → 1, of what it was not yet told that it is done
