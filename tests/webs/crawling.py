@@ -27,10 +27,9 @@ SETTINGS: dict[str, Any] = {
     "RETRY_TIMES": 1,
     "LOG_ENABLED": False,
     "DOWNLOAD_DELAY": 0,
-    "RANDOMIZE_DOWNLOAD_DELAY": False,
     "ROBOTSTXT_OBEY": False,
     "METAREFRESH_MAXDELAY": 100,
-    "DOWNLOAD_HANDLERS": {"http": "tests.webs.crawling.NoNetwork"},
+    "DOWNLOAD_HANDLERS": {"http": "tests.webs.crawling.NoNetwork", "https": None},
 }
 
 

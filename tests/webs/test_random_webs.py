@@ -1,0 +1,32 @@
+"""The law: whatever the web, the rules and the order of answers, the contents fetched without us are fetched with us.
+
+Excepted is what rules that were admitted though wrong say they may lose: contents that share a class with another
+one, and what is found over them alone.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from hypothesis import given, settings
+
+from tests.crawl.crawling import write_rules
+from tests.webs.crawling import crawl
+from tests.webs.model import SITE, Web, webs
+
+
+def lost(web: Web) -> set[str]:
+    """Contents that had to be found, were found without us, and were not found with us."""
+    without = crawl(web, DUST_MODE="off")
+    with tempfile.TemporaryDirectory() as folder:
+        book = write_rules(Path(folder, "rules.json"), {SITE: web.rules})
+        found = crawl(web, DUST_DIR=folder, DUST_RULES=[book])
+    assert without.reason == found.reason == "finished"
+    return (without.contents & web.required()) - found.contents
+
+
+@settings(max_examples=200)
+@given(webs())
+def test_no_content_is_lost(web):
+    assert lost(web) == set()
