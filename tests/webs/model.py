@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from hypothesis import strategies as st
 
@@ -131,27 +132,31 @@ _KINDS = (
 
 @st.composite
 def webs(draw: st.DrawFn, *, wrong_rules: bool = True) -> Web:
-    names = draw(st.integers(1, 5))
-    urls = [ROOT + spelling.format(name) for name in range(names) for spelling in _some(draw, SPELLINGS, 5)]
+    names = draw(st.integers(1, 4))
+    urls = [
+        ROOT + spelling.format(name) for name in range(names) for spelling in _some(draw, SPELLINGS, 2, 6)
+    ]
     named = {url: _name_of(url) for url in urls}
     answers: dict[str, Answer] = {LOGIN: Page(LOGIN)}
     for url in urls:
         answers[url] = _answer(draw, url, named, wrong=wrong_rules)
     contents = sorted({answer.content for answer in _pages(answers.values())})
-    links = {content: tuple(draw(st.lists(st.sampled_from(urls), max_size=8))) for content in contents}
+    links = {
+        content: tuple(draw(st.lists(st.sampled_from(urls), min_size=2, max_size=8))) for content in contents
+    }
     return Web(
         answers,
         links,
         start=tuple(draw(st.lists(st.sampled_from(urls), min_size=1, max_size=6))),
-        rules=tuple(_some(draw, RULES if wrong_rules else RULES[:-1], len(RULES))),
+        rules=tuple(_some(draw, RULES if wrong_rules else RULES[:-1], 1, len(RULES))),
         delays={url: draw(st.integers(0, 6)) for url in urls},
         concurrency=draw(st.sampled_from([1, 2, 4, 16])),
         retries=draw(st.booleans()),
     )
 
 
-def _some(draw: st.DrawFn, of: Sequence[object], most: int) -> list:
-    return draw(st.lists(st.sampled_from(of), min_size=1, max_size=most, unique=True))
+def _some(draw: st.DrawFn, of: Sequence[Any], least: int, most: int) -> list[Any]:
+    return draw(st.lists(st.sampled_from(of), min_size=least, max_size=most, unique=True))
 
 
 def _name_of(url: str) -> str:
@@ -181,8 +186,8 @@ def _answer(draw: st.DrawFn, url: str, named: Mapping[str, str], *, wrong: bool)
             return own
 
 
-def _pages(answers: Sequence[Answer] | object) -> Iterator[Page]:
-    for answer in answers:  # type: ignore[attr-defined]
+def _pages(answers: Iterable[Answer]) -> Iterator[Page]:
+    for answer in answers:
         if isinstance(answer, Page):
             yield answer
         elif isinstance(answer, Failure) and answer.then:
