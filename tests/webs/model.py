@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,8 +72,8 @@ class Web:
                 found.setdefault(canonizer.canonize(url), set()).add(end)
         return found
 
-    def required(self) -> set[str]:
-        """What is found without a step over a class in which the rules merge different contents."""
+    def required(self, but: Container[str] = ()) -> set[str]:
+        """What is found without a step over *but*, or a class in which the rules merge different contents."""
         merged = {
             content for contents in self.classes().values() if len(contents) > 1 for content in contents
         }
@@ -81,15 +81,16 @@ class Web:
         urls = list(self.start)
         while urls:
             end = self.end_of(urls.pop())
-            if end is not None and end not in found and end not in merged:
+            if end is not None and end not in found and end not in merged and end not in but:
                 found.add(end)
                 urls += self.links.get(end, ())
         return found - {LOGIN}
 
-    def classes_behind_the_login(self) -> int:
-        """How many classes have a URL that redirects to the login."""
-        canonizer = Canonizer({SITE: self.rules}, site_of, 10)
-        return len({canonizer.canonize(url) for url in self.answers if self.end_of(url) == LOGIN} - {LOGIN})
+    def behind_the_login(self) -> set[str]:
+        """Contents of the classes of which a URL redirects to the login."""
+        classes, canonizer = self.classes(), Canonizer({SITE: self.rules}, site_of, 10)
+        keys = {canonizer.canonize(url) for url in self.answers if self.end_of(url) == LOGIN}
+        return {content for key in keys for content in classes.get(key, ())}
 
 
 SPELLINGS = (
