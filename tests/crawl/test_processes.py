@@ -103,10 +103,11 @@ def test_a_wrong_setting_is_the_last_thing_said_and_the_exit_status_tells(projec
     assert said == "ValueError: DUST_MODE must be one of 'enforce', 'shadow', 'off', got 'enforced'."
 
 
-def test_a_job_begun_with_other_rules_is_refused_as_the_last_thing_said(project):
+def test_a_job_that_another_version_began_is_refused_as_the_last_thing_said(project):
     with serving(lambda path: page()) as site:
-        run_spider(project, [site.url("/")], "-s", "JOBDIR=job")
         write_rules(project / "dust-rules.json", {site.name: [ParameterRule("sid")]})
+        run_spider(project, [site.url("/")], "-s", "JOBDIR=job")
+        (project / "job" / "dust-rules.version").write_text("other/10\n")
         ran = scrapy(project, "runspider", "spider.py", "-a", "urls=[]", "-s", "JOBDIR=job")
     assert ran.returncode == 1
-    assert re.search(r"DustError: job was begun with no rules .* another JOBDIR\.$", ran.stderr.strip())
+    assert re.search(r"DustError: job was begun with rules .* another JOBDIR\.$", ran.stderr.strip())
