@@ -10,11 +10,8 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-import pytest
-from hypothesis import Phase, find, given, settings
+from hypothesis import given
 
-from scrapy_dust.crawl.classes import WaitingClasses
-from scrapy_dust.crawl.dupefilter import DustDupeFilter
 from tests.crawl.crawling import write_rules
 from tests.webs.crawling import crawl
 from tests.webs.model import SITE, Web, webs
@@ -36,26 +33,3 @@ def lost(web: Web) -> set[str]:
 @given(webs())
 def test_no_content_is_lost(web):
     assert lost(web) == set()
-
-
-def without_the_guard(monkeypatch):
-    monkeypatch.setattr(DustDupeFilter, "_continues", lambda *_: False)
-    # It lets such a redirect through as well, when the URL that it came from has failed.
-    monkeypatch.setattr(WaitingClasses, "may_stand", lambda *_: False)
-
-
-def without_heirs(monkeypatch):
-    monkeypatch.setattr(WaitingClasses, "fail", lambda *_: None)
-    monkeypatch.setattr(WaitingClasses, "may_stand", lambda *_: False)
-
-
-def without_a_look_at_idle_moments(monkeypatch):
-    monkeypatch.setattr(WaitingClasses, "orphans", lambda _: iter(()))
-    monkeypatch.setattr(WaitingClasses, "fail", lambda *_: None)
-
-
-@pytest.mark.parametrize("broken", [without_the_guard, without_heirs, without_a_look_at_idle_moments])
-def test_the_law_notices_a_dupefilter(broken, monkeypatch):
-    broken(monkeypatch)
-    chosen = settings(max_examples=500, phases=[Phase.generate], derandomize=True, database=None)
-    assert lost(find(webs(wrong_rules=False), lost, settings=chosen))
