@@ -34,7 +34,9 @@ def requeue_dir(dust_dir: str | Path | None, spider: str | None = None) -> Path:
 
 def journals(folder: Path) -> list[Path]:
     """The segments below *folder*, as they were begun; of one that is being gzipped, the file that is whole."""
-    found = [file for file in folder.rglob("*") if is_own(file.name) and file.is_file()]
+    # While a segment is gzipped, one look may come too early for the one file and too late for the other.
+    looks = (file for _ in range(2) for file in folder.rglob("*"))
+    found = {file for file in looks if is_own(file.name) and not file.is_dir()}
     by_name = sorted(found, key=lambda file: (stem(file.name), rank(file.name)))
     return list({(file.parent, stem(file.name)): file for file in reversed(by_name)}.values())[::-1]
 

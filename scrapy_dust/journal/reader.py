@@ -34,11 +34,22 @@ def read(
     counts = counts or Counts()
     for segment in segments:
         try:
-            for line in lines_of(present(segment)):
+            for line in _lines(segment):
                 if where(line):
                     yield from ((segment, event) for event in _event(line, counts))
         except (Cut, CrawlLogError):  # torn, or let go of meanwhile
             counts.unreadable += 1
+
+
+def _lines(segment: Path) -> Iterator[bytes]:
+    file = present(segment)
+    try:
+        yield from lines_of(file)
+    except CrawlLogError:
+        if file.exists():
+            raise
+        # It was gzipped just now.
+        yield from lines_of(present(segment))
 
 
 def _event(line: bytes, counts: Counts) -> Iterator[Event]:
