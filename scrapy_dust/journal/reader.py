@@ -46,10 +46,11 @@ def _lines(segment: Path) -> Iterator[bytes]:
     try:
         yield from lines_of(file)
     except CrawlLogError:
-        if file.exists():
+        now = present(segment)
+        if now == file:
             raise
         # It was gzipped just now.
-        yield from lines_of(present(segment))
+        yield from lines_of(now)
 
 
 def _event(line: bytes, counts: Counts) -> Iterator[Event]:
