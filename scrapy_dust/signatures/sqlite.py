@@ -46,14 +46,16 @@ PRAGMA user_version = {FORMAT};
 """
 _FIND = """
 SELECT page.url, page.kind FROM signature JOIN page ON page.id = signature.page
-WHERE signature.digest = ?1 AND (page.body = ?1 OR page.text = ?1) AND page.seen >= ?2
+WHERE signature.digest = :digest AND (page.body = :digest OR page.text = :digest) AND page.seen >= :oldest
 """
 _OF_URL = "SELECT id, body, text, kind, seen FROM page WHERE hash = ? AND url = ?"
 # Whoever was first keeps it, as long as it shows it.
 _CLAIM = """
-INSERT INTO signature (digest, page) VALUES (?1, ?2) ON CONFLICT (digest) DO UPDATE SET page = excluded.page
+INSERT INTO signature (digest, page) VALUES (:digest, :page)
+ON CONFLICT (digest) DO UPDATE SET page = excluded.page
 WHERE NOT EXISTS (
-    SELECT 1 FROM page WHERE page.id = signature.page AND (page.body = ?1 OR page.text = ?1) AND page.seen >= ?3)
+    SELECT 1 FROM page
+    WHERE page.id = signature.page AND (page.body = :digest OR page.text = :digest) AND page.seen >= :oldest)
 """
 _NEAR = """
 SELECT page.url, near.heading, near.canonical, near.shingles
@@ -86,7 +88,7 @@ class SqliteStore:
         if pending is not None:
             return pending
         with self._saying():
-            found = self._base.execute(_FIND, (signature, self._oldest())).fetchone()
+            found = self._base.execute(_FIND, {"digest": signature, "oldest": self._oldest()}).fetchone()
         # What waits to be written is newer.
         if found is None or found[0] in self._pending:
             return None
@@ -236,7 +238,7 @@ class SqliteStore:
         run("INSERT INTO page VALUES (?, ?, ?, ?, ?, ?, ?)", new)
         run("UPDATE page SET body = ?, text = ?, kind = ?, seen = ? WHERE id = ?", changed)
         # In order, so that neighbours are written together.
-        run(_CLAIM, sorted(claims))
+        run(_CLAIM, (dict(zip(("digest", "page", "oldest"), claim, strict=True)) for claim in sorted(claims)))
 
     def _write_near(self) -> None:
         for outline, bands in self._pending.outlines():
