@@ -140,12 +140,14 @@ def test_a_crawl_that_learns_when_it_ends_leaves_rules_behind(
     assert RuleBook.load([str(book)], missing_ok=False).rules_by_site()
 
 
-def test_shadow_mode_counts_and_filters_nothing(loop: Loop, served: RunningWeb, project: Path) -> None:
+def test_shadow_mode_filters_nothing_and_looks_again_at_few_pages(loop: Loop, served: RunningWeb, project: Path) -> None:
     served.reset()
     scrapy(project, served, "crawl", "pages", "-s", "DUST_MODE=shadow", "-s", "LOG_LEVEL=ERROR")
     shadowed = crawl_of(served.counts())
     assert shadowed.contents == loop.comparison.before.contents
-    assert shadowed.requests == loop.comparison.before.requests
+    before = loop.comparison.before.requests
+    # Some pages that are not the same to the byte are asked for once more, to see what would be lost.
+    assert before <= shadowed.requests <= 1.25 * before
 
 
 def test_a_mistyped_setting_stops_the_crawl_with_one_sentence(served: RunningWeb, project: Path) -> None:
