@@ -140,7 +140,9 @@ def test_a_crawl_that_learns_when_it_ends_leaves_rules_behind(
     assert RuleBook.load([str(book)], missing_ok=False).rules_by_site()
 
 
-def test_shadow_mode_filters_nothing_and_looks_again_at_few_pages(loop: Loop, served: RunningWeb, project: Path) -> None:
+def test_shadow_mode_filters_nothing_and_looks_again_at_few_pages(
+    loop: Loop, served: RunningWeb, project: Path
+) -> None:
     served.reset()
     scrapy(project, served, "crawl", "pages", "-s", "DUST_MODE=shadow", "-s", "LOG_LEVEL=ERROR")
     shadowed = crawl_of(served.counts())
