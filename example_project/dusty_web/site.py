@@ -6,6 +6,7 @@ one URL of every class sees every link there is.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -111,7 +112,7 @@ class Chrome:
     absolute_links: bool = False  #: links are written with their host
 
 
-class Site:
+class Site(ABC):
     """One site of the web. What is declared here, `build` and `answer` are what the four differ in."""
 
     domain: ClassVar[str]
@@ -127,13 +128,13 @@ class Site:
         #: Content id → the URLs linked in its text.
         self.links = _weave(self)
 
+    @abstractmethod
     def build(self) -> Iterator[Content]:
         """All contents; the first is the front page, where a crawl starts."""
-        raise NotImplementedError
 
+    @abstractmethod
     def answer(self, asked: Asked) -> Answer:
         """What a request for a URL of this site gets, robots.txt and the excluded area aside."""
-        raise NotImplementedError
 
     @property
     def front(self) -> Content:

@@ -7,47 +7,39 @@ this module to list it.
 from __future__ import annotations
 
 import argparse
-import difflib
-import sys
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-#: Each action: what stands after it, how many of these there must be and may be, and what it does.
-ACTIONS: dict[str, tuple[str, int, int | None, str]] = {
-    "list": ("", 0, 0, "the pages, a line each: when seen, what they are worth, signatures, URL"),
-    "stats": ("", 0, 0, "how many pages of each site, and of which kind"),
-    "find": ("URL ...", 1, None, "what the store has of these URLs"),
-    "merge": (
-        "STORE ...",
-        1,
-        None,
-        "take over the pages of other stores that were seen later, or are not known",
-    ),
-    "purge": (
-        "[URL ...]",
-        0,
-        None,
-        "forget these URLs, or all of --site, or what was not seen for --older DAYS",
-    ),
-}
+from scrapy_dust.commands.actions import Action, ActionCommand
+
+if TYPE_CHECKING:
+    from scrapy_dust.commands.page_store import Desk
 
 
-class Command(ScrapyCommand):
-    requires_project = False
-    requires_crawler_process = False
-    default_settings: ClassVar[dict[str, Any]] = {"LOG_LEVEL": "WARNING"}
-
-    def syntax(self) -> str:
-        return f"<{'|'.join(ACTIONS)}> [options] [args]"
+class Command(ActionCommand):
+    name = "dustpages"
+    subject = "the store of contents"
+    actions: ClassVar[dict[str, Action]] = {
+        "list": Action("", 0, 0, "the pages, a line each: when seen, what they are worth, signatures, URL"),
+        "stats": Action("", 0, 0, "how many pages of each site, and of which kind"),
+        "find": Action("URL ...", 1, None, "what the store has of these URLs"),
+        "merge": Action(
+            "STORE ...",
+            1,
+            None,
+            "take over the pages of other stores that were seen later, or are not known",
+        ),
+        "purge": Action(
+            "[URL ...]",
+            0,
+            None,
+            "forget these URLs, or all of --site, or what was not seen for --older DAYS",
+        ),
+    }
 
     def short_desc(self) -> str:
         return "List, merge and purge the page signatures of scrapy-dust"
-
-    def long_desc(self) -> str:
-        told = (f"{name} {syntax}".rstrip() + f": {what}" for name, (syntax, _, _, what) in ACTIONS.items())
-        return f"Looks after the store of contents. {'; '.join(told)}."
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
@@ -59,45 +51,15 @@ class Command(ScrapyCommand):
         group.add_argument("--older", metavar="DAYS", help="pages that were not seen for so many days only")
         group.add_argument("--json", action="store_true", help="print JSON, an object a line")
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        action, arguments = _action(args)
-        from scrapy_dust.commands.output import accept_any_text, give_up  # noqa: PLC0415
+    def desk(self, opts: argparse.Namespace) -> Desk:
         from scrapy_dust.commands.page_store import open_desk  # noqa: PLC0415
-        from scrapy_dust.errors import DustError  # noqa: PLC0415
 
         assert self.settings is not None
-        accept_any_text()
+        return open_desk(self.settings, opts)
+
+    def act(self, desk: Desk, action: str, arguments: list[str], opts: argparse.Namespace) -> int:
         try:
-            desk = open_desk(self.settings, opts)
             getattr(desk, action)(*arguments)
-            sys.stdout.flush()
-        except ValueError as error:  # a setting or an option that cannot be meant
+        except ValueError as error:  # an option that is lacking
             raise UsageError(str(error), print_help=False) from None
-        except DustError as error:
-            print(f"scrapy dustpages: {error}", file=sys.stderr)
-            self.exitcode = 1
-        except OSError as error:
-            give_up("dustpages", error)
-            self.exitcode = 1
-        except KeyboardInterrupt:
-            print("scrapy dustpages: interrupted.", file=sys.stderr)
-            self.exitcode = 1
-
-
-def _action(args: list[str]) -> tuple[str, list[str]]:
-    # Scrapy passes on what its parser does not know.
-    unknown = [arg for arg in args if arg.startswith("-")]
-    if unknown:
-        raise UsageError(f"unrecognized arguments: {' '.join(unknown)}", print_help=False)
-    if not args:
-        raise UsageError(f"say what to do: {', '.join(ACTIONS)}", print_help=False)
-    name, *arguments = args
-    if name not in ACTIONS:
-        near = difflib.get_close_matches(name, ACTIONS, n=1)
-        remedy = f"Did you mean {near[0]!r}?" if near else f"Use one of {', '.join(ACTIONS)}."
-        raise UsageError(f"there is no action {name!r}. {remedy}", print_help=False)
-    syntax, least, most, _ = ACTIONS[name]
-    if len(arguments) < least or (most is not None and len(arguments) > most):
-        usage = f"scrapy dustpages {name} {syntax}".rstrip()
-        raise UsageError(f"{name!r} got {len(arguments)} arguments. Use: {usage}", print_help=False)
-    return name, arguments
+        return 0

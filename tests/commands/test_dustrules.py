@@ -373,5 +373,6 @@ def test_to_be_listed_costs_a_scrapy_command_nothing():
         "print(*sorted(set(sys.modules) - before))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    ours = {"scrapy_dust", "scrapy_dust.commands", "scrapy_dust.commands.dustrules"}
+    commands = "scrapy_dust.commands"
+    ours = {"scrapy_dust", commands, f"{commands}.actions", f"{commands}.dustrules"}
     assert set(done.stdout.split()) == {*ours, "difflib"}

@@ -139,7 +139,7 @@ def lost(before: Iterable[Page], after: Iterable[Page]) -> list[Page]:
     return gone
 
 
-def test_the_second_crawl_is_smaller(loop: Loop) -> None:
+def test_the_second_crawl_asks_for_no_more_than_is_left(loop: Loop) -> None:
     assert loop.mined["valid"] > 0
     assert loop.after.requests <= loop.site.left * loop.before.requests
 

@@ -1,0 +1,94 @@
+"""A command that does one of several things, named by its first argument: ``scrapy dustrules list``.
+
+Only the standard library and Scrapy's own command class are imported here: every ``scrapy`` command imports
+this module to list such commands.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import sys
+from abc import abstractmethod
+from typing import Any, ClassVar, NamedTuple
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+
+class Action(NamedTuple):
+    """One of the things that a command does."""
+
+    syntax: str  #: of what stands after its name
+    least: int  #: so many arguments there must be
+    most: int | None  #: and may be
+    what: str  #: it does
+
+
+class ActionCommand(ScrapyCommand):
+    """*name* is the command's, *subject* what it looks after."""
+
+    requires_project = False
+    requires_crawler_process = False
+    default_settings: ClassVar[dict[str, Any]] = {"LOG_LEVEL": "WARNING"}
+
+    name: ClassVar[str]
+    subject: ClassVar[str]
+    actions: ClassVar[dict[str, Action]]
+
+    def syntax(self) -> str:
+        return f"<{'|'.join(self.actions)}> [options] [args]"
+
+    def long_desc(self) -> str:
+        told = (
+            f"{name} {action.syntax}".rstrip() + f": {action.what}" for name, action in self.actions.items()
+        )
+        return f"Looks after {self.subject}. {'; '.join(told)}."
+
+    @abstractmethod
+    def desk(self, opts: argparse.Namespace) -> Any:
+        """What all actions work with. Raises `ValueError` for a setting or an option that cannot be meant."""
+
+    @abstractmethod
+    def act(self, desk: Any, action: str, arguments: list[str], opts: argparse.Namespace) -> int:
+        """Do it; gives the exit status. Raises `DustError`."""
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        action, arguments = self._chosen(args)
+        from scrapy_dust.commands.output import accept_any_text, give_up  # noqa: PLC0415
+        from scrapy_dust.errors import DustError  # noqa: PLC0415
+
+        accept_any_text()
+        self.exitcode = 1
+        try:
+            try:
+                desk = self.desk(opts)
+            except ValueError as error:
+                raise UsageError(str(error), print_help=False) from None
+            done = self.act(desk, action, arguments, opts)
+            sys.stdout.flush()
+            self.exitcode = done
+        except DustError as error:
+            print(f"scrapy {self.name}: {error}", file=sys.stderr)
+        except OSError as error:
+            give_up(self.name, error)
+        except KeyboardInterrupt:
+            print(f"scrapy {self.name}: interrupted.", file=sys.stderr)
+
+    def _chosen(self, args: list[str]) -> tuple[str, list[str]]:
+        # Scrapy passes on what its parser does not know.
+        unknown = [arg for arg in args if arg.startswith("-") and arg != "-"]
+        if unknown:
+            raise UsageError(f"unrecognized arguments: {' '.join(unknown)}", print_help=False)
+        if not args:
+            raise UsageError(f"say what to do: {', '.join(self.actions)}", print_help=False)
+        name, *arguments = args
+        if name not in self.actions:
+            near = difflib.get_close_matches(name, self.actions, n=1)
+            remedy = f"Did you mean {near[0]!r}?" if near else f"Use one of {', '.join(self.actions)}."
+            raise UsageError(f"there is no action {name!r}. {remedy}", print_help=False)
+        action = self.actions[name]
+        if len(arguments) < action.least or (action.most is not None and len(arguments) > action.most):
+            usage = f"scrapy {self.name} {name} {action.syntax}".rstrip()
+            raise UsageError(f"{name!r} got {len(arguments)} arguments. Use: {usage}", print_help=False)
+        return name, arguments
