@@ -10,6 +10,7 @@ import argparse
 import difflib
 import sys
 from abc import abstractmethod
+from contextlib import AbstractContextManager, ExitStack
 from typing import Any, ClassVar, NamedTuple
 
 from scrapy.commands import ScrapyCommand
@@ -46,7 +47,7 @@ class ActionCommand(ScrapyCommand):
         return f"Looks after {self.subject}. {'; '.join(told)}."
 
     @abstractmethod
-    def desk(self, opts: argparse.Namespace) -> Any:
+    def desk(self, opts: argparse.Namespace) -> AbstractContextManager[Any]:
         """What all actions work with. Raises `ValueError` for a setting or an option that cannot be meant."""
 
     @abstractmethod
@@ -61,11 +62,12 @@ class ActionCommand(ScrapyCommand):
         accept_any_text()
         self.exitcode = 1
         try:
-            try:
-                desk = self.desk(opts)
-            except ValueError as error:
-                raise UsageError(str(error), print_help=False) from None
-            done = self.act(desk, action, arguments, opts)
+            with ExitStack() as opened:
+                try:
+                    desk = opened.enter_context(self.desk(opts))
+                except ValueError as error:
+                    raise UsageError(str(error), print_help=False) from None
+                done = self.act(desk, action, arguments, opts)
             sys.stdout.flush()
             self.exitcode = done
         except DustError as error:

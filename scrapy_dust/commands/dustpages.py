@@ -7,6 +7,7 @@ this module to list it.
 from __future__ import annotations
 
 import argparse
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, ClassVar
 
 from scrapy.exceptions import UsageError
@@ -51,7 +52,7 @@ class Command(ActionCommand):
         group.add_argument("--older", metavar="DAYS", help="pages that were not seen for so many days only")
         group.add_argument("--json", action="store_true", help="print JSON, an object a line")
 
-    def desk(self, opts: argparse.Namespace) -> Desk:
+    def desk(self, opts: argparse.Namespace) -> AbstractContextManager[Desk]:
         from scrapy_dust.commands.page_store import open_desk  # noqa: PLC0415
 
         assert self.settings is not None

@@ -7,6 +7,7 @@ this module to list it.
 from __future__ import annotations
 
 import argparse
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, ClassVar
 
 from scrapy_dust.commands.actions import Action, ActionCommand
@@ -52,11 +53,11 @@ class Command(ActionCommand):
         group.add_argument("--dry-run", action="store_true", help="requeue: print it, and do nothing else")
         group.add_argument("--json", action="store_true", help="print JSON, an object a line")
 
-    def desk(self, opts: argparse.Namespace) -> Desk:
+    def desk(self, opts: argparse.Namespace) -> AbstractContextManager[Desk]:
         from scrapy_dust.commands.desk import desk_of  # noqa: PLC0415
 
         assert self.settings is not None
-        return desk_of(self.settings, opts.rules, as_json=opts.json)
+        return nullcontext(desk_of(self.settings, opts.rules, as_json=opts.json))
 
     def act(self, desk: Desk, action: str, arguments: list[str], opts: argparse.Namespace) -> int:
         from scrapy_dust.commands import changing, reviewing  # noqa: PLC0415

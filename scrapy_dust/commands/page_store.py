@@ -7,6 +7,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,7 +26,8 @@ from scrapy_dust.signatures.store import DAY, Row
 from scrapy_dust.sites import site_of
 
 
-def open_desk(project: Settings, opts: argparse.Namespace) -> Desk:
+@contextmanager
+def open_desk(project: Settings, opts: argparse.Namespace) -> Iterator[Desk]:
     """Raises `ValueError` for what cannot be meant, `DustError` for a store that is not there."""
     # Stdout is for results, whatever a project wants its crawls to do with it.
     project.set("LOG_STDOUT", False, priority="cmdline")
@@ -42,7 +44,8 @@ def open_desk(project: Settings, opts: argparse.Namespace) -> Desk:
         store = _opened(settings.content_store)
     else:
         store = _opened(str(store_path(settings.content_store, settings.dir)))
-    return Desk(store, opts.site, None if older is None else int(older), opts.json)
+    with closing(store):
+        yield Desk(store, opts.site, None if older is None else int(older), opts.json)
 
 
 def _opened(where: str) -> AnyStore:
@@ -86,9 +89,8 @@ class Desk:
 
     def merge(self, *others: str) -> None:
         for where in others:
-            other = _opened(where)
-            self._report("taken", where, self.store.take(other.rows()))
-            other.close()
+            with closing(_opened(where)) as other:
+                self._report("taken", where, self.store.take(other.rows()))
         self.store.flush()
 
     def purge(self, *urls: str) -> None:

@@ -81,7 +81,11 @@ class SqliteStore:
             if path is not None:
                 path.parent.mkdir(parents=True, exist_ok=True)
             self._base = sqlite3.connect(path or "", isolation_level=None, check_same_thread=False)
-            self._prepare()
+            try:
+                self._prepare()
+            except BaseException:
+                self._base.close()
+                raise
 
     def find(self, signature: bytes) -> Known | None:
         pending = self._pending.keeper(signature)
