@@ -73,7 +73,8 @@ class CrawlLogMiddleware:
         """`ContentDedupMiddleware` found *response* to be a copy of the page at *keeper*."""
         self._record(request, lambda: of_copy(request, response, keeper, by), counted=Stat.RECORDED_COPIES)
 
-    def _response_downloaded(self, response: Response, request: Request, spider: Spider) -> None:
+    # Scrapy's signals take longer to call what names the arguments that it takes, and no others.
+    def _response_downloaded(self, response: Response, request: Request, **_: object) -> None:
         if not is_recorded(request):
             return
         if is_redirect(response):

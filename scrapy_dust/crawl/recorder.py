@@ -33,7 +33,7 @@ _DEATHS = 5
 _A_LIFE = 60.0
 _PIPE = 1 << 20
 #: So many bytes are handed over at a time, at most every `FLUSH_SECONDS`.
-_BATCH = 1 << 15
+_BATCH = 1 << 17
 FLUSH_SECONDS = 0.25
 
 

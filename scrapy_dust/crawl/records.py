@@ -73,26 +73,24 @@ def of_redirect(request: Request, response: Response) -> Iterator[Recorded]:
 
 def of_page(request: Request, response: Response, wire_size: int | None) -> Iterator[Recorded]:
     """The page, or the error's; before it the redirects that a browser followed on its own."""
-    cached, fetched_at, rendered = (
-        "cached" in response.flags,
-        _fetched_at(request),
-        _renderer(request, response),
-    )
+    meta, flags = request.meta, response.flags
+    cached, fetched_at = "cached" in flags, _fetched_at(request)
+    rendered = _renderer(request, response)
     asked, marks = _asked(request, rendered), _marks(request, rendered)
-    url, body = page_url(request, response), body_of(request, response)
+    url, body = _shown_url(response, asked, rendered), _body_of(response, rendered)
     # Out of the HTTP cache, where URLs of one class share an entry, it is simply the other URL's page.
     if url != asked and not cached:
         yield record_of_redirect(asked, 302, response.url, fetched_at=fetched_at, **marks), None
-    latency = request.meta.get("download_latency")
+    latency = meta.get("download_latency")
     record = record_of_answer(
         url,
         response.status,
-        size=len(response.body),
+        size=len(body.content),
         fetched_at=fetched_at,
         content_type=body.content_type,
         wire_size=wire_size,
         latency=None if latency is None or cached else round(latency, 4),
-        flags=list(response.flags),
+        flags=[*flags],
         **marks,
     )
     yield record, body
@@ -109,18 +107,25 @@ def of_copy(request: Request, response: Response, keeper: str, by: str) -> Itera
 def page_url(request: Request, response: Response) -> str:
     """The URL of the page that came, which is not the one asked for where a browser followed redirects."""
     rendered = _renderer(request, response)
-    asked = _asked(request, rendered)
-    if urldefrag(response.url).url == urldefrag(asked).url:
+    return _shown_url(response, _asked(request, rendered), rendered)
+
+
+def _shown_url(response: Response, asked: str, rendered: Renderer | None) -> str:
+    url = response.url
+    if url == asked or urldefrag(url).url == urldefrag(asked).url:
         return asked
-    return response.url if rendered else urldefrag(response.url).url
+    return url if rendered else urldefrag(url).url
 
 
 def body_of(request: Request, response: Response) -> Body:
     """What there is to describe of *response*."""
+    return _body_of(response, _renderer(request, response))
+
+
+def _body_of(response: Response, rendered: Renderer | None) -> Body:
     content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
     # A renderer has decoded the page, and says how it encoded the result. With any other response Scrapy would
     # guess where nothing is declared: slowly, and with two copies of a page not always alike.
-    rendered = _renderer(request, response)
     encoding = response.encoding if rendered and isinstance(response, TextResponse) else None
     return Body(response.body, content_type, encoding)
 
@@ -135,7 +140,7 @@ def _renderer(request: Request, response: Response) -> Renderer | None:
 def _asked(request: Request, rendered: Renderer | None) -> str:
     """The URL whose page was asked for. A server is not told a fragment; a page's scripts may go by it."""
     url = target_url(request)
-    return url if rendered else urldefrag(url).url
+    return url if rendered or "#" not in url else urldefrag(url).url
 
 
 def _marks(request: Request, rendered: Renderer | None) -> Record:

@@ -20,12 +20,14 @@ import struct
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any, BinaryIO, NamedTuple, TextIO
 
 from scrapy_dust.crawl_log.hiding import Hider
 from scrapy_dust.crawl_log.writer import CrawlLogWriter
 
 _LENGTHS = struct.Struct(">QQ")
+_JSON = json.JSONEncoder(allow_nan=False)
 #: Seconds between two complaints.
 _PATIENCE = 1.0
 
@@ -52,7 +54,7 @@ def record_of(record: Mapping[str, object], body: Body | None) -> dict[str, obje
 def to_message(content: Mapping[str, object], body: Body | None = None) -> bytes:
     """Raises `TypeError` or `ValueError` for what JSON cannot say."""
     how = None if body is None else (body.content_type, body.encoding)
-    head = json.dumps({"content": content, "body": how}, allow_nan=False).encode("ascii")
+    head = _JSON.encode({"content": content, "body": how}).encode("ascii")
     said = b"" if body is None else body.content
     return b"".join((_LENGTHS.pack(len(head), len(said)), head, said))
 
@@ -104,12 +106,21 @@ def main(stream: BinaryIO, out: TextIO) -> None:
     complaints.tell()
 
 
+def _give_way() -> None:
+    """Where there are too few cores for both, the crawl goes first, and is not interrupted by what it hands over."""
+    if hasattr(os, "nice"):
+        os.nice(5)
+    if hasattr(os, "SCHED_BATCH"):
+        with suppress(OSError):  # a sandbox may forbid it
+            os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
+
+
 if __name__ == "__main__":
     # Ctrl-C and a service manager's SIGTERM reach all processes of a group. The crawl is still getting the
     # answers that it has asked for; this one ends with it.
     for interruption in (signal.SIGINT, signal.SIGTERM):
         signal.signal(interruption, signal.SIG_IGN)
-    # Where there are too few cores for both, the crawl goes first.
-    if hasattr(os, "nice"):
-        os.nice(5)
-    main(sys.stdin.buffer, sys.stdout)
+    _give_way()
+    # As much as a crawl hands over at a time.
+    with open(sys.stdin.fileno(), "rb", buffering=1 << 17, closefd=False) as incoming:
+        main(incoming, sys.stdout)

@@ -79,8 +79,10 @@ def record_of_failure(url: str, error: str, *, fetched_at: datetime, **more: obj
 
 
 def _known(record: Record, more: Record) -> Record:
-    return {name: value for name, value in (record | more).items() if value not in (None, "", [], ())}
+    # Most are true, which is quicker to see.
+    return {name: v for name, v in (record | more).items() if v or v not in (None, "", [], ())}
 
 
 def _time(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    in_utc = moment if moment.tzinfo is UTC else moment.astimezone(UTC)
+    return f"{in_utc.isoformat(timespec='milliseconds')[:-6]}Z"
