@@ -10,7 +10,7 @@ or the passes are used up. Deviations:
 
 So `Canonizer.canonize` is idempotent, and the identity for URLs of sites without rules.
 
-Rules are made ready (`site_rules`) when the first URL of their site comes.
+Rules are made ready (`site_rules`; `mixed_rules` where a site has edits) when the first URL of their site comes.
 """
 
 from __future__ import annotations
@@ -19,11 +19,16 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from scrapy_dust.dust import site_rules
+from scrapy_dust.dust.edits.edit import Edit
+from scrapy_dust.dust.mixed_rules import MixedRules
 from scrapy_dust.dust.rules import Rule, SubstringRule
 from scrapy_dust.dust.site_rules import SiteRules
 
 #: Raised by one whenever the same rules would give another key, so that old keys are never mixed with new ones.
 CANONIZER_VERSION = 1
+
+#: The same of edits, and of what they do beside other rules: keys of sites that have some.
+EDITS_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +50,7 @@ class Canonizer:
         passes: int = 10,
     ) -> None:
         self._rules = {site: of_site for site, of_site in rules.items() if of_site}
-        self._ready: dict[str | None, SiteRules] = {}
+        self._ready: dict[str | None, SiteRules | MixedRules] = {}
         self._site_of = site_of
         self._passes = passes
 
@@ -101,13 +106,21 @@ class Canonizer:
             rules.apply(url, rules.candidates(url), self._passes, steps)
         return steps
 
-    def _make_ready(self, site: str | None) -> SiteRules | None:
+    def _make_ready(self, site: str | None) -> SiteRules | MixedRules | None:
         of_site = self._rules.get(site) if site is not None else None
         if site is None or of_site is None:
             return None
         if site not in self._ready:
-            self._ready[site] = SiteRules(site, _in_order(of_site))
+            self._ready[site] = _made_ready(site, of_site)
         return self._ready[site]
+
+
+def _made_ready(site: str, rules: Sequence[Rule]) -> SiteRules | MixedRules:
+    edits = [rule for rule in rules if isinstance(rule, Edit)]
+    if not edits:
+        return SiteRules(site, _in_order(rules))
+    plain = [rule for rule in rules if not isinstance(rule, Edit)]
+    return MixedRules(site, _in_order(plain), edits)
 
 
 def _in_order(rules: Sequence[Rule]) -> tuple[Rule, ...]:

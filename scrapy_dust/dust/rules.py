@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from scrapy_dust.dust.edits.edit import Edit
 from scrapy_dust.dust.tokens import is_token_boundary, tokenize
 
 
@@ -128,7 +129,8 @@ def _without(url: str, begin: int, end: int) -> str:
     return url[: begin - 1] + rest
 
 
-Rule = SubstringRule | ParameterRule
+#: `Edit` is ours; the other two are the papers', and are called *plain*.
+Rule = SubstringRule | ParameterRule | Edit
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +165,7 @@ def anchored(rule: SubstringRule) -> tuple[str, str, bool, bool]:
 
 def refines(narrow: Rule, wide: Rule) -> bool:
     """Whether every instance of *narrow* is one of *wide*, in the same direction (WWW'07, Lemma 5.3)."""
-    if isinstance(narrow, ParameterRule) or isinstance(wide, ParameterRule):
+    if not (isinstance(narrow, SubstringRule) and isinstance(wide, SubstringRule)):
         return narrow == wide
     if (wide.start and not narrow.start) or (wide.end and not narrow.end):
         return False

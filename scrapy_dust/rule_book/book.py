@@ -13,7 +13,8 @@ from hashlib import blake2b
 from os import PathLike, fspath
 
 from scrapy_dust import __version__
-from scrapy_dust.dust.canonization import CANONIZER_VERSION
+from scrapy_dust.dust.canonization import CANONIZER_VERSION, EDITS_VERSION
+from scrapy_dust.dust.edits.edit import Edit
 from scrapy_dust.dust.rules import Rule
 from scrapy_dust.errors import RuleBookError
 from scrapy_dust.rule_book import files
@@ -73,10 +74,13 @@ class RuleBook:
     @property
     def version(self) -> str:
         """A hash of all that determines keys: the rules in force, their order, and how they are applied."""
-        rules = {
-            site: [rule_content(rule) for rule in of_site] for site, of_site in self.rules_by_site().items()
-        }
-        content = json.dumps({"canonizer": CANONIZER_VERSION, "rules": rules}, sort_keys=True)
+        by_site = self.rules_by_site()
+        rules = {site: [rule_content(rule) for rule in of_site] for site, of_site in by_site.items()}
+        applied: dict[str, object] = {"canonizer": CANONIZER_VERSION, "rules": rules}
+        # How edits are applied says nothing of the keys of a book without any.
+        if any(isinstance(rule, Edit) for of_site in by_site.values() for rule in of_site):
+            applied["edits"] = EDITS_VERSION
+        content = json.dumps(applied, sort_keys=True)
         return blake2b(content.encode(), digest_size=8).hexdigest()
 
     def with_site(self, site: str, entries: Iterable[Entry]) -> RuleBook:

@@ -10,12 +10,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from scrapy_dust.dust.edits.edit import Edit
 from scrapy_dust.dust.rules import ParameterRule, Rule, SubstringRule
 from scrapy_dust.errors import RuleBookError
 from scrapy_dust.rule_book.blocks import Block, Damaged, dump_json, load_json
+from scrapy_dust.rule_book.edits import edit_json, edit_of
 from scrapy_dust.rule_book.entries import BOUNDS, COUNTS, Entry, Evidence, Examples, Status, rule_id
 
-FORMAT = 1
+#: The newest that is read. What is written has the oldest one that can say it, so that programs that know no
+#: edits go on reading books that have none.
+FORMAT = 2
+PLAIN_FORMAT = 1
 
 _MEND = "Mend it there, put a good copy in its place, or delete the file to start anew."
 
@@ -57,7 +62,8 @@ def render(document: Document, generator: str) -> bytes:
         | _unknown(document.site_extra.get(site, {}), {"rules"})
         for site in sorted(document.sites)
     }
-    book = {"format": FORMAT, "generator": generator, "sites": sites}
+    has_edits = any(isinstance(entry.rule, Edit) for of_site in document.sites.values() for entry in of_site)
+    book = {"format": FORMAT if has_edits else PLAIN_FORMAT, "generator": generator, "sites": sites}
     return dump_json(book | _unknown(document.extra, book), indent=2)
 
 
@@ -73,6 +79,8 @@ def entry_json(site: str, entry: Entry) -> dict[str, Any]:
 
 
 def _rule_json(rule: Rule) -> dict[str, Any]:
+    if isinstance(rule, Edit):
+        return edit_json(rule)
     if isinstance(rule, ParameterRule):
         return {"kind": "parameter", "name": rule.name, "value": rule.value}
     return {"kind": "substring", "alpha": rule.alpha, "beta": rule.beta, "start": rule.start, "end": rule.end}
@@ -102,7 +110,7 @@ def _check_format(book: Block) -> None:
     if found > FORMAT:
         raise _NewerFormat(found)
     if found < 1:
-        raise Damaged(f"'format' must be {FORMAT}, got {found}")
+        raise Damaged(f"'format' must be a number from 1 to {FORMAT}, got {found}")
 
 
 def _site(site: str, value: object) -> tuple[tuple[Entry, ...], dict[str, object]]:
@@ -140,7 +148,10 @@ def _entry(site: str, block: Block) -> Entry:
 
 
 def _rule(block: Block) -> Rule:
-    if block.choice("kind", ("substring", "parameter")) == "parameter":
+    kind = block.choice("kind", ("substring", "parameter", "edit"))
+    if kind == "edit":
+        return edit_of(block)
+    if kind == "parameter":
         return ParameterRule(block.text("name"), block.maybe_text("value", required=True))
     return SubstringRule(
         block.text("alpha"), block.text("beta"), start=block.switch("start"), end=block.switch("end")

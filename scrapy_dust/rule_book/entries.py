@@ -14,7 +14,9 @@ from datetime import date
 from enum import StrEnum
 from hashlib import blake2b
 
+from scrapy_dust.dust.edits.edit import Edit
 from scrapy_dust.dust.rules import ParameterRule, Rule, parameters
+from scrapy_dust.rule_book.edits import check_edit, content_of
 
 Examples = tuple[tuple[str, str], ...]
 
@@ -106,6 +108,8 @@ def rule_id(site: str, rule: Rule) -> str:
 
 def rule_content(rule: Rule) -> list[object]:
     """All that determines what *rule* does, as JSON."""
+    if isinstance(rule, Edit):
+        return content_of(rule)
     if isinstance(rule, ParameterRule):
         return ["parameter", rule.name, rule.value]
     return ["substring", rule.alpha, rule.beta, rule.start, rule.end]
@@ -113,7 +117,9 @@ def rule_content(rule: Rule) -> list[object]:
 
 def check_rule(rule: Rule) -> None:
     """Raise `ValueError` for a rule that cannot be meant: it changes no URL."""
-    if isinstance(rule, ParameterRule):
+    if isinstance(rule, Edit):
+        check_edit(rule)
+    elif isinstance(rule, ParameterRule):
         _check_parameter(rule)
     elif rule.alpha == rule.beta:
         raise ValueError(f"'alpha' and 'beta' must differ, both are {rule.alpha!r}")

@@ -16,6 +16,7 @@ from scrapy_dust.dust.validation import Tally, Verdict
 from scrapy_dust.errors import RuleBookError
 from scrapy_dust.rule_book import files
 from scrapy_dust.rule_book.blocks import Block, Damaged, dump_json, load_json
+from scrapy_dust.rule_book.edits import edit_from
 from scrapy_dust.rule_book.entries import check_date, rule_content
 
 FORMAT = 1
@@ -111,6 +112,8 @@ def _settled(row: object) -> Settled:
             rule = SubstringRule(alpha, beta, start, end)
         case ["parameter", str(name), (str() | None) as value, str(verdict), *counts, str(day)]:
             rule = ParameterRule(name, value)
+        case ["edit", list(operations), list(guard), str(verdict), *counts, str(day)]:
+            rule = edit_from(operations, guard)
         case _:
             raise Damaged("one of its rows is no verdict")
     numbers = [count for count in counts if isinstance(count, int)]

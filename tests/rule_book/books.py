@@ -11,6 +11,7 @@ from scrapy_dust.dust.rules import Rule, SubstringRule
 from scrapy_dust.rule_book import Entry, Evidence, RuleBook, Status
 from scrapy_dust.rule_book.document import Document
 from scrapy_dust.rule_book.entries import COUNTS, check_rule
+from tests.dust.edits.strategies import edits
 from tests.strategies import rules
 
 SITE = "a.example"
@@ -37,6 +38,15 @@ def parameter(**other: Any) -> dict[str, Any]:
     return {"kind": "parameter", "name": "sid", "value": None, "status": "valid"} | other
 
 
+def edit(**other: Any) -> dict[str, Any]:
+    said = {
+        "kind": "edit",
+        "operations": [{"do": "drop parameter", "name": "sid", "value": None}],
+        "guard": [],
+    }
+    return said | {"status": "valid"} | other
+
+
 def book(*entries: Entry) -> RuleBook:
     return RuleBook().with_site(SITE, entries)
 
@@ -56,7 +66,7 @@ def effective_rules() -> st.SearchStrategy[Rule]:
             return False
         return True
 
-    return rules().filter(has_effect)
+    return st.one_of(rules(), edits).filter(has_effect)
 
 
 def evidences() -> st.SearchStrategy[Evidence]:

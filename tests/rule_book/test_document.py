@@ -28,7 +28,7 @@ def complaint(content: bytes) -> str:
 
 def test_a_book_of_a_later_version_asks_for_an_upgrade():
     said = complaint(b'{"format": 3, "sites": "who knows"}')
-    assert said == "has format 3; this version reads up to 1. Upgrade scrapy-dust."
+    assert said == "has format 3; this version reads up to 2. Upgrade scrapy-dust."
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_a_book_of_a_later_version_asks_for_an_upgrade():
         (b'"rules"', "the file must be an object, got 'rules'"),
         (b"{}", "the file has no 'format'"),
         (b'{"format": 1}', "the file has no 'sites'"),
-        (b'{"format": 0, "sites": {}}', "'format' must be 1, got 0"),
+        (b'{"format": 0, "sites": {}}', "'format' must be a number from 1 to 2, got 0"),
         (b'{"format": "1", "sites": {}}', "the file: 'format' must be an integer, got '1'"),
         (b'{"format": true, "sites": {}}', "the file: 'format' must be an integer, got true"),
         (b'{"format": 1, "sites": []}', "'sites' must be an object, got a list"),
@@ -75,8 +75,8 @@ def without(rule: dict[str, object], key: str) -> dict[str, object]:
         (without(substring(), "start"), f"{HERE} has no 'start'"),
         (without(substring(), "end"), f"{HERE} has no 'end'"),
         (without(parameter(), "value"), f"{HERE} has no 'value'"),
-        (substring(kind="regex"), f"{HERE}: 'kind' must be one of 'substring', 'parameter', got 'regex'"),
-        (substring(kind=None), f"{HERE}: 'kind' must be one of 'substring', 'parameter', got null"),
+        (substring(kind="regex"), f"{HERE}: 'kind' must be one of 'substring', 'parameter', 'edit', got 'regex'"),
+        (substring(kind=None), f"{HERE}: 'kind' must be one of 'substring', 'parameter', 'edit', got null"),
         (substring(status="ok"), f"{HERE}: 'status' must be one of 'valid', 'suspended', 'disabled', got 'ok'"),
         (substring(alpha=1), f"{HERE}: 'alpha' must be a string, got 1"),
         (substring(end=1), f"{HERE}: 'end' must be true or false, got 1"),

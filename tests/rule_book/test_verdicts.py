@@ -8,13 +8,13 @@ from scrapy_dust.dust.rules import ParameterRule, SubstringRule
 from scrapy_dust.dust.validation import Tally, Verdict
 from scrapy_dust.rule_book import verdicts
 from scrapy_dust.rule_book.verdicts import Settled, Verdicts
-from tests.rule_book.books import INDEX, SITE, STORY, WWW
+from tests.rule_book.books import INDEX, SITE, STORY, WWW, effective_rules
 from tests.strategies import rules
 
 NUMBERS = st.integers(0, 10**6)
 SETTLED = st.builds(
     Settled,
-    rules(),
+    rules() | effective_rules(),
     st.sampled_from((Verdict.REFUTED, Verdict.UNDECIDED)),
     st.builds(Tally, NUMBERS, NUMBERS, NUMBERS, NUMBERS, NUMBERS, NUMBERS),
     st.dates().map(str),

@@ -13,6 +13,9 @@ from scrapy_dust.dust.edits.anatomy import Anatomy, anatomy_of
 from scrapy_dust.dust.edits.guards import Guard, holds, said
 from scrapy_dust.dust.edits.operation import Operation
 
+#: Families that put a mark in the place of what does not matter.
+_MARKING = frozenset(("any segment", "any value"))
+
 
 @dataclass(frozen=True)
 class Edit:
@@ -22,8 +25,11 @@ class Edit:
     guard: Guard = ()
 
     def apply(self, url: str) -> str:
+        """*url* itself where nothing changes, and where it is none with a scheme and a host."""
+        if not self.may_concern(url):
+            return url
         anatomy = anatomy_of(url)
-        edited = self.edit(anatomy)
+        edited = self.edit(anatomy) if anatomy.has_authority else anatomy
         return url if edited is anatomy else edited.url
 
     def edit(self, url: Anatomy) -> Anatomy:
@@ -46,6 +52,11 @@ class Edit:
         if len(needles) == 1:
             return needles[0] in text
         return any(needle in text for needle in needles)
+
+    @cached_property
+    def leads_to_urls(self) -> bool:
+        """Whether what it makes of a URL can be asked for, and is not only good as a key."""
+        return not any(operation.family in _MARKING for operation in self.operations)
 
     @cached_property
     def family(self) -> str:

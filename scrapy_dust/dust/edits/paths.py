@@ -180,4 +180,4 @@ class CollapseRepeats:
 
 
 def _repeats(path: list[str], at: int, width: int) -> bool:
-    return path[at : at + width] == path[at + width : at + 2 * width]
+    return path[at] == path[at + width] and path[at : at + width] == path[at + width : at + 2 * width]

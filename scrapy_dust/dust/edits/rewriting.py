@@ -32,6 +32,10 @@ _CLASSES = (
     ("path", r"[^?#&=;]+"),
 )
 _BY_NAME = dict(_CLASSES)
+CLASS_NAMES = tuple(_BY_NAME)
+
+#: Longer texts are left alone: in how many ways captures can be tried grows with a power of the length.
+_LONGEST = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,8 @@ class Rewrite:
     def apply(self, url: Anatomy) -> Anatomy:
         if not url.has_authority:
             return url
-        match = _pattern(self.form, self.classes).fullmatch(rest_of(url))
+        rest = rest_of(url)
+        match = _pattern(self.form, self.classes).fullmatch(rest) if len(rest) <= _LONGEST else None
         if match is None:
             return url
         text = "".join(one if isinstance(one, str) else match[f"c{one}"] for one in self.other)
