@@ -30,29 +30,26 @@ class SubstringRule:
         An occurrence is one of whole tokens, before and after: a rule about ``1`` leaves ``12`` alone.
         Deviation: an α that is empty and not anchored has no first place; such a rule applies nowhere.
         """
-        alpha, beta = self.alpha, self.beta
+        alpha = self.alpha
         if self.start:
             if not url.startswith(alpha) or (self.end and len(url) != len(alpha)):
                 return url
-            rest = url[len(alpha) :]
-            return beta + rest if self._fits("", rest) else url
-        if self.end:
+            at = 0
+        elif self.end:
             if not url.endswith(alpha):
                 return url
-            head = url[: len(url) - len(alpha)]
-            return head + beta if self._fits(head, "") else url
-        if not alpha:
+            at = len(url) - len(alpha)
+        else:
+            at = url.find(alpha) if alpha else -1
+            while at >= 0 and not self._fits(url, at):
+                at = url.find(alpha, at + 1)
+        if at < 0 or not self._fits(url, at):
             return url
-        at = url.find(alpha)
-        while at >= 0:
-            head, rest = url[:at], url[at + len(alpha) :]
-            if self._fits(head, rest):
-                return head + beta + rest
-            at = url.find(alpha, at + 1)
-        return url
+        return url[:at] + self.beta + url[at + len(alpha) :]
 
-    def _fits(self, head: str, rest: str) -> bool:
-        left, right = head[-1:], rest[:1]
+    def _fits(self, url: str, at: int) -> bool:
+        end = at + len(self.alpha)
+        left, right = url[at - 1 : at] if at else "", url[end : end + 1]
         return _stands_between(left, self.alpha, right) and _stands_between(left, self.beta, right)
 
     def reversed(self) -> SubstringRule:
@@ -82,7 +79,8 @@ class Parameter(NamedTuple):
 # the same for ; (path parameters, and query strings such as Apache's ?C=N;O=D), where a ; that no name=
 # follows belongs to the value; and a fragment ends the query.
 _PATH_PARAMETER = re.compile(r"(?<=;)([^;=/?#&]+)=([^;/?#&]*)")
-_QUERY_PARAMETER = re.compile(r"(?<=[?&;])([^&;=#]+)=([^&;#]*(?:;(?![^&;=#]+=)[^&;#]*)*)")
+# A text without = is passed over as a whole: looking at it again from each ? in it is quadratic.
+_QUERY_PARAMETER = re.compile(r"(?<=[?&;])([^&;=#]++)(?:=([^&;#]*(?:;(?![^&;=#]+=)[^&;#]*)*))?")
 
 
 def parameters(url: str) -> Iterator[Parameter]:
@@ -94,7 +92,9 @@ def parameters(url: str) -> Iterator[Parameter]:
 def _parameters(url: str) -> list[re.Match[str]]:
     stop = url.find("#") if "#" in url else len(url)
     question = url.find("?", 0, stop)
-    in_query = [*_QUERY_PARAMETER.finditer(url, question, stop)] if question >= 0 else []
+    in_query: list[re.Match[str]] = []
+    if question >= 0:
+        in_query = [match for match in _QUERY_PARAMETER.finditer(url, question, stop) if match[2] is not None]
     if ";" not in url:
         return in_query
     return [*_PATH_PARAMETER.finditer(url, 0, stop if question < 0 else question), *in_query]
@@ -111,22 +111,49 @@ class ParameterRule:
         """*url* with every parameter of this name left out, or set to the value."""
         if f"{self.name}=" not in url:
             return url
+        rest = _Rest(url)
         for match in reversed([match for match in _parameters(url) if match[1] == self.name]):
             if self.value is not None:
-                url = url[: match.start(2)] + self.value + url[match.end() :]
+                rest.put(self.value, match.start(2), match.end())
             else:
-                url = _without(url, match.start(), match.end())
-        return url
+                rest.leave_out(match.start(), match.end())
+        return rest.whole()
 
     def __str__(self) -> str:
         return f"{self.name}=* → " + ("(left out)" if self.value is None else f"{self.name}={self.value}")
 
 
-def _without(url: str, begin: int, end: int) -> str:
-    rest = url[end:]
-    if url[begin - 1] == "?" and rest[:1] in ("&", ";"):
-        return url[:begin] + rest[1:]
-    return url[: begin - 1] + rest
+class _Rest:
+    """A URL that is changed from its end to its beginning, in time linear in it."""
+
+    def __init__(self, url: str) -> None:
+        self._url, self._end = url, len(url)
+        self._pieces: list[str] = []  #: what follows the end, the last first; none is empty
+
+    def put(self, text: str, begin: int, end: int) -> None:
+        """*text* instead of what stands from *begin* to *end*."""
+        self._keep_from(end)
+        self._add(text)
+        self._end = begin
+
+    def leave_out(self, begin: int, end: int) -> None:
+        """The parameter from *begin* to *end*, and one separator with it."""
+        self._keep_from(end)
+        self._end = begin
+        if self._url[begin - 1] == "?" and self._pieces and self._pieces[-1][0] in "&;":
+            self._add(self._pieces.pop()[1:])
+        else:
+            self._end -= 1
+
+    def whole(self) -> str:
+        return self._url[: self._end] + "".join(reversed(self._pieces))
+
+    def _keep_from(self, begin: int) -> None:
+        self._add(self._url[begin : self._end])
+
+    def _add(self, piece: str) -> None:
+        if piece:
+            self._pieces.append(piece)
 
 
 #: `Edit` is ours; the other two are the papers', and are called *plain*.

@@ -12,6 +12,7 @@ from dataclasses import fields
 from itertools import pairwise
 from typing import Any, cast
 
+from scrapy_dust.dust.edits.captures import CLASS_NAMES, Form
 from scrapy_dust.dust.edits.edit import Edit
 from scrapy_dust.dust.edits.guards import Condition
 from scrapy_dust.dust.edits.operation import Operation
@@ -35,7 +36,7 @@ from scrapy_dust.dust.edits.queries import (
     MapValue,
     SortParameters,
 )
-from scrapy_dust.dust.edits.rewriting import CLASS_NAMES, Form, Rewrite
+from scrapy_dust.dust.edits.rewriting import Rewrite
 from scrapy_dust.dust.edits.spellings import (
     Decode,
     DropFragment,

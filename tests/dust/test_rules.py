@@ -163,6 +163,25 @@ def test_the_other_parameters_stay_as_they_are(rule, url):
     assert others(rule.apply(url)) == others(url)
 
 
+def one_by_one(rule: ParameterRule, url: str) -> str:
+    """The URL written anew for each parameter, the last first."""
+    for found in reversed([found for found in parameters(url) if found.name == rule.name]):
+        rest = url[found.end :]
+        if rule.value is not None:
+            url = url[: found.value_begin] + rule.value + rest
+        elif url[found.begin - 1] == "?" and rest[:1] in ("&", ";"):
+            url = url[: found.begin] + rest[1:]
+        else:
+            url = url[: found.begin - 1] + rest
+    return url
+
+
+@given(st.sampled_from("ab"), st.sampled_from([None, "", "1"]), scraps("ab?&;=#/", 16))
+def test_all_parameters_at_once_are_one_after_the_other(name, value, text):
+    rule, url = ParameterRule(name, value), f"/?{text}"
+    assert rule.apply(url) == one_by_one(rule, url)
+
+
 @given(any_urls())
 def test_parameters_do_not_overlap_and_lie_where_they_say(url):
     end = 0

@@ -10,32 +10,13 @@ narrowest class that all values have, so that ``/questions/tagged/x`` is not tak
 
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
 
 from scrapy_dust.dust.edits.anatomy import Anatomy, anatomy_of
+from scrapy_dust.dust.edits.captures import CLASSES, Form, Piece, captures_of
 from scrapy_dust.dust.tokens import tokenize
-
-Piece = str | int  #: a text, or the number of a capture
-Form = tuple[Piece, ...]
-
-#: Classes of captures, from narrow to wide.
-_CLASSES = (
-    ("number", r"[0-9]+"),
-    ("letters", r"[A-Za-z]+"),
-    ("word", r"[0-9A-Za-z]+"),
-    ("numbers", r"[0-9]+(?:[/.:_-][0-9]+)+"),
-    ("name", r"[^/?#&=;]+"),
-    ("path", r"[^?#&=;]+"),
-)
-_BY_NAME = dict(_CLASSES)
-CLASS_NAMES = tuple(_BY_NAME)
-
-#: Longer texts are left alone: in how many ways captures can be tried grows with a power of the length.
-_LONGEST = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +36,10 @@ class Rewrite:
     def apply(self, url: Anatomy) -> Anatomy:
         if not url.has_authority:
             return url
-        rest = rest_of(url)
-        match = _pattern(self.form, self.classes).fullmatch(rest) if len(rest) <= _LONGEST else None
-        if match is None:
+        found = captures_of(self.form, self.classes, rest_of(url))
+        if found is None:
             return url
-        text = "".join(one if isinstance(one, str) else match[f"c{one}"] for one in self.other)
+        text = "".join(one if isinstance(one, str) else found[one] for one in self.other)
         return anatomy_of(f"{url.scheme}://{url.host}{text}")
 
     def __str__(self) -> str:
@@ -68,16 +48,6 @@ class Rewrite:
 
 def _shown(form: Form, classes: Sequence[str]) -> str:
     return "".join(one if isinstance(one, str) else f"{{{classes[one]} {one + 1}}}" for one in form)
-
-
-@lru_cache(maxsize=4096)
-def _pattern(form: Form, classes: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile(
-        "".join(
-            re.escape(one) if isinstance(one, str) else f"(?P<c{one}>{_BY_NAME[classes[one]]})"
-            for one in form
-        )
-    )
 
 
 def rest_of(url: Anatomy) -> str:
@@ -175,7 +145,7 @@ def _generalized(instances: Sequence[_Instance]) -> Rewrite | None:
             texts[len(texts)] = [before]
             continue
         kind = next(
-            (name for name, pattern in _CLASSES if all(re.fullmatch(pattern, v) for v in varying)), None
+            (name for name, pattern in CLASSES if all(pattern.fullmatch(value) for value in varying)), None
         )
         if kind is None:
             return None
