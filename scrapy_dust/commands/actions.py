@@ -10,11 +10,19 @@ import argparse
 import difflib
 import sys
 from abc import abstractmethod
+from collections.abc import Collection
 from contextlib import AbstractContextManager, ExitStack
 from typing import Any, ClassVar, NamedTuple
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
+
+
+def no_such(kind: str, name: str, known: Collection[str]) -> str:
+    """The sentence for a *name* that is none of those *known*."""
+    near = difflib.get_close_matches(name, known, n=1)
+    remedy = f"Did you mean {near[0]!r}?" if near else f"Use one of {', '.join(known)}."
+    return f"there is no {kind} {name!r}. {remedy}"
 
 
 class Action(NamedTuple):
@@ -86,9 +94,7 @@ class ActionCommand(ScrapyCommand):
             raise UsageError(f"say what to do: {', '.join(self.actions)}", print_help=False)
         name, *arguments = args
         if name not in self.actions:
-            near = difflib.get_close_matches(name, self.actions, n=1)
-            remedy = f"Did you mean {near[0]!r}?" if near else f"Use one of {', '.join(self.actions)}."
-            raise UsageError(f"there is no action {name!r}. {remedy}", print_help=False)
+            raise UsageError(no_such("action", name, self.actions), print_help=False)
         action = self.actions[name]
         if len(arguments) < action.least or (action.most is not None and len(arguments) > action.most):
             usage = f"scrapy {self.name} {name} {action.syntax}".rstrip()

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from scrapy_dust.commands.desk import Desk
 
 
+IMPORTS = ("json", "csv", "dud", "clearurls", "clean-param", "no-vary-search", "regex")
+EXPORTS = ("json", "csv", "dud", "clean-param", "no-vary-search", "nginx", "apache", "regex")
+
+
 class Command(ActionCommand):
     name = "dustrules"
     subject = "the rule book"
@@ -38,6 +42,13 @@ class Command(ActionCommand):
         "requeue": Action(
             "ID ...", 1, None, "print what these rules suppressed, and have the next crawl fetch it"
         ),
+        "import": Action(
+            "FILE|-",
+            1,
+            1,
+            "take in rules of another program, unproven: no crawl applies them before dustmine tried them",
+        ),
+        "export": Action("FORMAT", 1, 1, f"print the rules in force as {', '.join(EXPORTS)}"),
     }
 
     def short_desc(self) -> str:
@@ -50,7 +61,20 @@ class Command(ActionCommand):
         group.add_argument(
             "--spider", metavar="NAME", help="requeue: only what crawls of this spider suppressed"
         )
-        group.add_argument("--dry-run", action="store_true", help="requeue: print it, and do nothing else")
+        group.add_argument(
+            "--format", choices=("auto", *IMPORTS), default="auto", help="import: of the file (default: auto)"
+        )
+        group.add_argument(
+            "--site",
+            metavar="HOST",
+            action="append",
+            default=[],
+            help="import: where rules are meant that name no site (default: the book's sites); export: only this"
+            " site; may be given several times",
+        )
+        group.add_argument(
+            "--dry-run", action="store_true", help="requeue, import: print it, and do nothing else"
+        )
         group.add_argument("--json", action="store_true", help="print JSON, an object a line")
 
     def desk(self, opts: argparse.Namespace) -> AbstractContextManager[Desk]:
@@ -80,6 +104,17 @@ class Command(ActionCommand):
                 from scrapy_dust.commands.journals import requeue  # noqa: PLC0415
 
                 requeue(desk, ids, spider=opts.spider, dry_run=opts.dry_run)
+            case "import" | "export", [name]:
+                _travel(desk, action, name, opts)
             case _, ids:
                 changing.switch(desk, ids, Status.DISABLED if action == "disable" else Status.VALID)
         return 0
+
+
+def _travel(desk: Desk, action: str, name: str, opts: argparse.Namespace) -> None:
+    from scrapy_dust.commands import travelling  # noqa: PLC0415
+
+    if action == "export":
+        travelling.give_out(desk, name, opts.site)
+    else:
+        travelling.take_in(desk, name, opts.site, format_name=opts.format, dry_run=opts.dry_run)

@@ -107,9 +107,10 @@ class RuleBook:
     def save(self, path: str | PathLike[str], *, patience: float = files.PATIENCE) -> None:
         """Put this book in the place of the one at *path*. Raises `RuleBookError`."""
         with files.lock(fspath(path), patience) as file:
-            files.replace(file, self._content())
+            files.replace(file, self.rendered())
 
-    def _content(self) -> bytes:
+    def rendered(self) -> bytes:
+        """The file."""
         return render(self.document, f"scrapy-dust {__version__}")
 
     def _and(self, other: Document) -> RuleBook:
@@ -137,7 +138,7 @@ def update(
         known = RuleBook() if content is None else RuleBook(parse(fspath(path), content))
         changed = change(known)
         if content is None or changed != known:
-            files.replace(file, changed._content())
+            files.replace(file, changed.rendered())
     return changed
 
 

@@ -33,6 +33,7 @@ class Status(StrEnum):
     """Only a valid rule is ever applied."""
 
     VALID = "valid"
+    UNPROVEN = "unproven"  #: from elsewhere; dustmine tries it
     SUSPENDED = "suspended"  #: refuted after it had been valid; new evidence can bring it back
     DISABLED = "disabled"  #: by a person; only a person brings it back
 
@@ -90,7 +91,7 @@ class Entry:
     rule: Rule
     status: Status = Status.VALID
     evidence: Evidence = field(default_factory=Evidence)
-    reason: str | None = None  #: why it is suspended or disabled
+    reason: str | None = None  #: why it is not valid
     comment: str | None = None  #: a person's, never touched
     #: Keys of the entry and of its evidence that this version does not know; they are written back.
     extra: Mapping[str, object] = field(default_factory=dict, hash=False)

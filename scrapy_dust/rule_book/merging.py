@@ -41,7 +41,7 @@ def merge_entries(known: Iterable[Entry], found: Iterable[Entry]) -> tuple[Entry
 def _is_opposed(rule: Rule, known: dict[Rule, Entry]) -> bool:
     """Whether the reverse of *rule* is in force, so that both would undo each other, or a person disabled it."""
     reverse = known.get(rule.reversed()) if isinstance(rule, SubstringRule) else None
-    return reverse is not None and reverse.status is not Status.SUSPENDED
+    return reverse is not None and reverse.status in (Status.VALID, Status.DISABLED)
 
 
 def _update(old: Entry, new: Entry, *, opposed: bool) -> Entry:
@@ -64,6 +64,8 @@ def _status(old: Entry, new: Entry, *, opposed: bool) -> tuple[Status, str | Non
         return new.status, new.reason
     if new.status is Status.SUSPENDED:
         return new.status, new.reason or f"refuted on {new.evidence.last_validated or 'an unknown day'}"
+    if new.status is Status.UNPROVEN or (old.status is Status.UNPROVEN and opposed):
+        return old.status, old.reason
     if old.status is Status.SUSPENDED and (opposed or not _redeems(old.evidence, new.evidence)):
         return old.status, old.reason
     return Status.VALID, None

@@ -159,7 +159,10 @@ def prepare(
             if entry.status is Status.VALID
         ]
         disabled = {entry.rule for entry in book.entries(one.site) if entry.status is Status.DISABLED}
+        unproven = [entry.rule for entry in book.entries(one.site) if entry.status is Status.UNPROVEN]
         candidates = candidates_of(one.elimination.kept, one.parameters, accepted)
+        # From elsewhere: nothing in this log spoke for them yet, so the log's own come first.
+        candidates += [Candidate((rule,), support=0) for rule in unproven]
         if not candidates:
             continue
         urls = [page.url for page in one.log.pages] + list(one.log.redirects)

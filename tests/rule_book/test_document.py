@@ -77,7 +77,7 @@ def without(rule: dict[str, object], key: str) -> dict[str, object]:
         (without(parameter(), "value"), f"{HERE} has no 'value'"),
         (substring(kind="regex"), f"{HERE}: 'kind' must be one of 'substring', 'parameter', 'edit', got 'regex'"),
         (substring(kind=None), f"{HERE}: 'kind' must be one of 'substring', 'parameter', 'edit', got null"),
-        (substring(status="ok"), f"{HERE}: 'status' must be one of 'valid', 'suspended', 'disabled', got 'ok'"),
+        (substring(status="ok"), f"{HERE}: 'status' must be one of 'valid', 'unproven', 'suspended', 'disabled', got 'ok'"),
         (substring(alpha=1), f"{HERE}: 'alpha' must be a string, got 1"),
         (substring(end=1), f"{HERE}: 'end' must be true or false, got 1"),
         (substring(alpha="x", beta="x"), f"{HERE}: 'alpha' and 'beta' must differ, both are 'x'"),

@@ -11,7 +11,7 @@ from scrapy_dust.rule_book import Entry, Evidence, Status
 from scrapy_dust.rule_book.merging import merge_entries, merge_evidence
 from tests.rule_book.books import INDEX, SITE, STORY, WWW, book, evidences
 
-VALID, SUSPENDED, DISABLED = Status.VALID, Status.SUSPENDED, Status.DISABLED
+VALID, UNPROVEN, SUSPENDED, DISABLED = Status
 
 FEW_RULES = st.sampled_from((WWW, INDEX, STORY, WWW.reversed(), INDEX.reversed()))
 FEW = st.lists(
@@ -43,7 +43,10 @@ def test_what_was_not_found_again_stays_as_it_was(known, found):
 @given(FEW, FEW)
 def test_what_a_person_disabled_or_a_trial_refuted_is_not_in_force(known, found):
     stopped = {entry.rule for entry in known if entry.status is DISABLED}
-    stopped |= {entry.rule for entry in found if entry.status is not VALID}
+    stopped |= {entry.rule for entry in found if entry.status in (SUSPENDED, DISABLED)}
+    stopped |= {entry.rule for entry in found if entry.status is UNPROVEN} - {
+        e.rule for e in known if e.status is VALID
+    }
     assert not [
         entry for entry in merge_entries(known, found) if entry.rule in stopped and entry.status is VALID
     ]
@@ -175,3 +178,17 @@ def test_the_reverse_of_a_rule_in_force_or_disabled_is_not_taken_up(status):
 def test_the_reverse_of_a_rule_refuted_now_is_taken_up():
     now = book(Entry(WWW)).merge(SITE, [Entry(WWW.reversed()), Entry(WWW, SUSPENDED)])
     assert now.rules_by_site() == {SITE: (SubstringRule("http://", "http://www.", start=True),)}
+
+
+def test_a_rule_from_elsewhere_comes_into_force_by_evidence_of_our_own():
+    elsewhere = Entry(INDEX, UNPROVEN, reason="imported", extra={"imported": {"format": "csv"}})
+    (proven,) = merge_entries([elsewhere], [Entry(INDEX, evidence=seen("a", positive=9))])
+    assert (proven.status, proven.reason, proven.extra) == (VALID, None, elsewhere.extra)
+    (refuted,) = merge_entries([elsewhere], [Entry(INDEX, SUSPENDED, seen("a", contradictions=1))])
+    assert refuted.status is SUSPENDED
+
+
+def test_a_rule_from_elsewhere_changes_nothing_about_what_is_known():
+    known = (Entry(WWW), Entry(INDEX, DISABLED, reason="by hand"))
+    assert merge_entries(known, [Entry(WWW, UNPROVEN), Entry(INDEX, UNPROVEN)]) == known
+    assert merge_entries([Entry(WWW)], [Entry(WWW.reversed(), UNPROVEN)]) == (Entry(WWW),)

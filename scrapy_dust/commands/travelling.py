@@ -1,0 +1,104 @@
+"""The actions of ``scrapy dustrules`` by which rules come from other programs and go to them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import PurePath
+
+from scrapy.exceptions import UsageError
+
+from scrapy_dust.commands.actions import no_such
+from scrapy_dust.commands.desk import Desk, printable
+from scrapy_dust.exchange import EXPORTS, Imported, Unsaid, exported, imported
+from scrapy_dust.exchange.travelling import ExchangeError, whole_site
+from scrapy_dust.rule_book import Entry, RuleBook, Status, rule_id
+from scrapy_dust.rule_book.files import read
+from scrapy_dust.sites import site_of
+
+#: So many rules that did not come along are named; the others are counted.
+_NAMED = 20
+
+
+def take_in(desk: Desk, path: str, sites: Sequence[str], *, format_name: str, dry_run: bool) -> None:
+    """Imported rules are in no force: they are `Status.UNPROVEN` until dustmine has tried them."""
+    content = sys.stdin.buffer.read() if path == "-" else read(path)
+    if content is None:
+        raise ExchangeError(path, "there is no such file. Check the path.")
+    known = RuleBook.load(desk.paths[:1])
+    found = imported(path, content, sites_of(sites) or known.sites, format_name)
+    day = datetime.now(UTC).date().isoformat()
+    name = PurePath(path).name
+    new = _new(known, found, f"imported from {name} on {day}; `scrapy dustmine` tries it", name, day)
+    if not dry_run and any(new.values()):
+        desk.change(lambda book: _with(book, new))
+    if desk.as_json:
+        ids = [rule_id(site, entry.rule) for site, entries in new.items() for entry in entries]
+        unsaid = [one._asdict() for one in found.unsaid]
+        print(json.dumps({"found": len(found.rules), "new": ids, "unsaid": unsaid}, ensure_ascii=False))
+        return
+    count = sum(map(len, new.values()))
+    print(
+        f"{count} rules of {sum(map(bool, new.values()))} sites {'would be ' * dry_run}taken in, unproven; "
+        f"{len(found.rules) - count} were known; {len(found.unsaid)} could not be said."
+    )
+    _tell(found.unsaid)
+
+
+def sites_of(hosts: Sequence[str]) -> tuple[str, ...]:
+    """The sites of what a user typed: hosts, or URLs. Raises `UsageError`."""
+    found = {host: site_of(host if "://" in host else f"http://{host}/") for host in hosts}
+    for host, site in found.items():
+        if site is None or whole_site(site) != site:
+            raise UsageError(f"{host!r} is no host. Name one such as 'www.example.org'.", print_help=False)
+    return tuple(dict.fromkeys(site for site in found.values() if site))
+
+
+def _new(known: RuleBook, found: Imported, reason: str, name: str, day: str) -> dict[str, list[Entry]]:
+    new: dict[str, list[Entry]] = {}
+    extra = {"imported": {"from": name, "on": day}}
+    there = {(site, entry.rule) for site in known.sites for entry in known.entries(site)}
+    for site, rule in found.rules:
+        if (site, rule) not in there:
+            new.setdefault(site, []).append(Entry(rule, Status.UNPROVEN, reason=reason, extra=extra))
+    return new
+
+
+def _with(book: RuleBook, new: dict[str, list[Entry]]) -> RuleBook:
+    for site, entries in new.items():
+        book = book.merge(site, entries)
+    return book
+
+
+def give_out(desk: Desk, name: str, sites: Sequence[str]) -> None:
+    """The rules in force to stdout; what the format cannot say is told on stderr. Raises `UsageError`."""
+    if name not in EXPORTS:
+        raise UsageError(no_such("format", name, EXPORTS), print_help=False)
+    book = desk.book()
+    chosen = sites_of(sites)
+    wanted = [site for site in book.sites if not chosen or site in chosen]
+    in_force = {
+        site: [entry for entry in book.entries(site) if entry.status is Status.VALID] for site in wanted
+    }
+    found = exported({site: entries for site, entries in in_force.items() if entries}, name)
+    if desk.as_json:
+        unsaid = [one._asdict() for one in found.unsaid]
+        print(json.dumps({"format": name, "text": found.text, "unsaid": unsaid}, ensure_ascii=False))
+        return
+    sys.stdout.write(found.text)
+    if found.unsaid:
+        total = sum(map(len, in_force.values()))
+        print(f"{len(found.unsaid)} of {total} rules could not be said.", file=sys.stderr)
+        _tell(found.unsaid, stderr=True)
+
+
+def _tell(unsaid: Sequence[Unsaid], *, stderr: bool = False) -> None:
+    stream = sys.stderr if stderr else sys.stdout
+    for what, why in unsaid[:_NAMED]:
+        print(f"  {printable(what)}: {printable(why)}.", file=stream)
+    rest = Counter(one.why for one in unsaid[_NAMED:])
+    for why, count in rest.most_common():
+        print(f"  and {count} more: {printable(why)}.", file=stream)

@@ -1,0 +1,72 @@
+"""Yandex's ``Clean-param`` in robots.txt: ``Clean-param: sid[&ref …] [/path]``.
+
+It is about the parameters of a query; the directive stands where it will, since it belongs to no user agent.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from scrapy_dust.dust.rules import ParameterRule
+from scrapy_dust.exchange.headings import heading, lines_by_site
+from scrapy_dust.exchange.travelling import Collected, Entries, Exported, Imported, Unsaid, names_by_site
+
+#: "The maximum length of the rule is 500 characters."
+_LONGEST = 500
+
+_DIRECTIVE = re.compile(r"clean-param\s*:\s*(\S+)(?:\s+(\S+))?\s*(?:#.*)?", re.IGNORECASE)
+_NAME = re.compile(r"[!-~]+")
+
+
+def export(entries: Entries) -> Exported:
+    unsaid: list[Unsaid] = []
+    lines: list[str] = []
+    found = names_by_site(entries, unsaid, "Clean-param can only leave parameters out")
+    for site, names in found.items():
+        said = [name for name, _ in names if _NAME.fullmatch(name)]
+        unsaid += [
+            Unsaid(f"{site}: {entry.rule}", "robots.txt has no such character in a name")
+            for name, entry in names
+            if not _NAME.fullmatch(name)
+        ]
+        if said:
+            lines += [heading(site), *directives(said), ""]
+    return Exported("\n".join(lines), tuple(unsaid))
+
+
+def directives(names: list[str]) -> Iterator[str]:
+    begin = "Clean-param: "
+    line = begin
+    for name in names:
+        longer = f"{line}&{name}" if line != begin else f"{begin}{name}"
+        if len(longer) > _LONGEST and line != begin:
+            yield line
+            longer = f"{begin}{name}"
+        line = longer
+    if line != begin:
+        yield line
+
+
+def read(text: str, sites: tuple[str, ...]) -> Imported:
+    """Other lines of a robots.txt say nothing here, and are passed over."""
+    collected = Collected(sites)
+    for number, meant, line in lines_by_site(text, sites):
+        match = _DIRECTIVE.fullmatch(line)
+        if match is None:
+            continue
+        names, path = match[1], match[2]
+        what = f"line {number}, {line}"
+        if path and path not in ("/", "/*", "*"):
+            collected.leave(what, "it is about a part of a site")
+        elif not meant:
+            collected.leave(what, "the file does not say whose robots.txt it is; name the site with --site")
+        else:
+            for site in meant:
+                for name in filter(None, names.split("&")):
+                    collected.take(site, ParameterRule(name), what)
+    return collected.imported()
+
+
+def is_it(text: str) -> bool:
+    return any(_DIRECTIVE.fullmatch(line.strip()) for line in text.splitlines())

@@ -1,0 +1,104 @@
+"""ClearURLs: ``{"providers": {NAME: {"urlPattern", "rules", "exceptions", …}}}``, from a user's own file.
+
+Its expressions are spelled out where they stand for few texts (`finite`), and left where not. Its purpose is
+privacy and not what pages show: what comes in is a guess like any other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from scrapy_dust.dust.rules import ParameterRule
+from scrapy_dust.exchange.finite import texts_of
+from scrapy_dust.exchange.travelling import Collected, Imported, whole_site
+from scrapy_dust.rule_book.blocks import Block
+from scrapy_dust.sites import site_of_host
+
+# How nearly all of its patterns begin: any scheme, any hosts below.
+_HOSTS = re.compile(r"\^https\?:(?:\\?/){2}(?:\(\?:\[a-z0-9-\]\+\\\.\)\*\??)?", re.IGNORECASE)
+_ANY_SUFFIX = re.compile(r"\(\?:\\\.\[a-z\]\{2,\}\)\{1,\}$|\(\?:\\\.\[a-z\]\{2,\}\)\+$", re.IGNORECASE)
+_ALL = (".*", "^.*$", "")
+
+_LISTS = {
+    "rawRules": "it is about the whole URL",
+    "referralMarketing": "it is about who is paid, which may show another page",
+    "redirections": "it is about where a link leads",
+}
+
+
+def read(value: object, sites: tuple[str, ...]) -> Imported:
+    """Raises `Damaged` where it is no such file."""
+    collected = Collected(sites)
+    providers = Block(Block(value, "the file").take("providers"), "'providers'")
+    for name, one in list(providers.rest().items()):
+        _provider(collected, name, Block(one, f"provider {name!r}"))
+    return collected.imported()
+
+
+def _provider(collected: Collected, name: str, block: Block) -> None:
+    pattern = block.text("urlPattern")
+    for key, why in _LISTS.items():
+        for text in block.strings(key, block.items(key, [])):
+            collected.leave(f"{name}: {text}", why)
+    rules = block.strings("rules", block.items("rules", []))
+    if block.take("completeProvider", False) is True:
+        collected.leave(name, "it blocks a whole site")
+    if not rules:
+        return
+    found = hosts_of(pattern, collected.sites)
+    exceptions = block.strings("exceptions", block.items("exceptions", []))
+    for text in rules:
+        what = f"{name}: {text}"
+        names = texts_of(text)
+        if names is None:
+            collected.leave(what, "its expression stands for too many names")
+        elif found is None:
+            collected.leave(what, f"the sites of {pattern!r} cannot be told")
+        elif not found:
+            collected.leave(what, "none of its sites was named; name one with --site")
+        else:
+            _take(collected, what, names, found, exceptions)
+
+
+def _take(
+    collected: Collected, what: str, names: tuple[str, ...], sites: tuple[str, ...], exceptions: list[str]
+) -> None:
+    for site in sites:
+        if any(_may_concern(exception, site) for exception in exceptions):
+            collected.leave(f"{what} on {site}", "it has exceptions there")
+            continue
+        for name in names:
+            collected.take(site, ParameterRule(name), what)
+
+
+def hosts_of(pattern: str, sites: Sequence[str]) -> tuple[str, ...] | None:
+    """The sites that a ``urlPattern`` is about: of *sites*, where it leaves the suffix open or is about all."""
+    if pattern in _ALL:
+        return tuple(sites)
+    rest, count = _HOSTS.subn("", pattern, count=1)
+    if not count:
+        return None
+    names = texts_of(_ANY_SUFFIX.sub("", rest))
+    if names is None:
+        return None
+    if _ANY_SUFFIX.search(rest):
+        return tuple(site for site in sites if site.partition(".")[0] in names)
+    whole = [whole_site(name) for name in names]
+    return None if None in whole else tuple(site for site in whole if site)
+
+
+def _may_concern(exception: str, site: str) -> bool:
+    """Whether an exception can be about *site*; where its host cannot be told, it can."""
+    rest, count = _HOSTS.subn("", exception, count=1)
+    if not count:
+        return True
+    host = re.match(r"(?:[a-z0-9-]|\\\.)+", rest, re.IGNORECASE)
+    if host is None or rest[host.end() : host.end() + 1] not in ("", "/", "\\", "?", ":"):
+        return True
+    name = host[0].replace("\\.", ".").lower()
+    return "." not in name or site_of_host(name) == site
+
+
+def is_it(value: object) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("providers"), dict)

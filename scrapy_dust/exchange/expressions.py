@@ -1,0 +1,187 @@
+"""A rule of one site as regular expressions on a whole URL, in what Java, PCRE and Python have in common.
+
+Each expression makes the change once, at the first place; whoever uses them applies all, again and again, until
+nothing changes, as the rule itself would be. All are anchored at ``^`` and hold the site, so that none can reach
+another one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from scrapy_dust.dust.rules import ParameterRule, Rule, SubstringRule
+from scrapy_dust.sites import site_of, site_of_host
+
+Piece = str | int  #: a text, or the number of a group
+
+
+class Substitution(NamedTuple):
+    """What matches *pattern* is replaced."""
+
+    pattern: str
+    replacement: tuple[Piece, ...]
+
+
+_EDIT = "it is an edit, and not one text in the place of another"
+_SPECIAL = frozenset("\\.^$|?*+()[]{}")
+# A parameter's value, as `dust.rules` reads it: a ; that no name= follows belongs to it.
+_VALUE = "[^&;#]*(?:;(?![^&;=#]+=)[^&;#]*)*"
+# Said so that no shorter value can stand before them.
+_BETWEEN = "(?:&|;(?=[^&;=#]+=))"
+_VALUE_ENDS = "(?:[&#]|;[^&;=#]+=|$)"
+_PATH_VALUE = "[^;/?#&]*"
+_AFTER_HOST = ("/", "?", "#")
+_BEFORE, _AFTER = "(?<![0-9A-Za-z])", "(?![0-9A-Za-z])"
+
+
+def quoted(text: str) -> str:
+    """*text* as an expression for itself. `re.escape` escapes more than Java and PCRE need, and spaces."""
+    return "".join("\\" + char if char in _SPECIAL else char for char in text)
+
+
+def url_of(site: str) -> str:
+    """An expression for scheme and authority of the URLs of *site*."""
+    below = r"(?:[^/?#@:]*\.)?" if site_of_host(f"x.{site}") == site else ""
+    port = "(?::[0-9]+)?" if site_of_host(f"{site}:1") == site else ""
+    return rf"(?i:https?://(?:[^/?#@]*@)?{below}{quoted(site)}\.?{port}(?=[/?#]|$))"
+
+
+def substitutions(site: str, rule: Rule) -> tuple[Substitution, ...] | str:
+    """What does the same as *rule* on URLs of *site*, or why there is no such thing."""
+    if isinstance(rule, ParameterRule):
+        return _of_parameter(url_of(site), rule)
+    return _of_substring(site, rule) if isinstance(rule, SubstringRule) else _EDIT
+
+
+def _of_parameter(url: str, rule: ParameterRule) -> tuple[Substitution, ...] | str:
+    name = quoted(rule.name)
+    if rule.value is None:
+        return (
+            Substitution(rf"^({url}[^?#]*\?){name}={_VALUE}{_BETWEEN}", (1,)),
+            Substitution(rf"^({url}[^?#]*)\?{name}={_VALUE}(?=#|$)", (1,)),
+            Substitution(rf"^({url}[^?#]*\?[^#]*?)[&;]{name}={_VALUE}", (1,)),
+            Substitution(rf"^({url}[^?#]*?);{name}={_PATH_VALUE}", (1,)),
+        )
+    if re.search(r"[;/?&#]", rule.value):
+        return "the value has a character that separates parameters"
+    value = quoted(rule.value)
+    return (
+        Substitution(
+            rf"^({url}[^?#]*\?(?:[^#]*?[&;])?{name}=)(?!{value}{_VALUE_ENDS}){_VALUE}", (1, rule.value)
+        ),
+        Substitution(rf"^({url}[^?#]*?;{name}=)(?!{value}(?:[;/?#&]|$)){_PATH_VALUE}", (1, rule.value)),
+    )
+
+
+def _of_substring(site: str, rule: SubstringRule) -> tuple[Substitution, ...] | str:
+    alpha, beta, url = rule.alpha, rule.beta, url_of(site)
+    if any(site_of(rule.apply(start)) != site for start in _starts(site)):
+        return "it would lead away from the site"
+    if _goes_on(rule):
+        return "what it makes has again what it replaces"
+    if alpha[:1] in _AFTER_HOST and beta[:1] in (":", "@", "."):
+        return "it would change the host"
+    head, tail = _ends_in_words(alpha, beta)
+    if rule.start:
+        end = "$" if rule.end else _AFTER if tail else ""
+        return (Substitution(f"^(?={url}){quoted(alpha)}{end}", (beta,)),)
+    found = _found(alpha, beta, head=head, tail=tail and not rule.end) + "$" * rule.end
+    stays = f"^(?={url})" + _unless_beside_the_host(url, rule, found)
+    return (Substitution(f"{stays}({'.*' if rule.end else '.*?'}){found}", (1, beta)),)
+
+
+def _found(alpha: str, beta: str, *, head: bool, tail: bool) -> str:
+    text = quoted(alpha)
+    if head or tail or (alpha and beta):
+        return f"{_BEFORE if head else ''}{text}{_AFTER if tail else ''}"
+    return f"(?:{_BEFORE}{text}|{text}{_AFTER})"  # what is left must not grow together
+
+
+def _unless_beside_the_host(url: str, rule: SubstringRule, found: str) -> str:
+    """Nothing but / ? # may come to stand beside the host, or the URL would be of no site, or of another."""
+    if rule.alpha[:1] not in _AFTER_HOST or rule.beta[:1] in _AFTER_HOST:
+        return ""
+    return f"(?!{url}{found}{'' if rule.beta else '[^/?#]'})"
+
+
+def _starts(site: str) -> Iterator[str]:
+    hosts = [site, f"www.{site}"] if site_of_host(f"www.{site}") == site else [site]
+    for scheme in ("http", "https"):
+        for host in hosts:
+            yield f"{scheme}://{host}"
+            yield f"{scheme}://{host}/"
+
+
+def _ends_in_words(*sides: str) -> tuple[bool, bool]:
+    """Whether any of *sides* begins, and whether any ends, with a letter or digit."""
+    return any(map(_is_word, (side[:1] for side in sides))), any(map(_is_word, (side[-1:] for side in sides)))
+
+
+def _is_word(char: str) -> bool:
+    return char.isascii() and char.isalnum()
+
+
+def _goes_on(rule: SubstringRule) -> bool:
+    """Whether the rule may find its α in what it made, so that it comes to no end."""
+    if rule.start and rule.end:
+        return False
+    if rule.start:
+        return rule.beta.startswith(rule.alpha)
+    if rule.end:
+        return rule.beta.endswith(rule.alpha)
+    return rule.alpha in rule.beta
+
+
+# --- back -----------------------------------------------------------------------------------------------------
+
+_SITE = re.compile(
+    r"https\?://\(\?:\[\^/\?#@\]\*@\)\?(?:\(\?:\[\^/\?#@:\]\*\\\.\)\?)?((?:\\.|[^\\(?])+?)\\\.\?"
+)
+_NAME = re.compile(r"((?:\\.|[^\\&;=#()\[\]?|])+)=")
+
+
+def rule_of(substitution: Substitution) -> tuple[str, Rule] | None:
+    """The rule that `substitutions` made this of; None where it was made by others.
+
+    What reads like one of ours is written once more, and must come out the same.
+    """
+    found = _SITE.search(substitution.pattern)
+    if found is None:
+        return None
+    site = _unquoted(found[1])
+    for rule in _guesses(substitution, site):
+        written = substitutions(site, rule)
+        if not isinstance(written, str) and substitution in written:
+            return site, rule
+    return None
+
+
+def _guesses(substitution: Substitution, site: str) -> list[Rule]:
+    pattern, replacement = substitution
+    url = url_of(site)
+    value = replacement[1] if len(replacement) == 2 and isinstance(replacement[1], str) else ""
+    ahead = f"^(?={url})"
+    if not pattern.startswith(ahead):
+        found = [_unquoted(match[1]) for match in _NAME.finditer(pattern.replace(url, ""))]
+        names = [one for name in found for one in (name, name.removeprefix("?"))]
+        return [ParameterRule(name, one) for name in names for one in (None, value)]
+    beta = "".join(piece for piece in replacement if isinstance(piece, str))
+    _, groups, rest = pattern[len(ahead) :].rpartition("(.*")
+    rest = rest.removeprefix("?)").removeprefix(")") if groups else rest
+    ends = (True, False) if rest.endswith("$") else (False,)
+    return [
+        SubstringRule(_alpha(rest.removesuffix("$" * end)), beta, start=not groups, end=end) for end in ends
+    ]
+
+
+def _alpha(found: str) -> str:
+    if found.startswith(f"(?:{_BEFORE}") and found.endswith(f"{_AFTER})"):
+        both = found.removeprefix(f"(?:{_BEFORE}").removesuffix(f"{_AFTER})")
+        return _unquoted(both[: (len(both) - 1) // 2])
+    return _unquoted(found.removeprefix(_BEFORE).removesuffix(_AFTER))
+
+
+def _unquoted(text: str) -> str:
+    return re.sub(r"\\(.)", r"\1", text, flags=re.DOTALL)

@@ -1,0 +1,95 @@
+"""The formats by name, and which one a file is in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import PurePath
+
+from scrapy_dust.exchange import clean_param, clearurls, dud, no_vary_search, nutch, servers, tables
+from scrapy_dust.exchange.travelling import Collected, Entries, ExchangeError, Exported, Imported
+from scrapy_dust.rule_book import RuleBook
+from scrapy_dust.rule_book.blocks import Damaged, load_json
+from scrapy_dust.rule_book.document import Document, parse
+
+Sites = tuple[str, ...]
+
+
+def _rule_book(entries: Entries) -> Exported:
+    return Exported(
+        RuleBook(Document({site: tuple(entries[site]) for site in entries})).rendered().decode(), ()
+    )
+
+
+EXPORTS: Mapping[str, Callable[[Entries], Exported]] = {
+    "json": _rule_book,
+    "csv": tables.export,
+    "dud": dud.export,
+    "clean-param": clean_param.export,
+    "no-vary-search": no_vary_search.export,
+    "nginx": servers.nginx,
+    "apache": servers.apache,
+    "regex": nutch.export,
+}
+
+
+def exported(entries: Entries, name: str) -> Exported:
+    """*entries*, of which those in force are meant, in the format of this name."""
+    return EXPORTS[name](entries)
+
+
+def _of_book(content: bytes, sites: Sites) -> Imported:
+    collected = Collected(sites)
+    document = parse("the rule book", content)
+    for site, entries in document.sites.items():
+        for entry in entries:
+            collected.take(site, entry.rule, str(entry.rule))
+    return collected.imported()
+
+
+def _text(content: bytes) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise Damaged(f"line {line} is not UTF-8 (byte 0x{content[error.start]:02x})") from None
+
+
+IMPORTS: Mapping[str, Callable[[bytes, Sites], Imported]] = {
+    "json": _of_book,
+    "csv": lambda content, sites: tables.read(_text(content), sites),
+    "dud": lambda content, sites: dud.read(load_json(content), sites),
+    "clearurls": lambda content, sites: clearurls.read(load_json(content), sites),
+    "clean-param": lambda content, sites: clean_param.read(_text(content), sites),
+    "no-vary-search": lambda content, sites: no_vary_search.read(_text(content), sites),
+    "regex": nutch.read,
+}
+
+
+def imported(path: str, content: bytes, sites: Sites, name: str = "auto") -> Imported:
+    """The rules in *content*, whose *path* is for messages; *sites*: where rules are meant that name none.
+
+    Raises `ExchangeError` where it is no file of its format.
+    """
+    try:
+        return IMPORTS[format_of(path, content) if name == "auto" else name](content, sites)
+    except Damaged as error:
+        raise ExchangeError(path, f"{error}. Check the file, or name its format with --format.") from None
+
+
+def format_of(path: str, content: bytes) -> str:
+    """Raises `Damaged` where it cannot be told."""
+    suffix, begin = PurePath(path).suffix.lower(), content.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
+    if begin == b"<":
+        return "regex"
+    if begin == b"[":
+        return "dud"
+    if begin == b"{":
+        return "clearurls" if clearurls.is_it(load_json(content)) else "json"
+    if suffix == ".csv":
+        return "csv"
+    text = _text(content)
+    if no_vary_search.is_it(text):
+        return "no-vary-search"
+    if clean_param.is_it(text) or PurePath(path).name == "robots.txt":
+        return "clean-param"
+    raise Damaged("its format cannot be told")

@@ -1,0 +1,24 @@
+"""Text formats that name no site themselves: a comment ``# site: example.org`` says of which what follows is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_HEADING = re.compile(r"#\s*site:\s*(\S+)\s*", re.IGNORECASE)
+
+
+def heading(site: str) -> str:
+    return f"# site: {site}"
+
+
+def lines_by_site(text: str, sites: tuple[str, ...]) -> Iterator[tuple[int, tuple[str, ...], str]]:
+    """Each line that says something, with its number and the sites it is about: until a comment says it, *sites*."""
+    meant = sites
+    for number, line in enumerate(text.splitlines(), start=1):
+        stripped = line.strip()
+        found = _HEADING.fullmatch(stripped)
+        if found:
+            meant = (found[1].lower(),)
+        elif stripped and not stripped.startswith("#"):
+            yield number, meant, stripped

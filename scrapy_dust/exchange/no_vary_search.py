@@ -1,0 +1,89 @@
+r"""The response header ``No-Vary-Search: params=("sid" "ref")``, as browsers' caches read it.
+
+Strings are those of RFC 9651: printable ASCII, with ``\"`` and ``\\``. The names are percent-decoded ones.
+"""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import quote, unquote_plus
+
+from scrapy_dust.dust.rules import ParameterRule
+from scrapy_dust.exchange.headings import heading, lines_by_site
+from scrapy_dust.exchange.travelling import Collected, Entries, Exported, Imported, Unsaid, names_by_site
+
+_HEADER = re.compile(r"(?:No-Vary-Search\s*:)?\s*(.*)", re.IGNORECASE)
+_STRING = r'"((?:[^"\\]|\\["\\])*)"'
+_LIST = rf"\(\s*((?:{_STRING}\s*)*)\)"
+_MEMBER = re.compile(
+    rf"\s*(key-order|params|except)\s*(?:=\s*(?:\?(?P<switch>[01])|(?P<list>{_LIST})))?\s*(?:,|$)"
+)
+
+
+def export(entries: Entries) -> Exported:
+    unsaid: list[Unsaid] = []
+    lines: list[str] = []
+    found = names_by_site(entries, unsaid, "No-Vary-Search can only leave parameters out")
+    for site, names in found.items():
+        said: list[str] = []
+        for name, entry in names:
+            # What a cache compares are decoded names; another spelling of the same would be another name for us.
+            if all(" " <= char <= "~" for char in name) and decoded_alike(name):
+                said.append(name)
+            else:
+                unsaid.append(Unsaid(f"{site}: {entry.rule}", "a name of No-Vary-Search is decoded ASCII"))
+        if said:
+            strings = " ".join('"' + re.sub(r'(["\\])', r"\\\1", name) + '"' for name in said)
+            lines += [heading(site), f"No-Vary-Search: params=({strings})", ""]
+    return Exported("\n".join(lines), tuple(unsaid))
+
+
+def decoded_alike(name: str) -> bool:
+    return unquote_plus(name) == name
+
+
+def read(text: str, sites: tuple[str, ...]) -> Imported:
+    collected = Collected(sites)
+    for number, meant, line in lines_by_site(text, sites):
+        header = _HEADER.fullmatch(line)
+        members = _members(header[1]) if header else None
+        what = f"line {number}, {line}"
+        if members is None:
+            collected.leave(what, "it is no No-Vary-Search header")
+        elif not meant:
+            collected.leave(what, "the file does not say whose header it is; name the site with --site")
+        else:
+            _take(collected, meant, members, what)
+    return collected.imported()
+
+
+def _take(collected: Collected, sites: tuple[str, ...], members: dict[str, object], what: str) -> None:
+    # The order of parameters says nothing to Scrapy's fingerprints either: key-order needs no rule.
+    params = members.get("params")
+    if params is True or "except" in members:
+        collected.leave(what, "it keeps a few parameters, which no rule of ours says")
+    elif isinstance(params, list):
+        for site in sites:
+            for name in params:
+                collected.take(site, ParameterRule(quote(name, safe="!$'()*,-./:;=?@_~[]|^`{}\\\"<>")), what)
+
+
+def _members(value: str) -> dict[str, object] | None:
+    """The dictionary; None where it is none."""
+    members: dict[str, object] = {}
+    at = 0
+    while at < len(value):
+        match = _MEMBER.match(value, at)
+        if match is None or match.end() == at:
+            return None
+        if match["list"] is not None:
+            strings = re.findall(_STRING, match["list"])
+            members[match[1]] = [re.sub(r"\\(.)", r"\1", string) for string in strings]
+        else:
+            members[match[1]] = match["switch"] != "0"
+        at = match.end()
+    return members or None
+
+
+def is_it(text: str) -> bool:
+    return "no-vary-search" in text.lower()

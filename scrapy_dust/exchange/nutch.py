@@ -1,0 +1,120 @@
+"""Apache Nutch's ``regex-normalize.xml``, which StormCrawler reads too.
+
+Each of our rules goes out as expressions that hold their site. Nutch makes each replacement once; with
+``urlnormalizer.loop.count`` it goes on until nothing changes, as we do.
+
+What comes in is what we wrote; session ids and the like, whose names are spelled out; and literal texts. The latter
+two are meant for all sites.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from xml.etree import ElementTree
+from xml.sax.saxutils import escape
+
+from scrapy_dust.dust.rules import ParameterRule, SubstringRule
+from scrapy_dust.exchange.expressions import Piece, Substitution, rule_of, substitutions
+from scrapy_dust.exchange.finite import texts_of
+from scrapy_dust.exchange.travelling import Collected, Entries, Exported, Imported, Unsaid, each_rule
+from scrapy_dust.rule_book.blocks import Damaged
+
+_NOTE = """\
+<!-- Rules of scrapy-dust. Each replacement is made once: set urlnormalizer.loop.count to 10 or so. -->
+"""
+
+# Between a parameter's separator and its value, as people write it: (?i)(;?\b_?(sid|jsessionid)=.*?)(\?|&|#|$)
+_PARAMETER = re.compile(
+    r"(?:\(\?i\))?\(?(?:\[[?&;|\\]+\]|\([?&;|\\]+\)|\\b|[?&;]|\\\?)*(?P<names>.+?)="
+    r"(?:\.\*\??|\[\^[&;#?\\]+\][*+]\??|\[a-zA-Z0-9\](?:[*+]|\{\d+\}))\)?(?:\((?:\\.|[^\\()])*\))?"
+)
+_GROUPS_ONLY = re.compile(r"(?:\$[0-9])*")
+
+
+def export(entries: Entries) -> Exported:
+    unsaid: list[Unsaid] = []
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', _NOTE + "<regex-normalize>"]
+    for site, entry in each_rule(entries):
+        found = substitutions(site, entry.rule)
+        if isinstance(found, str):
+            unsaid.append(Unsaid(f"{site}: {entry.rule}", found))
+        elif not all(_is_xml(text) for one in found for text in (one.pattern, *map(str, one.replacement))):
+            unsaid.append(Unsaid(f"{site}: {entry.rule!s}", "XML has no such character"))
+        else:
+            lines += [_element(one) for one in found]
+    lines.append("</regex-normalize>\n")
+    return Exported("\n".join(lines), tuple(unsaid))
+
+
+def _element(one: Substitution) -> str:
+    pattern, replacement = escape(one.pattern), escape(java_replacement(one.replacement))
+    return f"<regex>\n  <pattern>{pattern}</pattern>\n  <substitution>{replacement}</substitution>\n</regex>"
+
+
+def _is_xml(text: str) -> bool:
+    # Blanks at an end would be lost by readers that strip.
+    return text == text.strip() and all(char >= " " and not "\ud800" <= char <= "\udfff" for char in text)
+
+
+def java_replacement(pieces: Iterable[Piece]) -> str:
+    return "".join(
+        f"${piece}" if isinstance(piece, int) else re.sub(r"([\\$])", r"\\\1", piece) for piece in pieces
+    )
+
+
+def pieces_of(replacement: str) -> tuple[Piece, ...]:
+    pieces: list[Piece] = []
+    for match in re.finditer(r"\$([0-9])|\\?(.)", replacement, re.DOTALL):
+        if match[1]:
+            pieces.append(int(match[1]))
+        elif pieces and isinstance(pieces[-1], str):
+            pieces[-1] += match[2]
+        else:
+            pieces.append(match[2])
+    return tuple(pieces)
+
+
+def read(content: bytes, sites: tuple[str, ...]) -> Imported:
+    """Raises `Damaged` where it is no such XML."""
+    # Entities are what XML bombs are made of, and the format has no use for them.
+    if b"<!DOCTYPE" in content or b"<!ENTITY" in content:
+        raise Damaged("the XML declares a document type, which this format has none of")
+    try:
+        root = ElementTree.fromstring(content)  # noqa: S314  Entities are refused above.
+    except ElementTree.ParseError as error:
+        raise Damaged(f"it is not XML ({error})") from None
+    if root.tag != "regex-normalize":
+        raise Damaged(f"the root must be <regex-normalize>, got <{root.tag}>")
+    collected = Collected(sites)
+    for one in root.iter("regex"):
+        pattern, replacement = one.findtext("pattern") or "", one.findtext("substitution") or ""
+        _take(collected, pattern, replacement)
+    return collected.imported()
+
+
+def _take(collected: Collected, pattern: str, replacement: str) -> None:
+    # An empty text is no piece, and a rule that leaves something out has one.
+    pieces = pieces_of(replacement)
+    for ours in (pieces, (*pieces, "")) if pieces else (("",),):
+        known = rule_of(Substitution(pattern, ours))
+        if known is not None:
+            collected.take(*known, pattern)
+            return
+    names = _parameters(pattern) if _GROUPS_ONLY.fullmatch(replacement) else None
+    if names:
+        collected.take_everywhere(map(ParameterRule, names), pattern)
+        return
+    texts = texts_of(pattern)
+    if texts is None or any(isinstance(piece, int) for piece in pieces):
+        collected.leave(pattern, "its expression stands for too many texts")
+        return
+    beta = "".join(map(str, pieces))
+    collected.take_everywhere((SubstringRule(text, beta) for text in texts if text != beta), pattern)
+
+
+def _parameters(pattern: str) -> tuple[str, ...] | None:
+    # Whoever writes an expression of thousands of characters did not mean a list of names.
+    match = _PARAMETER.fullmatch(pattern) if len(pattern) <= 500 else None
+    names = texts_of(match["names"]) if match else None
+    return names if names and all(re.fullmatch(r"[\w.~-]+", name, re.ASCII) for name in names) else None

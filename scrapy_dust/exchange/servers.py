@@ -1,0 +1,126 @@
+"""Rules for the servers of the site's owner: nginx and Apache.
+
+Both compute the key of a request in steps, one rule each. What is done with it is for the owner to choose: a cache
+key, or a redirect. A redirect must lead to a page: rules whose URLs a validation saw fail are left out of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from scrapy_dust.exchange.expressions import Piece, Substitution, substitutions
+from scrapy_dust.exchange.headings import heading
+from scrapy_dust.exchange.travelling import Entries, Exported, Unsaid, each_rule
+from scrapy_dust.rule_book.entries import Entry
+
+#: A parameter that stands there twice takes two steps.
+_ROUNDS = 2
+
+_NGINX = """\
+# In http {{}}, {site}: $dust_{name} is the same for all URLs of one page.
+#   as a cache key:  proxy_cache_key $dust_{name};
+#   as a redirect:   if ($dust_{name} != $dust_{name}_url) {{ return 301 $dust_{name}; }}
+map $host $dust_{name}_url {{ default "$scheme://$http_host$request_uri"; }}"""
+
+_APACHE = """\
+# In the <VirtualHost> of {site}: redirects every URL of one page to the same.
+RewriteEngine On
+RewriteCond %{{REQUEST_METHOD}} ^(?:GET|HEAD)$
+RewriteCond %{{THE_REQUEST}} "^\\S+ (/\\S*)"
+RewriteRule ^ "-" [E=DUST_URL:%{{REQUEST_SCHEME}}://%{{HTTP_HOST}}%1,E=DUST_FROM:%{{REQUEST_SCHEME}}://%{{HTTP_HOST}}%1]"""
+
+_APACHE_END = """\
+RewriteCond expr "%{reqenv:DUST_URL} != %{reqenv:DUST_FROM}"
+RewriteRule ^ "%{ENV:DUST_URL}" [R=301,NE,L]
+"""
+
+
+def nginx(entries: Entries) -> Exported:
+    unsaid: list[Unsaid] = []
+    lines: list[str] = []
+    for place, site in enumerate(sorted(entries)):
+        found = _said(site, {site: entries[site]}, unsaid, _nginx_cannot)
+        if not found:
+            continue
+        name = re.sub(r"[^A-Za-z0-9]", "_", site) + f"_{place}"  # two sites may differ in a hyphen
+        lines += [heading(site), _NGINX.format(site=site, name=name)]
+        steps = [one for _ in range(_ROUNDS) for one in found]
+        for number, one in enumerate(steps, start=1):
+            before = f"$dust_{name}_{number - 1}" if number > 1 else f"$dust_{name}_url"
+            after = f"$dust_{name}_{number}" if number < len(steps) else f"$dust_{name}"
+            value = "".join(f"${piece}" if isinstance(piece, int) else piece for piece in one.replacement)
+            lines.append(
+                f'map {before} {after} {{ default {before}; "~{_in_quotes(one.pattern)}" "{_in_quotes(value)}"; }}'
+            )
+        lines.append("")
+    return Exported("\n".join(lines), tuple(unsaid))
+
+
+def apache(entries: Entries) -> Exported:
+    unsaid: list[Unsaid] = []
+    lines: list[str] = []
+    for site in sorted(entries):
+        found = _said(site, {site: entries[site]}, unsaid, _apache_cannot)
+        if not found:
+            continue
+        lines += [heading(site), _APACHE.format(site=site)]
+        for one in [one for _ in range(_ROUNDS) for one in found]:
+            value = "".join(
+                f"%{piece}" if isinstance(piece, int) else re.sub(r"([\\%$])", r"\\\1", piece)
+                for piece in one.replacement
+            )
+            lines.append(f'RewriteCond %{{ENV:DUST_URL}} "{one.pattern}"')
+            lines.append(f'RewriteRule ^ "-" [E=DUST_URL:{value}]')
+        lines.append(_APACHE_END)
+    return Exported("\n".join(lines), tuple(unsaid))
+
+
+def _said(
+    site: str, entries: Entries, unsaid: list[Unsaid], cannot: Callable[[Substitution], str]
+) -> list[Substitution]:
+    found: list[Substitution] = []
+    for _, entry in each_rule(entries):
+        made = substitutions(site, entry.rule)
+        why = made if isinstance(made, str) else _why_not(entry, made, cannot)
+        if why or isinstance(made, str):
+            unsaid.append(Unsaid(f"{site}: {entry.rule}", why))
+        else:
+            found += map(_with_rest, made)
+    return found
+
+
+def _with_rest(one: Substitution) -> Substitution:
+    """A server makes a new text, and does not replace a part of one: what follows must be taken along."""
+    return Substitution(f"{one.pattern}(.*)$", (*one.replacement, 2 if 1 in one.replacement else 1))
+
+
+def _why_not(entry: Entry, made: tuple[Substitution, ...], cannot: Callable[[Substitution], str]) -> str:
+    if entry.evidence.unanswered:
+        return "a URL that it leads to did not answer, so nobody may be sent there"
+    return next((why for one in made if (why := cannot(one))), "")
+
+
+def _texts(replacement: tuple[Piece, ...]) -> str:
+    return "".join(piece for piece in replacement if isinstance(piece, str))
+
+
+def _nginx_cannot(one: Substitution) -> str:
+    if _is_unprintable(one):
+        return "nginx has no such character in a map"
+    return "nginx knows no $ but as a variable's" if "$" in _texts(one.replacement) else ""
+
+
+def _apache_cannot(one: Substitution) -> str:
+    if _is_unprintable(one) or '"' in one.pattern or re.search(r'[,"\s\]]', _texts(one.replacement)):
+        return "Apache's RewriteRule has no such character in a flag"
+    return "Apache reads ${ as a name" if "${" in one.pattern else ""
+
+
+def _is_unprintable(one: Substitution) -> bool:
+    return any(not char.isprintable() for char in one.pattern + _texts(one.replacement))
+
+
+def _in_quotes(text: str) -> str:
+    # nginx takes the backslash away from these alone, and leaves \. as it is.
+    return re.sub(r'\\(?=[\\"\'trn])|(?=")', lambda match: "\\" + match[0], text)

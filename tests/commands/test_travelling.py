@@ -1,0 +1,79 @@
+"""Rules that come from other programs and go to them, by ``scrapy dustrules``."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from scrapy_dust.dust.rules import ParameterRule
+from scrapy_dust.rule_book import Entry, RuleBook, Status, rule_id
+from tests.commands.test_dustrules import BOOK, INDEX_ID, WWW_ID, dustrules, folder, misused, out, refused  # noqa: F401  Fixtures.
+from tests.rule_book.books import SITE
+
+ROBOTS = "User-agent: *\nClean-param: sid&ref\nClean-param: sort /forum/\n"
+
+
+@pytest.fixture
+def robots(folder):  # noqa: F811
+    (folder / "robots.txt").write_text(ROBOTS)
+    return "robots.txt"
+
+
+def statuses(folder):  # noqa: F811
+    return {str(entry.rule): entry.status for entry in RuleBook.load([str(folder / BOOK)]).entries(SITE)}
+
+
+def test_imported_rules_are_unproven_and_what_was_known_stays(dustrules, folder, robots):  # noqa: F811
+    said = out(dustrules("import", robots)).splitlines()
+    assert said[0] == "1 rules of 1 sites taken in, unproven; 1 were known; 1 could not be said."
+    assert said[1] == "  line 3, Clean-param: sort /forum/: it is about a part of a site."
+    assert statuses(folder)["ref=* → (left out)"] is Status.UNPROVEN
+    assert statuses(folder)["sid=* → (left out)"] is Status.SUSPENDED
+    ref = rule_id(SITE, ParameterRule("ref"))
+    assert "reason: imported from robots.txt on " in out(dustrules("show", ref))
+    url = "http://a.example/?ref=1\n"
+    assert out(dustrules("keys", stdin=url.encode())) == f"http://a.example/?ref=1\t{url}"
+    assert out(dustrules("import", robots)).startswith("0 rules of 0 sites taken in, unproven; 2 were known;")
+
+
+def test_import_tells_json_and_a_dry_run_changes_nothing(dustrules, folder, robots):  # noqa: F811
+    before = (folder / BOOK).read_bytes()
+    told = json.loads(out(dustrules("import", robots, "--json", "--dry-run", "--site", "b.example")))
+    assert (told["found"], len(told["new"]), len(told["unsaid"])) == (2, 2, 1)
+    assert (folder / BOOK).read_bytes() == before
+
+
+def test_import_begins_a_book_where_there_is_none(dustrules, tmp_path):  # noqa: F811
+    (tmp_path / "new").mkdir()
+    done = dustrules(
+        "import", "-", "--site", "https://www.b.example/x", cwd=tmp_path / "new", stdin=ROBOTS.encode()
+    )
+    assert out(done).startswith("2 rules of 1 sites taken in")
+    assert RuleBook.load([str(tmp_path / "new" / BOOK)]).sites == ("b.example",)
+
+
+def test_export_prints_what_is_in_force_and_says_what_it_leaves(dustrules, folder):  # noqa: F811
+    book = RuleBook.load([str(folder / BOOK)])
+    book.with_site(SITE, (*book.entries(SITE), Entry(ParameterRule("utm")))).save(folder / BOOK)
+    done = dustrules("export", "clean-param")
+    assert (done.returncode, done.stdout.decode()) == (0, f"# site: {SITE}\nClean-param: utm\n")
+    assert done.stderr.decode().splitlines()[0] == "2 of 3 rules could not be said."
+    told = json.loads(out(dustrules("export", "regex", "--json")))
+    assert told["text"].count("<regex>") == 6
+    ids = [json.loads(line)["id"] for line in out(dustrules("list", "--json")).splitlines()]
+    assert {WWW_ID, INDEX_ID} <= set(ids)
+    again = json.loads(out(dustrules("export", "json")))["sites"][SITE]["rules"]
+    assert [rule["status"] for rule in again] == ["valid"] * 3
+    assert out(dustrules("export", "csv", "--site", "b.example")).count("\n") == 1
+
+
+def test_what_is_typed_wrongly_is_said_in_a_sentence(dustrules, robots):  # noqa: F811
+    assert misused(dustrules("export", "ngix")) == "there is no format 'ngix'. Did you mean 'nginx'?"
+    assert misused(dustrules("import", robots, "--site", "not a host")).startswith("'not a host' is no host")
+    assert (
+        refused(dustrules("import", "nothing.json")) == "nothing.json: there is no such file. Check the path."
+    )
+    assert refused(dustrules("import", robots, "--format", "dud")).startswith(
+        "robots.txt: line 1, column 1 is not JSON"
+    )

@@ -1,0 +1,70 @@
+"""The rules that come with duplicate-url-discarder, and its own canonizer as the judge."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+import tldextract
+
+from scrapy_dust.dust.canonization import Canonizer
+from scrapy_dust.exchange import imported
+from scrapy_dust.sites import site_of
+
+RULES = pytest.importorskip(
+    "duplicate_url_discarder_rules", reason="duplicate-url-discarder-rules is not here"
+)
+CANONIZER = pytest.importorskip(
+    "duplicate_url_discarder.url_canonicalizer", reason="needs duplicate-url-discarder"
+)
+
+pytestmark = pytest.mark.e2e
+
+
+@pytest.fixture
+def theirs(monkeypatch):
+    # It would fetch the list of public suffixes.
+    monkeypatch.setattr("url_matcher.util.tldextract.extract", tldextract.TLDExtract(suffix_list_urls=()))
+    return CANONIZER.UrlCanonicalizer(RULES.RULE_PATHS)
+
+
+@pytest.fixture(scope="module")
+def all_rules():
+    return [rule for path in sorted(RULES.RULE_PATHS) for rule in json.loads(Path(path).read_bytes())]
+
+
+def test_their_rules_come_in_and_do_what_they_did(theirs, all_rules):
+    found = imported("rules.json", json.dumps(all_rules).encode(), (), "dud")
+    by_site = {}
+    for site, rule in found.rules:
+        by_site.setdefault(site, []).append(rule)
+    assert len(all_rules) == 382
+    # Left: what is for all sites, or a part of one, and two processors that no rule of ours is like.
+    assert (len(by_site), len(found.rules), len(found.unsaid)) == (375, 1076, 7)
+    canonize = Canonizer(by_site, site_of).canonize
+    chance = random.Random(1)
+    changed = 0
+    for url in urls(all_rules, by_site, chance):
+        key = canonize(url)
+        assert key == theirs.process_url(url)
+        changed += key != url
+    assert changed > 7000
+
+
+def urls(all_rules, by_site, chance):
+    """10,000, of the sites that came in. Not what its site rules hide from it, such as ``www.``, and no other ports."""
+    names = sorted(
+        {name for rule in all_rules if rule["processor"] == "queryRemoval" for name in rule["args"]}
+    )
+    for _ in range(10_000):
+        site = chance.choice(sorted(by_site))
+        own = [rule.name for rule in by_site[site]]
+        taken = chance.choices(own, k=chance.randint(0, 3)) + chance.choices(names, k=chance.randint(0, 2))
+        taken += chance.choices(["id", "page", "x"], k=chance.randint(0, 2))
+        chance.shuffle(taken)
+        query = "&".join(f"{name}={chance.choice(('1', 'a', '', '%20', 'a.b'))}" for name in taken)
+        host = chance.choice(("", "www.", "m.")) + site
+        path = chance.choice(("", "/", "/a", "/a/", "/index.html"))
+        yield f"{chance.choice(('http', 'https'))}://{host}{path}{'?' + query if query else ''}{chance.choice(('', '', '#top'))}"

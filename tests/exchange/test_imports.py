@@ -1,0 +1,221 @@
+"""Files as other programs have them. What they say is made up; their forms are those of the programs."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+
+from scrapy_dust.dust.rules import ParameterRule, SubstringRule
+from scrapy_dust.exchange import IMPORTS, imported
+from scrapy_dust.exchange.finite import MOST, texts_of
+from scrapy_dust.exchange.travelling import NO_SITE, ExchangeError
+
+SITE = "a.example"
+
+
+def read(text, *sites, path="file", name="auto"):
+    return imported(path, text.encode() if isinstance(text, str) else text, sites, name)
+
+
+def names(found, site=SITE):
+    return [rule.name for of, rule in found.rules if of == site and isinstance(rule, ParameterRule)]
+
+
+def whys(found):
+    return [one.why for one in found.unsaid]
+
+
+# --- duplicate-url-discarder ----------------------------------------------------------------------------------
+
+
+def dud(processor, args, *include, **more):
+    return {"order": 1, "processor": processor, "args": args, "urlPattern": {"include": list(include)} | more}
+
+
+def test_parameters_to_remove_are_taken_in_for_whole_sites():
+    found = read(json.dumps([dud("queryRemoval", ["sid", "ref"], SITE, "b.example")]))
+    assert names(found) == names(found, "b.example") == ["sid", "ref"]
+    assert not found.unsaid
+
+
+def test_what_is_about_a_part_of_a_site_or_has_exceptions_is_left():
+    parts = ("shop.a.example", "a.example/dp", "http://a.example", "a.example:8080")
+    found = read(
+        json.dumps(
+            [
+                dud("queryRemoval", ["sid"], *parts),
+                dud("queryRemoval", ["sid"], SITE, exclude=["a.example/x"]),
+                dud("subpathRemoval", [0], SITE),
+                dud("queryRemovalExcept", ["id"], SITE),
+            ]
+        )
+    )
+    assert not found.rules
+    assert len(found.unsaid) == len(parts) + 3
+
+
+def test_rules_for_all_sites_are_meant_for_those_that_are_named_and_hide_nothing():
+    text = json.dumps([dud("queryRemoval", ["utm"]), dud("queryRemoval", ["sid"], SITE)])
+    assert names(read(text, SITE)) == ["utm", "sid"]
+    assert whys(read(text)) == [NO_SITE]
+
+
+# --- ClearURLs ------------------------------------------------------------------------------------------------
+
+
+def clearurls(**providers):
+    return json.dumps({"providers": providers})
+
+
+HOST = r"^https?:\/\/(?:[a-z0-9-]+\.)*?a\.example"
+
+
+def test_literal_and_few_names_are_taken_in():
+    found = read(clearurls(a={"urlPattern": HOST, "rules": ["sid", "(?:%3F)?r[ef]", "utm_[a-z]+", "x?y?"]}))
+    assert names(found) == ["sid", "%3Fre", "%3Frf", "re", "rf", "xy", "x", "y"]
+    assert whys(found) == ["its expression stands for too many names", "'name' must not be empty"]
+
+
+def test_a_suffix_that_is_left_open_is_meant_for_sites_that_are_named():
+    pattern = r"^https?:\/\/(?:[a-z0-9-]+\.)*?shop(?:\.[a-z]{2,}){1,}"
+    text = clearurls(a={"urlPattern": pattern, "rules": ["sid"]})
+    assert read(text, "shop.example", SITE).rules == (("shop.example", ParameterRule("sid")),)
+    assert whys(read(text, SITE)) == ["none of its sites was named; name one with --site"]
+
+
+@pytest.mark.parametrize(
+    ("exception", "is_left"),
+    [
+        (r"^https?:\/\/(?:[a-z0-9-]+\.)*?a\.example\/api", True),
+        (r"^https?:\/\/(?:[a-z0-9-]+\.)*?b\.example\/api", False),
+        (r"^https?:\/\/(?:[a-z0-9-]+\.)*?[ab]\.example", True),
+        (r".*", True),
+    ],
+)
+def test_where_there_may_be_exceptions_nothing_is_taken_in(exception, is_left):
+    found = read(clearurls(a={"urlPattern": HOST, "rules": ["sid"], "exceptions": [exception]}))
+    assert (not found.rules) == bool(found.unsaid) == is_left
+
+
+def test_what_is_no_parameter_is_counted_with_its_reason():
+    lists = {"rawRules": [r"\/ref=.*"], "referralMarketing": ["tag"], "redirections": ["u=(.*)"]}
+    found = read(clearurls(a={"urlPattern": HOST, **lists}, b={"urlPattern": HOST, "completeProvider": True}))
+    assert (len(found.rules), len(found.unsaid)) == (0, 4)
+
+
+# --- Nutch ----------------------------------------------------------------------------------------------------
+
+
+def nutch(*pairs):
+    regexes = "".join(
+        f"<regex><pattern>{pattern}</pattern><substitution>{by}</substitution></regex>"
+        for pattern, by in pairs
+    )
+    return f'<?xml version="1.0"?><!-- a comment --><regex-normalize>{regexes}</regex-normalize>'
+
+
+def test_session_ids_of_nutch_are_spelled_out():
+    pattern = r"(?i)(;?\b_?(l|j|bv_)?(sid|phpsessid|sessionid)=.*?)(\?|&amp;|#|$)"
+    found = read(nutch((pattern, "$4")), SITE)
+    assert {"sid", "jsessionid", "phpsessid", "_bv_sid"} <= set(names(found))
+    assert len(names(found)) == 2 * 4 * 3
+    assert whys(read(nutch((pattern, "$4")))) == [NO_SITE]
+
+
+def test_literal_texts_are_taken_in_and_other_expressions_counted():
+    found = read(
+        nutch(("&amp;amp;", "&amp;"), (r"\?&amp;", r"\?"), (r"[?&amp;]#.*", ""), ("(a+)+", "$1")), SITE
+    )
+    assert [rule for _, rule in found.rules] == [SubstringRule("&amp;", "&"), SubstringRule("?&", "?")]
+    assert whys(found) == ["its expression stands for too many texts"] * 2
+
+
+def test_an_xml_bomb_is_refused():
+    bomb = '<!DOCTYPE a [<!ENTITY b "bbbbbbbb">]><regex-normalize>&b;</regex-normalize>'
+    with pytest.raises(ExchangeError, match="document type"):
+        read(bomb)
+
+
+# --- robots.txt and headers -----------------------------------------------------------------------------------
+
+ROBOTS = """\
+User-agent: *
+Disallow: /private
+clean-param: sid&ref
+Clean-Param: sort /forum/   # a part
+Clean-param: lang /
+"""
+
+
+def test_clean_param_is_read_from_a_robots_txt():
+    found = read(ROBOTS, SITE, path="robots.txt")
+    assert names(found) == ["sid", "ref", "lang"]
+    assert whys(found) == ["it is about a part of a site"]
+    assert len(whys(read(ROBOTS))) == 3
+
+
+def test_no_vary_search_is_read_from_headers():
+    text = 'No-Vary-Search: key-order, params=("sid" "a\\"b")\nNo-Vary-Search: params, except=("id")\nNo-Vary-Search: ?'
+    found = read(text, SITE)
+    assert names(found) == ["sid", 'a"b']
+    assert len(found.unsaid) == 2
+
+
+# --- whatever comes -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"\xff\xfe", b"{", b"[1]", b"<a>", b'{"format": 1}', b"hello", b'[{"processor": 1}]', b"<a/>"],
+)
+def test_a_file_that_is_none_of_ours_is_refused_in_a_sentence(content):
+    with pytest.raises(Exception, match=r"\S+: .+\.") as caught:
+        read(content)
+    assert type(caught.value).__name__ in ("ExchangeError", "RuleBookError")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "texts"),
+    [
+        ("a", ("a",)),
+        ("a|b", ("a", "b")),
+        ("(?:a|b)?c", ("ac", "bc", "c")),
+        ("[ab]c", ("ac", "bc")),
+        (r"a\.b", ("a.b",)),
+        ("a(b|)", ("ab", "a")),
+    ],
+)
+def test_an_expression_of_few_texts_is_spelled_out(pattern, texts):
+    assert texts_of(pattern) == texts
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        *("a*", "a+", ".", "[^a]", "[a-z]", r"\d", "(?=a)", "(a", "a)", "a??", "a{2}", "^a", "a$"),
+        *("[", "(", "\\", "(?:", "(a|b)" * 7, "(" * 50 + ")" * 50, "[" + "ab" * MOST, "a?" * 10),
+    ],
+)
+def test_any_other_expression_is_not(pattern):
+    assert texts_of(pattern) is None
+
+
+@pytest.mark.parametrize(
+    "part", ["(", "(?:", "a|", "a?", "[a", "[?&;]", "\\", "(\\|", "|?", "=", ";?", "a=.*"]
+)
+@pytest.mark.parametrize("name", ["regex", "clearurls"])
+def test_no_expression_takes_long(name, part):
+    pattern = part * 20_000 if name == "clearurls" else part * (490 // len(part))
+    escaped = pattern.replace("&", "&amp;")
+    text = nutch((escaped, "")) if name == "regex" else clearurls(a={"urlPattern": HOST, "rules": [pattern]})
+    begin = time.process_time()
+    read(text, SITE)
+    assert time.process_time() - begin < 1
+
+
+def test_each_format_can_be_named():
+    for name in IMPORTS:
+        with pytest.raises(Exception, match=r"\S+: .+\."):
+            read(b"\xff", name=name)
