@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from scrapy_dust.dust.rules import ParameterRule
 from scrapy_dust.exchange.headings import heading, lines_by_site
+from scrapy_dust.exchange.parts import Part, path_conditions
 from scrapy_dust.exchange.travelling import Collected, Entries, Exported, Imported, Unsaid, names_by_site
 
 #: "The maximum length of the rule is 500 characters."
@@ -57,15 +57,23 @@ def read(text: str, sites: tuple[str, ...]) -> Imported:
             continue
         names, path = match[1], match[2]
         what = f"line {number}, {line}"
-        if path and path not in ("/", "/*", "*"):
-            collected.leave(what, "it is about a part of a site")
+        conditions = path_conditions(_prefix(path))
+        if conditions is None:
+            collected.leave(what, "it is about a part of a site that cannot be said")
         elif not meant:
             collected.leave(what, "the file does not say whose robots.txt it is; name the site with --site")
         else:
             for site in meant:
+                part = Part(site, (conditions,) if conditions else ())
                 for name in filter(None, names.split("&")):
-                    collected.take(site, ParameterRule(name), what)
+                    for rule in part.without(name):
+                        collected.take(site, rule, what)
     return collected.imported()
+
+
+def _prefix(path: str | None) -> str:
+    # A * at the end says what a prefix says anyway.
+    return (path or "/").rstrip("*") or "/"
 
 
 def is_it(text: str) -> bool:

@@ -9,19 +9,21 @@ from __future__ import annotations
 
 import json
 
-from scrapy_dust.dust.rules import ParameterRule, SubstringRule
+from scrapy_dust.dust.edits.edit import Edit
+from scrapy_dust.dust.edits.paths import DropSlash
+from scrapy_dust.dust.edits.spellings import DropWww
+from scrapy_dust.dust.rules import Rule
+from scrapy_dust.exchange.parts import Part, part_of_pattern
 from scrapy_dust.exchange.travelling import (
+    NO_SITE,
     Collected,
     Entries,
     Exported,
     Imported,
     Unsaid,
     names_by_site,
-    whole_site,
 )
 from scrapy_dust.rule_book.blocks import Block, Damaged, short
-
-_WWW = tuple(SubstringRule(f"{scheme}://www.", f"{scheme}://", start=True) for scheme in ("http", "https"))
 
 
 def export(entries: Entries) -> Exported:
@@ -62,25 +64,32 @@ def read(value: object, sites: tuple[str, ...]) -> Imported:
 
 
 def _take(collected: Collected, processor: str, include: list[str], args: list[object], what: str) -> None:
-    rules: list[ParameterRule | SubstringRule] = []
-    if processor == "queryRemoval":
+    names = [name for name in args if isinstance(name, str) and name]
+    if processor in ("queryRemoval", "queryRemovalExcept"):
         for name in args:
-            if isinstance(name, str) and name:
-                rules.append(ParameterRule(name))
-            else:
+            if name not in names:
                 collected.leave(f"{what}: {name!r}", "it is no parameter's name")
     elif processor == "normalizer":
-        collected.leave(f"{what}: slashes at the end, www2. and the like", "only 'www.' is said")
-        rules += _WWW
+        collected.leave(f"{what}: www2. and the like", "only 'www.' is said")
     else:
         collected.leave(what, f"there is no rule of ours that does what {processor!r} does")
         return
     if not any(include):
-        collected.take_everywhere(rules, what)
+        if not collected.sites:
+            collected.leave(what, NO_SITE)
+        include = list(collected.sites)
     for pattern in filter(None, include):
-        site = whole_site(pattern)
-        if site is None:
-            collected.leave(f"{what}: {pattern}", "it is about a part of a site")
+        part = part_of_pattern(pattern)
+        if part is None or (part.guards and processor == "normalizer"):
+            collected.leave(f"{what}: {pattern}", "it is about a part of a site that cannot be said")
             continue
-        for rule in rules:
-            collected.take(site, rule, what)
+        for rule in _rules(processor, part, names):
+            collected.take(part.site, rule, what)
+
+
+def _rules(processor: str, part: Part, names: list[str]) -> list[Rule]:
+    if processor == "normalizer":
+        return [Edit((DropWww(),)), Edit((DropSlash(),))]
+    if processor == "queryRemovalExcept":
+        return part.with_only(frozenset(names))
+    return [rule for name in names for rule in part.without(name)]

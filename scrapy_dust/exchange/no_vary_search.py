@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from urllib.parse import quote, unquote_plus
 
-from scrapy_dust.dust.rules import ParameterRule
+from scrapy_dust.dust.rules import Rule
 from scrapy_dust.exchange.headings import heading, lines_by_site
+from scrapy_dust.exchange.parts import Part
 from scrapy_dust.exchange.travelling import Collected, Entries, Exported, Imported, Unsaid, names_by_site
 
 _HEADER = re.compile(r"(?:No-Vary-Search\s*:)?\s*(.*)", re.IGNORECASE)
@@ -59,13 +60,20 @@ def read(text: str, sites: tuple[str, ...]) -> Imported:
 
 def _take(collected: Collected, sites: tuple[str, ...], members: dict[str, object], what: str) -> None:
     # The order of parameters says nothing to Scrapy's fingerprints either: key-order needs no rule.
-    params = members.get("params")
-    if params is True or "except" in members:
-        collected.leave(what, "it keeps a few parameters, which no rule of ours says")
-    elif isinstance(params, list):
-        for site in sites:
-            for name in params:
-                collected.take(site, ParameterRule(quote(name, safe="!$'()*,-./:;=?@_~[]|^`{}\\\"<>")), what)
+    params, kept = members.get("params"), members.get("except", [])
+    for site in sites:
+        part = Part(site)
+        rules: list[Rule] = []
+        if params is True and isinstance(kept, list):
+            rules = part.with_only(frozenset(map(_encoded, kept)))
+        elif isinstance(params, list):
+            rules = [rule for name in params for rule in part.without(_encoded(name))]
+        for rule in rules:
+            collected.take(site, rule, what)
+
+
+def _encoded(name: str) -> str:
+    return quote(name, safe="!$'()*,-./:;=?@_~[]|^`{}\\\"<>")
 
 
 def _members(value: str) -> dict[str, object] | None:

@@ -11,7 +11,7 @@ from scrapy_dust.rule_book import Entry, RuleBook, Status, rule_id
 from tests.commands.test_dustrules import BOOK, INDEX_ID, WWW_ID, dustrules, folder, misused, out, refused  # noqa: F401  Fixtures.
 from tests.rule_book.books import SITE
 
-ROBOTS = "User-agent: *\nClean-param: sid&ref\nClean-param: sort /forum/\n"
+ROBOTS = "User-agent: *\nClean-param: sid&ref\nClean-param: sort /forum/\nClean-param: sort /fo*m/\n"
 
 
 @pytest.fixture
@@ -26,21 +26,21 @@ def statuses(folder):  # noqa: F811
 
 def test_imported_rules_are_unproven_and_what_was_known_stays(dustrules, folder, robots):  # noqa: F811
     said = out(dustrules("import", robots)).splitlines()
-    assert said[0] == "1 rules of 1 sites taken in, unproven; 1 were known; 1 could not be said."
-    assert said[1] == "  line 3, Clean-param: sort /forum/: it is about a part of a site."
+    assert said[0] == "2 rules of 1 sites taken in, unproven; 1 were known; 1 could not be said."
+    assert said[1] == "  line 4, Clean-param: sort /fo*m/: it is about a part of a site that cannot be said."
     assert statuses(folder)["ref=* → (left out)"] is Status.UNPROVEN
     assert statuses(folder)["sid=* → (left out)"] is Status.SUSPENDED
     ref = rule_id(SITE, ParameterRule("ref"))
     assert "reason: imported from robots.txt on " in out(dustrules("show", ref))
     url = "http://a.example/?ref=1\n"
     assert out(dustrules("keys", stdin=url.encode())) == f"http://a.example/?ref=1\t{url}"
-    assert out(dustrules("import", robots)).startswith("0 rules of 0 sites taken in, unproven; 2 were known;")
+    assert out(dustrules("import", robots)).startswith("0 rules of 0 sites taken in, unproven; 3 were known;")
 
 
 def test_import_tells_json_and_a_dry_run_changes_nothing(dustrules, folder, robots):  # noqa: F811
     before = (folder / BOOK).read_bytes()
     told = json.loads(out(dustrules("import", robots, "--json", "--dry-run", "--site", "b.example")))
-    assert (told["found"], len(told["new"]), len(told["unsaid"])) == (2, 2, 1)
+    assert (told["found"], len(told["new"]), len(told["unsaid"])) == (3, 3, 1)
     assert (folder / BOOK).read_bytes() == before
 
 
@@ -49,7 +49,7 @@ def test_import_begins_a_book_where_there_is_none(dustrules, tmp_path):  # noqa:
     done = dustrules(
         "import", "-", "--site", "https://www.b.example/x", cwd=tmp_path / "new", stdin=ROBOTS.encode()
     )
-    assert out(done).startswith("2 rules of 1 sites taken in")
+    assert out(done).startswith("3 rules of 1 sites taken in")
     assert RuleBook.load([str(tmp_path / "new" / BOOK)]).sites == ("b.example",)
 
 

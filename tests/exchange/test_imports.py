@@ -7,10 +7,12 @@ import time
 
 import pytest
 
+from scrapy_dust.dust.canonization import Canonizer
 from scrapy_dust.dust.rules import ParameterRule, SubstringRule
 from scrapy_dust.exchange import IMPORTS, imported
 from scrapy_dust.exchange.finite import MOST, texts_of
 from scrapy_dust.exchange.travelling import NO_SITE, ExchangeError
+from scrapy_dust.sites import site_of
 
 SITE = "a.example"
 
@@ -40,20 +42,63 @@ def test_parameters_to_remove_are_taken_in_for_whole_sites():
     assert not found.unsaid
 
 
-def test_what_is_about_a_part_of_a_site_or_has_exceptions_is_left():
-    parts = ("shop.a.example", "a.example/dp", "http://a.example", "a.example:8080")
+def applied(found, url):
+    by_site = {}
+    for site, rule in found.rules:
+        by_site.setdefault(site, []).append(rule)
+    return Canonizer(by_site, site_of).canonize(url)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "concerned", "others"),
+    [
+        ("shop.a.example", ["shop.a.example/x"], ["a.example/x", "www.a.example/x"]),
+        (
+            "a.example/dp",
+            ["a.example/dp", "www.a.example/dp/1"],
+            ["a.example/", "m.a.example/dp", "a.example/x/dp"],
+        ),
+        ("a.example/*/dp", ["a.example/x/dp/1"], ["a.example/dp", "a.example/x/y"]),
+        ("a.example/dp/", ["a.example/dp/", "a.example/dp/1"], ["a.example/dp"]),
+        ("a.example:8080", ["a.example:8080/x"], ["a.example/x"]),
+    ],
+)
+def test_what_is_about_a_part_of_a_site_stays_there(pattern, concerned, others):
+    found = read(json.dumps([dud("queryRemoval", ["sid"], pattern)]))
+    assert not found.unsaid
+    for rest in concerned:
+        assert applied(found, f"http://{rest}?sid=1") == f"http://{rest}"
+    for rest in others:
+        assert applied(found, f"http://{rest}?sid=1") == f"http://{rest}?sid=1"
+
+
+def test_what_keeps_a_few_parameters_and_what_spells_urls_is_taken_in():
+    rules = [dud("queryRemovalExcept", ["id"], SITE), dud("normalizer", None, SITE)]
+    found = read(json.dumps(rules))
+    assert applied(found, "http://www.a.example/x/?id=1&a=2") == "http://a.example/x?id=1"
+    assert whys(found) == ["only 'www.' is said"]
+
+
+def test_what_cannot_be_said_is_left():
     found = read(
         json.dumps(
             [
-                dud("queryRemoval", ["sid"], *parts),
+                dud(
+                    "queryRemoval",
+                    ["sid"],
+                    "http://a.example",
+                    "a.example/x?y",
+                    "a.example/x|",
+                    "a.example/d*p",
+                ),
                 dud("queryRemoval", ["sid"], SITE, exclude=["a.example/x"]),
                 dud("subpathRemoval", [0], SITE),
-                dud("queryRemovalExcept", ["id"], SITE),
+                dud("queryRemoval", ["", 1], SITE),
             ]
         )
     )
     assert not found.rules
-    assert len(found.unsaid) == len(parts) + 3
+    assert len(found.unsaid) == 4 + 1 + 1 + 2
 
 
 def test_rules_for_all_sites_are_meant_for_those_that_are_named_and_hide_nothing():
@@ -152,7 +197,9 @@ Clean-param: lang /
 def test_clean_param_is_read_from_a_robots_txt():
     found = read(ROBOTS, SITE, path="robots.txt")
     assert names(found) == ["sid", "ref", "lang"]
-    assert whys(found) == ["it is about a part of a site"]
+    assert not found.unsaid
+    assert applied(found, "http://a.example/forum/?sort=1") == "http://a.example/forum/"
+    assert applied(found, "http://a.example/blog/?sort=1") == "http://a.example/blog/?sort=1"
     assert len(whys(read(ROBOTS))) == 3
 
 
@@ -160,7 +207,8 @@ def test_no_vary_search_is_read_from_headers():
     text = 'No-Vary-Search: key-order, params=("sid" "a\\"b")\nNo-Vary-Search: params, except=("id")\nNo-Vary-Search: ?'
     found = read(text, SITE)
     assert names(found) == ["sid", 'a"b']
-    assert len(found.unsaid) == 2
+    assert str(found.rules[-1][1]) == "parameters other than id → (left out)"
+    assert whys(found) == ["it is no No-Vary-Search header"]
 
 
 # --- whatever comes -------------------------------------------------------------------------------------------
