@@ -39,6 +39,9 @@ from scrapy_dust.dust.rules import LikelyParameter, LikelyRule, Rule, SubstringR
 from scrapy_dust.dust.strata import in_strata
 from scrapy_dust.dust.validation import Pair, Tally, Test, Trial, TrialParams, Verdict
 
+#: Examples against which one counterexample would be rare.
+_MUCH = 50
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -195,6 +198,13 @@ class Campaign:
         """Upper bound, at 95 %, of the URLs of the log that the valid rules together suppress wrongly."""
         cases = self._admitted()
         return lost_together(cases, doubt_for(len(cases), self.decided)) if cases else 0
+
+    def speaks_for(self, rule: Rule) -> bool:
+        """Whether so many pairs are examples of *rule* that a single one against it is to be looked at twice."""
+        current, passed = self._current, self._passed.get(rule)
+        if current is not None and current.rule == rule:
+            return current.trial.tally.positive >= _MUCH
+        return passed is not None and passed.total.positive >= _MUCH
 
     def next_probe(self) -> Probe | None:
         """A pair to look at now; None when finished, or while answers to earlier probes are to come."""

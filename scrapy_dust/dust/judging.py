@@ -7,7 +7,9 @@ pages alike and a site's "not found" with status 200 is like every other:
 - what the site answers for a URL that cannot exist is no content: it proves nothing about a rule. Nor does what
   it suddenly shows where the log has different pages: a login, a consent page, a captcha;
 - a page that the log knows and that is not what it was says nothing: something may stand in front of it;
-- where hardly anything but template is left, only equal text is proof of sameness.
+- where hardly anything but template is left, only equal text is proof of sameness;
+- of a short page a few words are much, and a change of a few words in one place is no other page: it neither
+  proves nor refutes, unless the site itself says by rel=canonical that the two are one.
 
 Deviation: resemblance is exact (Jaccard of the shingle sets), not estimated from four min-hashes.
 """
@@ -43,6 +45,7 @@ class Fetched:
     sketch: tuple[int, ...] | None = None  #: as the log has it
     marks: frozenset[str] = frozenset()  #: hints that it is not the page that was asked for: `text/marks.py`
     at: float = 0.0  #: when it came, in seconds
+    canonical: str | None = None  #: what the page says is its URL
 
     @property
     def answered(self) -> bool:
@@ -52,6 +55,10 @@ class Fetched:
     def is_refusal(self) -> bool:
         """The server said something about us or about itself, not about the page."""
         return self.status is None or self.status in (401, 403, 407, 408, 429) or self.status >= 500
+
+    @property
+    def own_url(self) -> str:
+        return self.canonical or self.final_url
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +85,10 @@ _TEMPLATE_SHARE = 0.2
 _LITTLE = 10
 #: Resemblance from which on two pages are the same: with equal titles, and whatever the titles.
 _ALIKE, _ALIKE_UNTITLED = 0.9, 0.98
+#: From which on two pages have their content in common, though not the whole of it.
+_AKIN = 0.5
+#: So many shingles of ten words are others where up to eleven words in a row are.
+_ONE_PLACE = 20
 #: Of a site's different pages so many must have a mark for it to be the template's.
 _MARKED_PAGES, _MARKED_SHARE = 3, 0.5
 #: Strange answers that are kept to see whether others are like them.
@@ -98,6 +109,7 @@ class Judge:
         self._seen: set[str] = set()
         self._frequency: Counter[int] = Counter()
         self._marked: Counter[str] = Counter()
+        self._titles: dict[str, set[str | None]] = {}  # of the pages that say they are this URL
         self._template: Shingles = np.empty(0, dtype=np.uint64)
         self._nothing: list[Fetched] = []
         self._nothing_digests: set[str] = set()
@@ -114,6 +126,8 @@ class Judge:
             return
         self._seen.add(page.text_digest)
         self._marked.update(page.marks)
+        if page.canonical is not None:
+            self._titles.setdefault(page.canonical, set()).add(page.title)
         self._frequency.update(page.shingles.tolist())
         if len(self._seen) >= _TEMPLATE_PAGES:
             least = max(3.0, _TEMPLATE_SHARE * len(self._seen))
@@ -179,12 +193,21 @@ class Judge:
             return Outcome.SAME
         own, other = self._content(url), self._content(target)
         titles_agree = url.title == target.title
+        alike = titles_agree and _resemblance(url, target) >= _ALIKE
         if min(len(own), len(other)) < _LITTLE:
-            alike = _resemblance(url, target) >= _ALIKE
-            return Outcome.UNKNOWN if alike and titles_agree else Outcome.DIFFERENT
+            return Outcome.UNKNOWN if alike else Outcome.DIFFERENT
         resemblance = _jaccard(own, other, _least(url, target))
-        same = resemblance >= (_ALIKE if titles_agree else _ALIKE_UNTITLED)
-        return Outcome.SAME if same else Outcome.DIFFERENT
+        if resemblance >= (_ALIKE if titles_agree else _ALIKE_UNTITLED):
+            return Outcome.SAME
+        if not titles_agree or resemblance < _AKIN:
+            return Outcome.DIFFERENT
+        if alike and url.url != target.url and self._say_they_are_one(url, target):
+            return Outcome.SAME
+        return Outcome.UNKNOWN if _differ_in_one_place(own, other) else Outcome.DIFFERENT
+
+    def _say_they_are_one(self, url: Fetched, target: Fetched) -> bool:
+        """Not where pages of other titles say that they are that URL, too: then it is the site's way with all."""
+        return url.own_url == target.own_url and len(self._titles.get(url.own_url, ())) <= 1
 
     def _content(self, page: Fetched) -> Shingles:
         if not len(self._template):
@@ -210,6 +233,7 @@ def inquire(
     known_target: Known | None = None,
     *,
     both_linked: bool = False,
+    thorough: bool = False,
 ) -> Generator[Ask, Fetched, Outcome]:
     """Find out what the pair says, with as few fetches as it takes: one where the log knows *url*'s text.
 
@@ -217,6 +241,7 @@ def inquire(
     site does not answer likewise for what cannot exist beside a target that a rule made up.
     *both_linked*: a crawl meets both. Then a page and a "not found" with status 200 are different: the page
     would be lost if the other were fetched first, for nobody sees it fail.
+    *thorough*: so much speaks for the two being one page that *target* is to be no other at a second look, either.
     """
     there = yield Ask(target)
     if not there.answered:
@@ -235,17 +260,37 @@ def inquire(
     outcome = judge.compare(here, there)
     if outcome is not Outcome.DIFFERENT:
         return outcome
+    return (yield from _confirm(here, there, judge, known, known_target, both_linked, thorough))
+
+
+def _confirm(
+    here: Fetched,
+    there: Fetched,
+    judge: Judge,
+    known: Known | None,
+    known_target: Known | None,
+    both_linked: bool,
+    thorough: bool,
+) -> Generator[Ask, Fetched, Outcome]:
+    """What stays of a difference when its pages are looked at again."""
+    url, target = here.url, there.url
     # Where the crawl has seen the very same text, that is the control; but not for a target fetched on another day.
-    seen_before = (
-        known is not None and known.text_digest == here.text_digest and here.at >= there.at - _SAME_TIME
-    )
+    seen_before = _is_what_was_seen(here, known) and here.at >= there.at - _SAME_TIME
     control = here if seen_before else (yield Ask(url, again=True))
     if not control.answered or judge.compare(here, control) is not Outcome.SAME:
         return Outcome.UNKNOWN
     if not both_linked and is_like(there, (yield Ask(target, beside=True))):
         # Either a "not found" of this part of the site alone, or a page that any name leads to.
         return Outcome.UNKNOWN
+    if thorough and not _is_what_was_seen(there, known_target):
+        again = yield Ask(target, again=True)
+        if not again.answered or judge.compare(there, again) is not Outcome.SAME:
+            return Outcome.UNKNOWN
     return judge.compare(control, there)
+
+
+def _is_what_was_seen(page: Fetched, known: Known | None) -> bool:
+    return known is not None and known.text_digest == page.text_digest
 
 
 def is_like(page: Fetched, other: Fetched) -> bool:
@@ -259,6 +304,11 @@ def is_like(page: Fetched, other: Fetched) -> bool:
 
 def _resemblance(page: Fetched, other: Fetched) -> float:
     return _jaccard(page.shingles, other.shingles, _least(page, other))
+
+
+def _differ_in_one_place(a: Shingles, b: Shingles) -> bool:
+    """Whether the difference is one that a few words make in a text of any length."""
+    return max(len(np.setdiff1d(a, b, True)), len(np.setdiff1d(b, a, True))) <= _ONE_PLACE
 
 
 def _least(page: Fetched, other: Fetched) -> np.uint64 | None:

@@ -41,6 +41,7 @@ def fetched(response: Response, asked: str, *, rendered: bool = False) -> Fetche
         status=response.status,
         text_digest=page.text_digest,
         title=page.title,
+        canonical=page.canonical,
         shingles=kept_shingles(page.shingles),
         sketch=tuple(page.sketch),
         marks=frozenset(map(str, marks)),

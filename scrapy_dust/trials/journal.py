@@ -24,7 +24,7 @@ from scrapy_dust.crawl_log.locks import is_still, take
 from scrapy_dust.dust.judging import Fetched
 from scrapy_dust.text import SKETCH_VERSION
 
-VERSION = [1, SKETCH_VERSION]
+VERSION = [2, SKETCH_VERSION]
 KEPT_DAYS = 7
 
 #: An answer, and the browser that made the page of it.
@@ -127,8 +127,8 @@ def _write_all(descriptor: int, content: bytes) -> None:
 
 def _line(page: Fetched, renderer: str | None) -> bytes:
     shingles = b64encode(page.shingles.astype("<u4").tobytes()).decode("ascii")
-    said: list[object] = [page.url, page.final_url, page.status, page.text_digest, page.title, shingles]
-    said += [list(page.sketch or ()), sorted(page.marks), round(page.at, 3), renderer]
+    said: list[object] = [page.url, page.final_url, page.status, page.text_digest, page.title, page.canonical]
+    said += [shingles, list(page.sketch or ()), sorted(page.marks), round(page.at, 3), renderer]
     return json.dumps([VERSION, *said]).encode("ascii", "backslashreplace") + b"\n"
 
 
@@ -145,10 +145,10 @@ def _read(path: Path) -> Iterator[_Answer]:
 
 def _answer(row: object) -> _Answer:
     """Raises `ValueError` or `TypeError` for what `_line` does not write."""
-    if not isinstance(row, list) or len(row) != 11 or row[0] != VERSION:
+    if not isinstance(row, list) or len(row) != 12 or row[0] != VERSION:
         raise ValueError("no answer")
-    _, url, final_url, status, digest, title, shingles, sketch, marks, at, renderer = row
-    texts = (url, final_url, digest, shingles, "" if title is None else title, renderer or "")
+    _, url, final_url, status, digest, title, canonical, shingles, sketch, marks, at, renderer = row
+    texts = (url, final_url, digest, shingles, title or "", canonical or "", renderer or "")
     if not all(isinstance(text, str) for text in texts) or not isinstance(status, int | None):
         raise ValueError("no answer")
     page = Fetched(
@@ -157,6 +157,7 @@ def _answer(row: object) -> _Answer:
         status=status,
         text_digest=digest,
         title=title,
+        canonical=canonical,
         shingles=np.frombuffer(b64decode(shingles, validate=True), "<u4").astype(np.uint64),
         sketch=tuple(map(int, sketch)) or None,
         marks=frozenset(map(str, marks)),

@@ -189,7 +189,15 @@ class SiteTrials:
             return
         self._under_way += 1
         known, there = self._known(pair.url), self._known(pair.target)
-        steps = inquire(pair.url, pair.target, self._judge, known, there, both_linked=there is not None)
+        steps = inquire(
+            pair.url,
+            pair.target,
+            self._judge,
+            known,
+            there,
+            both_linked=there is not None,
+            thorough=self.campaign.speaks_for(probe.rule),
+        )
         self._step(_Inquiry(probe, steps), next(steps))
 
     def _continue(self, inquiry: _Inquiry, page: Fetched) -> None:

@@ -79,7 +79,34 @@ def test_what_a_site_answers_to_nonsense_proves_no_sameness(judge, one, other):
 
 def test_near_duplicates_are_the_same_page():
     assert Judge().compare(fetched(range(100)), fetched(range(5, 100))) is Outcome.SAME
-    assert Judge().compare(fetched(range(100)), fetched(range(15, 100))) is Outcome.DIFFERENT
+    assert Judge().compare(fetched(range(100)), fetched(range(25, 100))) is Outcome.DIFFERENT
+
+
+def test_a_few_words_in_one_place_of_a_short_page_prove_nothing():
+    """They are shingles enough to make two pages of it, were the page longer by nothing."""
+    short, reworded = fetched(range(95)), fetched([*range(85), *range(200, 215)], V)
+    assert Judge().compare(short, reworded) is Outcome.UNKNOWN
+    assert Judge().compare(short, replace(reworded, title="S")) is Outcome.DIFFERENT
+    assert (
+        Judge().compare(fetched(range(30)), fetched([*range(18), *range(200, 212)], V)) is Outcome.DIFFERENT
+    )
+
+
+def test_a_few_words_are_no_other_page_where_the_site_says_that_it_is_one():
+    short, reworded = fetched(range(200)), fetched([*range(192), *range(200, 212)], V)
+    judge, template = Judge(), range(100)
+    for page in range(20):
+        judge.learn(fetched([*template, *range(1000 + page * 50, 1050 + page * 50)], title=f"{page}"))
+    assert judge.compare(short, reworded) is Outcome.UNKNOWN
+    named = [replace(one, canonical=U) for one in (short, reworded)]
+    assert judge.compare(*named) is Outcome.SAME
+    assert judge.compare(short, named[1]) is Outcome.SAME  # it is that URL itself
+    far = fetched([*range(130), *range(300, 370)], V)
+    assert judge.compare(named[0], replace(far, canonical=U)) is Outcome.DIFFERENT
+    for title in "ab":  # a site that says so of every page
+        other = fetched([*template, *range(3000, 3050), ord(title)], title=title)
+        judge.learn(replace(other, canonical=U))
+    assert judge.compare(*named) is Outcome.UNKNOWN
 
 
 def test_other_titles_ask_for_more_likeness():
@@ -124,9 +151,10 @@ def ask(
     *,
     known_target: Known | None = None,
     both_linked: bool = True,
+    thorough: bool = False,
 ) -> tuple[Outcome, list[str]]:
     """Run an inquiry on a site that is a function of a URL and of how often it was asked for."""
-    inquiry = inquire(U, V, judge or Judge(), known, known_target, both_linked=both_linked)
+    inquiry = inquire(U, V, judge or Judge(), known, known_target, both_linked=both_linked, thorough=thorough)
     asked: list[str] = []
     at_hand: dict[str, Fetched] = {}
     wanted = next(inquiry)
@@ -156,6 +184,21 @@ def test_a_difference_counts_only_after_a_control_fetch():
         return fetched(range(100) if url == U else range(200, 300), url)
 
     assert ask(answer) == (Outcome.DIFFERENT, [V, U, U])
+
+
+def test_where_much_speaks_for_sameness_a_difference_counts_only_if_both_pages_stay_what_they_are():
+    def stable(url: str, nth: int) -> Fetched:
+        return fetched(range(100) if url == U else range(200, 300), url)
+
+    def changing(url: str, nth: int) -> Fetched:
+        return fetched(range(100) if url == U else range(200 + 200 * nth, 300 + 200 * nth), url)
+
+    assert ask(stable, thorough=True) == (Outcome.DIFFERENT, [V, U, U, V])
+    assert ask(changing, thorough=True) == (Outcome.UNKNOWN, [V, U, U, V])
+    assert ask(stable, thorough=True, known_target=logged(fetched(range(200, 300), V))) == (
+        Outcome.DIFFERENT,
+        [V, U, U],
+    )
 
 
 def test_a_page_that_differs_from_itself_says_nothing():
