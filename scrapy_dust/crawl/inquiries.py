@@ -22,7 +22,8 @@ from scrapy.utils.defer import deferred_from_coro
 
 from scrapy_dust.crawl.canaries import Canary
 from scrapy_dust.crawl.requests import OPT_OUT, TRIAL, is_rendered
-from scrapy_dust.dust.judging import Ask, Fetched, Judge, Outcome, inquire
+from scrapy_dust.dust.inquiry import Ask, inquire
+from scrapy_dust.dust.judging import Fetched, Judge, Outcome
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:

@@ -36,11 +36,11 @@ from scrapy_dust.dust.canonization import Canonizer
 from scrapy_dust.dust.evidence import Classes, LogEvidence
 from scrapy_dust.dust.judging import Outcome
 from scrapy_dust.dust.rules import LikelyParameter, LikelyRule, Rule, SubstringRule, pair_refines
-from scrapy_dust.dust.strata import in_strata
+from scrapy_dust.dust.strata import in_strata, template_of
 from scrapy_dust.dust.validation import Pair, Tally, Test, Trial, TrialParams, Verdict
 
-#: Examples against which one counterexample would be rare.
-_MUCH = 50
+#: Pairs of a rule and a path template that were the same, against which one that is not would be rare.
+_MANY = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +138,7 @@ class Campaign:
         self._fallen: set[Rule] = set()  # refuted in both directions
         self._examples: dict[Rule, dict[Outcome, list[tuple[str, str]]]] = {}
         self._fetches: Counter[Rule] = Counter()
+        self._same: dict[Rule, Counter[str]] = {}  # pairs, by path template
         self._told: list[Decision] | None = None
         self._begin()
 
@@ -199,12 +200,9 @@ class Campaign:
         cases = self._admitted()
         return lost_together(cases, doubt_for(len(cases), self.decided)) if cases else 0
 
-    def speaks_for(self, rule: Rule) -> bool:
-        """Whether so many pairs are examples of *rule* that a single one against it is to be looked at twice."""
-        current, passed = self._current, self._passed.get(rule)
-        if current is not None and current.rule == rule:
-            return current.trial.tally.positive >= _MUCH
-        return passed is not None and passed.total.positive >= _MUCH
+    def is_against_many(self, probe: Probe) -> bool:
+        """Whether so many pairs of its kind are the same that it would be strange if this one were not."""
+        return self._same[probe.rule][template_of(probe.pair.url)] >= _MANY
 
     def next_probe(self) -> Probe | None:
         """A pair to look at now; None when finished, or while answers to earlier probes are to come."""
@@ -225,6 +223,7 @@ class Campaign:
         self._fetches[rule] += fetches
         self._evidence.learn(pair.url, pair.target, outcome)
         self._examples.setdefault(rule, {}).setdefault(outcome, []).append((pair.url, pair.target))
+        self._same[rule][template_of(pair.url)] += outcome is Outcome.SAME
         current, passed = self._current, self._passed.get(rule)
         if current is not None and current.rule == rule:
             current.trial.record(pair, outcome, content)
@@ -260,6 +259,7 @@ class Campaign:
                 pairs = [pair for pair in pairs if pair.known is Outcome.SAME]
             agreeing = [(pair.url, pair.target) for pair in pairs if pair.known is Outcome.SAME]
             self._examples.setdefault(rule, {}).setdefault(Outcome.SAME, agreeing[:3])
+            self._same[rule] = Counter(template_of(url) for url, _ in agreeing)
             self._current = _OnTrial(rule, candidate, Trial(pairs, self._params), moved)
             return True
         return False

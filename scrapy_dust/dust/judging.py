@@ -3,13 +3,14 @@
 The papers compare sketches. That is what phase 1 does; a verdict needs more, since templates make different
 pages alike and a site's "not found" with status 200 is like every other:
 
-- shingles that many different pages of the site have are its template, and say nothing;
+- shingles that many different pages of the site have are its template, and say nothing. A few pages of one title
+  count once: where a page's parameters are on trial its variants are among the pages, and what they share is it;
 - what the site answers for a URL that cannot exist is no content: it proves nothing about a rule. Nor does what
   it suddenly shows where the log has different pages: a login, a consent page, a captcha;
 - a page that the log knows and that is not what it was says nothing: something may stand in front of it;
 - where hardly anything but template is left, only equal text is proof of sameness;
-- of a short page a few words are much, and a change of a few words in one place is no other page: it neither
-  proves nor refutes, unless the site itself says by rel=canonical that the two are one.
+- what the site itself says to be one page by rel=canonical is one, if title and text do not contradict;
+- of a short page a few words are much. Where many pairs like it are the same, a few words in one place refute nothing.
 
 Deviation: resemblance is exact (Jaccard of the shingle sets), not estimated from four min-hashes.
 """
@@ -17,7 +18,7 @@ Deviation: resemblance is exact (Jaccard of the shingle sets), not estimated fro
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -81,6 +82,8 @@ class Known:
 #: Pages to have seen before shingles are called template, and the share of them that must have it.
 _TEMPLATE_PAGES = 8
 _TEMPLATE_SHARE = 0.2
+#: Up to so many pages of one title may all be one page.
+_VARIANTS = 6
 #: Fewer shingles than this beside the template are too little to tell near-duplicates by.
 _LITTLE = 10
 #: Resemblance from which on two pages are the same: with equal titles, and whatever the titles.
@@ -94,8 +97,27 @@ _MARKED_PAGES, _MARKED_SHARE = 3, 0.5
 #: Strange answers that are kept to see whether others are like them.
 _STRANGE_KEPT = 64
 _EMPTY = "empty"
-#: Seconds in which a page is not expected to become another one.
-_SAME_TIME = 3600.0
+
+
+@dataclass(slots=True)
+class _Kind:
+    """The pages of one title."""
+
+    pages: int = 0
+    _having: Counter[int] = field(default_factory=Counter)  #: pages by shingle
+
+    def take(self, shingles: Iterable[int]) -> dict[int, int]:
+        """One page more. Gives what it adds to the pages counted, by shingle."""
+        self.pages += 1
+        added = {}
+        for shingle in shingles:
+            self._having[shingle] = having = self._having[shingle] + 1
+            added[shingle] = _counted(having) - _counted(having - 1)
+        return added
+
+
+def _counted(pages: int) -> int:
+    return min(pages, 1) if pages <= _VARIANTS else pages
 
 
 class Judge:
@@ -107,9 +129,10 @@ class Judge:
     def __init__(self, template: frozenset[int] = frozenset()) -> None:
         self._log_template = template
         self._seen: set[str] = set()
-        self._frequency: Counter[int] = Counter()
+        self._kinds: dict[str | None, _Kind] = {}  # by title
+        self._frequency: Counter[int] = Counter()  # pages by shingle, those of a kind as `_Kind` counts them
         self._marked: Counter[str] = Counter()
-        self._titles: dict[str, set[str | None]] = {}  # of the pages that say they are this URL
+        self._say_they_are: dict[str, set[str | None]] = {}  # URL → titles of the pages that say they are it
         self._template: Shingles = np.empty(0, dtype=np.uint64)
         self._nothing: list[Fetched] = []
         self._nothing_digests: set[str] = set()
@@ -127,10 +150,15 @@ class Judge:
         self._seen.add(page.text_digest)
         self._marked.update(page.marks)
         if page.canonical is not None:
-            self._titles.setdefault(page.canonical, set()).add(page.title)
-        self._frequency.update(page.shingles.tolist())
-        if len(self._seen) >= _TEMPLATE_PAGES:
-            least = max(3.0, _TEMPLATE_SHARE * len(self._seen))
+            self._say_they_are.setdefault(page.canonical, set()).add(page.title)
+        self._learn_template(page)
+
+    def _learn_template(self, page: Fetched) -> None:
+        kind = self._kinds.setdefault(page.title, _Kind())
+        self._frequency.update(kind.take(page.shingles.tolist()))
+        pages = sum(_counted(kind.pages) for kind in self._kinds.values())
+        if pages >= _TEMPLATE_PAGES:
+            least = max(3.0, _TEMPLATE_SHARE * pages)
             common = [shingle for shingle, count in self._frequency.items() if count >= least]
             self._template = np.array(sorted(common), dtype=np.uint64)
 
@@ -199,98 +227,27 @@ class Judge:
         resemblance = _jaccard(own, other, _least(url, target))
         if resemblance >= (_ALIKE if titles_agree else _ALIKE_UNTITLED):
             return Outcome.SAME
-        if not titles_agree or resemblance < _AKIN:
-            return Outcome.DIFFERENT
-        if alike and url.url != target.url and self._say_they_are_one(url, target):
-            return Outcome.SAME
-        return Outcome.UNKNOWN if _differ_in_one_place(own, other) else Outcome.DIFFERENT
+        said = alike and resemblance >= _AKIN and self._say_they_are_one(url, target)
+        return Outcome.SAME if said else Outcome.DIFFERENT
+
+    def differ_in_one_place(self, url: Fetched, target: Fetched) -> bool:
+        """Whether all that is different is as much as a few words are, in pages that have most in common."""
+        own, other = self._content(url), self._content(target)
+        if url.title != target.title or _jaccard(own, other, _least(url, target)) < _AKIN:
+            return False
+        return max(len(np.setdiff1d(own, other)), len(np.setdiff1d(other, own))) <= _ONE_PLACE
 
     def _say_they_are_one(self, url: Fetched, target: Fetched) -> bool:
         """Not where pages of other titles say that they are that URL, too: then it is the site's way with all."""
-        return url.own_url == target.own_url and len(self._titles.get(url.own_url, ())) <= 1
+        if url.url == target.url or url.own_url != target.own_url:
+            return False
+        return len(self._say_they_are.get(url.own_url, ())) <= 1
 
     def _content(self, page: Fetched) -> Shingles:
         if not len(self._template):
             return page.shingles
         content: Shingles = page.shingles[~np.isin(page.shingles, self._template, assume_unique=True)]
         return content
-
-
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """A page that an inquiry wants."""
-
-    url: str
-    again: bool = False  #: a new fetch, even if the page is at hand
-    beside: bool = False  #: not this page, but what the site answers beside it where nothing can be
-
-
-def inquire(
-    url: str,
-    target: str,
-    judge: Judge,
-    known: Known | None = None,
-    known_target: Known | None = None,
-    *,
-    both_linked: bool = False,
-    thorough: bool = False,
-) -> Generator[Ask, Fetched, Outcome]:
-    """Find out what the pair says, with as few fetches as it takes: one where the log knows *url*'s text.
-
-    A difference counts only when the log or a control fetch shows that *url* is not different from itself, and when the
-    site does not answer likewise for what cannot exist beside a target that a rule made up.
-    *both_linked*: a crawl meets both. Then a page and a "not found" with status 200 are different: the page
-    would be lost if the other were fetched first, for nobody sees it fail.
-    *thorough*: so much speaks for the two being one page that *target* is to be no other at a second look, either.
-    """
-    there = yield Ask(target)
-    if not there.answered:
-        return Outcome.UNKNOWN if there.is_refusal and there.status != 500 else Outcome.UNFETCHABLE
-    if judge.is_in_the_way(there, known_target):
-        return Outcome.UNKNOWN
-    if there.final_url == url and target != url and not judge.is_nothing(there):
-        return Outcome.SAME
-    if known is not None and known.text_digest == there.text_digest and not judge.is_nothing(there):
-        return Outcome.SAME
-    here = yield Ask(url)
-    if not here.answered or judge.is_in_the_way(here, known):
-        return Outcome.UNKNOWN
-    if both_linked and judge.is_nothing(here) is not judge.is_nothing(there):
-        return Outcome.DIFFERENT
-    outcome = judge.compare(here, there)
-    if outcome is not Outcome.DIFFERENT:
-        return outcome
-    return (yield from _confirm(here, there, judge, known, known_target, both_linked, thorough))
-
-
-def _confirm(
-    here: Fetched,
-    there: Fetched,
-    judge: Judge,
-    known: Known | None,
-    known_target: Known | None,
-    both_linked: bool,
-    thorough: bool,
-) -> Generator[Ask, Fetched, Outcome]:
-    """What stays of a difference when its pages are looked at again."""
-    url, target = here.url, there.url
-    # Where the crawl has seen the very same text, that is the control; but not for a target fetched on another day.
-    seen_before = _is_what_was_seen(here, known) and here.at >= there.at - _SAME_TIME
-    control = here if seen_before else (yield Ask(url, again=True))
-    if not control.answered or judge.compare(here, control) is not Outcome.SAME:
-        return Outcome.UNKNOWN
-    if not both_linked and is_like(there, (yield Ask(target, beside=True))):
-        # Either a "not found" of this part of the site alone, or a page that any name leads to.
-        return Outcome.UNKNOWN
-    if thorough and not _is_what_was_seen(there, known_target):
-        again = yield Ask(target, again=True)
-        if not again.answered or judge.compare(there, again) is not Outcome.SAME:
-            return Outcome.UNKNOWN
-    return judge.compare(control, there)
-
-
-def _is_what_was_seen(page: Fetched, known: Known | None) -> bool:
-    return known is not None and known.text_digest == page.text_digest
 
 
 def is_like(page: Fetched, other: Fetched) -> bool:
@@ -304,11 +261,6 @@ def is_like(page: Fetched, other: Fetched) -> bool:
 
 def _resemblance(page: Fetched, other: Fetched) -> float:
     return _jaccard(page.shingles, other.shingles, _least(page, other))
-
-
-def _differ_in_one_place(a: Shingles, b: Shingles) -> bool:
-    """Whether the difference is one that a few words make in a text of any length."""
-    return max(len(np.setdiff1d(a, b, True)), len(np.setdiff1d(b, a, True))) <= _ONE_PLACE
 
 
 def _least(page: Fetched, other: Fetched) -> np.uint64 | None:

@@ -18,7 +18,8 @@ from dataclasses import dataclass, field
 from scrapy_dust.crawl_log.hiding import is_hidden
 from scrapy_dust.dust.campaign import Campaign, Probe
 from scrapy_dust.dust.evidence import LogEvidence
-from scrapy_dust.dust.judging import Ask, Fetched, Judge, Known, Outcome, inquire
+from scrapy_dust.dust.inquiry import Ask, inquire
+from scrapy_dust.dust.judging import Fetched, Judge, Known, Outcome
 from scrapy_dust.trials.journal import ProbeJournal
 from scrapy_dust.trials.limits import Limits
 from scrapy_dust.trials.surveying import Kind, SiteSurvey, Wanted, nonsense_beside, survey
@@ -196,7 +197,7 @@ class SiteTrials:
             known,
             there,
             both_linked=there is not None,
-            thorough=self.campaign.speaks_for(probe.rule),
+            thorough=self.campaign.is_against_many(probe),
         )
         self._step(_Inquiry(probe, steps), next(steps))
 

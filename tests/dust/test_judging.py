@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_dust.dust.judging import Ask, Fetched, Judge, Known, Outcome, inquire
+from scrapy_dust.dust.inquiry import Ask, inquire
+from scrapy_dust.dust.judging import Fetched, Judge, Known, Outcome
 
 U, V = "http://a.example/u", "http://a.example/v"
 
@@ -82,22 +83,12 @@ def test_near_duplicates_are_the_same_page():
     assert Judge().compare(fetched(range(100)), fetched(range(25, 100))) is Outcome.DIFFERENT
 
 
-def test_a_few_words_in_one_place_of_a_short_page_prove_nothing():
-    """They are shingles enough to make two pages of it, were the page longer by nothing."""
-    short, reworded = fetched(range(95)), fetched([*range(85), *range(200, 215)], V)
-    assert Judge().compare(short, reworded) is Outcome.UNKNOWN
-    assert Judge().compare(short, replace(reworded, title="S")) is Outcome.DIFFERENT
-    assert (
-        Judge().compare(fetched(range(30)), fetched([*range(18), *range(200, 212)], V)) is Outcome.DIFFERENT
-    )
-
-
-def test_a_few_words_are_no_other_page_where_the_site_says_that_it_is_one():
+def test_a_part_of_a_short_page_is_no_other_page_where_the_site_says_that_it_is_one():
     short, reworded = fetched(range(200)), fetched([*range(192), *range(200, 212)], V)
     judge, template = Judge(), range(100)
     for page in range(20):
         judge.learn(fetched([*template, *range(1000 + page * 50, 1050 + page * 50)], title=f"{page}"))
-    assert judge.compare(short, reworded) is Outcome.UNKNOWN
+    assert judge.compare(short, reworded) is Outcome.DIFFERENT
     named = [replace(one, canonical=U) for one in (short, reworded)]
     assert judge.compare(*named) is Outcome.SAME
     assert judge.compare(short, named[1]) is Outcome.SAME  # it is that URL itself
@@ -106,7 +97,7 @@ def test_a_few_words_are_no_other_page_where_the_site_says_that_it_is_one():
     for title in "ab":  # a site that says so of every page
         other = fetched([*template, *range(3000, 3050), ord(title)], title=title)
         judge.learn(replace(other, canonical=U))
-    assert judge.compare(*named) is Outcome.UNKNOWN
+    assert judge.compare(*named) is Outcome.DIFFERENT
 
 
 def test_other_titles_ask_for_more_likeness():
@@ -132,6 +123,23 @@ def test_of_pages_that_are_hardly_more_than_template_only_equal_text_is_proof():
     assert judge.compare(here, fetched([*template, 1, 3])) is Outcome.UNKNOWN
     assert judge.compare(here, fetched([*template, 1, 3], title="S")) is Outcome.DIFFERENT
     assert judge.compare(here, fetched([*template, 1, 2], V)) is Outcome.SAME
+
+
+def test_variants_of_one_page_do_not_make_a_template_of_it():
+    judge = Judge()
+    for page in range(12):
+        judge.learn(fetched(range(1000 + page * 100, 1100 + page * 100), title=f"page {page}"))
+    for variant in range(6):
+        judge.learn(fetched([*range(97), 500 + variant], f"{U}{variant}"))
+    assert judge.compare(fetched(range(100)), fetched(range(3, 103))) is Outcome.SAME
+
+
+def test_where_all_pages_have_one_title_their_template_is_known_by_their_texts():
+    judge, template = Judge(), range(1000, 1400)
+    for page in range(20):
+        judge.learn(fetched([*template, *range(page * 15, page * 15 + 15)], title=None if page % 2 else "T"))
+    here, there = fetched([*template, *range(500, 515)]), fetched([*template, *range(600, 615)])
+    assert judge.compare(here, there) is Outcome.DIFFERENT
 
 
 def test_many_copies_of_one_page_do_not_make_a_template_of_it():
@@ -186,7 +194,17 @@ def test_a_difference_counts_only_after_a_control_fetch():
     assert ask(answer) == (Outcome.DIFFERENT, [V, U, U])
 
 
-def test_where_much_speaks_for_sameness_a_difference_counts_only_if_both_pages_stay_what_they_are():
+def test_where_many_pairs_are_the_same_a_few_words_in_one_place_refute_nothing():
+    """Of a short page they are much: shingles enough to make two pages of it."""
+    short, reworded = fetched(range(95)), fetched([*range(85), *range(200, 215)], V)
+    answers = {U: short, V: reworded}
+    assert ask(lambda url, nth: answers[url]) == (Outcome.DIFFERENT, [V, U, U])
+    assert ask(lambda url, nth: answers[url], thorough=True) == (Outcome.UNKNOWN, [V, U, U])
+    answers[V] = replace(reworded, title="S")
+    assert ask(lambda url, nth: answers[url], thorough=True) == (Outcome.DIFFERENT, [V, U, U, V])
+
+
+def test_where_many_pairs_are_the_same_a_difference_counts_only_if_both_pages_stay_what_they_are():
     def stable(url: str, nth: int) -> Fetched:
         return fetched(range(100) if url == U else range(200, 300), url)
 
