@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import xxhash
 from scrapy import Request
-from w3lib.url import canonicalize_url
 
 from scrapy_dust.crawl.requests import runs_scripts
 from scrapy_dust.crawl.rules import CrawlRules
+from scrapy_dust.crawl.scrapys_keys import as_compared
 from scrapy_dust.dust.blame import at_work
 from scrapy_dust.dust.rules import Rule
 from scrapy_dust.rule_book.entries import rule_id
@@ -55,9 +55,9 @@ class Filtering:
     def _asked(self, request: Request, key: bytes) -> int:
         if self._rules.canonize(request.url) == request.url:
             return int.from_bytes(key[:8], "big")
-        # As Scrapy's own fingerprinter compares URLs. A whole fingerprint would cost as much again.
-        as_compared = canonicalize_url(request.url, keep_fragments=runs_scripts(request))
-        return _hash(request.method + as_compared)
+        # A whole fingerprint would cost as much again.
+        compared = as_compared(request.url, keep_fragments=runs_scripts(request))
+        return _hash(request.method + compared)
 
     def fetched(self, request: Request, key: bytes) -> None:
         """*request* is let through, and is the one of its class that is named from now on."""

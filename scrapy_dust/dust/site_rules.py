@@ -1,11 +1,13 @@
 """The rules of one site, ready for many URLs: which of them can apply is seen from the URL's words.
 
 A substring rule replaces whole tokens, and a parameter's name stands between separators. So a rule whose α or
-name has a word (a run of letters and digits) changes only URLs that have this word among theirs. One word of
-each rule, the rarest, is looked up; a URL costs one pass that finds its words, however many rules there are.
+name has a word (a run of letters and digits) changes only URLs that have this word among theirs, and a rule with
+two words in a row only those that have the two in a row. One word of each rule, the rarest, is looked up, or two,
+where several rules would share the one; a URL costs one pass that finds its words, however many rules there are.
 
-What a rule makes of a URL has words of that URL and of β, or the value, and no others: where it applies, no
-two words grow together. So the URL need not be looked at again after a rule has changed it.
+Rules that share what is looked up are told apart by their texts: a rule changes only URLs that contain its α, or
+its name with an equals sign. Where a URL has not even the shortest of several such texts, of which the one is
+part of the other, it has none of them.
 
 Nothing here decides what a rule does. Candidates are tried with the rule's own `apply`, in the rules' order,
 and a rule that is passed over would have changed nothing.
@@ -14,16 +16,22 @@ and a rule that is passed over would have changed nothing.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Sequence
+from itertools import pairwise
 
 from scrapy_dust.dust.rules import ParameterRule, Rule, SubstringRule
 
 Step = tuple[Rule, str, str]
 Word = bytes
+#: What is looked up for a rule: a word, or two in a row.
+Key = Word | tuple[Word, Word]
 
 #: In the URLs of most sites. Only speed depends on it.
 _COMMON = (b"http", b"https", b"www")
+
+#: Rules that share a word without having to be looked up by two; and that are compared with each other.
+_FEW, _MANY = 4, 256
 
 # Letters and digits stay, all else becomes a space. A regular expression takes four times as long.
 _SPACED = bytes(byte if chr(byte).isascii() and chr(byte).isalnum() else 32 for byte in range(256))
@@ -41,41 +49,27 @@ class SiteRules:
         self._rules = tuple(rules)
         #: What a URL must contain for the rule in this place to change it: quicker to see than to apply the rule.
         self._literals = tuple(_literal(rule) for rule in self._rules)
-        #: Word → the places of the rules to try where a URL has it.
-        self._by_word = _by_rarest_word(self._rules, {*_COMMON, *words_of(site)})
-        self._words = set(self._by_word)
-        self._literals_by_word = {
-            word: tuple(self._literals[place] for place in places) for word, places in self._by_word.items()
-        }
+        by_key = _by_rarest_key(self._rules, {*_COMMON, *words_of(site)})
+        #: Places of rules → those of further ones whose literals contain theirs.
+        self._within: dict[int, tuple[int, ...]] = {}
+        #: Key → the places of the rules to look for where a URL has it, but for those in `_within`.
+        self._by_key = {key: self._shortest(places) for key, places in by_key.items()}
+        self._has_pairs = any(isinstance(key, tuple) for key in by_key)
         #: Without a word to look up (a slash at the end, say), tried on every URL.
         self._wordless = tuple(place for place, rule in enumerate(self._rules) if not _words_needed(rule))
 
-    def candidates(self, url: str) -> Sequence[int]:
-        """The places of the rules that may come to change *url*, ascending; none where no rule applies to it."""
-        found = self._words.intersection(words_of(url))
-        if not (self._begins_at(found, url) or (self._wordless and self._begins(url))):
-            return ()
-        if len(found) == 1 and not self._wordless:
-            return self._by_word[found.pop()]
-        return self._with(self._wordless, found)
-
-    def _begins_at(self, words: set[Word], url: str) -> bool:
-        for word in words:
-            for literal in self._literals_by_word[word]:
-                if literal in url:
-                    return True
-        return False
-
-    def _begins(self, url: str) -> bool:
-        return any(self._rules[place].apply(url) != url for place in self._wordless)
-
-    def apply(
-        self, url: str, candidates: Sequence[int], passes: int, steps: list[Step] | None = None
-    ) -> tuple[str, bool]:
+    def apply(self, url: str, passes: int, steps: list[Step] | None = None) -> tuple[str, bool]:
         """What the rules make of *url*, and whether a pass was reached that changed nothing.
 
         Each change is added to *steps*: the rule, the form before, and the form after.
         """
+        candidates = self._candidates(url)
+        if candidates:
+            candidates = self._and_wordless(candidates)
+        elif self._begins_without_a_word(url):
+            candidates = self._wordless
+        else:
+            return url, True
         form = url
         for _ in range(passes):
             before, at = form, 0
@@ -90,31 +84,61 @@ class SiteRules:
                     if steps is not None:
                         steps.append((rule, form, after))
                     form = after
-                    new = _words_made(rule, form)
-                    if not self._words.isdisjoint(new):
-                        candidates = self._with(candidates, new)
-                        at = bisect_right(candidates, place)
+                    candidates = self._and_wordless(self._candidates(form))
+                    at = bisect_right(candidates, place)
             if form == before:
                 return form, True
         return form, False
 
-    def _with(self, candidates: Iterable[int], words: Iterable[Word]) -> list[int]:
-        found = set(candidates)
-        for word in self._words.intersection(words):
-            found.update(self._by_word[word])
+    def _candidates(self, url: str) -> Sequence[int]:
+        """The places of the rules with words that may change *url* as it is, ascending."""
+        words, by_key, literals = words_of(url), self._by_key, self._literals
+        keys: Collection[Key] = by_key.keys() & words
+        if self._has_pairs:
+            keys |= by_key.keys() & pairwise(words)
+        found = [place for key in keys for place in by_key[key] if literals[place] in url]
+        if self._within:
+            found += [further for place in found for further in self._within.get(place, ())]
         return sorted(found)
 
+    def _and_wordless(self, candidates: Sequence[int]) -> Sequence[int]:
+        return sorted((*candidates, *self._wordless)) if self._wordless else candidates
 
-def _by_rarest_word(rules: Sequence[Rule], common: set[Word]) -> dict[Word, tuple[int, ...]]:
+    def _begins_without_a_word(self, url: str) -> bool:
+        return any(self._rules[place].apply(url) != url for place in self._wordless)
+
+    def _shortest(self, places: Sequence[int]) -> tuple[int, ...]:
+        """Those of *places* whose literals contain no other's; the others are put in `_within`."""
+        if len(places) == 1 or len(places) > _MANY:
+            return tuple(places)
+        shortest: dict[int, list[int]] = {}
+        for place in sorted(places, key=lambda place: len(self._literals[place])):
+            literal = self._literals[place]
+            part = next((other for other in shortest if self._literals[other] in literal), None)
+            if part is None:
+                shortest[place] = []
+            else:
+                shortest[part].append(place)
+        self._within.update({place: tuple(others) for place, others in shortest.items() if others})
+        return tuple(shortest)
+
+
+def _by_rarest_key(rules: Sequence[Rule], common: set[Word]) -> dict[Key, list[int]]:
     """Rarest: not in *common*, then in the fewest rules, then the longest."""
     needed = [_words_needed(rule) for rule in rules]
-    count = Counter(word for words in needed for word in words)
-    chosen: dict[Word, tuple[int, ...]] = {}
+    count = Counter(word for words in needed for word in set(words))
+    chosen: defaultdict[Key, list[int]] = defaultdict(list)
     for place, words in enumerate(needed):
         if words:
-            word = min(words, key=lambda word: (word in common, count[word], -len(word), word))
-            chosen[word] = (*chosen.get(word, ()), place)
-    return chosen
+            chosen[min(words, key=lambda word: (word in common, count[word], -len(word), word))].append(place)
+    shared = [key for key, places in chosen.items() if len(places) > _FEW or key in common]
+    pairs = Counter(pair for key in shared for place in chosen[key] for pair in set(pairwise(needed[place])))
+    for key in shared:
+        for place in chosen.pop(key):
+            in_a_row = list(pairwise(needed[place]))
+            rarest = min(in_a_row, key=lambda pair: (pairs[pair], pair)) if in_a_row else key
+            chosen[rarest].append(place)
+    return dict(chosen)
 
 
 def _literal(rule: object) -> str:
@@ -123,19 +147,10 @@ def _literal(rule: object) -> str:
     return f"{rule.name}=" if isinstance(rule, ParameterRule) else ""
 
 
-def _words_needed(rule: object) -> set[Word]:
-    """Words without which *rule* changes no URL; empty where none is known."""
+def _words_needed(rule: object) -> list[Word]:
+    """Words, in a row, without which *rule* changes no URL; empty where none is known."""
     if isinstance(rule, SubstringRule):
-        return set(words_of(rule.alpha))
+        return words_of(rule.alpha)
     if isinstance(rule, ParameterRule):
-        return set(words_of(rule.name))
-    return set()
-
-
-def _words_made(rule: object, form: str) -> list[Word]:
-    """The words that *form*, just made by *rule*, can have and the form before had not."""
-    if isinstance(rule, SubstringRule):
-        return words_of(rule.beta)
-    if isinstance(rule, ParameterRule):
-        return words_of(rule.value) if rule.value else []
-    return words_of(form)
+        return words_of(rule.name)
+    return []

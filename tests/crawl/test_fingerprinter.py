@@ -15,10 +15,10 @@ from scrapy.http import JsonRequest
 from scrapy.utils import trackref
 from scrapy.utils.request import RequestFingerprinter, fingerprint
 from scrapy.utils.test import get_crawler
-from w3lib.url import safe_url_string
+from w3lib.url import canonicalize_url, safe_url_string
 
 from scrapy_dust import DustRequestFingerprinter
-from scrapy_dust.crawl.scrapys_keys import _SAFE, are_known, as_requested, scrapys_key
+from scrapy_dust.crawl.scrapys_keys import _COMPARED, _SAFE, are_known, as_compared, as_requested, scrapys_key
 from scrapy_dust.dust.rules import ParameterRule, SubstringRule
 from tests.crawl.crawling import QUIET, write_rules
 from tests.strategies import scraps, urls
@@ -144,6 +144,25 @@ safe = st.text("aZ0/._~=&?;,+:@%!-", max_size=12)
 def test_what_is_taken_for_safe_is_safe(url):
     assume(_SAFE.fullmatch(url))
     assert safe_url_string(url) == url == safe_url_string(url, "cp1252")
+
+
+compared = st.from_regex(_COMPARED, fullmatch=True) | st.builds(
+    "http://{}/{}".format, st.text("a0.-:", max_size=5), st.text("aZ0/._~=&?%-", max_size=8)
+)
+several_parameters = st.lists(st.text("aB0_-", min_size=1, max_size=2), min_size=2, max_size=4).map(
+    lambda names: "http://a.test/?" + "&".join(f"{name}={number % 2}" for number, name in enumerate(names))
+)
+
+
+@settings(max_examples=500)
+@given(compared | several_parameters, st.booleans())
+def test_a_url_is_compared_as_scrapy_compares_it(url, keep_fragments):
+    try:
+        expected = canonicalize_url(url, keep_fragments=keep_fragments)
+    except ValueError:
+        expected = None
+    assume(expected is not None)
+    assert as_compared(url, keep_fragments=keep_fragments) == expected
 
 
 def test_a_page_that_a_renderer_fetches_is_canonized_where_the_renderer_looks(ours):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from scrapy_dust.dust.canonization import Canonizer, Step
@@ -19,7 +19,9 @@ many_rules = st.lists(rules() | substring_rules("ab1/.", 3), max_size=12)
 passes = st.integers(0, 4)
 
 
-def literally(of_site: Sequence[Rule], url: str, passes: int) -> tuple[list[Step], bool]:
+def literally(
+    of_site: Sequence[Rule], url: str, passes: int, *, anywhere: bool = False
+) -> tuple[list[Step], bool]:
     """Every rule on every form, parameters first: the steps, and whether the form is taken."""
     ordered = [rule for rule in of_site if isinstance(rule, ParameterRule)]
     ordered += [rule for rule in of_site if isinstance(rule, SubstringRule)]
@@ -32,7 +34,7 @@ def literally(of_site: Sequence[Rule], url: str, passes: int) -> tuple[list[Step
                 steps.append(Step(rule, form, after))
                 form = after
         if form == before:
-            return steps, form == url or site_of(form) == SITE
+            return steps, form == url or anywhere or site_of(form) == SITE
     return steps, False
 
 
@@ -56,6 +58,19 @@ def test_rules_made_ready_do_what_all_of_them_do_one_by_one(of_site, several, pa
         assert ready.canonize(url) == final
         assert ready.forms(url) == (url, *(step.after for step in steps))
         assert ready.explain(url) == (tuple(steps) if final != url else ())
+
+
+crowd = st.lists(substring_rules("ab/", 5) | rules(), min_size=6, max_size=60, unique=True)
+
+
+@settings(max_examples=100, suppress_health_check=[HealthCheck.data_too_large, HealthCheck.too_slow])
+@given(crowd, st.lists(scraps("ab/", 12), min_size=1, max_size=4), passes)
+def test_so_do_many_rules_that_share_their_words(of_site, texts, passes):
+    ready = Canonizer({SITE: of_site}, lambda _: SITE, passes)
+    for text in texts:
+        steps, taken = literally(of_site, text, passes, anywhere=True)
+        assert ready.canonize(text) == (steps[-1].after if steps and taken else text)
+        assert ready.forms(text) == (text, *(step.after for step in steps))
 
 
 def test_a_rule_of_a_kind_that_is_not_known_here_is_tried_on_every_url():
