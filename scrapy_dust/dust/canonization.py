@@ -63,7 +63,10 @@ class Canonizer:
         rules = self._ready.get(site) or self._make_ready(site)
         if rules is None:
             return url
-        form, is_settled = rules.apply(url, self._passes)
+        candidates = rules.candidates(url)
+        if not candidates:
+            return url
+        form, is_settled = rules.apply(url, candidates, self._passes)
         return form if is_settled and (form == url or self._site_of(form) == site) else url
 
     def covers(self, url: str) -> bool:
@@ -100,7 +103,7 @@ class Canonizer:
         steps: list[site_rules.Step] = []
         rules = self._make_ready(self._site_of(url))
         if rules is not None:
-            rules.apply(url, self._passes, steps)
+            rules.apply(url, rules.candidates(url), self._passes, steps)
         return steps
 
     def _make_ready(self, site: str | None) -> SiteRules | MixedRules | None:

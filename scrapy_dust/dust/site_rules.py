@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 from scrapy_dust.dust.rules import ParameterRule, Rule, SubstringRule
@@ -58,18 +58,19 @@ class SiteRules:
         #: Without a word to look up (a slash at the end, say), tried on every URL.
         self._wordless = tuple(place for place, rule in enumerate(self._rules) if not _words_needed(rule))
 
-    def apply(self, url: str, passes: int, steps: list[Step] | None = None) -> tuple[str, bool]:
-        """What the rules make of *url*, and whether a pass was reached that changed nothing.
+    def candidates(self, url: str) -> Sequence[int]:
+        """The places of the rules that may change *url* as it is, ascending; none where no rule applies to it."""
+        candidates = self._with_words(url)
+        if not self._wordless:
+            return candidates
+        return self._and_wordless(candidates) if candidates or self._begins_without_a_word(url) else ()
 
-        Each change is added to *steps*: the rule, the form before, and the form after.
+    def apply(
+        self, url: str, candidates: Sequence[int], passes: int, steps: list[Step] | None = None
+    ) -> tuple[str, bool]:
+        """What the rules make of *url*, whose *candidates* are given, and whether a pass was reached that changed
+        nothing. Each change is added to *steps*: the rule, the form before, and the form after.
         """
-        candidates = self._candidates(url)
-        if candidates:
-            candidates = self._and_wordless(candidates)
-        elif self._begins_without_a_word(url):
-            candidates = self._wordless
-        else:
-            return url, True
         form = url
         for _ in range(passes):
             before, at = form, 0
@@ -84,16 +85,16 @@ class SiteRules:
                     if steps is not None:
                         steps.append((rule, form, after))
                     form = after
-                    candidates = self._and_wordless(self._candidates(form))
+                    candidates = self._and_wordless(self._with_words(form))
                     at = bisect_right(candidates, place)
             if form == before:
                 return form, True
         return form, False
 
-    def _candidates(self, url: str) -> Sequence[int]:
-        """The places of the rules with words that may change *url* as it is, ascending."""
+    def _with_words(self, url: str) -> Sequence[int]:
+        """The candidates among the rules with words."""
         words, by_key, literals = words_of(url), self._by_key, self._literals
-        keys: Collection[Key] = by_key.keys() & words
+        keys: set[Key] = by_key.keys() & words
         if self._has_pairs:
             keys |= by_key.keys() & pairwise(words)
         found = [place for key in keys for place in by_key[key] if literals[place] in url]
