@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 
 from scrapy_dust.crawl_log.fields import visit_of
-from scrapy_dust.dust.campaign import Campaign, candidates_of
+from scrapy_dust.dust.campaign import Campaign
 from scrapy_dust.dust.canonization import Canonizer
 from scrapy_dust.dust.evidence import LogEvidence
 from scrapy_dust.dust.judging import Outcome
@@ -67,7 +67,7 @@ def replay(path: Path, urls: int) -> Iterator[str]:
             visits.append(visit_of(record))
     site = site_of(visits[0].url)
     assert site is not None
-    mined = mine_site(site, visits, DustSettings(), redirects_count=True)
+    mined = mine_site(site, visits, DustSettings(learner="dustbuster"), redirects_count=True)
     bare = SiteLog([Page(page.url) for page in mined.log.pages])
     sized = SiteLog([Page(page.url, size=page.size) for page in mined.log.pages])
     yield f"## A real crawl: the first {urls:,} URLs of {path.parent.name}"
@@ -88,7 +88,7 @@ def _conducted(mined: Mined, log: SiteLog, params: TrialParams, answers: Answers
     urls = [page.url for page in log.pages]
     random.Random(0).shuffle(urls)
     campaign = Campaign(
-        candidates_of(mined.elimination.kept, mined.parameters),
+        mined.candidates(),
         LogEvidence(log, urls),
         params,
         site=mined.site,

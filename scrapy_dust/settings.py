@@ -338,6 +338,11 @@ class DustSettings:
         _mapping,
         'What validation\'s requests for pages that a browser rendered have in their meta, such as `{"splash": {"args": {"wait": 1}}}`. Default: only what asks for the browser.',
     )
+    learner: str = _setting(
+        "both",
+        _choice("both", "dustbuster", "dust"),
+        "Who finds rules: `dustbuster` (substring and parameter rules, as the papers have them), `dust` (guarded edits, ours), or `both`. All of it is validated.",
+    )
     similar: str = _setting(
         "auto",
         _choice("auto", "sketch", "size", "none"),

@@ -59,6 +59,11 @@ class Command(ScrapyCommand):
             help="stop after phase 1 (likely) or 2 (kept) and print the rules; nothing is fetched or written",
         )
         group.add_argument(
+            "--learner",
+            choices=("both", "dustbuster", "dust"),
+            help="who finds rules: the papers' phases, ours, or both (DUST_LEARNER); all of it is validated",
+        )
+        group.add_argument(
             "--no-validate", action="store_true", help="fetch nothing: accept what the log alone proves"
         )
         group.add_argument("--budget", metavar="N", help="fetches to spend at most (DUST_VALIDATION_BUDGET)")

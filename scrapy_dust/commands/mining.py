@@ -51,6 +51,8 @@ def job_of(project: Settings, logs: Sequence[str], opts: argparse.Namespace) -> 
     settings = DustSettings.from_settings(
         project,
         validation_budget=opts.budget,
+        # What the phases print is the papers'.
+        learner=opts.learner if opts.phase == "valid" else "dustbuster",
         # As typed: relative to where one is, not to the project.
         rules=[opts.rules if is_uri(opts.rules) else str(Path(opts.rules).absolute())]
         if opts.rules
@@ -93,7 +95,7 @@ class Job:
             progress.say(f"not read: {found.unreadable - len(found.named)} more lines.")
         if found.passed_over:
             progress.say(f"passed over: {found.passed_over} lines that show no page, such as POST requests.")
-        # What the phases print is the papers': of pages alone. For rules to live by, redirects are evidence too.
+        # The papers' phases are of pages alone. For rules to live by, redirects are evidence too.
         mined = list(mine(found.visits, self.settings, progress, redirects_count=opts.phase == "valid"))
         if opts.phase != "valid":
             _print_rules(mined, opts.phase, as_json=opts.json)
@@ -190,6 +192,7 @@ def _print_result(
         "likely": sum(len(one.likely) for one in mined),
         "kept": sum(len(one.elimination.kept) for one in mined),
         "parameters": sum(len(one.parameters) for one in mined),
+        "edits": sum(len(one.edits) for one in mined),
         "valid": len(valid),
         "refuted": sum(one.verdict is Verdict.REFUTED for _, one in decisions),
         "undecided": sum(one.verdict is Verdict.UNDECIDED for _, one in decisions)
@@ -209,8 +212,8 @@ def _print_result(
         print(table(heads, rows, right=set(range(3, len(heads)))))
         print()
     print(
-        "{pages} pages of {sites} sites: {likely} likely rules, {kept} kept, {parameters} parameters; "
-        "{valid} valid, {refuted} refuted, {undecided} undecided, {redundant} redundant; {fetches} fetches.".format(
+        "{pages} pages of {sites} sites: {likely} likely rules, {kept} kept, {parameters} parameters, "
+        "{edits} edits; {valid} valid, {refuted} refuted, {undecided} undecided, {redundant} redundant; {fetches} fetches.".format(
             **summary
         )
     )

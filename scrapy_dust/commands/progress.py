@@ -32,7 +32,7 @@ class Progress(Reporter):
         seconds = sum(mined.seconds.values())
         self.say(
             f"{mined.site}: {len(mined.log.pages)} pages, {len(mined.likely)} likely rules, "
-            f"{len(mined.elimination.kept)} kept, {len(mined.parameters)} parameters ({seconds:.1f} s)"
+            f"{len(mined.elimination.kept)} kept, {len(mined.parameters)} parameters, {len(mined.edits)} edits ({seconds:.1f} s)"
         )
 
     def probing(self, fetches: int, budget: int, decided: int, remaining: int) -> None:

@@ -33,6 +33,9 @@ from scrapy_dust.dust.admission import (
     next_to_prove,
 )
 from scrapy_dust.dust.canonization import Canonizer
+from scrapy_dust.dust.edits.edit import Edit
+from scrapy_dust.dust.edits.mining import LikelyEdit
+from scrapy_dust.dust.edits.operation import ANY
 from scrapy_dust.dust.evidence import Classes, LogEvidence
 from scrapy_dust.dust.judging import Outcome
 from scrapy_dust.dust.rules import LikelyParameter, LikelyRule, Rule, SubstringRule, pair_refines
@@ -78,12 +81,19 @@ def candidates_of(
     likely: Iterable[LikelyRule],
     parameters: Iterable[LikelyParameter],
     accepted: Iterable[tuple[Rule, int]] = (),
+    edits: Iterable[LikelyEdit] = (),
 ) -> list[Candidate]:
     """What is worth a trial, in the order to try it: accepted rules, then by descending support."""
     found = [Candidate((one.rule, one.rule.reversed()), one.support) for one in likely]
     found += [Candidate(one.rules, one.support) for one in parameters]
+    found += [Candidate(_directions(one.rule), one.support) for one in edits]
     known = [Candidate((rule,), support, accepted=True) for rule, support in accepted]
     return known + sorted(found, key=lambda one: -one.support)
+
+
+def _directions(rule: Rule) -> tuple[Rule, ...]:
+    # Edits lead to the smaller of two forms; only the papers' rules mean both directions.
+    return (rule, rule.reversed()) if isinstance(rule, SubstringRule) else (rule,)
 
 
 @dataclass(slots=True)
@@ -269,8 +279,13 @@ class Campaign:
 
     def _merged(self, classes: Classes, rule: Rule, moved: dict[str, str]) -> list[Pair]:
         """What *rule* makes one, in the order to draw it, without what shows no page under either URL."""
+        marks = any(isinstance(one, Edit) and not one.leads_to_urls for one in (*self._accepted, rule))
         pairs = [
-            pair for pair in classes.merged(moved) if pair.looked_at or pair.known is not Outcome.UNKNOWN
+            pair
+            for pair in classes.merged(moved)
+            if (pair.looked_at or pair.known is not Outcome.UNKNOWN)
+            # A key with a mark in it is no URL that a site could answer.
+            and not (pair.made_up and marks and ANY in pair.target)
         ]
         return pairs if self._params.test is Test.PAPER else in_strata(pairs, str(rule))
 

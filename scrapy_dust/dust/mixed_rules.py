@@ -5,8 +5,8 @@ did. Then the edits, in their own order, until they change nothing; and again, a
 So the order in which rules came to a book does not matter more than it did before, and where a form comes to
 rest, none of the rules changes it: it is its own key.
 
-A URL costs the look that plain rules take, and one for the *needle* of each edit, a text without which it changes
-nothing. It is taken apart only where one is found.
+A URL costs the look that plain rules take, and one for the texts without which an edit changes nothing: its
+*needle*, and what its guard asks for. It is taken apart only where they are found.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections.abc import Iterable, Sequence
 
 from scrapy_dust.dust.edits.anatomy import Anatomy, anatomy_of
 from scrapy_dust.dust.edits.edit import Edit
+from scrapy_dust.dust.edits.guards import Condition
 from scrapy_dust.dust.rules import Rule
 from scrapy_dust.dust.site_rules import SiteRules, Step
 
@@ -26,12 +27,14 @@ class MixedRules:
 
     def __init__(self, site: str, plain: Sequence[Rule], edits: Iterable[Edit]) -> None:
         self._plain = SiteRules(site, plain)
-        self._edits = sorted(set(edits), key=lambda edit: edit.order)
+        ordered = sorted(set(edits), key=lambda edit: edit.order)
+        self._edits = [(*_sought(edit), edit) for edit in ordered]
 
     def candidates(self, url: str) -> Sequence[int]:
         """Something where *url* may come to change, nothing where it does not."""
-        if any(edit.may_concern(url) for edit in self._edits):
-            return _SOME
+        for rarest, others, edit in self._edits:
+            if rarest in url and (not others or _has(url, others)) and edit.may_concern(url):
+                return _SOME
         return self._plain.candidates(url)
 
     def apply(
@@ -55,8 +58,8 @@ class MixedRules:
         anatomy: Anatomy | None = None
         for _ in range(passes):
             before = text
-            for edit in self._edits:
-                if not edit.may_concern(text):
+            for rarest, others, edit in self._edits:
+                if rarest not in text or (others and not _has(text, others)):
                     continue
                 if anatomy is None:
                     anatomy = anatomy_of(text)
@@ -69,3 +72,25 @@ class MixedRules:
             if text == before:
                 return text, True
         return text, False
+
+
+def _has(text: str, all_of: tuple[str, ...]) -> bool:
+    return all(one in text for one in all_of)
+
+
+def _sought(edit: Edit) -> tuple[str, tuple[str, ...]]:
+    """Texts that are all in a URL which *edit* changes: first the one that is probably in fewest, then the others."""
+    texts = {text for condition in edit.guard if (text := _asked_for(condition))}
+    texts.update(edit.needles if len(edit.needles) == 1 else ())
+    longest, *others = sorted(texts, key=lambda text: (-len(text), text)) or [""]
+    return longest, tuple(one for one in others if one not in longest)
+
+
+def _asked_for(condition: Condition) -> str:
+    """A text that every URL has of which *condition* is true."""
+    name, value = condition.name, condition.value
+    if not condition.holds or name in ("depth", "shape", "#:"):
+        return ""
+    if name[0] == "?":
+        return name[1:-1] if name[-1] == ":" else max(name[1:], value or "", key=len)
+    return value or ""

@@ -1,4 +1,7 @@
-"""Mining on this machine: the pure phases, site by site, with the seconds each took."""
+"""Mining on this machine: the pure phases, site by site, with the seconds each took.
+
+Beside the papers' phases, and from the same log, edits are learned; `DUST_LEARNER` says which of the two is asked.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,14 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from scrapy_dust.dust.campaign import Candidate, candidates_of
 from scrapy_dust.dust.detection import DetectionParams, detect_likely_rules
+from scrapy_dust.dust.edits.learning import EditParams
+from scrapy_dust.dust.edits.mining import LikelyEdit, detect_edits
 from scrapy_dust.dust.elimination import Elimination, EliminationParams, eliminate_redundant
 from scrapy_dust.dust.pages import SiteLog, Visit, merge_visits, with_redirects
 from scrapy_dust.dust.parameters import detect_likely_parameters
-from scrapy_dust.dust.rules import LikelyParameter, LikelyRule
+from scrapy_dust.dust.rules import LikelyParameter, LikelyRule, Rule
 from scrapy_dust.dust.sketches import Similar, likeness_of
 from scrapy_dust.dust.validation import Test, TrialParams
 from scrapy_dust.settings import DustSettings
@@ -18,14 +24,19 @@ from scrapy_dust.settings import DustSettings
 
 @dataclass(frozen=True, slots=True)
 class Mined:
-    """What phases 1 to 3 found in the log of one site."""
+    """What phases 1 to 3, and the learner of edits, found in the log of one site."""
 
     site: str
     log: SiteLog
     likely: Sequence[LikelyRule]
     elimination: Elimination
     parameters: Sequence[LikelyParameter]
+    edits: Sequence[LikelyEdit]
     seconds: Mapping[str, float]  #: by phase
+
+    def candidates(self, accepted: Iterable[tuple[Rule, int]] = ()) -> list[Candidate]:
+        """What is worth a trial, *accepted* rules with their supports first."""
+        return candidates_of(self.elimination.kept, self.parameters, accepted, self.edits)
 
 
 def mine_site(
@@ -34,18 +45,30 @@ def mine_site(
     """The papers look at pages alone. With *redirects_count*, a URL that redirected to a page is one of its
     spellings: the rules behind redirects are found too.
     """
+    return mine_log(site, merge_visits(visits), settings, redirects_count=redirects_count)
+
+
+def mine_log(site: str, log: SiteLog, settings: DustSettings, *, redirects_count: bool = False) -> Mined:
     clock = _Laps()
-    log = merge_visits(visits)
-    pages = with_redirects(log) if redirects_count else log.pages
-    clock.lap("pages")
-    likely = detect_likely_rules(pages, detection_params(settings))
-    clock.lap("likely")
-    elimination = eliminate_redundant(likely, elimination_params(settings))
-    clock.lap("kept")
-    likeness = likeness_of(pages, Similar(settings.similar), settings.sketch_matches)
-    parameters = detect_likely_parameters(pages, likeness, settings.min_support)
-    clock.lap("parameters")
-    return Mined(site, log, likely, elimination, parameters, clock.seconds)
+    likely: Sequence[LikelyRule] = ()
+    elimination, parameters = Elimination((), ()), list[LikelyParameter]()
+    if settings.learner != "dust":
+        pages = with_redirects(log) if redirects_count else log.pages
+        clock.lap("pages")
+        likely = detect_likely_rules(pages, detection_params(settings))
+        clock.lap("likely")
+        elimination = eliminate_redundant(likely, elimination_params(settings))
+        clock.lap("kept")
+        likeness = likeness_of(pages, Similar(settings.similar), settings.sketch_matches)
+        parameters = detect_likely_parameters(pages, likeness, settings.min_support)
+        clock.lap("parameters")
+    edits = [] if settings.learner == "dustbuster" else detect_edits(log, edit_params(settings))
+    clock.lap("edits")
+    return Mined(site, log, likely, elimination, parameters, edits, clock.seconds)
+
+
+def edit_params(settings: DustSettings) -> EditParams:
+    return EditParams(budget=settings.max_loss)
 
 
 def detection_params(settings: DustSettings) -> DetectionParams:

@@ -17,6 +17,7 @@ from scrapy_dust.learners.pattern_tree import PatternTree
 from scrapy_dust.learners.ra import Ra
 from scrapy_dust.learners.standard import Standard, Surt
 from scrapy_dust.learners.substrings import Mined
+from scrapy_dust.settings import DustSettings
 
 #: Each makes a learner with its source's parameters.
 LEARNERS: Mapping[str, Callable[[], Learner]] = {
@@ -32,6 +33,7 @@ LEARNERS: Mapping[str, Callable[[], Learner]] = {
     "entropy": Entropy,
     "maybedont": MaybeDont,
     "dustmine": Mined,
+    "dustmine-plain": lambda: Mined(DustSettings(learner="dustbuster"), "dustmine-plain"),
     "dust": Dust,
     "dust-near": lambda: Dust(near=True, name="dust-near"),
     "dust-bold": lambda: Dust(max_loss=0.01, max_risk=0.25, name="dust-bold"),

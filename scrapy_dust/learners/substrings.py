@@ -1,4 +1,4 @@
-"""What ``dustmine --no-validate`` would learn from the training log: substring and parameter rules it proves alone.
+"""What ``dustmine --no-validate`` would learn from the training log: the rules that it proves alone.
 
 Redirects count as spellings of the page at their end, and no page is fetched, so that all that the log leaves
 open stays undone.
@@ -9,17 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from random import Random
 
-from scrapy_dust.dust.campaign import Campaign, Candidate, candidates_of
+from scrapy_dust.dust.campaign import Campaign
 from scrapy_dust.dust.canonization import Canonizer
-from scrapy_dust.dust.detection import detect_likely_rules
-from scrapy_dust.dust.elimination import eliminate_redundant
 from scrapy_dust.dust.evidence import LogEvidence
-from scrapy_dust.dust.pages import SiteLog, with_redirects
-from scrapy_dust.dust.parameters import detect_likely_parameters
+from scrapy_dust.dust.pages import SiteLog
 from scrapy_dust.dust.rules import Rule
-from scrapy_dust.dust.sketches import Similar, likeness_of
 from scrapy_dust.dust.validation import Verdict
-from scrapy_dust.engines.local import detection_params, elimination_params, trial_params
+from scrapy_dust.engines.local import mine_log, trial_params
 from scrapy_dust.learners.learner import Learned, unchanged
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of
@@ -41,7 +37,7 @@ class Mined:
         urls = [page.url for page in log.pages] + list(log.redirects)
         Random(f"0 {site}").shuffle(urls)  # noqa: S311  A sample, not a secret.
         campaign = Campaign(
-            self._candidates(log),
+            mine_log(site, log, self.settings, redirects_count=True).candidates(),
             LogEvidence(log, urls, self.settings.sketch_matches),
             trial_params(self.settings, log_only=True),
             site=site,
@@ -51,10 +47,3 @@ class Mined:
         probe = campaign.next_probe()
         assert probe is None  # a trial by the log alone asks for nothing
         return [one.rule for one in campaign.decisions if one.verdict is Verdict.VALID]
-
-    def _candidates(self, log: SiteLog) -> list[Candidate]:
-        settings, pages = self.settings, with_redirects(log)
-        likely = detect_likely_rules(pages, detection_params(settings))
-        kept = eliminate_redundant(likely, elimination_params(settings)).kept
-        likeness = likeness_of(pages, Similar(settings.similar), settings.sketch_matches)
-        return candidates_of(kept, detect_likely_parameters(pages, likeness, settings.min_support))

@@ -1,6 +1,6 @@
 """From logs to a rule book: read, mine, try, write. What `dustmine` does, and a crawl that learns when it ends.
 
-logs → visits by site → mined (phases 1–3) → trials (phase 4) → rule book and verdicts
+logs → visits by site → mined (phases 1–3, edits) → trials (phase 4) → rule book and verdicts
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from scrapy_dust.crawl_log.names import log_name
 from scrapy_dust.crawl_log.reader import read_visits
-from scrapy_dust.dust.campaign import Campaign, Candidate, Decision, candidates_of
+from scrapy_dust.dust.campaign import Campaign, Candidate, Decision
 from scrapy_dust.dust.evidence import LogEvidence
 from scrapy_dust.dust.pages import Visit, without_repeats
 from scrapy_dust.dust.rules import Rule
@@ -39,7 +39,7 @@ class Reporter:
         """So many records have been read."""
 
     def mined(self, mined: Mined) -> None:
-        """Phases 1 to 3 of a site are done."""
+        """All that can be found in a site's log alone is found."""
 
     def probing(self, fetches: int, budget: int, decided: int, remaining: int) -> None:
         """So far has the validation come: fetches spent of the budget, rules decided, candidates that are left."""
@@ -128,7 +128,7 @@ def mine(
     *,
     redirects_count: bool = True,
 ) -> Iterator[Mined]:
-    """Phases 1 to 3, site by site, the largest first."""
+    """Phases 1 to 3, and edits, site by site, the largest first."""
     for site in sorted(visits, key=lambda site: (-len(visits[site]), site)):
         mined = mine_site(site, visits[site], settings, redirects_count=redirects_count)
         reporter.mined(mined)
@@ -160,7 +160,7 @@ def prepare(
         ]
         disabled = {entry.rule for entry in book.entries(one.site) if entry.status is Status.DISABLED}
         unproven = [entry.rule for entry in book.entries(one.site) if entry.status is Status.UNPROVEN]
-        candidates = candidates_of(one.elimination.kept, one.parameters, accepted)
+        candidates = one.candidates(accepted)
         # From elsewhere: nothing in this log spoke for them yet, so the log's own come first.
         candidates += [Candidate((rule,), support=0) for rule in unproven]
         if not candidates:

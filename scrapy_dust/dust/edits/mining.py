@@ -1,0 +1,51 @@
+"""What the learner of edits adds to phases 1 to 3: edits that a site's log bears out, as rules to put on trial.
+
+What an edit was admitted by here, contents that are equal in the log, is evidence for its trial too; what the
+log leaves open is asked of the site there, as it is for any other rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+from scrapy_dust.dust.edits.edit import Edit
+from scrapy_dust.dust.edits.learning import EditParams, LearnedEdit, learn_edits
+from scrapy_dust.dust.edits.queries import DropParameter
+from scrapy_dust.dust.edits.substituting import Substitute
+from scrapy_dust.dust.pages import SiteLog, with_redirects
+from scrapy_dust.dust.rules import ParameterRule, Rule
+
+
+@dataclass(frozen=True, slots=True)
+class LikelyEdit:
+    """An edit that was learned from the log, as plain a rule as can say it."""
+
+    rule: Rule
+    support: int  #: different contents that it was seen to make one
+
+
+def detect_edits(log: SiteLog, params: EditParams) -> list[LikelyEdit]:
+    """By descending support. Without digests of contents nothing is learned."""
+    if not any(page.text_digest for page in log.pages):
+        return []
+    contents: dict[str, Hashable | None] = {
+        page.url: None if page.volatile else page.text_digest for page in with_redirects(log)
+    }
+    learned: Sequence[LearnedEdit] = learn_edits(contents, params, log.redirects).learned
+    found = dict.fromkeys(LikelyEdit(rule_of(one.edit), one.contents) for one in learned)
+    return sorted(found, key=lambda one: (-one.support, str(one.rule)))
+
+
+def rule_of(edit: Edit) -> Rule:
+    """The plain rule that says what *edit* does, where there is one; else *edit*, written in one way only."""
+    if len(edit.operations) == 1 and not edit.guard:
+        match edit.operations[0]:
+            case Substitute(rule=rule):
+                return rule
+            case DropParameter(name=name, value=None):
+                return ParameterRule(name)
+    operations = tuple(
+        Substitute(one.rule) if isinstance(one, Substitute) else one for one in edit.operations
+    )
+    return Edit(operations, tuple(sorted(set(edit.guard), key=str)))
