@@ -36,26 +36,28 @@ def scrapys_key(request: Request, url: str) -> bytes:
     return sha1(hashed.encode(), usedforsecurity=False).digest()
 
 
-# Nothing to quote, to decode or to make lower case, no port that may be spelled otherwise, no dot segments.
-_COMPARED = re.compile(
-    r"https?://[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})*+(?::[1-9][0-9]{0,3})?(?:/(?!\.)[A-Za-z0-9._~-]*+)++"
-    r"(?:\?([A-Za-z0-9._~-]++=[A-Za-z0-9._~-]*+(?:&[A-Za-z0-9._~-]++=[A-Za-z0-9._~-]*+)*+))?"
+# Nothing to decode or to make lower case, no port that may be spelled otherwise, no dot segments; and parameters with
+# one equals sign each.
+_NAME, _VALUE = r"[A-Za-z0-9._~-]++", r"[A-Za-z0-9._~!$'()*,/:;?@-]*+"
+_PLAIN = re.compile(
+    r"(https?://[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})*+(?::[1-9][0-9]{0,3})?(?:/(?!\.)[A-Za-z0-9._~,:@!&=+-]*+)++)"
+    rf"(?:\?({_NAME}={_VALUE}(?:&{_NAME}={_VALUE})*+))?"
 )
+_QUOTED = str.maketrans({character: f"%{ord(character):02X}" for character in "!$'()*,/:;?@"})
 
 
 def as_compared(url: str, *, keep_fragments: bool = False) -> str:
-    """*url* as Scrapy's own fingerprinter compares it. Of most URLs it is seen at a glance that they are so already."""
-    match = _COMPARED.fullmatch(url)
-    if match is not None and _are_sorted(match[1]):
+    """*url* as Scrapy's own fingerprinter compares it: what `canonicalize_url` makes of it, of most in less time."""
+    plain = _PLAIN.fullmatch(url)
+    if plain is None:
+        return canonicalize_url(url, keep_fragments=keep_fragments)
+    before, query = plain.groups()
+    if query is None:
         return url
-    return canonicalize_url(url, keep_fragments=keep_fragments)
-
-
-def _are_sorted(query: str | None) -> bool:
-    if query is None or "&" not in query:
-        return True
-    parameters = [parameter.partition("=") for parameter in query.split("&")]
-    return parameters == sorted(parameters)
+    if "&" in query:
+        parameters = sorted(parameter.partition("=") for parameter in query.split("&"))
+        query = "&".join(map("".join, parameters))
+    return f"{before}?{query.translate(_QUOTED)}"
 
 
 # `safe_url_string` leaves such a URL as it is.
