@@ -7,7 +7,7 @@ log leaves open is asked of the site there, as it is for any other rule.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from scrapy_dust.dust.edits.edit import Edit
 from scrapy_dust.dust.edits.learning import EditParams, LearnedEdit, learn_edits
@@ -32,6 +32,8 @@ def detect_edits(log: SiteLog, params: EditParams) -> list[LikelyEdit]:
     contents: dict[str, Hashable | None] = {
         page.url: None if page.volatile else page.text_digest for page in with_redirects(log)
     }
+    # As for trials: a loss of less than one URL cannot be told from none.
+    params = replace(params, budget=max(params.budget, 1 / len(contents)))
     learned: Sequence[LearnedEdit] = learn_edits(contents, params, log.redirects).learned
     found = dict.fromkeys(LikelyEdit(rule_of(one.edit), one.contents) for one in learned)
     return sorted(found, key=lambda one: (-one.support, str(one.rule)))
