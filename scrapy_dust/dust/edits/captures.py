@@ -44,7 +44,8 @@ def captures_of(form: Form, classes: Sequence[str], text: str) -> dict[int, str]
             starts = _occurrences(piece, text) if place else iter((0,) if text.startswith(piece) else ())
             after = ((start, start + len(piece)) for start in starts)
             if rest is None:
-                ends = [start for start, end in after if end == len(text)]
+                following = set(ends)
+                ends = [start for start, end in after if end in following]
             else:
                 ends = [start for start, end in after if rest.end(end) is not None]
     return _read(form, captures, text) if form and (0 in captures or ends == [0]) else None

@@ -20,7 +20,7 @@ def forms(draw):
     between = st.text("a1-./", min_size=1, max_size=2)
     form = []
     for number in range(len(classes)):
-        form += [number, draw(between)]
+        form += [number, *draw(st.lists(between, min_size=1, max_size=2))]
     if draw(st.booleans()):
         form.pop()
     if draw(st.booleans()):
