@@ -64,7 +64,7 @@ class ActionCommand(ScrapyCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         action, arguments = self._chosen(args)
-        from scrapy_dust.commands.output import accept_any_text, give_up  # noqa: PLC0415
+        from scrapy_dust.commands.output import accept_any_text, give_up, printable  # noqa: PLC0415
         from scrapy_dust.errors import DustError  # noqa: PLC0415
 
         accept_any_text()
@@ -79,7 +79,7 @@ class ActionCommand(ScrapyCommand):
             sys.stdout.flush()
             self.exitcode = done
         except DustError as error:
-            print(f"scrapy {self.name}: {error}", file=sys.stderr)
+            print(f"scrapy {self.name}: {printable(str(error))}", file=sys.stderr)
         except OSError as error:
             give_up(self.name, error)
         except KeyboardInterrupt:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from scrapy_dust.commands.desk import Desk, Found, print_json, printable
+from scrapy_dust.commands.desk import Desk, Found, print_json
+from scrapy_dust.commands.output import printable
 from scrapy_dust.errors import RuleBookError
 from scrapy_dust.rule_book import RuleBook, Status, rule_id
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from scrapy.settings import Settings
 from scrapy.utils.log import configure_logging
 
+from scrapy_dust.commands.output import printable
 from scrapy_dust.dust.canonization import Canonizer
 from scrapy_dust.errors import RuleBookError
 from scrapy_dust.rule_book import Entry, RuleBook, in_project, rule_id, update
@@ -101,8 +102,3 @@ def told(site: str, entry: Entry) -> list[str]:
     lines += [f"  {name}: {said}" for name in ("reason", "comment") if (said := getattr(entry, name))]
     lines += [f"  example: {a} → {b}" for a, b in known.examples]
     return [printable(line) for line in lines]
-
-
-def printable(text: str) -> str:
-    """*text* without what would command a terminal: rules are made of what sites wrote."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

@@ -100,5 +100,7 @@ class Command(ScrapyCommand):
             self._fail("interrupted.")
 
     def _fail(self, why: str) -> None:
-        print(f"scrapy dusteval: {why}", file=sys.stderr)
+        from scrapy_dust.commands.output import printable  # noqa: PLC0415
+
+        print(f"scrapy dusteval: {printable(why)}", file=sys.stderr)
         self.exitcode = 1

@@ -102,5 +102,7 @@ class Command(ScrapyCommand):
             self._fail("interrupted; nothing was written.")
 
     def _fail(self, why: str) -> None:
-        print(f"scrapy dustmine: {why}", file=sys.stderr)
+        from scrapy_dust.commands.output import printable  # noqa: PLC0415
+
+        print(f"scrapy dustmine: {printable(why)}", file=sys.stderr)
         self.exitcode = 1

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 
 from w3lib.url import safe_url_string
 
-from scrapy_dust.commands.desk import Desk, printable
+from scrapy_dust.commands.desk import Desk
+from scrapy_dust.commands.output import as_it_is, printable
 from scrapy_dust.crawl_log.upkeep import hider
 from scrapy_dust.journal.events import Event, What, to_record
 from scrapy_dust.journal.places import existing, journals, requeue_dir, spider_of
@@ -80,4 +81,4 @@ def _folder_name(desk: Desk, spider: str) -> str:
 
 def _print(desk: Desk, spider: str, events: Iterable[Event]) -> None:
     for event in events:
-        print(json.dumps({"spider": spider, **to_record(event)}) if desk.as_json else event.url)
+        print(json.dumps({"spider": spider, **to_record(event)}) if desk.as_json else as_it_is(event.url))

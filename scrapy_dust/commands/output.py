@@ -13,6 +13,18 @@ def accept_any_text() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
+def printable(text: str) -> str:
+    """*text* without what would command a terminal: rules are made of what sites wrote."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def as_it_is(text: str) -> str:
+    """*text* for the next program in a pipe; for a person, `printable`."""
+    return printable(text) if sys.stdout.isatty() else text
+
+
 def give_up(command: str, error: OSError) -> None:
     """Files are read and written with errors of their own: this one is stdout's.
 

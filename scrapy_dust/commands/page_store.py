@@ -15,7 +15,7 @@ from pathlib import Path
 from scrapy.settings import Settings
 from scrapy.utils.log import configure_logging
 
-from scrapy_dust.commands.desk import printable
+from scrapy_dust.commands.output import printable
 from scrapy_dust.commands.tables import table
 from scrapy_dust.dust.contents import Kind
 from scrapy_dust.settings import DustSettings
@@ -81,7 +81,7 @@ class Desk:
                 print(json.dumps({"site": site, **{str(kind): of_site[kind] for kind in kinds}}))
             return
         rows = [
-            [printable(site), *(str(of_site[kind]) for kind in kinds)]
+            [site, *(str(of_site[kind]) for kind in kinds)]
             for site, of_site in sorted(counts.items(), key=lambda one: (-one[1].total(), one[0]))
         ]
         rows.append(["all", *(str(sum(of_site[kind] for of_site in counts.values())) for kind in kinds)])

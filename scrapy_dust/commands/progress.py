@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from typing import TextIO
 
-from scrapy_dust.engines.local import Mined
+from scrapy_dust.commands.output import printable
+from scrapy_dust.engines.local import MOST_TOKENS, Mined
 from scrapy_dust.trials.learning import Reporter
 
 _EVERY = 0.2  # seconds between two lines on a terminal
@@ -23,7 +24,7 @@ class Progress(Reporter):
     def say(self, text: str) -> None:
         """A line that stays."""
         self._clear()
-        print(text, file=self._stream, flush=True)
+        print(printable(text), file=self._stream, flush=True)
 
     def reading(self, visits: int) -> None:
         self._now(f"Reading: {visits} records")
@@ -34,6 +35,10 @@ class Progress(Reporter):
             f"{mined.site}: {len(mined.log.pages)} pages, {len(mined.likely)} likely rules, "
             f"{len(mined.elimination.kept)} kept, {len(mined.parameters)} parameters, {len(mined.edits)} edits ({seconds:.1f} s)"
         )
+        if mined.too_long:
+            self.say(
+                f"{mined.site}: {mined.too_long} URLs have more than {MOST_TOKENS} words and signs; not mined."
+            )
 
     def probing(self, fetches: int, budget: int, decided: int, remaining: int) -> None:
         now = time.monotonic()

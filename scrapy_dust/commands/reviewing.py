@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from scrapy_dust.commands.desk import Desk, Found, entry_with_site, print_json, printable, told
+from scrapy_dust.commands.desk import Desk, Found, entry_with_site, print_json, told
 from scrapy_dust.commands.journals import history
 from scrapy_dust.commands.journals import told as told_of
+from scrapy_dust.commands.output import as_it_is, printable
 from scrapy_dust.commands.tables import table
 from scrapy_dust.commands.url_lists import read_expectations, read_urls, write_exactly
 from scrapy_dust.journal.events import to_record
@@ -24,11 +25,11 @@ def list_rules(desk: Desk) -> None:
             [
                 rule_id(site, entry.rule),
                 str(entry.status),
-                printable(site),
+                site,
                 str(entry.evidence.positive),
                 str(entry.evidence.contradictions),
                 entry.evidence.last_validated or "",
-                printable(str(entry.rule)),
+                str(entry.rule),
             ]
             for site, entry in found
         ]
@@ -76,7 +77,7 @@ def keys(desk: Desk, name: str = "-") -> None:
     write_exactly()
     for url in read_urls(name):
         key = canonize(url)
-        print(json.dumps({"key": key, "url": url}) if desk.as_json else f"{key}\t{url}")
+        print(json.dumps({"key": key, "url": url}) if desk.as_json else as_it_is(key) + "\t" + as_it_is(url))
 
 
 def test(desk: Desk, name: str) -> int:

@@ -6,9 +6,12 @@ import shutil
 import sys
 from collections.abc import Collection, Sequence
 
+from scrapy_dust.commands.output import printable
+
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> str:
     """*rows* under *heads*, columns in *right* flush right; the widest column gives way to the terminal."""
+    rows = [[printable(cell) for cell in row] for row in rows]
     columns = list(zip(heads, *rows, strict=True))
     widths = [max(map(len, column)) for column in columns]
     if sys.stdout.isatty():

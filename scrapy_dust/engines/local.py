@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from scrapy_dust.dust.campaign import Candidate, candidates_of
 from scrapy_dust.dust.detection import DetectionParams, detect_likely_rules
@@ -18,8 +18,13 @@ from scrapy_dust.dust.pages import SiteLog, Visit, merge_visits, with_redirects
 from scrapy_dust.dust.parameters import detect_likely_parameters
 from scrapy_dust.dust.rules import LikelyParameter, LikelyRule, Rule
 from scrapy_dust.dust.sketches import Similar, likeness_of
+from scrapy_dust.dust.tokens import TOKEN
 from scrapy_dust.dust.validation import Test, TrialParams
 from scrapy_dust.settings import DustSettings
+
+#: A URL has S envelopes for each of its tokens. A site that makes each URL up of thousands would have us hold
+#: what a million honest URLs need; so those are not looked at in phases 1 to 3, where the paper has no limit.
+MOST_TOKENS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +33,7 @@ class Mined:
 
     site: str
     log: SiteLog
+    too_long: int  #: URLs that were not looked at
     likely: Sequence[LikelyRule]
     elimination: Elimination
     parameters: Sequence[LikelyParameter]
@@ -50,10 +56,11 @@ def mine_site(
 
 def mine_log(site: str, log: SiteLog, settings: DustSettings, *, redirects_count: bool = False) -> Mined:
     clock = _Laps()
+    short = _of_short_urls(log)
     likely: Sequence[LikelyRule] = ()
     elimination, parameters = Elimination((), ()), list[LikelyParameter]()
     if settings.learner != "dust":
-        pages = with_redirects(log) if redirects_count else log.pages
+        pages = with_redirects(short) if redirects_count else short.pages
         clock.lap("pages")
         likely = detect_likely_rules(pages, detection_params(settings))
         clock.lap("likely")
@@ -62,13 +69,26 @@ def mine_log(site: str, log: SiteLog, settings: DustSettings, *, redirects_count
         likeness = likeness_of(pages, Similar(settings.similar), settings.sketch_matches)
         parameters = detect_likely_parameters(pages, likeness, settings.min_support)
         clock.lap("parameters")
-    edits = [] if settings.learner == "dustbuster" else detect_edits(log, edit_params(settings))
+    edits = [] if settings.learner == "dustbuster" else detect_edits(short, edit_params(settings))
     clock.lap("edits")
-    return Mined(site, log, likely, elimination, parameters, edits, clock.seconds)
+    too_long = len(log.pages) + len(log.redirects) - len(short.pages) - len(short.redirects)
+    return Mined(site, log, too_long, likely, elimination, parameters, edits, clock.seconds)
 
 
 def edit_params(settings: DustSettings) -> EditParams:
     return EditParams(budget=settings.max_loss)
+
+
+def _of_short_urls(log: SiteLog) -> SiteLog:
+    return replace(
+        log,
+        pages=[page for page in log.pages if not _is_long(page.url)],
+        redirects={url: target for url, target in log.redirects.items() if not _is_long(url)},
+    )
+
+
+def _is_long(url: str) -> bool:
+    return len(url) > MOST_TOKENS and sum(1 for _ in TOKEN.finditer(url)) > MOST_TOKENS
 
 
 def detection_params(settings: DustSettings) -> DetectionParams:

@@ -105,8 +105,15 @@ def dump_json(value: object, indent: int | None = None) -> bytes:
     """*value* as UTF-8 with a newline at the end."""
     separators = (",", ":") if indent is None else (",", ": ")
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, separators=separators)
-    # Half of a surrogate pair, as ``\ud800`` in JSON makes one, is no UTF-8; this writes the same escape again.
-    return (text + "\n").encode("utf-8", "backslashreplace")
+    return (_seen(text) + "\n").encode()
+
+
+def _seen(text: str) -> str:
+    """JSON without what a reader would not see: a URL may hold what turns the direction of a line."""
+    if text.isascii():
+        return text
+    # So is half of a surrogate pair, which is no UTF-8.
+    return "".join(c if c.isascii() or c.isprintable() else json.dumps(c)[1:-1] for c in text)
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
