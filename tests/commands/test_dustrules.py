@@ -344,9 +344,9 @@ def test_what_is_not_there_is_said_in_a_sentence(dustrules, arguments, said):
 
 
 def test_a_damaged_book_or_a_later_one_is_said_in_a_sentence(dustrules, folder):
-    (folder / BOOK).write_text('{"format": 2}')
+    (folder / BOOK).write_text('{"format": 99}')
     assert refused(dustrules("list")) == (
-        f"{BOOK}: has format 2; this version reads up to 1. Upgrade scrapy-dust."
+        f"{BOOK}: has format 99; this version reads up to 2. Upgrade scrapy-dust."
     )
     (folder / BOOK).write_text('{"format": 1,')
     for arguments in (["keys"], ["disable", WWW_ID]):
