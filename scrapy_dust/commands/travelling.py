@@ -12,7 +12,8 @@ from pathlib import PurePath
 from scrapy.exceptions import UsageError
 
 from scrapy_dust.commands.actions import no_such
-from scrapy_dust.commands.desk import Desk, printable
+from scrapy_dust.commands.desk import Desk
+from scrapy_dust.commands.output import printable
 from scrapy_dust.exchange import EXPORTS, Imported, Unsaid, exported, imported
 from scrapy_dust.exchange.travelling import ExchangeError, whole_site
 from scrapy_dust.rule_book import Entry, RuleBook, Status, rule_id
