@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from scrapy_dust.commands.dustrules import Command
 from scrapy_dust.dust.rules import ParameterRule, SubstringRule
 from scrapy_dust.rule_book import Entry, Evidence, RuleBook, Status, rule_id
 from tests.rule_book.books import INDEX, SITE, WWW
@@ -16,6 +17,7 @@ from tests.rule_book.books import INDEX, SITE, WWW
 SID = ParameterRule("sid")
 WWW_ID, INDEX_ID, SID_ID = (rule_id(SITE, rule) for rule in (WWW, INDEX, SID))
 BOOK = "dust-rules.json"
+ACTIONS = ", ".join(Command.actions)
 
 
 @pytest.fixture
