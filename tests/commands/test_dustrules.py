@@ -319,9 +319,9 @@ def test_what_a_site_wrote_does_not_command_the_terminal(dustrules, folder):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "say what to do: list, show, explain, keys, test, disable, enable, forget, requeue"),
+        ([], f"say what to do: {ACTIONS}"),
         (["lst"], "there is no action 'lst'. Did you mean 'list'?"),
-        (["import", BOOK], "there is no action 'import'. Use one of list, show, explain, keys, test, disable, enable, forget, requeue."),
+        (["bless", BOOK], f"there is no action 'bless'. Use one of {ACTIONS}."),
         (["list", "--jsn"], "unrecognized arguments: --jsn"),
         (["keys", "1", "2"], "'keys' got 2 arguments. Use: scrapy dustrules keys [FILE|-]"),
         (["list", "-s", "DUST_RULE=x"], "DUST_RULE is not a setting of scrapy-dust. Did you mean DUST_RULES? docs/settings.md lists them all."),
