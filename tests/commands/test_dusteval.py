@@ -10,6 +10,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.once
+
 METHODS = "keepall,standard,dust"
 
 

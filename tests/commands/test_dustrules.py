@@ -14,6 +14,8 @@ from scrapy_dust.dust.rules import ParameterRule, SubstringRule
 from scrapy_dust.rule_book import Entry, Evidence, RuleBook, Status, rule_id
 from tests.rule_book.books import INDEX, SITE, WWW
 
+pytestmark = pytest.mark.once
+
 SID = ParameterRule("sid")
 WWW_ID, INDEX_ID, SID_ID = (rule_id(SITE, rule) for rule in (WWW, INDEX, SID))
 BOOK = "dust-rules.json"

@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.once
+
 #: Turns a terminal red, rings its bell, and lets a line run from right to left.
 COMMANDS = "\x1b[31m\x07\u202e"
 RECORD = {"v": 1, "status": 200, "size": 500, "fetched_at": "2026-01-01T00:00:00Z"}

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.once
+
 
 def dustmine(log: Path, *options: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "scrapy", "dustmine", str(log), *options]

@@ -14,6 +14,8 @@ import pytest
 
 from tests import oracle
 
+pytestmark = pytest.mark.once
+
 JUDGES = {
     "sketch": oracle.likely_similar_by_sketch(),
     "size": oracle.likely_similar_by_size,

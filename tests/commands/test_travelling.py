@@ -11,6 +11,8 @@ from scrapy_dust.rule_book import Entry, RuleBook, Status, rule_id
 from tests.commands.test_dustrules import BOOK, INDEX_ID, WWW_ID, dustrules, folder, misused, out, refused  # noqa: F401  Fixtures.
 from tests.rule_book.books import SITE
 
+pytestmark = pytest.mark.once
+
 ROBOTS = "User-agent: *\nClean-param: sid&ref\nClean-param: sort /forum/\nClean-param: sort /fo*m/\n"
 
 

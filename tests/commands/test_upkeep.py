@@ -15,6 +15,8 @@ from scrapy_dust.crawl_log import CrawlLogWriter, log_dir, new_log_path
 from scrapy_dust.crawl_log.segments import can_write
 from scrapy_dust.rule_book.book import RuleBook
 
+pytestmark = pytest.mark.once
+
 
 @pytest.fixture
 def logs(tmp_path: Path) -> Path:

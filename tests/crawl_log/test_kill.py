@@ -13,7 +13,10 @@ import pytest
 from scrapy_dust.crawl_log import read_visits
 from scrapy_dust.crawl_log.locks import taken
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has neither fork nor SIGKILL")
+pytestmark = [
+    pytest.mark.once,
+    pytest.mark.skipif(sys.platform == "win32", reason="Windows has neither fork nor SIGKILL"),
+]
 
 #: Forks children that record as fast as they can and tell the number of each record; kills each at a random moment.
 KILLER = """

@@ -17,6 +17,8 @@ from tests import oracle
 from tests.dust.test_detection import likely_similar, printed
 from tests.strategies import Line, pages_of
 
+pytestmark = pytest.mark.once
+
 HOSTS = ("sli", "hana", "sprout", "tutors", "mhcid")
 MODES = (Similar.SKETCH, Similar.SIZE, Similar.NONE)
 

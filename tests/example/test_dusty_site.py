@@ -23,6 +23,8 @@ from dusty_web.traps import merged_traps, traps, wrong_merges
 from dusty_web.truth import Kind, least_requests, oracle_key, truth_of
 from dusty_web.web import DustyWeb
 
+pytestmark = pytest.mark.once
+
 _HREF = re.compile(r"<a href='([^']*)'")
 
 

@@ -10,11 +10,14 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 
 from tests.crawl.crawling import write_rules
 from tests.webs.crawling import crawl
 from tests.webs.model import SITE, Web, webs
+
+pytestmark = pytest.mark.once
 
 
 def lost(web: Web) -> set[str]:
