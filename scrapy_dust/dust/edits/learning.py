@@ -16,7 +16,7 @@ from scrapy_dust.dust.edits.anatomy import Anatomy, anatomy_of
 from scrapy_dust.dust.edits.candidates import Proposal, declared, proposals
 from scrapy_dust.dust.edits.classes import Classes, Effect, classes_of
 from scrapy_dust.dust.edits.edit import Edit, KeyFunction
-from scrapy_dust.dust.edits.narrowing import leaves, lone_guards
+from scrapy_dust.dust.edits.narrowing import leaves, lone_guards, parts_of
 from scrapy_dust.dust.edits.weighing import COPIES, Beliefs, Record
 
 _ROUNDS = 12
@@ -31,7 +31,7 @@ _HOPELESS = 4
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditParams:
     budget: float = 1e-3  #: contents that may be lost, per URL of the log
-    max_risk: float = 0.05  #: of one edit, whatever the budget
+    max_risk: float = 0.02  #: of one edit, whatever the budget
     rounds: int = _ROUNDS
 
 
@@ -143,7 +143,7 @@ class _Search:
             if not effect.good:
                 continue
             if not effect.bad:
-                yield weighed, effect
+                yield from self._where_seen(weighed, effect)
             else:
                 for leaf in leaves(effect):
                     yield self._guarded(
@@ -156,6 +156,19 @@ class _Search:
                     yield self._guarded(
                         _Weighed(Edit(weighed.edit.operations, guard), slab=(1.0, 1.0), lone=True)
                     )
+
+    def _where_seen(self, weighed: _Weighed, effect: Effect) -> Iterator[tuple[_Weighed, Effect]]:
+        """An edit holds in other parts of a site, where it has been seen in enough of them; else where it was."""
+        if _OF_HOSTS.issuperset(weighed.edit.family.split(" + ")):
+            yield weighed, effect
+            return
+        parts = parts_of(effect)
+        beyond = self.beliefs.risk(weighed.edit.family, Record(max(0, len(parts) - weighed.found_by)))
+        if beyond <= self.params.max_risk:
+            yield weighed, effect
+            return
+        for guard in parts:
+            yield self._guarded(replace(weighed, edit=Edit(weighed.edit.operations, guard)))
 
     def _guarded(self, weighed: _Weighed) -> tuple[_Weighed, Effect]:
         return weighed, self.classes.effect(weighed.edit)
@@ -197,6 +210,8 @@ class _Search:
         return self.price(weighed, effect), -effect.saves, silent, str(weighed.edit)
 
 
+#: Families that have nothing to do with where in a site a page is.
+_OF_HOSTS = frozenset(("host alias", "host spelling", "scheme", "www"))
 #: Families by how much they say: parts of a URL, texts anywhere in it, whole places that do not matter.
 _TEXTS = frozenset(("substring", "path substring"))
 _WIDE = frozenset(("any segment", "any value", "cut value", "drop segment", "query"))

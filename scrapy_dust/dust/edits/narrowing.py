@@ -102,6 +102,16 @@ def _entropy(good: int, bad: int) -> float:
     return -sum(n * log(n / total) for n in (good, bad) if n)
 
 
+def parts_of(effect: Effect) -> list[Guard]:
+    """The parts of the site in which the edit has merged pages: hosts, and the first segments of their paths."""
+    return list(dict.fromkeys(_part_of(anatomy_of(merge.moved[0])) for merge in effect.good))
+
+
+def _part_of(url: Anatomy) -> Guard:
+    host = Condition("host", url.host)
+    return (host, Condition("/1", url.path[1])) if len(url.path) > 2 else (host, Condition("depth", str(len(url.path) - 1)))
+
+
 def lone_guards(effect: Effect, many: int) -> Iterator[Guard]:
     """Where many URLs show one content: the shape of their paths, and what keeps contradictions out.
 
