@@ -10,6 +10,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 from scrapy_dust.dust.edits.learning import EditParams, learn_edits
+from scrapy_dust.dust.edits.pooling import NOTHING_POOLED, Pool
 from scrapy_dust.dust.pages import Page, SiteLog, with_redirects
 from scrapy_dust.learners.clusters import content_of
 from scrapy_dust.learners.learner import Learned, unchanged
@@ -21,13 +22,14 @@ class Dust:
     max_loss: float = EditParams().budget  #: contents that may be lost, per URL
     max_risk: float = EditParams().max_risk  #: of each edit
     near: bool = False  #: what is nearly equal is one content, and not only equal texts
+    pool: Pool = NOTHING_POOLED  #: what other sites have shown
     name: str = "dust"
 
     def learn(self, site: str, log: SiteLog) -> Learned:
         content = _nearly if self.near else _text_of
         contents = {page.url: None if page.volatile else content(page) for page in with_redirects(log)}
         params = EditParams(budget=self.max_loss, max_risk=self.max_risk)
-        found = learn_edits(contents, params, log.redirects)
+        found = learn_edits(contents, params, log.redirects, self.pool.without(site))
         if not found.learned:
             return Learned(unchanged)
         of_site = found.function

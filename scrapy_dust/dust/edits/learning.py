@@ -13,11 +13,12 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from scrapy_dust.dust.edits.anatomy import Anatomy, anatomy_of
-from scrapy_dust.dust.edits.candidates import Proposal, declared, proposals
+from scrapy_dust.dust.edits.candidates import EVERYWHERE, Proposal, declared, proposals
 from scrapy_dust.dust.edits.classes import Classes, Effect, classes_of
 from scrapy_dust.dust.edits.edit import Edit, KeyFunction
 from scrapy_dust.dust.edits.narrowing import leaves, lone_guards, parts_of
-from scrapy_dust.dust.edits.weighing import COPIES, Beliefs, Record
+from scrapy_dust.dust.edits.pooling import NOTHING_POOLED, Kinds, Pool, Tallies, Tally, kinds_of
+from scrapy_dust.dust.edits.weighing import COPIES, DECIDED, Beliefs, Record
 
 _ROUNDS = 12
 #: URLs of one path that show one content, from which on that says something about the next of them.
@@ -52,6 +53,7 @@ class EditedSite:
 
     function: KeyFunction
     learned: tuple[LearnedEdit, ...] = ()
+    tallies: Tallies = field(default_factory=dict)  #: what it says of edits of a kind, for other sites
 
 
 @dataclass(slots=True)
@@ -61,6 +63,7 @@ class _Weighed:
     tries: int = 1
     found_by: int = 1  #: contents that made us think of it, which prove nothing
     lone: bool = False  #: about one path, all of whose URLs show one content
+    kinds: Sequence[Kinds] = ()  #: of its operations
 
 
 @dataclass(slots=True)
@@ -69,9 +72,11 @@ class _Search:
     beliefs: Beliefs
     params: EditParams
     left: float  #: of the budget
+    urls: int = 0  #: of the log
     declared: Sequence[Proposal] = ()  #: read off redirects
     learned: list[LearnedEdit] = field(default_factory=list)
     looked_at: Counter[Edit] = field(default_factory=Counter)  #: how often an edit was looked at
+    tallies: dict[str, Tally] = field(default_factory=dict)  #: what edits did when they were first looked at
 
     def record(self, weighed: _Weighed, effect: Effect) -> Record:
         seen = effect.contents
@@ -86,12 +91,12 @@ class _Search:
 
         Of URLs seen so far the share of the first kind tells what is to be expected (Good and Turing).
         """
-        family, record = weighed.edit.family, self.record(weighed, effect)
-        of_new = self.beliefs.risk(family, record)
+        record = self.record(weighed, effect)
+        of_new = self.beliefs.risk(weighed.kinds, record)
         if record.failed or (effect.contents < 2 and not weighed.lone):
             return of_new
         known = effect.saves - effect.contents
-        of_known = self.beliefs.risk(family, replace(record, held=max(0, known)))
+        of_known = self.beliefs.risk(weighed.kinds, replace(record, held=max(0, known)))
         if effect.contents == 1:
             return of_known
         new = effect.contents / effect.saves
@@ -110,14 +115,28 @@ class _Search:
         return any(self._try([one for one in found if _width(one.edit) == rank]) for rank in ranks)
 
     def _try(self, found: Sequence[Proposal], *, lone: bool = False) -> bool:
-        weighed = [_Weighed(one.edit, found_by=0 if one.contents is None else 1, lone=lone) for one in found]
-        effects = [(one, self.classes.effect(one.edit)) for one in weighed]
+        effects = [self._looked_at(one, lone) for one in found]
         self._learn_families(effects)
+        self._tally(effects)
         self.looked_at.update(one.edit for one, _ in effects)
         for one, effect in effects:
             if len(effect.bad) > _HOPELESS * (1 + len(effect.good)):
                 self.looked_at[one.edit] = _LOOKS
         return self._admit(list(self._narrowed(effects)))
+
+    def _looked_at(self, found: Proposal, lone: bool) -> tuple[_Weighed, Effect]:
+        effect = self.classes.effect(found.edit)
+        kinds = [kinds_of(operation, effect.moved) for operation in found.edit.operations]
+        return _Weighed(found.edit, found_by=0 if found.contents is None else 1, lone=lone, kinds=kinds), effect
+
+    def _tally(self, effects: list[tuple[_Weighed, Effect]]) -> None:
+        """What single operations did when they were looked at first, by kind."""
+        for weighed, effect in effects:
+            if len(weighed.edit.operations) == 1 and not weighed.lone and not self.looked_at[weighed.edit]:
+                tally = _tally_of(self.record(weighed, effect), effect, self.urls)
+                if tally is not None:
+                    for kind in weighed.kinds[0]:
+                        self.tallies[kind] = self.tallies.get(kind, Tally()) + tally
 
     def _known_twice(self) -> dict[Hashable, list[Anatomy]]:
         groups: dict[Hashable, list[Anatomy]] = {}
@@ -146,15 +165,13 @@ class _Search:
                 yield from self._where_seen(weighed, effect)
             else:
                 for leaf in leaves(effect):
-                    yield self._guarded(
-                        _Weighed(
-                            Edit(weighed.edit.operations, leaf.guard), leaf.slab, leaf.tries, weighed.found_by
-                        )
-                    )
+                    edit = Edit(weighed.edit.operations, leaf.guard)
+                    yield self._guarded(replace(weighed, edit=edit, slab=leaf.slab, tries=leaf.tries))
             if len(weighed.edit.operations) == 1:
                 for guard in lone_guards(effect, _LONE):
+                    edit = Edit(weighed.edit.operations, guard)
                     yield self._guarded(
-                        _Weighed(Edit(weighed.edit.operations, guard), slab=(1.0, 1.0), lone=True)
+                        replace(weighed, edit=edit, slab=(1.0, 1.0), tries=1, found_by=1, lone=True)
                     )
 
     def _where_seen(self, weighed: _Weighed, effect: Effect) -> Iterator[tuple[_Weighed, Effect]]:
@@ -163,7 +180,7 @@ class _Search:
             yield weighed, effect
             return
         parts = parts_of(effect)
-        beyond = self.beliefs.risk(weighed.edit.family, Record(max(0, len(parts) - weighed.found_by)))
+        beyond = self.beliefs.risk(weighed.kinds, Record(max(0, len(parts) - weighed.found_by)))
         if beyond <= self.params.max_risk:
             yield weighed, effect
             return
@@ -204,6 +221,25 @@ class _Search:
             admitted = True
         return admitted
 
+    def believe_others(self) -> None:
+        """Take in what is done on every site where other sites bear it out, and this one says nothing against it.
+
+        What it would spare here is not known; it is charged for what it spares on the average.
+        """
+        for operation in EVERYWHERE:
+            edit = Edit((operation,))
+            found = self.beliefs.pool.unseen(operation)
+            if found is None or any(edit.operations == one.edit.operations for one in self.learned):
+                continue
+            risk, share = found
+            effect = self.classes.effect(edit)
+            cost = risk * max(share * self.urls, effect.saves)
+            if effect.bad or effect.endless or risk > self.params.max_risk or cost > self.left:
+                continue
+            self.left -= cost
+            self.learned.append(LearnedEdit(edit, effect.contents, effect.saves, risk, ()))
+            self.classes.accept(edit, effect)
+
     def _rank(self, weighed: _Weighed, effect: Effect) -> tuple[float, int, int, str]:
         # Of edits with equal evidence, the one that touches fewest URLs of which nothing is known.
         silent = len(effect.moved) - effect.saves
@@ -212,6 +248,16 @@ class _Search:
 
 #: Families that have nothing to do with where in a site a page is.
 _OF_HOSTS = frozenset(("host alias", "host spelling", "scheme", "www"))
+def _tally_of(record: Record, effect: Effect, urls: int) -> Tally | None:
+    """None: it says nothing, or too little to be a law or none."""
+    good, bad = len(effect.good), record.failed
+    if not good and not bad:
+        return None
+    accident = int(good > 0 and bad > 0)
+    law = int(not bad and record.held >= DECIDED)
+    return Tally(law, accident, accident * good / (good + bad), good, bad, effect.saves / urls)
+
+
 #: Families by how much they say: parts of a URL, texts anywhere in it, whole places that do not matter.
 _TEXTS = frozenset(("substring", "path substring"))
 _WIDE = frozenset(("any segment", "any value", "cut value", "drop segment", "query"))
@@ -228,9 +274,10 @@ def learn_edits(
     contents: Mapping[str, Hashable | None],
     params: EditParams,
     redirects: Mapping[str, str] | None = None,
-    beliefs: Beliefs | None = None,
+    pool: Pool = NOTHING_POOLED,
 ) -> EditedSite:
     """*contents*: what each URL of the log shows, None where it is not known. *redirects* are among them.
+    *pool*: what other sites have shown.
 
     The result puts no two URLs under one key that are known to show different contents, unless the budget says so.
     """
@@ -239,14 +286,16 @@ def learn_edits(
     }
     search = _Search(
         classes_of(contents),
-        beliefs or Beliefs(),
+        Beliefs(pool=pool),
         params,
         params.budget * len(contents),
+        len(contents),
         declared(known),
     )
     for _ in range(params.rounds):
         if not search.round():
             break
+    search.believe_others()
     return _replayed(contents, search)
 
 
@@ -264,7 +313,7 @@ def _replayed(contents: Mapping[str, Hashable | None], search: _Search) -> Edite
             break
         culprits = function.touching(wrong)
         learned.remove(next((one for one in reversed(learned) if one.edit in culprits), learned[-1]))
-    return EditedSite(KeyFunction(one.edit for one in learned), tuple(learned))
+    return EditedSite(KeyFunction(one.edit for one in learned), tuple(learned), search.tallies)
 
 
 def _first_wrong(

@@ -6,13 +6,16 @@ longer an edit has merged different contents without a failure, the less likely 
 less an accident with such a record would still lose: `risk` is the product, per URL that the edit suppresses.
 
 π, the share of laws in a family, is a prior belief that counts for `STRENGTH` edits; edits of the same log
-that have been decided by evidence are counted with it (empirical Bayes).
+that have been decided by evidence are counted with it (empirical Bayes). Where other sites have shown what
+becomes of edits of the kind, of this very name even, that is the prior belief (`pooling.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+
+from scrapy_dust.dust.edits.pooling import NOTHING_POOLED, Kinds, Pool
 
 #: For how many decided edits of the log a prior belief counts.
 STRENGTH = 8.0
@@ -85,22 +88,25 @@ class Beliefs:
     """What is believed of families: of all sites before, and of the log's own edits."""
 
     priors: Mapping[str, float] = field(default_factory=lambda: PRIORS)
+    pool: Pool = NOTHING_POOLED
     _seen: dict[str, _Seen] = field(default_factory=dict)
 
-    def law_share(self, family: str) -> float:
+    def law_share(self, edit: Sequence[Kinds]) -> float:
         """π. An edit of several operations is believed as the least believed of them."""
         shares = []
-        for one in family.split(" + "):
-            prior, seen = self.priors.get(one, _UNKNOWN_FAMILY), self._seen.get(one, _Seen())
+        for kinds in edit:
+            seen = self._seen.get(kinds[0], _Seen())
+            prior = self.pool.law_share(kinds, self.priors.get(kinds[0], _UNKNOWN_FAMILY))
             shares.append((STRENGTH * prior + seen.laws) / (STRENGTH + seen.decided))
         return min(shares)
 
-    def slab(self, family: str) -> tuple[float, float]:
+    def slab(self, edit: Sequence[Kinds]) -> tuple[float, float]:
         """How often accidents hold and fail: uniform before anything is seen of them."""
         holds = 0.0
-        for one in family.split(" + "):
+        for one, *_ in edit:
             seen = self._seen.get(one, _Seen())
-            share = (_SHARES * COPIES.get(one, 0.5) + seen.shares) / (_SHARES + seen.decided - seen.laws)
+            prior = self.pool.holds(one, COPIES.get(one, 0.5))
+            share = (_SHARES * prior + seen.shares) / (_SHARES + seen.decided - seen.laws)
             holds = max(holds, share)
         return 2 * holds, 2 * (1 - holds)
 
@@ -108,7 +114,7 @@ class Beliefs:
         """Take in edits of one family each; what was learned before is forgotten."""
         self._seen = {}
         for family, record in records:
-            if not record.failed and record.held < _DECIDED:
+            if not record.failed and record.held < DECIDED:
                 continue
             seen = self._seen.setdefault(family, _Seen())
             seen.decided += 1
@@ -117,18 +123,18 @@ class Beliefs:
             else:
                 seen.laws += 1
 
-    def risk(self, family: str, record: Record) -> float:
+    def risk(self, edit: Sequence[Kinds], record: Record) -> float:
         """The expected share of suppressed URLs that are lost, below 1."""
-        a, b = slab = record.slab or self.slab(family)
+        a, b = slab = record.slab or self.slab(edit)
         if record.failed:
             return (record.failed + b) / (record.held + record.failed + a + b)
-        law = self.law_share(family)
+        law = self.law_share(edit)
         accident = (1 - law) * record.tries * chance(record.held, slab)
         return accident / (law + accident) * b / (a + b + record.held)
 
 
 #: Contents under several URLs, without a failure, that decide an edit for the statistics of its family.
-_DECIDED = 4
+DECIDED = 4
 #: For how many edits it counts that accidents may hold as well as fail.
 _SHARES = 4.0
 

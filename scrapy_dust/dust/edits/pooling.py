@@ -1,0 +1,136 @@
+"""What edits of a kind have shown on other sites: names of parameters, classes of values, families.
+
+A site that is new has its kinds of edits in common with others. How often those were laws there is a prior belief
+here, from wide to narrow: of a family, of a class of values in it, of a name in it. Each level is what the one
+above says, corrected by what sites have shown; a site speaks once, however large it is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from scrapy_dust.dust.edits.anatomy import anatomy_of, class_of
+from scrapy_dust.dust.edits.operation import Operation
+from scrapy_dust.dust.edits.paths import DropLast, MapSuffix
+from scrapy_dust.dust.edits.queries import AnyValue, CutValue, DropParameter, MapValue
+
+Kinds = tuple[str, ...]  #: of one operation, from wide to narrow; the first is its family
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What the edits of one kind did on one site."""
+
+    laws: int = 0  #: edits that merged several contents, and never two different ones under one key
+    accidents: int = 0  #: edits that did that, and also merged URLs that show one content
+    shares: float = 0.0  #: sum over the accidents of how often they held
+    held: int = 0  #: merges of URLs that show one content, of all of them
+    failed: int = 0  #: merges of URLs that show different ones
+    saved: float = 0.0  #: share of the site's URLs
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(
+            self.laws + other.laws,
+            self.accidents + other.accidents,
+            self.shares + other.shares,
+            self.held + other.held,
+            self.failed + other.failed,
+            self.saved + other.saved,
+        )
+
+
+Tallies = Mapping[str, Tally]  #: by kind
+
+
+def kinds_of(operation: Operation, urls: Iterable[str] = ()) -> Kinds:
+    """*urls*: some that the operation changes, whose values tell what kind of value it is about."""
+    family = operation.family
+    if isinstance(operation, (DropParameter, AnyValue, CutValue, MapValue)):
+        value = getattr(operation, "value", None)
+        kind = class_of(value) if value is not None else _class_in(urls, operation.name)
+        said = operation.name if value is None else f"{operation.name}={value}"
+        return family, f"{family} of {kind}", f"{family} {said}"
+    if isinstance(operation, DropLast):
+        return family, f"{family} {operation.name}"
+    if isinstance(operation, MapSuffix):
+        return family, f"{family} {operation.suffix} {operation.other}".rstrip()
+    return (family, str(operation)) if is_universal(operation) else (family,)
+
+
+def is_universal(operation: Operation) -> bool:
+    """Whether it says the same on every site: it has no parameters but what it does."""
+    return not getattr(operation, "__dataclass_fields__", None) or operation.family == "order"
+
+
+#: URLs that are looked at for the class of a value.
+_LOOKED_AT = 20
+
+
+def _class_in(urls: Iterable[str], name: str) -> str:
+    found = Counter(
+        class_of(value) for _, url in zip(range(_LOOKED_AT), urls, strict=False) for value in _values(url, name)
+    )
+    return max(sorted(found), key=found.__getitem__) if found else "none"
+
+
+def _values(url: str, name: str) -> list[str | None]:
+    return anatomy_of(url).values(name)
+
+
+#: For how many sites counts what the wider kind says. Of names, few sites say much.
+_OF_FAMILY, _OF_KIND = 4.0, 2.0
+#: Contents of one site that count where sites are summed up.
+_OF_SITE = 20
+#: Sites that must have had something to say of an edit before it is believed where nothing is known.
+_SITES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """What sites have shown, by site."""
+
+    sites: Mapping[str, Tallies]
+
+    def without(self, site: str) -> Pool:
+        """What a site has shown is no prior belief about itself."""
+        return Pool({name: tallies for name, tallies in self.sites.items() if name != site})
+
+    def __or__(self, other: Pool) -> Pool:
+        """What *other* says of a site is newer."""
+        return Pool({**self.sites, **other.sites})
+
+    def _of(self, kind: str) -> Iterator[Tally]:
+        return (tallies[kind] for tallies in self.sites.values() if kind in tallies)
+
+    def law_share(self, kinds: Kinds, prior: float) -> float:
+        """π of the narrowest kind. *prior*: of the family, before any site was seen."""
+        share, strength = prior, _OF_FAMILY
+        for kind in kinds:
+            decided = [t.laws / (t.laws + t.accidents) for t in self._of(kind) if t.laws + t.accidents]
+            share = (strength * share + sum(decided)) / (strength + len(decided))
+            strength = _OF_KIND
+        return share
+
+    def holds(self, family: str, prior: float) -> float:
+        """How often accidents of a family hold. *prior*: before any site was seen."""
+        shares = [t.shares / t.accidents for t in self._of(family) if t.accidents]
+        return (_OF_FAMILY * prior + sum(shares)) / (_OF_FAMILY + len(shares))
+
+    def unseen(self, operation: Operation) -> tuple[float, float] | None:
+        """Of what an operation does everywhere: the share of it that is lost, and the share of URLs that it spares.
+
+        None: too few sites have said anything of it.
+        """
+        kind = kinds_of(operation)[-1]
+        found = [tally for tally in self._of(kind) if tally.held + tally.failed]
+        if len(found) < _SITES:
+            return None
+        weights = [min(1.0, _OF_SITE / (tally.held + tally.failed)) for tally in found]
+        held = sum(w * tally.held for w, tally in zip(weights, found, strict=True))
+        failed = sum(w * tally.failed for w, tally in zip(weights, found, strict=True))
+        return (failed + 1) / (held + failed + 2), sum(tally.saved for tally in found) / len(self.sites)
+
+
+NOTHING_POOLED = Pool({})
