@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from statistics import fmean
 
 from scrapy.settings import Settings
@@ -24,6 +25,7 @@ from scrapy_dust.learners.leftovers import Left
 from scrapy_dust.learners.ours import Dust
 from scrapy_dust.learners.registry import LEARNERS
 from scrapy_dust.learners.substrings import Mined
+from scrapy_dust.rule_book.priors import known
 from scrapy_dust.settings import DustSettings
 
 
@@ -43,26 +45,35 @@ def evaluation_of(project: Settings, logs: Sequence[str], opts: argparse.Namespa
     return Evaluation(
         logs=tuple(logs),
         truth=opts.truth,
-        learners=_learners(opts.methods, settings),
+        learners=_learners(opts.methods, settings, near=opts.truth in _NEAR),
         protocols=tuple(replace(protocol, seed=seed + more) for more in range(seeds)),
         as_json=opts.json,
         normalization=opts.normalization,
     )
 
 
-def _learners(methods: str | None, settings: DustSettings) -> tuple[Learner, ...]:
+def _learners(methods: str | None, settings: DustSettings, *, near: bool) -> tuple[Learner, ...]:
     names = [name.strip() for name in methods.split(",")] if methods is not None else list(LEARNERS)
     for name in names:
         if name not in LEARNERS:
             raise ValueError(f"there is no method {name!r}. These are: {', '.join(LEARNERS)}.")
-    return tuple(_learner(name, settings) for name in dict.fromkeys(names))
+    return tuple(_learner(name, settings, near=near) for name in dict.fromkeys(names))
 
 
-def _learner(name: str, settings: DustSettings) -> Learner:
-    """Ours learn as the project's settings say; the others as their papers do."""
+#: Truths by which pages are one that are nearly equal.
+_NEAR = ("strict", "cluster_strict")
+
+
+def _learner(name: str, settings: DustSettings, *, near: bool) -> Learner:
+    """Ours learn as the project's settings say, and what the truth calls one page; the others as their papers do."""
     if name == "dust":
-        return Dust(max_loss=settings.max_loss)
+        return Dust(max_loss=settings.max_loss, near=near, pool=known(_state(settings)))
     return Mined(settings) if name == "dustmine" else LEARNERS[name]()
+
+
+def _state(settings: DustSettings) -> Path | None:
+    """Where a project keeps what its own sites have shown."""
+    return None if settings.dir is None and not inside_project() else log_dir(settings.dir).parent
 
 
 def _whole(name: str, value: str, least: int) -> int:

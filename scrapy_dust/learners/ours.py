@@ -7,13 +7,14 @@ known. No page is fetched.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from scrapy_dust.dust.edits.edit import KeyFunction
 from scrapy_dust.dust.edits.learning import EditParams, learn_edits
 from scrapy_dust.dust.edits.pooling import NOTHING_POOLED, Pool
-from scrapy_dust.dust.pages import Page, SiteLog, with_redirects
-from scrapy_dust.learners.clusters import content_of
+from scrapy_dust.dust.pages import SiteLog, with_redirects
 from scrapy_dust.learners.learner import Learned, unchanged
+from scrapy_dust.learners.near import near_contents, of_keys
 from scrapy_dust.sites import site_of
 
 
@@ -26,13 +27,16 @@ class Dust:
     name: str = "dust"
 
     def learn(self, site: str, log: SiteLog) -> Learned:
-        content = _nearly if self.near else _text_of
-        contents = {page.url: None if page.volatile else content(page) for page in with_redirects(log)}
         params = EditParams(budget=self.max_loss, max_risk=self.max_risk)
-        found = learn_edits(contents, params, log.redirects, self.pool.without(site))
-        if not found.learned:
+        pool = self.pool.without(site)
+        of_site = learn_edits(_by_text(log), params, log.redirects, pool).function
+        if self.near:
+            # What is equal is learned first: it is what can be relied on.
+            left = of_keys(near_contents(log), of_site)
+            more = learn_edits(left, replace(params, lone=False), pool=pool).function
+            of_site = KeyFunction((*of_site.edits, *more.edits))
+        if not of_site.edits:
             return Learned(unchanged)
-        of_site = found.function
 
         def key(url: str) -> str:
             if site_of(url) != site:
@@ -43,10 +47,5 @@ class Dust:
         return Learned(key, tuple(map(str, of_site.edits)))
 
 
-def _text_of(page: Page) -> Hashable:
-    return page.text_digest
-
-
-def _nearly(page: Page) -> Hashable:
-    """What the site itself calls one page, where titles agree; else equal sketches and titles."""
-    return (page.canonical, page.title) if page.canonical else content_of(page)
+def _by_text(log: SiteLog) -> dict[str, Hashable]:
+    return {page.url: None if page.volatile else page.text_digest for page in with_redirects(log)}

@@ -17,6 +17,7 @@ from scrapy_dust.learners.pattern_tree import PatternTree
 from scrapy_dust.learners.ra import Ra
 from scrapy_dust.learners.standard import Standard, Surt
 from scrapy_dust.learners.substrings import Mined
+from scrapy_dust.rule_book.priors import shipped
 from scrapy_dust.settings import DustSettings
 
 #: Each makes a learner with its source's parameters.
@@ -34,7 +35,8 @@ LEARNERS: Mapping[str, Callable[[], Learner]] = {
     "maybedont": MaybeDont,
     "dustmine": Mined,
     "dustmine-plain": lambda: Mined(DustSettings(learner="dustbuster"), "dustmine-plain"),
-    "dust": Dust,
-    "dust-near": lambda: Dust(near=True, name="dust-near"),
-    "dust-bold": lambda: Dust(max_loss=0.01, max_risk=0.25, name="dust-bold"),
+    "dust": lambda: Dust(pool=shipped()),
+    "dust-near": lambda: Dust(near=True, pool=shipped(), name="dust-near"),
+    "dust-bold": lambda: Dust(max_loss=0.01, max_risk=0.25, pool=shipped(), name="dust-bold"),
+    "dust-alone": lambda: Dust(name="dust-alone"),
 }

@@ -25,6 +25,8 @@ _ROUNDS = 12
 _LONE = 8
 #: How often an edit is looked at: others that were admitted may have changed what it does.
 _LOOKS = 2
+#: URLs of a site that say nothing against what every other site does, before that is believed of it.
+_ENOUGH = 100
 #: So many times more contradictions than examples, and an edit is not looked at again.
 _HOPELESS = 4
 
@@ -34,6 +36,7 @@ class EditParams:
     budget: float = 1e-3  #: contents that may be lost, per URL of the log
     max_risk: float = 0.02  #: of one edit, whatever the budget
     rounds: int = _ROUNDS
+    lone: bool = True  #: many URLs that show one content are evidence; not where contents may be mistaken
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +108,7 @@ class _Search:
     def round(self) -> bool:
         """Whether anything was admitted."""
         groups = self._known_twice()
-        if groups and self._try(self.declared, lone=True):
+        if groups and self.params.lone and self._try(self.declared, lone=True):
             return True
         found = (
             [one for one in proposals(groups, _LONE) if self.looked_at[one.edit] < _LOOKS] if groups else []
@@ -127,7 +130,9 @@ class _Search:
     def _looked_at(self, found: Proposal, lone: bool) -> tuple[_Weighed, Effect]:
         effect = self.classes.effect(found.edit)
         kinds = [kinds_of(operation, effect.moved) for operation in found.edit.operations]
-        return _Weighed(found.edit, found_by=0 if found.contents is None else 1, lone=lone, kinds=kinds), effect
+        return _Weighed(
+            found.edit, found_by=0 if found.contents is None else 1, lone=lone, kinds=kinds
+        ), effect
 
     def _tally(self, effects: list[tuple[_Weighed, Effect]]) -> None:
         """What single operations did when they were looked at first, by kind."""
@@ -167,7 +172,7 @@ class _Search:
                 for leaf in leaves(effect):
                     edit = Edit(weighed.edit.operations, leaf.guard)
                     yield self._guarded(replace(weighed, edit=edit, slab=leaf.slab, tries=leaf.tries))
-            if len(weighed.edit.operations) == 1:
+            if self.params.lone and len(weighed.edit.operations) == 1:
                 for guard in lone_guards(effect, _LONE):
                     edit = Edit(weighed.edit.operations, guard)
                     yield self._guarded(
@@ -226,7 +231,7 @@ class _Search:
 
         What it would spare here is not known; it is charged for what it spares on the average.
         """
-        for operation in EVERYWHERE:
+        for operation in EVERYWHERE if self.urls >= _ENOUGH else ():
             edit = Edit((operation,))
             found = self.beliefs.pool.unseen(operation)
             if found is None or any(edit.operations == one.edit.operations for one in self.learned):
@@ -248,6 +253,8 @@ class _Search:
 
 #: Families that have nothing to do with where in a site a page is.
 _OF_HOSTS = frozenset(("host alias", "host spelling", "scheme", "www"))
+
+
 def _tally_of(record: Record, effect: Effect, urls: int) -> Tally | None:
     """None: it says nothing, or too little to be a law or none."""
     good, bad = len(effect.good), record.failed

@@ -109,7 +109,11 @@ def parts_of(effect: Effect) -> list[Guard]:
 
 def _part_of(url: Anatomy) -> Guard:
     host = Condition("host", url.host)
-    return (host, Condition("/1", url.path[1])) if len(url.path) > 2 else (host, Condition("depth", str(len(url.path) - 1)))
+    return (
+        (host, Condition("/1", url.path[1]))
+        if len(url.path) > 2
+        else (host, Condition("depth", str(len(url.path) - 1)))
+    )
 
 
 def lone_guards(effect: Effect, many: int) -> Iterator[Guard]:

@@ -70,7 +70,9 @@ _LOOKED_AT = 20
 
 def _class_in(urls: Iterable[str], name: str) -> str:
     found = Counter(
-        class_of(value) for _, url in zip(range(_LOOKED_AT), urls, strict=False) for value in _values(url, name)
+        class_of(value)
+        for _, url in zip(range(_LOOKED_AT), urls, strict=False)
+        for value in _values(url, name)
     )
     return max(sorted(found), key=found.__getitem__) if found else "none"
 

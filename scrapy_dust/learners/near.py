@@ -1,0 +1,52 @@
+"""Pages that are one content although a few of their words differ: a date, a counter, the name of who is answered.
+
+Two pages are nearly equal when their titles are, and their sketches, in which something must be beside what the
+site's template gives to all pages. One such pair proves little: within a site, pages of one template
+look alike (Henzinger, SIGIR 2006), and on one shop half of such pairs are different pages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+
+from scrapy_dust.dust.edits.edit import KeyFunction
+from scrapy_dust.dust.pages import Page, SiteLog, with_redirects
+from scrapy_dust.dust.templates import template_hashes
+
+_FULL = 4  #: hashes of a sketch, below which only equal texts are one content
+_OWN = 2  #: of them that no template explains
+
+
+def near_contents(log: SiteLog) -> dict[str, Hashable | None]:
+    """URL → what it shows; None where it does not always show the same."""
+    template = template_hashes(log.pages)
+    pages = {page.url: page for page in log.pages}
+    return {
+        page.url: None if page.volatile else _content(_original(page, pages), template)
+        for page in with_redirects(log)
+    }
+
+
+def _original(page: Page, pages: Mapping[str, Page]) -> Page:
+    """What the site itself calls the same page, where title and half of the sketch agree; else *page*."""
+    other = pages.get(page.canonical or "")
+    if other is None or other.volatile or other.title != page.title:
+        return page
+    agreeing = sum(x == y for x, y in zip(page.sketch or (), other.sketch or (), strict=False))
+    return other if agreeing >= _FULL - _OWN else page
+
+
+def _content(page: Page, template: frozenset[int]) -> Hashable:
+    sketch = page.sketch or ()
+    if len(sketch) < _FULL or len(template.intersection(sketch)) > _FULL - _OWN:
+        return page.text_digest
+    return sketch, page.title
+
+
+def of_keys(contents: Mapping[str, Hashable | None], key: KeyFunction) -> dict[str, Hashable | None]:
+    """*contents* by key; None where URLs of one key show several."""
+    found: dict[str, Hashable | None] = {}
+    for url, content in contents.items():
+        of_url = key(url)
+        found[of_url] = content if found.get(of_url, content) == content else None
+    return found

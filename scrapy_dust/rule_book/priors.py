@@ -1,0 +1,102 @@
+"""What edits of a kind have shown, site by site: prior beliefs for sites that are new.
+
+What comes with the package was counted on crawls of real web applications by ``python -m benchmarks.priors``;
+the file says which. What a project's own sites have shown is a file of state beside its logs, and what it says
+of a site is newer. It holds names of parameters and counts, no URLs. A damaged one is no error: it is begun anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import astuple
+from functools import cache
+from importlib.resources import files as resources
+from os import PathLike, fspath
+from pathlib import Path
+
+from scrapy_dust.dust.edits.pooling import Pool, Tallies, Tally
+from scrapy_dust.errors import RuleBookError
+from scrapy_dust.rule_book import files
+from scrapy_dust.rule_book.blocks import Block, Damaged, dump_json, load_json
+
+FORMAT = 1
+FILE = "priors.json"
+
+#: Sites that are kept, the newest, of kinds the most telling: some 2 MB.
+_SITES, _KINDS = 500, 100
+
+
+@cache
+def shipped() -> Pool:
+    """What comes with the package."""
+    return _parse((resources("scrapy_dust.rule_book") / FILE).read_bytes())
+
+
+def own(state: str | PathLike[str]) -> Pool:
+    """What the sites of a project have shown; nothing where there is no file, or a damaged one."""
+    try:
+        content = files.read(fspath(Path(state) / FILE))
+        return Pool({}) if content is None else _parse(content)
+    except (Damaged, RuleBookError):
+        return Pool({})
+
+
+def known(state: str | PathLike[str] | None = None) -> Pool:
+    """What comes with the package, and what the project's own sites have shown. *state*: the folder of its state."""
+    return shipped() if state is None else shipped() | own(state)
+
+
+def remember(state: str | PathLike[str], site: str, tallies: Tallies) -> None:
+    """Keep what *site* has shown, in the place of what it had before. Raises `RuleBookError`."""
+    files.make_folder(Path(state))
+    with files.lock(fspath(Path(state) / FILE)) as file:
+        before = {name: kinds for name, kinds in own(state).sites.items() if name != site}
+        newest = dict([*before.items(), (site, tallies)][-_SITES:])
+        files.replace(file, content_of(newest))
+
+
+def content_of(sites: Mapping[str, Tallies], sources: Mapping[str, object] | None = None) -> bytes:
+    """A file of these sites, in their order. *sources*: what each was counted on."""
+    rows: dict[str, object] = {}
+    for site, tallies in sites.items():
+        kinds = {kind: _row(tallies[kind]) for kind in sorted(_telling(tallies))}
+        rows[site] = {"from": (sources or {}).get(site), "kinds": kinds}
+    return dump_json({"format": FORMAT, "sites": rows}, indent=1 if sources else None)
+
+
+def _telling(tallies: Tallies) -> list[str]:
+    found = [kind for kind, tally in tallies.items() if tally.laws or tally.accidents or "→" in kind]
+    return sorted(found, key=lambda kind: (-tallies[kind].held - tallies[kind].failed, kind))[:_KINDS]
+
+
+def _row(tally: Tally) -> list[float]:
+    return [round(value, 4) for value in astuple(tally)]
+
+
+def _parse(content: bytes) -> Pool:
+    file = Block(load_json(content), "the file")
+    found = file.count("format")
+    if found != FORMAT:
+        raise Damaged(f"it has format {found}; this version reads {FORMAT}")
+    sites = Block(file.take("sites"), "'sites'")
+    return Pool({site: _of_site(Block(sites.take(site), repr(site))) for site in list(sites.rest())})
+
+
+def _of_site(block: Block) -> Tallies:
+    kinds = Block(block.take("kinds"), "'kinds'")
+    return {kind: _tally(kinds.items(kind)) for kind in list(kinds.rest())}
+
+
+def _tally(row: list[object]) -> Tally:
+    match row:
+        case [
+            int(laws),
+            int(accidents),
+            int() | float() as shares,
+            int(held),
+            int(failed),
+            int() | float() as saved,
+        ]:
+            return Tally(laws, accidents, shares, held, failed, saved)
+        case _:
+            raise Damaged("one of its rows has no counts")
