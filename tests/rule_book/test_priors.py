@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,8 +28,10 @@ def risk(**sites):
 
 
 def test_what_comes_with_the_package_says_where_it_is_from():
-    assert len(priors.shipped().sites) > 5
-    assert all("parameter" in tallies or tallies for tallies in priors.shipped().sites.values())
+    sites = json.loads(Path(priors.__file__).with_name(priors.FILE).read_bytes())["sites"]
+    assert priors.shipped().sites.keys() == sites.keys()
+    assert len(sites) > 5
+    assert all(site["from"]["lists"] and site["from"]["urls"] for site in sites.values())
 
 
 def test_what_a_site_has_shown_is_kept_in_the_place_of_what_it_had_before(tmp_path):
@@ -51,7 +56,8 @@ def test_a_name_that_was_a_law_on_other_sites_is_believed_sooner_and_one_that_wa
 
 def test_more_sites_that_agree_say_more():
     laws = [risk(**{f"s{n}": LAW for n in range(count)}) for count in range(6)]
-    assert laws == sorted(laws, reverse=True) and laws[0] > laws[-1]
+    assert laws == sorted(laws, reverse=True)
+    assert laws[0] > laws[-1]
 
 
 def test_what_a_site_has_shown_is_no_prior_belief_about_itself():
