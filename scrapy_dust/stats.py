@@ -73,6 +73,10 @@ class Stat(StrEnum):
         "In shadow mode: would-be filtered URLs that show another page: enforcing the rules would have lost it.",
     )
     SHADOW_UNKNOWN = "dust/shadow/unknown", "In shadow mode: comparisons that showed nothing."
+    SHADOW_OPEN = (
+        "dust/shadow/open",
+        "In shadow mode: would-be filtered URLs that read differently and were not looked at again.",
+    )
     SHADOW_BYTES = (
         "dust/shadow/bytes",
         "In shadow mode: bytes of the answers that would not have been fetched.",

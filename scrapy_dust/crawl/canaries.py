@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from scrapy_dust.crawl.inquiries import Inquiries
+    from scrapy_dust.crawl.readings import Readings
     from scrapy_dust.crawl.rules import CrawlRules
 
 #: So many pages are remembered by a hash of their bytes: some 10 MB.
@@ -47,7 +48,10 @@ class Canary:
 
 
 class Canaries:
-    """Of one crawl. *concluded* is told what each canary showed; *mark* is what marks one in its meta."""
+    """Of one crawl. *concluded* is told what each canary showed; *mark* is what marks one in its meta.
+
+    *reading*: what pages said is kept, and only where that differs is there an inquiry.
+    """
 
     def __init__(
         self,
@@ -56,11 +60,14 @@ class Canaries:
         concluded: Callable[[Canary, Outcome], None],
         mark: str = CANARY,
         may_inquire: Callable[[Canary], bool] = lambda canary: True,
+        *,
+        reading: bool = False,
     ) -> None:
         self._rules, self._mark = rules, mark
         self._concluded, self._may_inquire = concluded, may_inquire
         self._crawler = crawler
         self._inquiries: Inquiries | None = None  #: from the first one on
+        self._readings = _readings() if reading else None
         self._day = datetime.now(UTC).date().isoformat()
         self._bodies: dict[int, int] = {}  #: hash of a URL → of what it showed, the oldest first
         self._landings: dict[
@@ -101,7 +108,10 @@ class Canaries:
 
     def _remember(self, request: Request, response: Response) -> None:
         body = xxhash.xxh3_64_intdigest(response.body)
-        for url in {target_url(request), *request.meta.get("redirect_urls", ())[:1]}:
+        urls = {target_url(request), *request.meta.get("redirect_urls", ())[:1]}
+        if self._readings is not None:
+            self._readings.keep(urls, response)
+        for url in urls:
             self._bodies[_hash(url)] = body
             for held in self._expected.pop(_hash(url), ()):
                 self._judge(*held)
@@ -116,6 +126,9 @@ class Canaries:
             held.append((canary, response, request))
             return
         outcome = self._at_once(canary, response, request)
+        if outcome is None and self._readings is not None:
+            same = self._readings.are_the_same(canary.url, canary.keeper, response)
+            outcome = Outcome.SAME if same else None
         if outcome is not None:
             self._concluded(canary, outcome)
         elif self._may_inquire(canary):
@@ -152,6 +165,13 @@ class Canaries:
         # A page to which several classes redirect is a login, a home or an error page, and no canary's own.
         first = self._landings.setdefault(response.url, canary.key)
         return None if first == canary.key else Outcome.UNKNOWN
+
+
+def _readings() -> Readings:
+    # Not loaded before: it brings all that compares texts.
+    from scrapy_dust.crawl.readings import Readings  # noqa: PLC0415
+
+    return Readings()
 
 
 def _hash(text: str) -> int:

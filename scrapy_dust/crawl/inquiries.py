@@ -66,7 +66,7 @@ class Inquiries:
             # A rendered page cannot be asked for again in the same way.
             self._concluded(canary, Outcome.UNKNOWN)
             return
-        self._waiting.append(_Inquiry(canary, request, _read(response, canary.url)))
+        self._waiting.append(_Inquiry(canary, request, read(response, canary.url)))
         self._start()
 
     def _start(self) -> None:
@@ -141,7 +141,7 @@ class Inquiries:
             response = await self._crawler.engine.download_async(request)
         except Exception:  # noqa: BLE001  No answer, for whatever reason the downloader or a middleware has.
             return Fetched(url, url, None)
-        return _read(response, url)
+        return read(response, url)
 
 
 #: In meta, of the fetch that is repeated and not of how pages are fetched.
@@ -160,7 +160,8 @@ def _meta(request: Request) -> dict[str, Any]:
     return {**meta, OPT_OUT: False, TRIAL: True, "dont_cache": True}
 
 
-def _read(response: Response, asked: str) -> Fetched:
+def read(response: Response, asked: str) -> Fetched:
+    """What *response* said, for a judge."""
     # Not loaded by a crawl without canaries.
     from scrapy_dust.trials.answers import fetched  # noqa: PLC0415
 

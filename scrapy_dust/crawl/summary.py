@@ -50,9 +50,11 @@ def _shadowed(rules: CrawlRules, stats: Mapping[str, Any]) -> Iterator[str]:
     said = f"{_number(rules.count, 'rule')} would have saved {_number(filtered, 'request')}"
     yield f"{said} and {size / 1e6:.1f} MB{_by_rule(stats, f'{Stat.SHADOW_FILTERED}/')}"
     same, different = stats.get(Stat.SHADOW_SAME, 0), stats.get(Stat.SHADOW_DIFFERENT, 0)
+    unclear = stats.get(Stat.SHADOW_OPEN, 0) + stats.get(Stat.SHADOW_UNKNOWN, 0)
     yield (
-        f"of {same + different} that were compared, {same} show the page that would have been fetched, and "
+        f"of {same + different + unclear} that were compared, {same} show the page that would have been fetched, and "
         f"{different} another one that would have been lost"
+        + (f"; of {unclear} nothing is known but that they read differently" if unclear else "")
     )
 
 

@@ -148,8 +148,8 @@ def test_shadow_mode_filters_nothing_and_looks_again_at_few_pages(
     shadowed = crawl_of(served.counts())
     assert shadowed.contents == loop.comparison.before.contents
     before = loop.comparison.before.requests
-    # Some pages that are not the same to the byte are asked for once more, to see what would be lost.
-    assert before <= shadowed.requests <= 1.25 * before
+    # What reads differently is asked for once more, to see what would be lost.
+    assert before <= shadowed.requests <= 1.02 * before + 20
 
 
 def test_a_mistyped_setting_stops_the_crawl_with_one_sentence(served: RunningWeb, project: Path) -> None:
