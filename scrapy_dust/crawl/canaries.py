@@ -27,12 +27,16 @@ if TYPE_CHECKING:
     from scrapy_dust.crawl.inquiries import Inquiries
     from scrapy_dust.crawl.readings import Readings
     from scrapy_dust.crawl.rules import CrawlRules
+    from scrapy_dust.dust.judging import Fetched
 
 #: So many pages are remembered by a hash of their bytes: some 10 MB.
 BODIES_REMEMBERED = 100_000
 
 #: So many keepers are waited for, each by so many canaries at most. Others are compared with a new fetch.
 EARLY_HELD = 16
+
+#: So many pages wait for their keepers where what they said is kept: some 20 MB.
+READINGS_HELD = 4000
 
 #: A canary is fetched a little before what was queued with it: until it is judged, its rule goes on suppressing.
 AHEAD = 1
@@ -45,6 +49,19 @@ class Canary:
     url: str
     keeper: str  #: what stands for it
     key: str  #: of their class, in hex
+
+
+@dataclass(frozen=True, slots=True)
+class _Came:
+    """What came for a canary."""
+
+    canary: Canary
+    request: Request
+    url: str  #: where redirects ended
+    is_cached: bool
+    body: int | None  #: a hash; None: empty
+    page: Fetched | None  #: what it said, where that is kept
+    response: Response | None  #: where it is not
 
 
 class Canaries:
@@ -74,7 +91,8 @@ class Canaries:
             str, str
         ] = {}  #: where canaries were redirected to → the class of the first of them
         #: Keepers that have not come yet, by hash → the canaries that came before them.
-        self._expected: dict[int, list[tuple[Canary, Response, Request]]] = {}
+        self._expected: dict[int, list[_Came]] = {}
+        self._held = 0
         crawler.signals.connect(self._spider_idle, signal=signals.spider_idle)
         crawler.signals.connect(self._response_received, signal=signals.response_received)
 
@@ -104,7 +122,19 @@ class Canaries:
         if known is None:
             self._remember(request, response)
         elif known["keeper"] is not None:
-            self._judge(Canary(**known), response, request)
+            self._judge(self._came(Canary(**known), response, request))
+
+    def _came(self, canary: Canary, response: Response, request: Request) -> _Came:
+        page = self._readings.read(response, canary.url) if self._readings is not None else None
+        return _Came(
+            canary,
+            request,
+            response.url,
+            "cached" in response.flags,
+            xxhash.xxh3_64_intdigest(response.body) if response.body else None,
+            page,
+            response if page is None else None,
+        )
 
     def _remember(self, request: Request, response: Response) -> None:
         body = xxhash.xxh3_64_intdigest(response.body)
@@ -114,56 +144,71 @@ class Canaries:
         for url in urls:
             self._bodies[_hash(url)] = body
             for held in self._expected.pop(_hash(url), ()):
-                self._judge(*held)
+                self._held -= 1
+                self._judge(held)
         while len(self._bodies) > BODIES_REMEMBERED:
             del self._bodies[next(iter(self._bodies))]
 
-    def _judge(self, canary: Canary, response: Response, request: Request) -> None:
+    def _judge(self, came: _Came, *, waits: bool = True) -> None:
+        canary = came.canary
         if self._rules.canonize(canary.url) != self._rules.canonize(canary.keeper):
             return  # it tests nothing any more: a rule was suspended meanwhile
-        held = self._expected.get(_hash(canary.keeper))
-        if held is not None and len(held) < EARLY_HELD:
-            held.append((canary, response, request))
+        if waits and self._hold(came):
             return
-        outcome = self._at_once(canary, response, request)
-        if outcome is None and self._readings is not None:
-            same = self._readings.are_the_same(canary.url, canary.keeper, response)
+        outcome = self._at_once(came)
+        if outcome is None and self._readings is not None and came.page is not None:
+            same = self._readings.are_the_same(came.page, canary.keeper)
             outcome = Outcome.SAME if same else None
         if outcome is not None:
             self._concluded(canary, outcome)
         elif self._may_inquire(canary):
-            self._inquire(canary, response, request)
+            self._inquire(came)
 
-    def _inquire(self, canary: Canary, response: Response, request: Request) -> None:
+    def _hold(self, came: _Came) -> bool:
+        """Whether it waits for its keeper: what is no more than a reading always does."""
+        keeper = _hash(came.canary.keeper)
+        if came.page is not None and self._held < READINGS_HELD and keeper not in self._bodies:
+            self._expected.setdefault(keeper, []).append(came)
+        elif keeper in self._expected and len(self._expected[keeper]) < EARLY_HELD:
+            self._expected[keeper].append(came)
+        else:
+            return False
+        self._held += 1
+        return True
+
+    def _inquire(self, came: _Came) -> None:
+        # Not loaded before: it brings all that compares texts.
+        from scrapy_dust.crawl.inquiries import Inquiries, read  # noqa: PLC0415
+
         if self._inquiries is None:
-            # Not loaded before: it brings all that compares texts.
-            from scrapy_dust.crawl.inquiries import Inquiries  # noqa: PLC0415
-
             self._inquiries = Inquiries(self._crawler, self._concluded)
-        self._inquiries.begin(canary, response, request)
+        page = came.page
+        if page is None:
+            assert came.response is not None
+            page = read(came.response, came.canary.url)
+        self._inquiries.begin(came.canary, page, came.request)
 
     def _spider_idle(self, spider: Spider) -> None:
         """Keepers that have not come by now do not come."""
-        expected, self._expected = self._expected, {}
+        expected, self._expected, self._held = self._expected, {}, 0
         for held in expected.values():
-            for canary, response, request in held:
-                self._judge(canary, response, request)
+            for came in held:
+                self._judge(came, waits=False)
 
-    def _at_once(self, canary: Canary, response: Response, request: Request) -> Outcome | None:
-        if "cached" in response.flags:  # says what was, not what is
+    def _at_once(self, came: _Came) -> Outcome | None:
+        canary = came.canary
+        if came.is_cached:  # says what was, not what is
             return Outcome.UNKNOWN
-        if response.body and self._bodies.get(_hash(canary.keeper)) == xxhash.xxh3_64_intdigest(
-            response.body
-        ):
+        if came.body is not None and self._bodies.get(_hash(canary.keeper)) == came.body:
             return Outcome.SAME
-        if response.url == canary.url or target_url(request) == canary.url:
+        if came.url == canary.url or target_url(came.request) == canary.url:
             return None
-        if response.url == canary.keeper:
+        if came.url == canary.keeper:
             return Outcome.SAME
-        if self._rules.canonize(response.url) == self._rules.canonize(canary.url):
+        if self._rules.canonize(came.url) == self._rules.canonize(canary.url):
             return None
         # A page to which several classes redirect is a login, a home or an error page, and no canary's own.
-        first = self._landings.setdefault(response.url, canary.key)
+        first = self._landings.setdefault(came.url, canary.key)
         return None if first == canary.key else Outcome.UNKNOWN
 
 

@@ -60,13 +60,13 @@ class Inquiries:
     def are_under_way(self) -> bool:
         return self._under_way > 0
 
-    def begin(self, canary: Canary, response: Response, request: Request) -> None:
-        """Compare what *request* brought with the page of the canary's keeper."""
+    def begin(self, canary: Canary, page: Fetched, request: Request) -> None:
+        """Compare *page*, which *request* brought, with that of the canary's keeper."""
         if len(self._waiting) >= _WAITING or is_rendered(request):
             # A rendered page cannot be asked for again in the same way.
             self._concluded(canary, Outcome.UNKNOWN)
             return
-        self._waiting.append(_Inquiry(canary, request, read(response, canary.url)))
+        self._waiting.append(_Inquiry(canary, request, page))
         self._start()
 
     def _start(self) -> None:

@@ -33,11 +33,16 @@ class Readings:
         self._judges: dict[str, Judge] = {}  # by host
         self._learned: dict[str, int] = {}
 
+    def read(self, response: Response, url: str) -> Fetched | None:
+        """What *response* said, which came for *url*; None: only its bytes can tell."""
+        return read(response, url) if isinstance(response, TextResponse) else None
+
     def keep(self, urls: Iterable[str], response: Response) -> None:
         """*response* is what came for *urls*, of which the one redirected to the other."""
-        if not isinstance(response, TextResponse):
-            return  # only its bytes can tell
-        page = read(response, response.url)
+        page = self.read(response, response.url)
+        if page is None:
+            return
+        # Of each class one page comes here, so that what its URLs have in common is no template.
         self._learn(page)
         for url in urls:
             self._pages.pop(url, None)
@@ -45,14 +50,10 @@ class Readings:
         while len(self._pages) > KEPT:
             del self._pages[next(iter(self._pages))]
 
-    def are_the_same(self, url: str, keeper: str, response: Response) -> bool:
-        """Whether *response*, which came for *url*, shows what came for *keeper*. Not, where that is not known."""
+    def are_the_same(self, page: Fetched, keeper: str) -> bool:
+        """Whether *page* is what came for *keeper*. Not, where that is not known."""
         there = self._pages.get(keeper)
-        if there is None or not isinstance(response, TextResponse):
-            return False
-        page = read(response, url)
-        self._learn(page)
-        return self._judge(page).compare(page, there) is Outcome.SAME
+        return there is not None and self._judge(page).compare(page, there) is Outcome.SAME
 
     def _judge(self, page: Fetched) -> Judge:
         return self._judges.setdefault(urlsplit(page.final_url).netloc, Judge())

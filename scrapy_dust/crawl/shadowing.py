@@ -82,7 +82,7 @@ class Shadow:
     def _is_plain(self, rules: tuple[Rule, ...]) -> bool:
         """Whether it is known what pages say that *rules* make one and that read differently."""
         said = self._said.get(rules, Counter())
-        agree = len(said) == 1 and said.total() >= _UNANIMOUS and Outcome.UNKNOWN not in said
+        agree = len(said) == 1 and said.total() >= _UNANIMOUS
         return agree or self._looked_at[rules] >= _LOOKED_AT
 
     def _is_spent(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 import time
 from collections import Counter
 from pathlib import Path
@@ -137,27 +138,48 @@ def test_a_worker_with_other_rules_does_not_start_and_says_why(redis_server, tmp
     assert said.endswith("or SCHEDULER_FLUSH_ON_START.")
 
 
+class Gate:
+    """A web whose pages come when all workers ask for as many at a time as they may."""
+
+    def __init__(self) -> None:
+        self.waiting = 0
+        self.open = threading.Event()
+        self._lock = threading.Lock()
+
+    def web(self, path: str) -> Answer:
+        if content_of(path) is None:
+            return page(*links(0), *(f"/p?id={n}&sid=1" for n in range(1, 2 * AT_A_TIME)))
+        with self._lock:
+            self.waiting += 1
+        assert self.open.wait(120)
+        return web(path)
+
+
+AT_A_TIME = 4 * 4  #: of four workers
+
+
 def test_four_workers_of_which_one_is_killed_fetch_every_content_once(redis_server, tmp_path, start):
-    with serving(web) as site:
+    gate = Gate()
+    with serving(gate.web) as site:
         settings = rules(tmp_path, site.name)
         workers = [start("sharing", settings) for _ in range(4)]
         wait_until(lambda: redis_server.client.zcard("dust:worker:workers") == 4)
         redis_server.client.lpush("worker:start_urls", json.dumps({"url": site.url("/")}))
-        wait_until(lambda: len(site.asked) > 40 and any(worker.is_at_work for worker in workers))
-        victim = next(worker for worker in workers if worker.is_at_work)
+        # None of them can have more than its share.
+        wait_until(lambda: gate.waiting == AT_A_TIME)
+        victim, *others = workers
         victim.process.kill()
         victim.process.wait()
         in_flight = held_by(victim, redis_server)
+        gate.open.set()
         wait_until_all_are_idle(redis_server)
-        others = [worker for worker in workers if worker is not victim]
         for worker in others:
             worker.stop()
         results = [worker.result() for worker in others]
-    # On a busy machine one of them may come too late.
-    assert any(result["got"] for result in results)
+    assert all(result["got"] for result in results)
     counts = fetched(site.asked)
     assert set(counts) == set(range(1, PAGES))
-    assert 0 < len(in_flight)
+    assert len(in_flight) == AT_A_TIME / 4
     assert {content for content, times in counts.items() if times > 1} <= in_flight
     assert max(counts.values()) <= 2
     # Nobody is left, and so nothing is.
