@@ -193,7 +193,7 @@ def _print_result(
         "kept": sum(len(one.elimination.kept) for one in mined),
         "parameters": sum(len(one.parameters) for one in mined),
         "edits": sum(len(one.edits) for one in mined),
-        "valid": len(valid),
+        "valid": len(valid) + sum(site.standing for site in trials),
         "refuted": sum(one.verdict is Verdict.REFUTED for _, one in decisions),
         "undecided": sum(one.verdict is Verdict.UNDECIDED for _, one in decisions)
         + sum(site.campaign.remaining for site in trials),
@@ -223,6 +223,10 @@ def _print_result(
                 **summary
             )
         )
+    standing = [site for site in trials if site.standing]
+    if standing:
+        names = ", ".join(site.site for site in standing)
+        print(f"Nothing is new since they were mined, so their rules stay as they are: {names}.")
     print(f"Rule book: {settings.rules[0]}" if written else "Nothing written.")
 
 

@@ -50,6 +50,7 @@ async def learn(crawler: Crawler, settings: DustSettings) -> None:
         logger.error("Nothing learned: %s", error, extra={"spider": crawler.spider})
         return
     valid = sum(one.verdict is Verdict.VALID for site in trials for one in site.campaign.decisions)
+    valid += sum(site.standing for site in trials)
     logger.info(
         "Learned: %(valid)d rules hold, proved with %(fetches)d fetches; they are in %(book)s.%(more)s",
         {

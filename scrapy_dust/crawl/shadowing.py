@@ -1,7 +1,7 @@
 """Shadow mode: what enforcing the rules would have saved, and what it would have lost.
 
 All is fetched; so each page that would not have been is compared with the one that would have stood for it, as both
-came. What reads differently there may have changed in between, or change at each fetch: of each set of rules the
+came. What reads differently there may have changed in between, or change at each fetch: of each rule the
 first few are looked at again, as canaries are, until it is plain what they say, and then a share of
 ``DUST_CANARY_RATE``. All in all, that takes no more than a fiftieth of the crawl's requests. What is not looked at
 again is counted as open: at worst, all of it would have been lost.
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from scrapy_dust.crawl.rules import CrawlRules
     from scrapy_dust.dust.rules import Rule
 
-#: Of the URLs that the same rules would have filtered so many are looked at again, fewer if the first say the same.
+#: Of the URLs that a rule would have filtered so many are looked at again, fewer if the first say the same.
 _LOOKED_AT, _UNANIMOUS = 10, 3
 #: Of the crawl's responses, so many more may be asked for to look again; and so many in any case.
 _SHARE, _FREE = 0.02, 20
@@ -46,8 +46,8 @@ class Shadow:
     def __init__(self, crawler: Crawler, rules: CrawlRules, filtering: Filtering) -> None:
         self._crawler, self._rules, self._filtering = crawler, rules, filtering
         self._seen: set[bytes] = set()  #: keys that would have been seen
-        self._looked_at: Counter[tuple[Rule, ...]] = Counter()
-        self._said: dict[tuple[Rule, ...], Counter[Outcome]] = {}  # by those that were looked at
+        self._looked_at: Counter[Rule] = Counter()
+        self._said: dict[Rule, Counter[Outcome]] = {}  # by those that were looked at
         self._inquired: dict[Canary, tuple[Rule, ...]] = {}
         self._responses = 0
         self._canaries = Canaries(crawler, rules, self._concluded, SHADOW, self._is_looked_at, reading=True)
@@ -69,28 +69,26 @@ class Shadow:
 
     def _is_looked_at(self, canary: Canary) -> bool:
         rules = at_work(self._rules.canonizer, canary.url, canary.keeper)
-        looked_at = not self._is_spent() and (
-            not self._is_plain(rules) or self._canaries.are_chosen(canary.url)
-        )
+        plain = all(map(self._is_plain, rules))
+        looked_at = not self._is_spent() and (not plain or self._canaries.are_chosen(canary.url))
         if looked_at:
-            self._looked_at[rules] += 1
+            self._looked_at.update(rules)
             self._inquired[canary] = rules
         else:
             self._crawler.stats.inc_value(Stat.SHADOW_OPEN.value)
         return looked_at
 
-    def _is_plain(self, rules: tuple[Rule, ...]) -> bool:
-        """Whether it is known what pages say that *rules* make one and that read differently."""
-        said = self._said.get(rules, Counter())
+    def _is_plain(self, rule: Rule) -> bool:
+        """Whether it is known what pages say that *rule* makes one and that read differently."""
+        said = self._said.get(rule, Counter())
         agree = len(said) == 1 and said.total() >= _UNANIMOUS
-        return agree or self._looked_at[rules] >= _LOOKED_AT
+        return agree or self._looked_at[rule] >= _LOOKED_AT
 
     def _is_spent(self) -> bool:
         asked = self._crawler.stats.get_value(Stat.CONTROLS.value, 0)
         return bool(asked >= _FREE + _SHARE * self._responses)
 
     def _concluded(self, canary: Canary, outcome: Outcome) -> None:
-        rules = self._inquired.pop(canary, None)
-        if rules is not None:
-            self._said.setdefault(rules, Counter())[outcome] += 1
+        for rule in self._inquired.pop(canary, ()):
+            self._said.setdefault(rule, Counter())[outcome] += 1
         self._crawler.stats.inc_value(_STATS.get(outcome, Stat.SHADOW_UNKNOWN).value)

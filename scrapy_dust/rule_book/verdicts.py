@@ -48,13 +48,17 @@ class Verdicts:
 
     sites: Mapping[str, Mapping[Rule, Settled]] = field(default_factory=dict)
     warning: str | None = None  #: why this is a new beginning, in one sentence
+    rests: Mapping[str, str] = field(default_factory=dict)  #: sites with nothing to try → when that is so
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Verdicts:
         """Those at *path*; none where there is no such file or it cannot be read, which is `warning`'s to say."""
         try:
             content = files.read(fspath(path))
-            return cls() if content is None else cls(_parse(content))
+            if content is None:
+                return cls()
+            sites, rests = _parse(content)
+            return cls(sites, rests=rests)
         except (Damaged, RuleBookError) as error:
             said = str(error) if isinstance(error, RuleBookError) else f"{fspath(path)}: {error}."
             return cls(warning=f"{said} What it settled is tried again.")
@@ -70,18 +74,24 @@ class Verdicts:
             together.pop(one.rule, None)
             together[one.rule] = one
         newest = sorted(together.values(), key=lambda one: one.date)[-KEPT:]
-        return Verdicts({**self.sites, site: {one.rule: one for one in newest}}, self.warning)
+        return Verdicts({**self.sites, site: {one.rule: one for one in newest}}, self.warning, self.rests)
 
     def without(self, site: str, rules: Iterable[Rule]) -> Verdicts:
         """Without these, so that they are tried again."""
         gone = set(rules)
         left = {rule: one for rule, one in self.of(site).items() if rule not in gone}
-        return Verdicts({**self.sites, site: left}, self.warning)
+        return Verdicts({**self.sites, site: left}, self.warning, self.rests)
+
+    def with_rest(self, site: str, rest: str | None) -> Verdicts:
+        """*rest*: None, as long as there is something to try."""
+        rests = {other: one for other, one in self.rests.items() if other != site}
+        return Verdicts(self.sites, self.warning, rests if rest is None else {**rests, site: rest})
 
     def save(self, path: str | PathLike[str], *, patience: float = files.PATIENCE) -> None:
         """Put these in the place of those at *path*, in a folder that is made if need be. Raises `RuleBookError`."""
         sites = {site: [_row(one) for one in self.sites[site].values()] for site in sorted(self.sites)}
-        content = dump_json({"format": FORMAT, "sites": {site: rows for site, rows in sites.items() if rows}})
+        known = {site: rows for site, rows in sites.items() if rows}
+        content = dump_json({"format": FORMAT, "sites": known, "rests": dict(sorted(self.rests.items()))})
         files.make_folder(Path(path).parent)
         with files.lock(fspath(path), patience) as file:
             files.replace(file, content)
@@ -91,13 +101,15 @@ def _row(one: Settled) -> list[object]:
     return [*rule_content(one.rule), str(one.verdict), *astuple(one.tally), one.date]
 
 
-def _parse(content: bytes) -> dict[str, dict[Rule, Settled]]:
+def _parse(content: bytes) -> tuple[dict[str, dict[Rule, Settled]], dict[str, str]]:
     file = Block(load_json(content), "the file")
     found = file.count("format")
     if found != FORMAT:
         raise Damaged(f"it has format {found}; this version reads {FORMAT}")
     sites = Block(file.take("sites"), "'sites'")
-    return {site: _of_site(sites.items(site)) for site in list(sites.rest())}
+    rests = Block(file.take("rests", {}), "'rests'")
+    resting = {site: rests.text(site) for site in list(rests.rest())}
+    return {site: _of_site(sites.items(site)) for site in list(sites.rest())}, resting
 
 
 def _of_site(rows: list[object]) -> dict[Rule, Settled]:

@@ -29,6 +29,7 @@ from scrapy_dust.rule_book.verdicts import Settled, Verdicts
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of
 from scrapy_dust.trials.journal import ProbeJournal
+from scrapy_dust.trials.rest import rest_of
 from scrapy_dust.trials.site_trials import SiteTrials
 
 
@@ -165,13 +166,15 @@ def prepare(
         candidates += [Candidate((rule,), support=0) for rule in unproven]
         if not candidates:
             continue
+        rest = partial(rest_of, one, settings=settings)
+        rests = not log_only and verdicts.rests.get(one.site) == rest(book, verdicts)
         urls = [page.url for page in one.log.pages] + list(one.log.redirects)
         random.Random(f"{seed} {one.site}").shuffle(urls)  # noqa: S311  A sample, not a secret.
         evidence = LogEvidence(one.log, urls, settings.sketch_matches)
         settled = disabled | _refuted(verdicts, one.site, candidates)
         campaign = partial(
             Campaign,
-            candidates,
+            [] if rests else candidates,
             evidence,
             trial_params(settings, log_only=log_only),
             site=one.site,
@@ -189,7 +192,9 @@ def prepare(
                 renderers=_renderers(evidence),
                 journal=journal,
                 not_before=latest,
-                at_rest=bool(known) and _is_at_rest(campaign(), known),
+                at_rest=rests or (bool(known) and _is_at_rest(campaign(), known)),
+                rest=None if log_only else rest,
+                standing=len(accepted) if rests else 0,
             )
         )
     return trials
@@ -242,6 +247,11 @@ def conclude(
             if one.verdict is not Verdict.VALID
         ]
         verdicts = verdicts.with_settled(site.site, settled)
+    # Not the one book that was written: a run begins with all of them.
+    known = RuleBook.load([in_project(path) for path in settings.rules])
+    for site in trials:
+        rest = site.rest(known, verdicts) if site.rest is not None and site.is_settled else None
+        verdicts = verdicts.with_rest(site.site, rest)
     verdicts.save(verdicts_path)
     return book
 

@@ -12,7 +12,7 @@ what an uninterrupted one does.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from scrapy_dust.crawl_log.hiding import is_hidden
@@ -20,6 +20,9 @@ from scrapy_dust.dust.campaign import Campaign, Probe
 from scrapy_dust.dust.evidence import LogEvidence
 from scrapy_dust.dust.inquiry import Ask, inquire
 from scrapy_dust.dust.judging import Fetched, Judge, Known, Outcome
+from scrapy_dust.dust.validation import Verdict
+from scrapy_dust.rule_book.book import RuleBook
+from scrapy_dust.rule_book.verdicts import Verdicts
 from scrapy_dust.trials.journal import ProbeJournal
 from scrapy_dust.trials.limits import Limits
 from scrapy_dust.trials.surveying import Kind, SiteSurvey, Wanted, nonsense_beside, survey
@@ -65,12 +68,16 @@ class SiteTrials:
         journal: ProbeJournal | None = None,
         not_before: float = 0.0,
         at_rest: bool = False,
+        rest: Callable[[RuleBook, Verdicts], str] | None = None,
+        standing: int = 0,
     ) -> None:
         """*template*: see `Judge`. *renderers*: the browser that made a page, for URLs of the log that had one.
 
         *not_before*: older answers of the journal are not taken. *at_rest*: there is nothing new to decide, so
-        that the site need not be asked how it answers.
+        that the site need not be asked how it answers. *rest*: see `rest_of`; *standing*: so many rules are in force
+        and not on trial, since the site rests.
         """
+        self.rest, self.standing = rest, standing
         self.campaign = campaign
         self.limits = Limits(campaign.site, evidence.urls, never_probe)
         self.given_up: str | None = None  #: why the site is not asked any more
@@ -98,6 +105,12 @@ class SiteTrials:
         if self.given_up is not None:
             return True
         return not (self._survey.to_ask or self._errands) and self.campaign.finished
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether all is decided, so that a second run would learn nothing."""
+        undecided = any(one.verdict is Verdict.UNDECIDED for one in self.campaign.decisions)
+        return self.finished and self.given_up is None and not undecided
 
     def give_up(self, reason: str) -> None:
         """Ask no more; what is not decided stays so."""

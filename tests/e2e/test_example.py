@@ -117,8 +117,7 @@ def test_the_command_says_what_it_fetched_and_stays_within_the_budget(loop: Loop
 
 
 def test_what_is_settled_is_not_paid_for_again(loop: Loop) -> None:
-    # What other rules made redundant is not settled: with these in force from the beginning it may be tried.
-    assert loop.again.requests <= 0.05 * loop.validation.requests
+    assert loop.again.requests == 0
 
 
 def test_each_rule_has_its_evidence(loop: Loop) -> None:
