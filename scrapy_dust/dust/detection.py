@@ -5,29 +5,30 @@ they share, but for envelopes of overflowing buckets and those whose two pages a
 |(E(α) ∩ E(β)) \\ (O ∪ D)| in the paper's terms (WWW'07 §5.1, figure 1). One run gives the supports under
 both bucket limits, T_low and T_high: a bucket that the lower limit admits, the higher admits too.
 
-Most pairs of substrings have too little support. So instances are counted by a hash of their pair first, in a
-table of fixed size, and only those are sorted whose count can suffice. Where the instances of a site are more than
-`HELD`, they are not kept until all are counted, but made a second time.
+Most pairs of substrings have too little support. So instances are counted first by a hash of their pair, in a
+table of fixed size (`counting`), whether their pages are similar or not; and only those of pairs whose count can
+suffice are made, judged, sorted and compared by their tokens. Where a site's buckets have more members than `HELD`,
+they are not kept until all are counted, but made a second time.
 
 What crosses from the arrays to Python objects is only the rules that reached the least support.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from scrapy_dust.dust.envelopes import Array, Buckets, buckets
+from scrapy_dust.dust.counting import Counts
+from scrapy_dust.dust.envelopes import Array, Buckets, Numbers, buckets
 from scrapy_dust.dust.pages import Page
 from scrapy_dust.dust.rules import LikelyRule, SubstringRule, anchored, shrinking
 from scrapy_dust.dust.sketches import Likeness, Similar, likeness_of
-from scrapy_dust.dust.substrings import Hashes, SubstringHashes, mix
+from scrapy_dust.dust.sorting import edges_of
+from scrapy_dust.dust.substrings import Hashes, SubstringHashes
 from scrapy_dust.dust.tokens import Tokens, tokens_of
-
-Numbers = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,8 +41,11 @@ class DetectionParams:
     sketch_matches: int = 4  #: k of 4
 
 
-#: Instances kept until all are counted, at 40 bytes each.
-HELD = 10_000_000
+#: Members of buckets that are kept until all are counted, at some 6 bytes each.
+HELD = 80_000_000
+
+#: Instances sorted at a time.
+_SORTED = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,71 +72,90 @@ def detect_likely_rules(
     """The rules with a support of at least MS under T_low, by descending support, then α, then β.
 
     *hash_mask* weakens the substring hashes, so that a test can see collisions being resolved. *held* is the
-    number of instances that are kept before it is known which are needed.
+    number of members of buckets that are kept before it is known which are needed.
     """
     tokens = tokens_of(page.url for page in pages)
     likeness = likeness_of(pages, params.similar, params.sketch_matches)
     hashes = SubstringHashes(tokens, hash_mask)
-
-    def made() -> Iterator[Instances]:
-        for bucket in buckets(tokens, params.max_substring, params.bucket_high):
-            yield _pairs_within(bucket, likeness, hashes, params.bucket_low)
-
-    parts = list(_frequent(made, Counts(len(pages)), params.min_support, held))
-    if not sum(map(len, parts)):
-        return []
-    instances = _concatenate(parts)
-    parts.clear()
-    rules = _count_support(instances, tokens, hashes, params.min_support)
+    parts = [part for part in _frequent(tokens, hashes, likeness, params, held) if len(part)]
+    rules = _count_support(parts, tokens, hashes, params.min_support)
     return sorted(rules, key=lambda likely: (-likely.support, *anchored(likely.rule)))
 
 
-def _pairs_within(bucket: Buckets, likeness: Likeness, hashes: SubstringHashes, low: int) -> Instances:
-    """Figure 1, lines 14–16: each pair of distinct tuples of a bucket that LikelySimilar lets pass."""
-    size = bucket.urls.shape[1]
-    left, right = np.triu_indices(size, 1)
-    a, b = bucket.urls[:, left].ravel(), bucket.urls[:, right].ravel()
-    likely = np.flatnonzero(likeness.likely(a, b))
-    a, b, row = a[likely], b[likely], likely // len(left)
-    prefix, suffix = bucket.prefix[row], bucket.suffix[row]
-    key = hashes.pair_keys(a, b, prefix, suffix)
-    small = [array.astype(np.int32) for array in (a, b, prefix, suffix)]
-    return Instances(small[0], small[1], small[2], small[3], np.full(len(a), size <= low), key)
-
-
 def _frequent(
-    made: Callable[[], Iterator[Instances]], counts: Counts, least: int, most_held: int
+    tokens: Tokens, hashes: SubstringHashes, likeness: Likeness, params: DetectionParams, most_held: int
 ) -> Iterator[Instances]:
-    """Of all instances those whose pair may have the least support, and hardly any others."""
-    held: list[Instances] = []
-    rows = 0
-    for part in made():
-        counts.add(part.key[part.low])
-        rows += len(part)
-        if rows <= most_held:
-            held.append(part)
+    """The instances of all pairs of substrings that may have the least support, and of hardly any others."""
+    held: list[Buckets] = []
+    members = 0
+    counts = Counts(len(tokens))
+    for some in buckets(tokens, params.max_substring, params.bucket_high):
+        if some.urls.shape[1] <= params.bucket_low:
+            counts.add(_pair_keys(hashes.of(some)).ravel())
+        members += some.urls.size
+        if members <= most_held:
+            held.append(some)
         else:
             held.clear()
-    for part in held if rows <= most_held else made():
-        yield part.at(counts.of(part.key) >= least)
+    enough = counts.at_least(params.min_support)
+    again: Iterable[Buckets] = (
+        held if members <= most_held else buckets(tokens, params.max_substring, params.bucket_high)
+    )
+    for some in again:
+        of_members = hashes.of(some)
+        keys = _pair_keys(of_members)
+        yield _pairs_within(some, of_members, keys, enough.of(keys), likeness, params.bucket_low)
 
 
-class Counts:
-    """How often keys were added, in a table of fixed size: never too few, too many where two share a place."""
+def _pair_keys(of_members: Hashes) -> Hashes:
+    """Of the pairs within each bucket, buckets × pairs: equal for equal pairs, whichever comes first."""
+    if of_members.shape[1] == 2:
+        return of_members[:, :1] + of_members[:, 1:]
+    left, right = np.triu_indices(of_members.shape[1], 1)
+    return of_members[:, left] + of_members[:, right]
 
-    def __init__(self, urls: int) -> None:
-        bits = min(max((64 * urls).bit_length(), 10), 26)
-        self._shift = np.uint64(64 - bits)
-        self._counts = np.zeros(1 << bits, dtype=np.uint32)
 
-    def add(self, keys: Hashes) -> None:
-        np.add.at(self._counts, self._place(keys), 1)
+def _pairs_within(
+    some: Buckets,
+    of_members: Hashes,
+    keys: Hashes,
+    wanted: npt.NDArray[np.bool_],
+    likeness: Likeness,
+    low: int,
+) -> Instances:
+    """Figure 1, lines 14–16: each wanted pair of distinct tuples of a bucket that LikelySimilar lets pass."""
+    size = some.urls.shape[1]
+    left, right = np.triu_indices(size, 1)
+    row, pair = np.nonzero(wanted)
+    a, b = some.urls[row, left[pair]], some.urls[row, right[pair]]
+    # The greater hash first, so that the two are nearly always in the same order wherever they come together.
+    swap = of_members[row, right[pair]] > of_members[row, left[pair]]
+    a, b = np.where(swap, b, a), np.where(swap, a, b)
+    likely = np.flatnonzero(likeness.likely(a, b))
+    row = row[likely]
+    return Instances(
+        a=a[likely],
+        b=b[likely],
+        prefix=np.full(len(row), some.prefix, dtype=np.int32),
+        suffix=some.suffix[row],
+        low=np.full(len(row), size <= low),
+        key=keys[row, pair[likely]],
+    )
 
-    def of(self, keys: Hashes) -> npt.NDArray[np.uint32]:
-        return self._counts[self._place(keys)]
 
-    def _place(self, keys: Hashes) -> Array:
-        return (mix(keys) >> self._shift).astype(np.int64)
+def _count_support(
+    parts: list[Instances], tokens: Tokens, hashes: SubstringHashes, least: int
+) -> Iterator[LikelyRule]:
+    """Figure 1, lines 17–22: group the instances by their two substrings and count."""
+    if not parts:
+        return
+    shift = np.uint64(64 - (sum(map(len, parts)) // _SORTED).bit_length())
+    if shift == 64:
+        yield from _count_some(_concatenate(parts), tokens, hashes, least)
+        return
+    for number in range(1 << (64 - int(shift))):
+        some = [part.at((part.key >> shift) == number) for part in parts]
+        yield from _count_some(_concatenate(some), tokens, hashes, least)
 
 
 def _concatenate(parts: Sequence[Instances]) -> Instances:
@@ -141,22 +164,26 @@ def _concatenate(parts: Sequence[Instances]) -> Instances:
     )
 
 
-def _count_support(
+def _count_some(
     instances: Instances, tokens: Tokens, hashes: SubstringHashes, least: int
 ) -> Iterator[LikelyRule]:
-    """Figure 1, lines 17–22: group the instances by their two substrings and count."""
-    instances = instances.at(np.argsort(instances.key, kind="stable"))
-    key = instances.key
-    begins = np.flatnonzero(np.concatenate(([True], key[1:] != key[:-1])))
-    edges = np.append(begins, len(key))
+    if not len(instances):
+        return
+    instances = instances.at(np.argsort(instances.key))
+    edges = edges_of(instances.key)
+    support = np.add.reduceat(instances.low, edges[:-1], dtype=np.int64)
     # A hash only suggests that the substrings of a group are the same; the tokens say so.
+    enough = support >= least
+    instances = instances.at(np.repeat(enough, np.diff(edges)))
+    edges, support = np.concatenate(([0], np.cumsum(np.diff(edges)[enough]))), support[enough]
+    if not len(support):
+        return
     same = hashes.same_as_first(instances.a, instances.b, instances.prefix, instances.suffix, edges)
-    together = np.logical_and.reduceat(same, begins)
-    support = np.add.reduceat(instances.low, begins, dtype=np.int64)
-    for group in np.flatnonzero(support >= least).tolist():
+    together = np.logical_and.reduceat(same, edges[:-1])
+    for group, of_group in enumerate(support.tolist()):
         rows = range(int(edges[group]), int(edges[group + 1]))
         if together[group]:
-            yield _rule_of(instances, tokens, rows, int(support[group]))
+            yield _rule_of(instances, tokens, rows, of_group)
         else:
             for members in _by_substrings(instances, tokens, rows).values():
                 of_members = int(instances.low[members].sum())

@@ -17,6 +17,8 @@ import numpy.typing as npt
 from scrapy_dust.dust.pages import Page
 
 Indices = npt.NDArray[np.int64]
+#: Of pages.
+Numbers = npt.NDArray[np.int64] | npt.NDArray[np.int32]
 Bools = npt.NDArray[np.bool_]
 
 
@@ -39,7 +41,7 @@ class Likeness:
     sketch_lengths: Indices  #: 0: no sketch
     sizes: Indices  #: pages × 2; the whole number line where no size is known
 
-    def likely(self, a: Indices, b: Indices) -> Bools:
+    def likely(self, a: Numbers, b: Numbers) -> Bools:
         """For each pair of page numbers, False where the two are unlikely to be similar."""
         if self.similar is Similar.SKETCH:
             return self._sketches_match(a, b)
@@ -48,7 +50,7 @@ class Likeness:
             return overlap
         return np.ones(len(a), dtype=np.bool_)
 
-    def _sketches_match(self, a: Indices, b: Indices) -> Bools:
+    def _sketches_match(self, a: Numbers, b: Numbers) -> Bools:
         agreeing = np.zeros(len(a), dtype=np.int64)
         for column in range(self.sketches.shape[1]):
             of_a = self.sketches[a, column]

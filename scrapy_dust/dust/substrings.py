@@ -9,14 +9,17 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from scrapy_dust.dust.envelopes import Array
+from scrapy_dust.dust.envelopes import Array, Buckets, Numbers
+from scrapy_dust.dust.sorting import edges_of, sorted_with_order
 from scrapy_dust.dust.tokens import Tokens
 
 Hashes = npt.NDArray[np.uint64]
-Numbers = npt.NDArray[np.int64] | npt.NDArray[np.int32]
 
 _BASE = 0x9E3779B97F4A7C15  # odd, so that powers never vanish
 _ONE, _TWO = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+
+#: Tokens compared at a time.
+_COMPARED = 4_000_000
 
 
 def mix(values: Hashes) -> Hashes:
@@ -39,38 +42,27 @@ class SubstringHashes:
     def __init__(self, tokens: Tokens, mask: int = 2**64 - 1) -> None:
         self._tokens = tokens
         self._mask = np.uint64(mask)
-        self._lengths = tokens.lengths()
-        total = len(tokens.ids)
-        self._powers = powers(int(self._lengths.max(initial=0)) + 1)
+        lengths = tokens.lengths()
         # One running sum over all URLs; differences of it are a substring's polynomial, shifted by its
         # place in the whole. Each URL's tokens are weighted by their place from its start, and the shift is
         # taken out by the inverse power.
-        place = np.arange(total) - np.repeat(tokens.offsets[:-1], self._lengths)
-        weighted = mix(tokens.ids.astype(np.uint64) + np.uint64(1)) * self._powers[place]
-        self._sums = np.concatenate((np.zeros(1, dtype=np.uint64), np.cumsum(weighted, dtype=np.uint64)))
-        inverse = np.full(len(self._powers), pow(_BASE, -1, 2**64), dtype=np.uint64)
+        table = powers(int(lengths.max(initial=0)) + 1)
+        place = np.arange(len(tokens.ids)) - np.repeat(tokens.offsets[:-1], lengths)
+        of_token = mix(np.arange(1, int(tokens.ids.max(initial=0)) + 2, dtype=np.uint64))
+        self._sums = np.zeros(len(tokens.ids) + 1, dtype=np.uint64)
+        np.multiply(of_token[tokens.ids], table[place], out=self._sums[1:])
+        np.cumsum(self._sums, out=self._sums)
+        inverse = np.full(len(table), pow(_BASE, -1, 2**64), dtype=np.uint64)
         inverse[0] = 1
         self._inverse_powers = np.multiply.accumulate(inverse)
 
-    def _of(self, url: Array, prefix: Array, suffix: Array) -> tuple[Hashes, Array]:
-        begin = self._tokens.offsets[url] + prefix
-        end = self._tokens.offsets[url + 1] - suffix
-        polynomial = (self._sums[end] - self._sums[begin]) * self._inverse_powers[prefix]
-        return mix(polynomial) & self._mask, end - begin
-
-    def pair_keys(self, a: Array, b: Array, prefix: Array, suffix: Array) -> Hashes:
-        """One key per pair of substrings, whichever of the two comes first."""
-        (hash_a, length_a), (hash_b, length_b) = self._of(a, prefix, suffix), self._of(b, prefix, suffix)
-        swap = self._b_is_greater(hash_a, length_a, hash_b, length_b)
-        greater, lesser = np.where(swap, hash_b, hash_a), np.where(swap, hash_a, hash_b)
-        return (mix(greater) * np.uint64(3) + mix(lesser)) & self._mask
-
-    @staticmethod
-    def _b_is_greater(
-        hash_a: Hashes, length_a: Array, hash_b: Hashes, length_b: Array
-    ) -> npt.NDArray[np.bool_]:
-        greater: npt.NDArray[np.bool_] = (length_b > length_a) | ((length_b == length_a) & (hash_b > hash_a))
-        return greater
+    def of(self, buckets: Buckets) -> Hashes:
+        """Of each member's substring."""
+        offsets = self._tokens.offsets
+        begin = offsets[buckets.urls] + buckets.prefix
+        end = offsets[1:][buckets.urls] - buckets.suffix[:, None]
+        polynomial = (self._sums[end] - self._sums[begin]) * self._inverse_powers[buckets.prefix]
+        return mix(polynomial) & self._mask
 
     def same_as_first(
         self, a: Numbers, b: Numbers, prefix: Numbers, suffix: Numbers, edges: Array
@@ -78,24 +70,39 @@ class SubstringHashes:
         """For rows grouped by *edges*: whether a row has the two substrings of its group's first row."""
         first = np.repeat(edges[:-1], np.diff(edges))
         straight = self._equal(a, prefix, suffix, first, a) & self._equal(b, prefix, suffix, first, b)
-        crossed = ~straight
-        if crossed.any():
-            straight[crossed] = (
-                self._equal(a, prefix, suffix, first, b) & self._equal(b, prefix, suffix, first, a)
-            )[crossed]
+        crossed = np.flatnonzero(~straight)
+        if len(crossed):
+            rows = prefix[crossed], suffix[crossed], first[crossed]
+            straight[crossed] = self._equal(a[crossed], *rows, b, prefix, suffix) & self._equal(
+                b[crossed], *rows, a, prefix, suffix
+            )
         return straight
 
     def _equal(
-        self, url: Numbers, prefix: Numbers, suffix: Numbers, first: Array, first_url: Numbers
+        self,
+        url: Numbers,
+        prefix: Numbers,
+        suffix: Numbers,
+        first: Array,
+        first_url: Numbers,
+        first_prefix: Numbers | None = None,
+        first_suffix: Numbers | None = None,
     ) -> npt.NDArray[np.bool_]:
         """Whether the substring of each row's *url* equals that of its group's first row's *first_url*."""
-        begin, end = self._tokens.offsets[url] + prefix, self._tokens.offsets[url + 1] - suffix
-        other = self._tokens.offsets[first_url] + prefix
-        other_end = self._tokens.offsets[first_url + 1] - suffix
-        other, other_end = other[first], other_end[first]
-        equal: npt.NDArray[np.bool_] = (end - begin) == (other_end - other)
-        length = np.where(equal, end - begin, 0)
-        for step in range(int(length.max(initial=0))):
-            rows = np.flatnonzero(equal & (length > step))
-            equal[rows] = self._tokens.ids[begin[rows] + step] == self._tokens.ids[other[rows] + step]
+        first_prefix = prefix if first_prefix is None else first_prefix
+        first_suffix = suffix if first_suffix is None else first_suffix
+        offsets, ids = self._tokens.offsets, self._tokens.ids
+        begin, other = offsets[url] + prefix, offsets[first_url[first]] + first_prefix[first]
+        length = offsets[1:][url] - suffix - begin
+        equal: npt.NDArray[np.bool_] = length == offsets[1:][first_url[first]] - first_suffix[first] - other
+        ascending, order = sorted_with_order(length)
+        edges = edges_of(ascending)
+        for start, end in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+            width = int(ascending[start]) if end > start else 0
+            step = max(1, _COMPARED // max(width, 1))
+            for low in range(start, end, step):
+                rows = order[low : min(low + step, end)]
+                rows = rows[equal[rows]]
+                place = np.arange(width)
+                equal[rows] = (ids[begin[rows, None] + place] == ids[other[rows, None] + place]).all(axis=1)
         return equal

@@ -10,6 +10,7 @@ Arrays of token ids are what the phases work on; strings are made again only for
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     Ids = npt.NDArray[np.int32]
 
 TOKEN = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9]", re.DOTALL)
+
+_LISTED = 1_000_000
 
 #: Ids of the two anchors in every `Tokens`.
 START, END = 0, 1
@@ -59,21 +62,34 @@ class Tokens:
         return "".join([vocabulary[i] for i in self.ids[begin:end].tolist()])
 
 
+class _Numbers(dict[str, int]):
+    """Token → id, given where one is asked for that is new."""
+
+    def __missing__(self, token: str) -> int:
+        number = self[token] = len(self) + 2
+        return number
+
+
 def tokens_of(urls: Iterable[str]) -> Tokens:
     """Tokenize *urls* into one array."""
     # A crawl applies rules, for which it needs no arrays, and spares itself their 12 MB.
     import numpy as np  # noqa: PLC0415
 
-    number: dict[str, int] = {}
-    flat: list[int] = []
-    offsets = [0]
+    numbers = _Numbers()
+    number_of, find = numbers.__getitem__, TOKEN.findall
+    parts, flat, offsets, before = [], [], array("q", [0]), 0
     for url in urls:
         flat.append(START)
-        flat.extend([number.setdefault(token, len(number) + 2) for token in TOKEN.findall(url)])
+        flat.extend(map(number_of, find(url)))
         flat.append(END)
-        offsets.append(len(flat))
+        offsets.append(before + len(flat))
+        # A list of numbers takes twice as much as an array.
+        if len(flat) > _LISTED:
+            parts.append(np.array(flat, dtype=np.int32))
+            flat, before = [], offsets[-1]
+    parts.append(np.array(flat, dtype=np.int32))
     return Tokens(
-        ids=np.array(flat, dtype=np.int32),
+        ids=np.concatenate(parts),
         offsets=np.array(offsets, dtype=np.int64),
-        vocabulary=["", "", *number],
+        vocabulary=["", "", *numbers],
     )
