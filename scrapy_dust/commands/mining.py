@@ -96,7 +96,11 @@ class Job:
         if found.passed_over:
             progress.say(f"passed over: {found.passed_over} lines that show no page, such as POST requests.")
         # The papers' phases are of pages alone. For rules to live by, redirects are evidence too.
-        mined = list(mine(found.visits, self.settings, progress, redirects_count=opts.phase == "valid"))
+        living = opts.phase == "valid"
+        state, keep = _verdicts_path(self.settings).parent if living else None, not opts.dry_run
+        mined = list(
+            mine(found.visits, self.settings, progress, redirects_count=living, state=state, keep=keep)
+        )
         if opts.phase != "valid":
             _print_rules(mined, opts.phase, as_json=opts.json)
             return

@@ -102,7 +102,7 @@ def _prepare(
     found = read(Source(logs), watched)
     book = RuleBook.load([in_project(path) for path in settings.rules])
     log_only = not settings.validation_budget
-    mined = mine(found.visits, settings, watched)
+    mined = mine(found.visits, settings, watched, state=state.parent, keep=True)
     verdicts = Verdicts.load(state)
     trials = prepare(mined, book, verdicts, settings, log_only=log_only, journal=journal, latest=found.latest)
     return trials, found.logs

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from scrapy_dust.dust.campaign import Candidate, candidates_of
 from scrapy_dust.dust.detection import DetectionParams, detect_likely_rules
 from scrapy_dust.dust.edits.learning import EditParams
-from scrapy_dust.dust.edits.mining import LikelyEdit, detect_edits
+from scrapy_dust.dust.edits.mining import Detected, LikelyEdit, detect_edits
+from scrapy_dust.dust.edits.pooling import NOTHING_POOLED, Pool, Tallies
 from scrapy_dust.dust.elimination import Elimination, EliminationParams, eliminate_redundant
 from scrapy_dust.dust.pages import SiteLog, Visit, merge_visits, with_redirects
 from scrapy_dust.dust.parameters import detect_likely_parameters
@@ -38,6 +39,7 @@ class Mined:
     elimination: Elimination
     parameters: Sequence[LikelyParameter]
     edits: Sequence[LikelyEdit]
+    tallies: Tallies  #: what the log shows of edits of a kind, for other sites
     seconds: Mapping[str, float]  #: by phase
 
     def candidates(self, accepted: Iterable[tuple[Rule, int]] = ()) -> list[Candidate]:
@@ -46,15 +48,27 @@ class Mined:
 
 
 def mine_site(
-    site: str, visits: Iterable[Visit], settings: DustSettings, *, redirects_count: bool = False
+    site: str,
+    visits: Iterable[Visit],
+    settings: DustSettings,
+    *,
+    redirects_count: bool = False,
+    pool: Pool = NOTHING_POOLED,
 ) -> Mined:
     """The papers look at pages alone. With *redirects_count*, a URL that redirected to a page is one of its
-    spellings: the rules behind redirects are found too.
+    spellings: the rules behind redirects are found too. *pool*: what other sites have shown of edits.
     """
-    return mine_log(site, merge_visits(visits), settings, redirects_count=redirects_count)
+    return mine_log(site, merge_visits(visits), settings, redirects_count=redirects_count, pool=pool)
 
 
-def mine_log(site: str, log: SiteLog, settings: DustSettings, *, redirects_count: bool = False) -> Mined:
+def mine_log(
+    site: str,
+    log: SiteLog,
+    settings: DustSettings,
+    *,
+    redirects_count: bool = False,
+    pool: Pool = NOTHING_POOLED,
+) -> Mined:
     clock = _Laps()
     short = _of_short_urls(log)
     likely: Sequence[LikelyRule] = ()
@@ -69,10 +83,14 @@ def mine_log(site: str, log: SiteLog, settings: DustSettings, *, redirects_count
         likeness = likeness_of(pages, Similar(settings.similar), settings.sketch_matches)
         parameters = detect_likely_parameters(pages, likeness, settings.min_support)
         clock.lap("parameters")
-    edits = [] if settings.learner == "dustbuster" else detect_edits(short, edit_params(settings))
+    found = (
+        Detected() if settings.learner == "dustbuster" else detect_edits(short, edit_params(settings), pool)
+    )
     clock.lap("edits")
     too_long = len(log.pages) + len(log.redirects) - len(short.pages) - len(short.redirects)
-    return Mined(site, log, too_long, likely, elimination, parameters, edits, clock.seconds)
+    return Mined(
+        site, log, too_long, likely, elimination, parameters, found.edits, found.tallies, clock.seconds
+    )
 
 
 def edit_params(settings: DustSettings) -> EditParams:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from scrapy_dust.dust.edits.edit import KeyFunction
 from scrapy_dust.dust.edits.learning import EditParams, learn_edits
+from scrapy_dust.dust.edits.mining import canonicals_of
 from scrapy_dust.dust.edits.pooling import NOTHING_POOLED, Pool
 from scrapy_dust.dust.pages import SiteLog, with_redirects
 from scrapy_dust.learners.learner import Learned, unchanged
@@ -29,11 +30,12 @@ class Dust:
     def learn(self, site: str, log: SiteLog) -> Learned:
         params = EditParams(budget=self.max_loss, max_risk=self.max_risk)
         pool = self.pool.without(site)
-        of_site = learn_edits(_by_text(log), params, log.redirects, pool).function
+        canonicals = canonicals_of(log)
+        of_site = learn_edits(_by_text(log), params, log.redirects, pool, canonicals=canonicals).function
         if self.near:
             # What is equal is learned first: it is what can be relied on.
             left = of_keys(near_contents(log), of_site)
-            more = learn_edits(left, replace(params, lone=False), pool=pool).function
+            more = learn_edits(left, replace(params, lone=False), pool=pool, canonicals=canonicals).function
             of_site = KeyFunction((*of_site.edits, *more.edits))
         if not of_site.edits:
             return Learned(unchanged)

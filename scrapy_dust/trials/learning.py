@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -21,16 +22,20 @@ from scrapy_dust.dust.rules import Rule
 from scrapy_dust.dust.templates import template_hashes
 from scrapy_dust.dust.validation import Verdict
 from scrapy_dust.engines.local import Mined, mine_site, trial_params
-from scrapy_dust.errors import DustError
+from scrapy_dust.errors import DustError, RuleBookError
 from scrapy_dust.rule_book.book import RuleBook, update
 from scrapy_dust.rule_book.entries import Entry, Evidence, Status
 from scrapy_dust.rule_book.files import in_project
+from scrapy_dust.rule_book.priors import known, remember
 from scrapy_dust.rule_book.verdicts import Settled, Verdicts
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of
 from scrapy_dust.trials.journal import ProbeJournal
 from scrapy_dust.trials.rest import rest_of
 from scrapy_dust.trials.site_trials import SiteTrials
+
+#: Pages of a site, from which on it has something to say about others.
+_TELLING = 100
 
 
 class Reporter:
@@ -128,10 +133,21 @@ def mine(
     reporter: Reporter,
     *,
     redirects_count: bool = True,
+    state: Path | None = None,
+    keep: bool = False,
 ) -> Iterator[Mined]:
-    """Phases 1 to 3, and edits, site by site, the largest first."""
+    """Phases 1 to 3, and edits, site by site, the largest first.
+
+    *state*: the folder with what the project's sites have shown of edits; with *keep* they tell it.
+    """
+    pool = known(state)
     for site in sorted(visits, key=lambda site: (-len(visits[site]), site)):
-        mined = mine_site(site, visits[site], settings, redirects_count=redirects_count)
+        others = pool.without(site)
+        mined = mine_site(site, visits[site], settings, redirects_count=redirects_count, pool=others)
+        if keep and state is not None and len(mined.log.pages) >= _TELLING:
+            # What cannot be kept costs later sites a little evidence, and nothing else.
+            with suppress(RuleBookError):
+                remember(state, site, mined.tallies)
         reporter.mined(mined)
         yield mined
 

@@ -13,6 +13,7 @@ from scrapy_dust.dust.edits.edit import Edit
 from scrapy_dust.dust.judging import Outcome
 from scrapy_dust.dust.validation import Verdict
 from scrapy_dust.rule_book import RuleBook
+from scrapy_dust.rule_book.priors import own
 from scrapy_dust.rule_book.verdicts import Verdicts
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.trials.learning import Reporter, Source, conclude, mine, prepare, read
@@ -201,7 +202,7 @@ def test_the_papers_mode_has_no_edits_and_tries_what_it_tried_before(tmp_path):
         next(iter(mine(visits, DustSettings(learner=learner), Reporter())))
         for learner in ("dustbuster", "both")
     )
-    assert one.edits == []
+    assert not one.edits
     assert other.edits
     assert (one.likely, one.elimination, one.parameters) == (
         other.likely,
@@ -243,3 +244,12 @@ def test_an_edit_that_a_fetch_contradicts_is_no_rule_and_is_not_tried_again(tmp_
     assert tried() == [("/index.html at the path's end → /", Verdict.REFUTED)]
     assert RuleBook.load(settings.rules).rules_by_site() == {}
     assert tried() == []
+
+
+def test_what_a_site_has_shown_of_edits_is_kept_for_others_where_it_is_asked_for(tmp_path):
+    groups = [[f"http://s.example/i?id={n}&sid={n}", f"http://s.example/i?id={n}"] for n in range(60)]
+    visits = recorded(tmp_path, groups).visits
+    for keep in (False, True):
+        list(mine(visits, DustSettings(learner="dust"), Reporter(), state=tmp_path / "state", keep=keep))
+        assert (own(tmp_path / "state").sites.keys() == {"s.example"}) is keep
+    assert own(tmp_path / "state").sites["s.example"]["parameter sid"].laws == 1

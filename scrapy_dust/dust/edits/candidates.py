@@ -84,6 +84,15 @@ def proposals(groups: Mapping[Hashable, Sequence[Anatomy]], many: int) -> list[P
     return sorted(found, key=lambda one: one.edit.order)
 
 
+def suggested(canonicals: Mapping[str, str]) -> list[Proposal]:
+    """What would make of URLs what their pages call canonical; contents decide whether it is true."""
+    pairs = [(anatomy_of(url), anatomy_of(target), url) for url, target in sorted(canonicals.items())]
+    seen = Counter(edit for one, other, _ in pairs for edit in set(edits_between(one, other)))
+    seen.update({Edit((rule,)): 2 for rule in rewrites(pairs)})
+    found = [Proposal(edit, None) for edit, count in seen.items() if count > 1]
+    return sorted(found, key=lambda one: one.edit.order)
+
+
 def pairs_of(forms: Sequence[Anatomy]) -> Iterator[tuple[Anatomy, Anatomy]]:
     listed = sorted(forms, key=smallness)
     by_text = sorted(forms, key=lambda form: form.url)

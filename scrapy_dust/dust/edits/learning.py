@@ -13,11 +13,12 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from scrapy_dust.dust.edits.anatomy import Anatomy, anatomy_of
-from scrapy_dust.dust.edits.candidates import EVERYWHERE, Proposal, declared, proposals
+from scrapy_dust.dust.edits.candidates import EVERYWHERE, Proposal, declared, proposals, suggested
 from scrapy_dust.dust.edits.classes import Classes, Effect, classes_of
 from scrapy_dust.dust.edits.edit import Edit, KeyFunction
 from scrapy_dust.dust.edits.narrowing import leaves, lone_guards, parts_of
 from scrapy_dust.dust.edits.pooling import NOTHING_POOLED, Kinds, Pool, Tallies, Tally, kinds_of
+from scrapy_dust.dust.edits.rewriting import Rewrite
 from scrapy_dust.dust.edits.weighing import COPIES, DECIDED, Beliefs, Record
 
 _ROUNDS = 12
@@ -77,6 +78,7 @@ class _Search:
     left: float  #: of the budget
     urls: int = 0  #: of the log
     declared: Sequence[Proposal] = ()  #: read off redirects
+    suggested: Sequence[Proposal] = ()  #: read off ``rel=canonical``
     learned: list[LearnedEdit] = field(default_factory=list)
     looked_at: Counter[Edit] = field(default_factory=Counter)  #: how often an edit was looked at
     tallies: dict[str, Tally] = field(default_factory=dict)  #: what edits did when they were first looked at
@@ -110,9 +112,9 @@ class _Search:
         groups = self._known_twice()
         if groups and self.params.lone and self._try(self.declared, lone=True):
             return True
-        found = (
-            [one for one in proposals(groups, _LONE) if self.looked_at[one.edit] < _LOOKS] if groups else []
-        )
+        # What the site itself suggests was not thought of because of the contents that bear it out.
+        named = {one.edit: one for one in (*proposals(groups, _LONE), *self.suggested)} if groups else {}
+        found = [one for one in named.values() if self.looked_at[one.edit] < _LOOKS]
         # What says less first: wide operations only where no other does anything, several at once after them.
         ranks = sorted({_width(one.edit) for one in found})
         return any(self._try([one for one in found if _width(one.edit) == rank]) for rank in ranks)
@@ -181,7 +183,9 @@ class _Search:
 
     def _where_seen(self, weighed: _Weighed, effect: Effect) -> Iterator[tuple[_Weighed, Effect]]:
         """An edit holds in other parts of a site, where it has been seen in enough of them; else where it was."""
-        if _OF_HOSTS.issuperset(weighed.edit.family.split(" + ")):
+        first = weighed.edit.operations[0]
+        of_part = isinstance(first, Rewrite) and first.is_of_one_part
+        if of_part or _OF_HOSTS.issuperset(weighed.edit.family.split(" + ")):
             yield weighed, effect
             return
         parts = parts_of(effect)
@@ -282,9 +286,11 @@ def learn_edits(
     params: EditParams,
     redirects: Mapping[str, str] | None = None,
     pool: Pool = NOTHING_POOLED,
+    *,
+    canonicals: Mapping[str, str] | None = None,
 ) -> EditedSite:
     """*contents*: what each URL of the log shows, None where it is not known. *redirects* are among them.
-    *pool*: what other sites have shown.
+    *pool*: what other sites have shown. *canonicals*: what pages call their canonical URLs.
 
     The result puts no two URLs under one key that are known to show different contents, unless the budget says so.
     """
@@ -298,6 +304,7 @@ def learn_edits(
         params.budget * len(contents),
         len(contents),
         declared(known),
+        suggested(canonicals or {}),
     )
     for _ in range(params.rounds):
         if not search.round():

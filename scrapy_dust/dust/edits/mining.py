@@ -7,10 +7,11 @@ log leaves open is asked of the site there, as it is for any other rule.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from scrapy_dust.dust.edits.edit import Edit
-from scrapy_dust.dust.edits.learning import EditParams, LearnedEdit, learn_edits
+from scrapy_dust.dust.edits.learning import EditParams, learn_edits
+from scrapy_dust.dust.edits.pooling import NOTHING_POOLED, Pool, Tallies
 from scrapy_dust.dust.edits.queries import DropParameter
 from scrapy_dust.dust.edits.substituting import Substitute
 from scrapy_dust.dust.pages import SiteLog, with_redirects
@@ -25,18 +26,34 @@ class LikelyEdit:
     support: int  #: different contents that it was seen to make one
 
 
-def detect_edits(log: SiteLog, params: EditParams) -> list[LikelyEdit]:
-    """By descending support. Without digests of contents nothing is learned."""
+@dataclass(frozen=True, slots=True)
+class Detected:
+    """What the learner found in the log of one site."""
+
+    edits: Sequence[LikelyEdit] = ()
+    tallies: Tallies = field(default_factory=dict)  #: what it shows of edits of a kind, for other sites
+
+
+def detect_edits(log: SiteLog, params: EditParams, pool: Pool = NOTHING_POOLED) -> Detected:
+    """By descending support. Without digests of contents nothing is learned.
+
+    *pool*: what other sites have shown. It says how soon an edit is put on trial, and puts none there by itself.
+    """
     if not any(page.text_digest for page in log.pages):
-        return []
+        return Detected()
     contents: dict[str, Hashable | None] = {
         page.url: None if page.volatile else page.text_digest for page in with_redirects(log)
     }
     # As for trials: a loss of less than one URL cannot be told from none.
     params = replace(params, budget=max(params.budget, 1 / len(contents)))
-    learned: Sequence[LearnedEdit] = learn_edits(contents, params, log.redirects).learned
-    found = dict.fromkeys(LikelyEdit(rule_of(one.edit), one.contents) for one in learned)
-    return sorted(found, key=lambda one: (-one.support, str(one.rule)))
+    site = learn_edits(contents, params, log.redirects, pool, canonicals=canonicals_of(log))
+    found = dict.fromkeys(LikelyEdit(rule_of(one.edit), one.contents) for one in site.learned if one.contents)
+    return Detected(sorted(found, key=lambda one: (-one.support, str(one.rule))), site.tallies)
+
+
+def canonicals_of(log: SiteLog) -> dict[str, str]:
+    """URL → what its page calls its canonical URL."""
+    return {page.url: page.canonical for page in log.pages if page.canonical}
 
 
 def rule_of(edit: Edit) -> Rule:

@@ -30,6 +30,11 @@ class Rewrite:
     family = "rewrite"
 
     @property
+    def is_of_one_part(self) -> bool:
+        """Whether the first segment of the paths that it is about is always the same."""
+        return isinstance(self.form[0], str) and self.form[0].count("/") > 1
+
+    @property
     def needle(self) -> str:
         return max((piece for piece in self.form if isinstance(piece, str)), key=len, default="")
 

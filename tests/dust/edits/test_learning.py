@@ -185,6 +185,22 @@ def test_the_end_of_a_query_that_is_no_parameter():
     assert key("http://s.example/man?1+other-im6") == key("http://s.example/man?1+other")
 
 
+CANONICAL = {f"http://s.example/p/{n}?ref={n}": f"http://s.example/p/{n}" for n in range(20)}
+
+
+def test_what_pages_call_canonical_is_believed_sooner_where_their_contents_bear_it_out():
+    log = shown(*CANONICAL.items())
+    some = {url: log[url] for url in list(log)[:10]} | {f"http://s.example/q/{n}": -n for n in range(1, 200)}
+    alone, told = (learn_edits(some, EditParams(), canonicals=one).function for one in ({}, CANONICAL))
+    assert told("http://s.example/p/99?ref=5") == "http://s.example/p/99"
+    assert not alone.edits
+
+
+def test_what_pages_call_canonical_is_not_believed_against_their_contents():
+    log = shown(*([url] for url in CANONICAL), *([url] for url in set(CANONICAL.values())))
+    assert not learn_edits(log, EditParams(), canonicals=CANONICAL).learned
+
+
 LOGS = st.lists(st.tuples(urls, st.integers(0, 6)), max_size=40).map(dict)
 
 
