@@ -32,27 +32,18 @@ from scrapy_dust.dust.admission import (
     lost_together,
     next_to_prove,
 )
+from scrapy_dust.dust.candidates import Candidate
 from scrapy_dust.dust.canonization import Canonizer
 from scrapy_dust.dust.edits.edit import Edit
-from scrapy_dust.dust.edits.mining import LikelyEdit
 from scrapy_dust.dust.edits.operation import ANY
 from scrapy_dust.dust.evidence import Classes, LogEvidence
 from scrapy_dust.dust.judging import Outcome
-from scrapy_dust.dust.rules import LikelyParameter, LikelyRule, Rule, SubstringRule, pair_refines
+from scrapy_dust.dust.rules import Rule, SubstringRule, pair_refines
 from scrapy_dust.dust.strata import in_strata, template_of
 from scrapy_dust.dust.validation import Pair, Tally, Test, Trial, TrialParams, Verdict
 
 #: Pairs of a rule and a path template that were the same, against which one that is not would be rare.
 _MANY = 50
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """Rules of which the first valid one is taken: a pair's two directions, a parameter's two rules."""
-
-    rules: tuple[Rule, ...]
-    support: int
-    accepted: bool = False  #: in the rule book already
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,25 +66,6 @@ class Probe:
 
     rule: Rule
     pair: Pair
-
-
-def candidates_of(
-    likely: Iterable[LikelyRule],
-    parameters: Iterable[LikelyParameter],
-    accepted: Iterable[tuple[Rule, int]] = (),
-    edits: Iterable[LikelyEdit] = (),
-) -> list[Candidate]:
-    """What is worth a trial, in the order to try it: accepted rules, then by descending support."""
-    found = [Candidate((one.rule, one.rule.reversed()), one.support) for one in likely]
-    found += [Candidate(one.rules, one.support) for one in parameters]
-    found += [Candidate(_directions(one.rule), one.support) for one in edits]
-    known = [Candidate((rule,), support, accepted=True) for rule, support in accepted]
-    return known + sorted(found, key=lambda one: -one.support)
-
-
-def _directions(rule: Rule) -> tuple[Rule, ...]:
-    # Edits lead to the smaller of two forms; only the papers' rules mean both directions.
-    return (rule, rule.reversed()) if isinstance(rule, SubstringRule) else (rule,)
 
 
 @dataclass(slots=True)

@@ -56,19 +56,20 @@ class MixedRules:
 
     def _edited(self, text: str, passes: int, steps: list[Step] | None) -> tuple[str, bool]:
         anatomy: Anatomy | None = None
+        last = -1  # the place of the edit that did something last: those after it have seen the text
         for _ in range(passes):
-            before = text
-            for rarest, others, edit in self._edits:
-                if rarest not in text or (others and not _has(text, others)):
-                    continue
-                if anatomy is None:
-                    anatomy = anatomy_of(text)
-                edited = edit.edit(anatomy) if anatomy.has_authority else anatomy
-                if edited is not anatomy and (after := edited.url) != text:
-                    if steps is not None:
-                        steps.append((edit, text, after))
-                    # Taken apart again: a form is its own key, and as a key it has but its text.
-                    text, anatomy = after, None
+            before, until = text, last
+            for place, (rarest, others, edit) in enumerate(self._edits):
+                if rarest in text and (not others or _has(text, others)):
+                    anatomy = anatomy or anatomy_of(text)
+                    edited = edit.edit(anatomy) if anatomy.has_authority else anatomy
+                    if edited is not anatomy and (after := edited.url) != text:
+                        if steps is not None:
+                            steps.append((edit, text, after))
+                        # Taken apart again: a form is its own key, and as a key it has but its text.
+                        text, anatomy, last = after, None, place
+                if place == until and text is before:
+                    break
             if text == before:
                 return text, True
         return text, False

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from scrapy_dust.dust.campaign import Candidate, candidates_of
+from scrapy_dust.dust.candidates import Candidate, candidates_of
 from scrapy_dust.dust.detection import DetectionParams, detect_likely_rules
 from scrapy_dust.dust.edits.learning import EditParams
 from scrapy_dust.dust.edits.mining import Detected, LikelyEdit, detect_edits

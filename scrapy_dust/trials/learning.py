@@ -15,7 +15,8 @@ from pathlib import Path
 
 from scrapy_dust.crawl_log.names import log_name
 from scrapy_dust.crawl_log.reader import read_visits
-from scrapy_dust.dust.campaign import Campaign, Candidate, Decision
+from scrapy_dust.dust.campaign import Campaign, Decision
+from scrapy_dust.dust.candidates import Candidate
 from scrapy_dust.dust.evidence import LogEvidence
 from scrapy_dust.dust.pages import Visit, without_repeats
 from scrapy_dust.dust.rules import Rule

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_dust.dust.campaign import Campaign, Candidate, Probe, candidates_of
+from scrapy_dust.dust.campaign import Campaign, Probe
+from scrapy_dust.dust.candidates import Candidate, candidates_of
 from scrapy_dust.dust.canonization import Canonizer
 from scrapy_dust.dust.detection import DetectionParams, detect_likely_rules
 from scrapy_dust.dust.evidence import LogEvidence
