@@ -1,0 +1,133 @@
+"""Whether anything takes more than linear time on what a stranger wrote: ``python -m benchmarks.growth [--quick]``.
+
+URLs and documents made of one piece repeated, in sizes that grow fourfold to 1 MB, through all that looks at every
+URL or page. Given is how the time grows from each size to the next, 4 being linear; the worst of each function, of
+all pieces, in CPU time. Times below a millisecond say nothing and are left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from scrapy_dust.crawl_log.hiding import Hider, is_hidden
+from scrapy_dust.dust.canonization import Canonizer
+from scrapy_dust.dust.edits.anatomy import anatomy_of, class_of
+from scrapy_dust.dust.edits.captures import captures_of
+from scrapy_dust.dust.rules import ParameterRule, SubstringRule, parameters
+from scrapy_dust.dust.strata import template_of
+from scrapy_dust.dust.tokens import tokenize
+from scrapy_dust.sites import site_of
+from scrapy_dust.text.content import content_of
+from scrapy_dust.text.sketch import describe
+from scrapy_dust.trials.actions import ActionWords
+
+SIZES = (16_384, 65_536, 262_144, 1_048_576)
+HOME = "http://a.example/"
+
+URL_PIECES = (*"a1A/-?&;=#%:@[é", "a=1&", ";a=1", "a;", "%41", "%2541", "1/", "a.", "a-", "x=a&")
+MARKUP_PIECES = (
+    *("<", "&", "漢", "ab ", "a", "<a ", "<!--", "&#1", "<input ", "<title>", "<script>", "<table>", "<b><p>", "<svg><p>"),
+    *("<div>", "<select><option>", '<a b="', "<a><b><i><u>", '<link rel=canonical href="/a">', '<base href="http://b/">'),
+)  # fmt: skip
+
+RULES = (
+    *(ParameterRule("a"), ParameterRule("x", "1"), SubstringRule("a", "b"), SubstringRule("aa", "b")),
+    *(SubstringRule("1/", "2/"), SubstringRule("--", "-"), SubstringRule("/", "", end=True)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    what: str
+    piece: str
+    seconds: Sequence[float]
+
+    @property
+    def worst(self) -> float:
+        """From one size to the next, where there was something to measure."""
+        pairs = zip(self.seconds, self.seconds[1:], strict=False)
+        return max((later / earlier for earlier, later in pairs if earlier > 0.001), default=0.0)
+
+
+def of_urls() -> Mapping[str, Callable[[str], object]]:
+    words = ActionWords(["logout", "delete", "cart"])
+    hider = Hider(["token", "a"], b"k" * 16)
+    form, classes = ("/", 0, "-", 1, "-", 2, "-", 3, "!"), ("name", "numbers", "path", "word")
+    return {
+        "tokens": tokenize,
+        "parameters": lambda url: list(parameters(url)),
+        **{f"rule {rule}": rule.apply for rule in RULES},
+        "all rules": Canonizer({"a.example": RULES}, site_of).canonize,
+        "parts": anatomy_of,
+        "class of a value": class_of,
+        "captures": lambda url: captures_of(form, classes, url[len(HOME) - 1 :] + "!"),
+        "site": site_of,
+        "template": template_of,
+        "action words": lambda url: url in words,
+        "hiding": hider.hide,
+        "hidden": is_hidden,
+    }
+
+
+def of_markup() -> Mapping[str, Callable[[str], object]]:
+    def bodies(look: Callable[[bytes], object]) -> Callable[[str], object]:
+        return lambda text: look(text.encode())
+
+    return {
+        "description": bodies(lambda body: describe(body, "text/html", None, HOME)),
+        "content": bodies(lambda body: content_of(body, "text/html", None, HOME, "")),
+    }
+
+
+def measured(
+    functions: Mapping[str, Callable[[str], object]],
+    pieces: Sequence[str],
+    made: Callable[[str, int], str],
+    sizes: Sequence[int],
+    rounds: int,
+) -> Iterator[Growth]:
+    for what, function in functions.items():
+        grown = []
+        for piece in pieces:
+            texts = [made(piece, size) for size in sizes]
+            grown.append(
+                Growth(what, piece, [min(_timed(function, text) for _ in range(rounds)) for text in texts])
+            )
+        yield max(grown, key=lambda growth: growth.worst)
+
+
+def _timed(function: Callable[[str], object], text: str) -> float:
+    # As timeit does: collections come by the number of objects, and look at all there are.
+    gc.disable()
+    began = time.process_time()
+    function(text)
+    taken = time.process_time() - began
+    gc.enable()
+    return taken
+
+
+def _url(piece: str, size: int) -> str:
+    return HOME + ("?" if "=" in piece or piece in "&;=#" else "") + piece * (size // len(piece))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.growth", description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="up to a quarter of a megabyte, one round")
+    quick = parser.parse_args().quick
+    sizes, rounds = (SIZES[:3], 1) if quick else (SIZES, 2)
+    print(f"{'ms at ' + ', '.join(f'{size // 1024}' for size in sizes) + ' kB':<36} {'growth':>6}  piece")
+    for growth in chain(
+        measured(of_urls(), URL_PIECES, _url, sizes, rounds),
+        measured(of_markup(), MARKUP_PIECES, lambda piece, size: piece * (size // len(piece)), sizes, rounds),
+    ):
+        times = " ".join(f"{1000 * second:8.1f}" for second in growth.seconds)
+        print(f"{times:<36} {growth.worst:6.1f}  {growth.piece!r:<12} {growth.what}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
