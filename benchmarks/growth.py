@@ -1,8 +1,8 @@
 """Whether anything takes more than linear time on what a stranger wrote: ``python -m benchmarks.growth [--quick]``.
 
 URLs and documents made of one piece repeated, in sizes that grow fourfold to 1 MB, through all that looks at every
-URL or page. Given is how the time grows from each size to the next, 4 being linear; the worst of each function, of
-all pieces, in CPU time. Times below a millisecond say nothing and are left out.
+URL or page. Given is how the time grows from a size to the next, 4 being linear and 16 quadratic: of each function
+the worst of all pieces, in CPU time. Times below a millisecond say nothing and are left out.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ class Growth:
     seconds: Sequence[float]
 
     @property
-    def worst(self) -> float:
-        """From one size to the next, where there was something to measure."""
-        pairs = zip(self.seconds, self.seconds[1:], strict=False)
-        return max((later / earlier for earlier, later in pairs if earlier > 0.001), default=0.0)
+    def fourfold(self) -> float:
+        """By how much it grows from a size to the next, from the first that takes long enough to the last."""
+        told = [second for second in self.seconds if second > 0.001]
+        return float((told[-1] / told[0]) ** (1 / (len(told) - 1))) if len(told) > 1 else 0.0
 
 
 def of_urls() -> Mapping[str, Callable[[str], object]]:
@@ -98,7 +98,7 @@ def measured(
             grown.append(
                 Growth(what, piece, [min(_timed(function, text) for _ in range(rounds)) for text in texts])
             )
-        yield max(grown, key=lambda growth: growth.worst)
+        yield max(grown, key=lambda growth: growth.fourfold)
 
 
 def _timed(function: Callable[[str], object], text: str) -> float:
@@ -126,7 +126,7 @@ def main() -> None:
         measured(of_markup(), MARKUP_PIECES, lambda piece, size: piece * (size // len(piece)), sizes, rounds),
     ):
         times = " ".join(f"{1000 * second:8.1f}" for second in growth.seconds)
-        print(f"{times:<36} {growth.worst:6.1f}  {growth.piece!r:<12} {growth.what}", flush=True)
+        print(f"{times:<36} {growth.fourfold:6.1f}  {growth.piece!r:<12} {growth.what}", flush=True)
 
 
 if __name__ == "__main__":
