@@ -46,7 +46,8 @@ def hostile():
 def mined(records, folder):
     folder.mkdir()
     (folder / "log.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records), "utf-8")
-    command = [sys.executable, "-m", "scrapy", "dustmine", "log.jsonl", "--no-validate", "--rules", "book.json"]
+    arguments = ["dustmine", "log.jsonl", "--no-validate", "--rules", "book.json"]
+    command = [sys.executable, "-m", "scrapy", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=folder, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads((folder / "book.json").read_text("utf-8"))["sites"]
