@@ -25,6 +25,7 @@ from scrapy_dust.dust.measures import replay
 from scrapy_dust.dust.validation import Verdict
 from scrapy_dust.engines.local import mine_log, trial_params
 from scrapy_dust.learners.evaluation import Protocol, Task, tasks_of
+from scrapy_dust.rule_book.priors import shipped
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of
 
@@ -41,7 +42,6 @@ class Outcome:
     lost_exact: int = 0
     lost_strict: int = 0
     seconds: float = 0.0  #: of a processor
-    us_per_url: float = 0.0
 
     def __add__(self, other: Outcome) -> Outcome:
         return Outcome(*(getattr(self, name) + getattr(other, name) for name in Outcome.__slots__))
@@ -50,7 +50,7 @@ class Outcome:
 def outcome_of(task: Task, truths: Mapping[str, Mapping[str, Hashable]], learner: str) -> Outcome:
     began = time.process_time()
     settings = DustSettings(learner=learner)
-    mined = mine_log(task.site, task.log, settings, redirects_count=True)
+    mined = mine_log(task.site, task.log, settings, redirects_count=True, pool=shipped().without(task.site))
     urls = [page.url for page in task.log.pages] + list(task.log.redirects)
     random.Random(f"0 {task.site}").shuffle(urls)
     campaign = Campaign(
@@ -67,9 +67,7 @@ def outcome_of(task: Task, truths: Mapping[str, Mapping[str, Hashable]], learner
     rules = [one.rule for one in campaign.decisions if one.verdict is Verdict.VALID]
     seconds = time.process_time() - began
     canonize = Canonizer({task.site: rules}, site_of, settings.passes).canonize
-    began = time.perf_counter()
     keys = {url: canonize(url) for url in task.urls}
-    took = time.perf_counter() - began
     crawls = [replay(task.urls, truths[truth], keys.__getitem__) for truth in (EXACT, STRICT)]
     return Outcome(
         len(rules),
@@ -78,7 +76,6 @@ def outcome_of(task: Task, truths: Mapping[str, Mapping[str, Hashable]], learner
         crawls[0].lost,
         crawls[1].lost,
         seconds,
-        1e6 * took / max(1, len(task.urls)),
     )
 
 
@@ -91,7 +88,7 @@ def rows_of(path: Path) -> Iterator[str]:
         one = sum((outcome_of(task, truths, learner) for task in tasks), Outcome())
         yield (
             f"| {name} | {learner} | {one.crawled:,} of {urls:,} | {one.lost_exact} / {one.lost_strict} | {one.rules} "
-            f"| {one.fetches:,} | {one.seconds:.1f} | {one.us_per_url / len(tasks):.1f} |"
+            f"| {one.fetches:,} | {one.seconds:.1f} |"
         )
 
 
@@ -99,8 +96,8 @@ def main(arguments: list[str]) -> int:
     if len(arguments) != 1:
         print(__doc__, file=sys.stderr)
         return 2
-    print("| list | learner | crawled | lost, exact / strict | rules | fetches | seconds | µs per URL |")
-    print("|---|---|" + "---:|" * 6)
+    print("| list | learner | crawled | lost, exact / strict | rules | fetches | seconds |")
+    print("|---|---|" + "---:|" * 5)
     for path in lists_in(Path(arguments[0])):
         for row in rows_of(path):
             print(row, flush=True)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from inspect import getmembers, isclass
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -91,3 +93,18 @@ def test_the_version_of_a_book_without_edits_is_what_it_was_before_there_were_ed
 )  # fmt: skip
 def test_an_edit_that_is_half_understood_is_refused_in_one_sentence(other, said):
     assert complaint(**other) == said
+
+
+def test_the_page_about_rule_books_names_every_operation():
+    page = Path(__file__).parents[2].joinpath("docs", "rule-book.md").read_text("utf-8")
+    named = re.findall(
+        r"`([a-z ]+)`", "".join(row.split("|")[1] for row in page.splitlines() if row[:2] == "| ")
+    )
+    assert sorted(set(named) - {"do"}) == sorted(OPERATIONS)
+
+
+def test_the_book_on_that_page_is_one():
+    page = Path(__file__).parents[2].joinpath("docs", "rule-book.md").read_text("utf-8")
+    shown = page.partition("```json\n")[2].partition("```")[0]
+    [(_, [entry])] = parse("rules.json", shown.encode()).sites.items()
+    assert str(entry.rule) == "/print.pl?sid={numbers 1} → /newsvac/{numbers 1}.shtml"

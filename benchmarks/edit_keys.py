@@ -1,0 +1,61 @@
+"""Fingerprints where edits are in force: ``python -m benchmarks.edit_keys [--quick]``.
+
+As benchmarks/keys.py: 200 sites with ten rules each, of which one changes a third of the requests. Here the first
+is an edit, and three of the idle ones are; then rules that look at every URL are added, since they have no text to
+look for (the spelling of hosts), or change every URL (the order of parameters, the slash that all of these end with).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+from benchmarks.keys import MIXES, compare, crawler_with, rules, urls
+from scrapy_dust.dust.edits.edit import Edit
+from scrapy_dust.dust.edits.guards import Condition
+from scrapy_dust.dust.edits.paths import DropLast, DropSlash, MapSegments
+from scrapy_dust.dust.edits.queries import DropParameter, SortParameters
+from scrapy_dust.dust.edits.rewriting import Rewrite
+from scrapy_dust.dust.edits.spellings import PlainHost
+from scrapy_dust.dust.rules import Rule
+
+BySite = dict[str, tuple[Rule, ...]]
+
+FIRING = (
+    Edit((DropParameter("sid"),), (Condition("?page", holds=False),)),
+    Edit((DropLast("index.html"),)),
+)
+IDLE = (
+    Edit((MapSegments(("old1",), ("new",)),)),
+    Edit((Rewrite(("/print.pl?sid=", 0), ("/news/", 0, ".html"), ("numbers",)),)),
+    Edit((DropParameter("p1"),)),
+)
+
+
+def loads(sites: int) -> Iterator[tuple[str, BySite]]:
+    plain = rules(10 * sites, sites)
+    yield "no edits", plain
+    for name, more in (
+        ("four edits", ()),
+        ("and one that looks at every URL", (Edit((PlainHost(),)),)),
+        ("and one that changes every URL", (Edit((SortParameters(),)), Edit((DropSlash(),)))),
+    ):
+        yield (
+            name,
+            {
+                site: (*of_site[1:7], FIRING[number % 2], *IDLE, *more)
+                for number, (site, of_site) in enumerate(plain.items())
+            },
+        )
+
+
+def main(arguments: list[str]) -> None:
+    count = 2_000 if "--quick" in arguments else 20_000
+    asked = urls(count, 200, MIXES["a third touched"])
+    for name, by_site in loads(200):
+        own, scrapys = compare(crawler_with(by_site).request_fingerprinter.fingerprint, asked, rounds=3)
+        print(f"{name}: {own:.1f} µs, {own / scrapys:.2f} times the {scrapys:.1f} µs of Scrapy's own")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
