@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 
-from scrapy_dust.dust.edits.edit import KeyFunction
 from scrapy_dust.dust.pages import Page, SiteLog, with_redirects
 from scrapy_dust.dust.templates import template_hashes
 
@@ -41,12 +40,3 @@ def _content(page: Page, template: frozenset[int]) -> Hashable:
     if len(sketch) < _FULL or len(template.intersection(sketch)) > _FULL - _OWN:
         return page.text_digest
     return sketch, page.title
-
-
-def of_keys(contents: Mapping[str, Hashable | None], key: KeyFunction) -> dict[str, Hashable | None]:
-    """*contents* by key; None where URLs of one key show several."""
-    found: dict[str, Hashable | None] = {}
-    for url, content in contents.items():
-        of_url = key(url)
-        found[of_url] = content if found.get(of_url, content) == content else None
-    return found

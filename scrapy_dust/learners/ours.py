@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 
-from scrapy_dust.dust.edits.edit import KeyFunction
 from scrapy_dust.dust.edits.learning import EditParams, learn_edits
 from scrapy_dust.dust.edits.mining import canonicals_of
 from scrapy_dust.dust.edits.pooling import NOTHING_POOLED, Pool
 from scrapy_dust.dust.pages import SiteLog, with_redirects
 from scrapy_dust.learners.learner import Learned, unchanged
-from scrapy_dust.learners.near import near_contents, of_keys
+from scrapy_dust.learners.near import near_contents
 from scrapy_dust.sites import site_of
 
 
@@ -31,12 +30,16 @@ class Dust:
         params = EditParams(budget=self.max_loss, max_risk=self.max_risk)
         pool = self.pool.without(site)
         canonicals = canonicals_of(log)
-        of_site = learn_edits(_by_text(log), params, log.redirects, pool, canonicals=canonicals).function
+        found = learn_edits(_by_text(log), params, log.redirects, pool, canonicals=canonicals)
+        of_site = found.function
         if self.near:
             # What is equal is learned first: it is what can be relied on.
-            left = of_keys(near_contents(log), of_site)
-            more = learn_edits(left, replace(params, lone=False), pool=pool, canonicals=canonicals).function
-            of_site = KeyFunction((*of_site.edits, *more.edits))
+            contents = near_contents(log)
+            left = params.budget - sum(one.risk * one.saves for one in found.learned) / max(1, len(contents))
+            rest = replace(params, budget=max(0.0, left), lone=False)
+            of_site = learn_edits(
+                contents, rest, pool=pool, canonicals=canonicals, before=of_site.edits
+            ).function
         if not of_site.edits:
             return Learned(unchanged)
 

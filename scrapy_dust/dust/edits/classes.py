@@ -131,11 +131,13 @@ class Classes:
             keys.update((key, None) for key in effect.moved.values() if needle in key and key in self.forms)
 
 
-def classes_of(contents: Mapping[str, Hashable | None]) -> Classes:
-    """Each URL is a class of its own. None: what it shows is not known."""
-    return Classes(
-        {url: frozenset() if content is None else frozenset((content,)) for url, content in contents.items()}
-    )
+def classes_of(contents: Mapping[str, Hashable | None], function: KeyFunction) -> Classes:
+    """The URLs by their keys. None: what a URL shows is not known."""
+    found: dict[str, frozenset[Hashable]] = {}
+    for url, content in contents.items():
+        key = function(url)
+        found[key] = found.get(key, frozenset()) | (frozenset() if content is None else frozenset((content,)))
+    return Classes(found, function)
 
 
 def impure(contents: Mapping[str, Hashable | None], function: KeyFunction) -> Iterable[str]:

@@ -19,7 +19,7 @@ from scrapy_dust.dust.edits.edit import Edit, KeyFunction
 from scrapy_dust.dust.edits.narrowing import leaves, lone_guards, parts_of
 from scrapy_dust.dust.edits.pooling import NOTHING_POOLED, Kinds, Pool, Tallies, Tally, kinds_of
 from scrapy_dust.dust.edits.rewriting import Rewrite
-from scrapy_dust.dust.edits.weighing import COPIES, DECIDED, Beliefs, Record
+from scrapy_dust.dust.edits.weighing import COPIES, DECIDED, ONE_PAGE, Beliefs, Record
 
 _ROUNDS = 12
 #: URLs of one path that show one content, from which on that says something about the next of them.
@@ -177,9 +177,7 @@ class _Search:
             if self.params.lone and len(weighed.edit.operations) == 1:
                 for guard in lone_guards(effect, _LONE):
                     edit = Edit(weighed.edit.operations, guard)
-                    yield self._guarded(
-                        replace(weighed, edit=edit, slab=(1.0, 1.0), tries=1, found_by=1, lone=True)
-                    )
+                    yield self._guarded(_Weighed(edit, slab=(1.0, 1.0), lone=True, kinds=(ONE_PAGE,)))
 
     def _where_seen(self, weighed: _Weighed, effect: Effect) -> Iterator[tuple[_Weighed, Effect]]:
         """An edit holds in other parts of a site, where it has been seen in enough of them; else where it was."""
@@ -288,9 +286,11 @@ def learn_edits(
     pool: Pool = NOTHING_POOLED,
     *,
     canonicals: Mapping[str, str] | None = None,
+    before: Sequence[Edit] = (),
 ) -> EditedSite:
     """*contents*: what each URL of the log shows, None where it is not known. *redirects* are among them.
-    *pool*: what other sites have shown. *canonicals*: what pages call their canonical URLs.
+    *pool*: what other sites have shown. *canonicals*: what pages call their canonical URLs. *before*:
+    edits that are part of the result anyway.
 
     The result puts no two URLs under one key that are known to show different contents, unless the budget says so.
     """
@@ -298,7 +298,7 @@ def learn_edits(
         url: target for url, target in (redirects or {}).items() if url in contents and target in contents
     }
     search = _Search(
-        classes_of(contents),
+        classes_of(contents, KeyFunction(before)),
         Beliefs(pool=pool),
         params,
         params.budget * len(contents),
@@ -310,10 +310,10 @@ def learn_edits(
         if not search.round():
             break
     search.believe_others()
-    return _replayed(contents, search)
+    return _replayed(contents, search, before)
 
 
-def _replayed(contents: Mapping[str, Hashable | None], search: _Search) -> EditedSite:
+def _replayed(contents: Mapping[str, Hashable | None], search: _Search, before: Sequence[Edit]) -> EditedSite:
     """What was learned, without what does otherwise on the URLs of the log than step by step.
 
     Edits are weighed on the forms that others have left. On the URLs themselves their order may be another; who
@@ -321,13 +321,14 @@ def _replayed(contents: Mapping[str, Hashable | None], search: _Search) -> Edite
     """
     learned = list(search.learned)
     while learned:
-        function = KeyFunction(one.edit for one in learned)
+        function = KeyFunction((*before, *(one.edit for one in learned)))
         wrong = _first_wrong(contents, function, search.classes)
         if wrong is None:
             break
         culprits = function.touching(wrong)
         learned.remove(next((one for one in reversed(learned) if one.edit in culprits), learned[-1]))
-    return EditedSite(KeyFunction(one.edit for one in learned), tuple(learned), search.tallies)
+    function = KeyFunction((*before, *(one.edit for one in learned)))
+    return EditedSite(function, tuple(learned), search.tallies)
 
 
 def _first_wrong(

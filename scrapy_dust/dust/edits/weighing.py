@@ -37,6 +37,7 @@ PRIORS: Mapping[str, float] = {
     "host spelling": 0.98,
     "identifier": 0.4,
     "index": 0.85,
+    "one page": 0.5,
     "optional segments": 0.3,
     "order": 0.9,
     "parameter": 0.5,
@@ -53,6 +54,9 @@ PRIORS: Mapping[str, float] = {
     "value": 0.3,
     "www": 0.9,
 }
+
+#: What is said of URLs of one path that all show one page is of a family of its own, whatever is done to them.
+ONE_PAGE: Kinds = ("one page",)
 
 #: Families that copied directories belong to: pages of one directory are one observation, and how often accidents
 #: hold, of which most copied files are an example. Elsewhere it is one half.
