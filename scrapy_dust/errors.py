@@ -39,3 +39,16 @@ class SignatureStoreError(DustError):
 
     def __str__(self) -> str:
         return f"{self.path}: {self.reason}"
+
+
+class ReportError(DustError):
+    """A report that cannot be written."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path, self.reason = path, reason
+        super().__init__(path, reason)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.path}: the report cannot be written ({self.reason}). Check the path and its permissions."
+        )

@@ -70,6 +70,9 @@ class Command(ScrapyCommand):
         group.add_argument(
             "--rules", metavar="PATH", help="the rule book to write (default: first of DUST_RULES)"
         )
+        group.add_argument(
+            "--report", metavar="FILE.html", help="write what was found as a page to look at, in one file"
+        )
         group.add_argument("--dry-run", action="store_true", help="write nothing")
         group.add_argument("--json", action="store_true", help="print JSON")
 

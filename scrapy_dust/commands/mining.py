@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from scrapy.settings import SETTINGS_PRIORITIES, Settings
@@ -25,14 +26,14 @@ from scrapy_dust.dust.campaign import Decision
 from scrapy_dust.dust.rules import LikelyRule, anchored
 from scrapy_dust.dust.validation import Verdict
 from scrapy_dust.engines.local import Mined
-from scrapy_dust.errors import CrawlLogError
+from scrapy_dust.errors import CrawlLogError, ReportError
 from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.entries import rule_content, rule_id
 from scrapy_dust.rule_book.files import in_project, is_uri
 from scrapy_dust.rule_book.verdicts import Verdicts
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.trials.journal import ProbeJournal, probes_path
-from scrapy_dust.trials.learning import Source, conclude, decide_from_log, mine, prepare, read
+from scrapy_dust.trials.learning import Source, conclude, decide_from_log, mine, prepare, read, with_decisions
 from scrapy_dust.trials.site_trials import SiteTrials
 from scrapy_dust.trials.spending import Spent, progress_of
 
@@ -112,9 +113,30 @@ class Job:
         for site in trials:
             if site.given_up is not None:
                 progress.say(f"{site.site}: left for another run, since {site.given_up}.")
+        if opts.report:
+            self._report(mined, trials, found.logs, spent.fetches)
         _print_result(
             mined, trials, spent.fetches, self.settings, written=not opts.dry_run, as_json=opts.json
         )
+
+    def _report(
+        self, mined: Sequence[Mined], trials: Sequence[SiteTrials], logs: Sequence[str], fetches: int
+    ) -> None:
+        from scrapy_dust.report import html_of, report_of  # noqa: PLC0415  Nobody else needs it.
+
+        day = datetime.now(UTC).date().isoformat()
+        # After a dry run, the book as it would be.
+        book = with_decisions(self._book(), trials, logs, day) if self.opts.dry_run else self._book()
+        report = report_of(mined, trials, book, self.settings, logs=logs, fetches=fetches, day=day)
+        title = mined[0].site if len(mined) == 1 else f"{len(mined)} sites"
+        path = Path(self.opts.report)
+        try:
+            path.write_bytes(html_of(report, title))
+        except OSError as error:
+            raise ReportError(str(path), error.strerror or str(error)) from None
+
+    def _book(self) -> RuleBook:
+        return RuleBook.load([in_project(path) for path in self.settings.rules])
 
     def _source(self, progress: Progress) -> Source:
         opts, logs = self.opts, self.logs
@@ -134,7 +156,7 @@ class Job:
         if verdicts.warning:
             progress.say(verdicts.warning)
         log_only = self.opts.no_validate or settings.validation_budget == 0
-        book = RuleBook.load([in_project(path) for path in settings.rules])
+        book = self._book()
         with ProbeJournal(probes_path(state), now=time.time(), writing=not self.opts.dry_run) as journal:
             trials = prepare(
                 mined, book, verdicts, settings, log_only=log_only, journal=journal, latest=latest

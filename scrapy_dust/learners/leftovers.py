@@ -26,7 +26,7 @@ class Left(StrEnum):
 
 
 #: URLs that one content is left under, from which on it is an answer to whatever is asked for.
-_MANY = 8
+MANY = 8
 #: Contents that an edit must tell to be a rule.
 _CONTENTS = 3
 
@@ -45,7 +45,7 @@ def leftovers(
     for url in keys.values():
         by_content.setdefault(truth[url], []).append(url)
     again = {content: found for content, found in by_content.items() if len(found) > 1}
-    needed = _needed({content: found for content, found in again.items() if len(found) < _MANY})
+    needed = _needed({content: found for content, found in again.items() if len(found) < MANY})
     counts: Counter[Left] = Counter()
     for first, *others in again.values():
         for url in others:
@@ -68,7 +68,7 @@ def _edits(one: str, other: str) -> set[str]:
 def _why(first: str, url: str, found: int, needed: Mapping[str, int], images: Collection[str]) -> Left:
     if url in images:
         return Left.IMAGE
-    if found >= _MANY:
+    if found >= MANY:
         return Left.ERROR
     if any(needed.get(name, 0) >= _CONTENTS for name in _edits(first, url)):
         return Left.RULE

@@ -69,7 +69,7 @@ def render(document: Document, generator: str) -> bytes:
 
 def entry_json(site: str, entry: Entry) -> dict[str, Any]:
     """One rule as it stands in a rule book."""
-    known: dict[str, Any] = {"id": rule_id(site, entry.rule)} | _rule_json(entry.rule)
+    known: dict[str, Any] = {"id": rule_id(site, entry.rule)} | rule_json(entry.rule)
     known["status"] = str(entry.status)
     for key in ("reason", "comment"):
         if getattr(entry, key) is not None:
@@ -78,7 +78,7 @@ def entry_json(site: str, entry: Entry) -> dict[str, Any]:
     return known | _unknown(entry.extra, known)
 
 
-def _rule_json(rule: Rule) -> dict[str, Any]:
+def rule_json(rule: Rule) -> dict[str, Any]:
     if isinstance(rule, Edit):
         return edit_json(rule)
     if isinstance(rule, ParameterRule):

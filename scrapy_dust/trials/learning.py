@@ -248,14 +248,7 @@ def conclude(
 ) -> RuleBook:
     """Put what was decided into the first rule book and the state beside the logs. Raises `RuleBookError`."""
     today = datetime.now(UTC).date().isoformat()
-
-    def with_decisions(book: RuleBook) -> RuleBook:
-        for site in trials:
-            entries = [_entry(decision, today, logs) for decision in site.campaign.decisions]
-            book = book.merge(site.site, [entry for entry in entries if entry is not None])
-        return book
-
-    book = update(in_project(settings.rules[0]), with_decisions)
+    book = update(in_project(settings.rules[0]), lambda book: with_decisions(book, trials, logs, today))
     verdicts = Verdicts.load(verdicts_path)
     for site in trials:
         settled = [
@@ -270,6 +263,14 @@ def conclude(
         rest = site.rest(known, verdicts) if site.rest is not None and site.is_settled else None
         verdicts = verdicts.with_rest(site.site, rest)
     verdicts.save(verdicts_path)
+    return book
+
+
+def with_decisions(book: RuleBook, trials: Iterable[SiteTrials], logs: Sequence[str], today: str) -> RuleBook:
+    """*book* with what was decided."""
+    for site in trials:
+        entries = [_entry(decision, today, logs) for decision in site.campaign.decisions]
+        book = book.merge(site.site, [entry for entry in entries if entry is not None])
     return book
 
 
