@@ -48,6 +48,13 @@ class Command(ActionCommand):
             1,
             "take in rules of another program, unproven: no crawl applies them before dustmine tried them",
         ),
+        "merge": Action("FILE ...", 1, None, "put the rules of other people's books into this one"),
+        "advise": Action(
+            "[LOG ...]",
+            0,
+            None,
+            "what the owner of a site can do, and the requests (of access logs) that it would spare",
+        ),
         "export": Action("FORMAT", 1, 1, f"print the rules in force as {', '.join(EXPORTS)}"),
     }
 
@@ -73,7 +80,10 @@ class Command(ActionCommand):
             " site; may be given several times",
         )
         group.add_argument(
-            "--dry-run", action="store_true", help="requeue, import: print it, and do nothing else"
+            "--base-url", metavar="URL", help="advise: where requests went of which a log names no host"
+        )
+        group.add_argument(
+            "--dry-run", action="store_true", help="requeue, import, merge: print it, and do nothing else"
         )
         group.add_argument("--json", action="store_true", help="print JSON, an object a line")
 
@@ -104,17 +114,22 @@ class Command(ActionCommand):
                 from scrapy_dust.commands.journals import requeue  # noqa: PLC0415
 
                 requeue(desk, ids, spider=opts.spider, dry_run=opts.dry_run)
-            case "import" | "export", [name]:
-                _travel(desk, action, name, opts)
+            case "import" | "export" | "merge" | "advise", names:
+                _travel(desk, action, names, opts)
             case _, ids:
                 changing.switch(desk, ids, Status.DISABLED if action == "disable" else Status.VALID)
         return 0
 
 
-def _travel(desk: Desk, action: str, name: str, opts: argparse.Namespace) -> None:
-    from scrapy_dust.commands import travelling  # noqa: PLC0415
+def _travel(desk: Desk, action: str, names: list[str], opts: argparse.Namespace) -> None:
+    from scrapy_dust.commands import advising, travelling  # noqa: PLC0415
 
-    if action == "export":
-        travelling.give_out(desk, name, opts.site)
-    else:
-        travelling.take_in(desk, name, opts.site, format_name=opts.format, dry_run=opts.dry_run)
+    match action:
+        case "export":
+            travelling.give_out(desk, names[0], opts.site)
+        case "merge":
+            travelling.merge(desk, names, dry_run=opts.dry_run)
+        case "advise":
+            advising.advise(desk, names, opts.site, opts.base_url)
+        case _:
+            travelling.take_in(desk, names[0], opts.site, format_name=opts.format, dry_run=opts.dry_run)

@@ -13,11 +13,12 @@ from scrapy.exceptions import UsageError
 
 from scrapy_dust.commands.actions import no_such
 from scrapy_dust.commands.desk import Desk
-from scrapy_dust.commands.output import printable
+from scrapy_dust.commands.output import as_it_is, printable
 from scrapy_dust.exchange import EXPORTS, Imported, Unsaid, exported, imported
 from scrapy_dust.exchange.travelling import ExchangeError, whole_site
 from scrapy_dust.rule_book import Entry, RuleBook, Status, rule_id
 from scrapy_dust.rule_book.files import read
+from scrapy_dust.rule_book.joining import Difference, join
 from scrapy_dust.sites import site_of
 
 #: So many rules that did not come along are named; the others are counted.
@@ -89,7 +90,8 @@ def give_out(desk: Desk, name: str, sites: Sequence[str]) -> None:
         unsaid = [one._asdict() for one in found.unsaid]
         print(json.dumps({"format": name, "text": found.text, "unsaid": unsaid}, ensure_ascii=False))
         return
-    sys.stdout.write(found.text)
+    for line in found.text.splitlines():
+        print(as_it_is(line))
     if found.unsaid:
         total = sum(map(len, in_force.values()))
         print(f"{len(found.unsaid)} of {total} rules could not be said.", file=sys.stderr)
@@ -103,3 +105,33 @@ def _tell(unsaid: Sequence[Unsaid], *, stderr: bool = False) -> None:
     rest = Counter(one.why for one in unsaid[_NAMED:])
     for why, count in rest.most_common():
         print(f"  and {count} more: {printable(why)}.", file=stream)
+
+
+def merge(desk: Desk, paths: Sequence[str], *, dry_run: bool) -> None:
+    """Put what other books say into the first one: see `rule_book.joining`."""
+    differences: list[Difference] = []
+    theirs = [RuleBook.load([path], missing_ok=False) for path in paths]
+
+    def change(book: RuleBook) -> RuleBook:
+        for other in theirs:
+            book, found = join(book, other)
+            differences.extend(found)
+        return book
+
+    if dry_run:
+        change(RuleBook.load(desk.paths[:1]))
+    else:
+        desk.change(change)
+    if desk.as_json:
+        for one in differences:
+            told = {"site": one.site, "id": rule_id(one.site, one.mine.rule), "rule": str(one.mine.rule)}
+            said = {"mine": str(one.mine.status), "theirs": str(one.theirs.status), "now": str(one.now)}
+            print(json.dumps(told | said, ensure_ascii=False))
+        return
+    for one in differences:
+        who = f"{rule_id(one.site, one.mine.rule)}  {one.site}  {one.mine.rule}"
+        print(f"{printable(who)}: here {one.mine.status}, there {one.theirs.status}; now {one.now}")
+    rules = sum(len(book.entries(site)) for book in theirs for site in book.sites)
+    print(
+        f"{rules} rules of {len(theirs)} books {'would be ' * dry_run}merged; {len(differences)} were of another status."
+    )

@@ -18,6 +18,7 @@
 
   const number = new Intl.NumberFormat("en");
   const count = (value) => (value === null || value === undefined ? "–" : number.format(value));
+  const many = (value, noun) => `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
   const percent = (value) => (value === null || value === undefined ? "–" : `${(100 * value).toFixed(1)} %`);
   const size = (bytes) => (bytes >= 1e6 ? `${(bytes / 1e6).toFixed(1)} MB` : `${Math.round(bytes / 1e3)} kB`);
 
@@ -50,7 +51,7 @@
     const wanted = $("filter").value.trim().toLowerCase(), status = $("status").value, kind = $("kind").value;
     state.shown = state.order.filter((place) => (!wanted || haystacks[place].includes(wanted))
       && (!status || rules[place].status === status) && (!kind || rules[place].kind === kind));
-    $("count").textContent = `${count(state.shown.length)} of ${count(rules.length)} rules`;
+    $("count").textContent = `${count(state.shown.length)} of ${many(rules.length, "rule")}`;
     $("table").setAttribute("aria-rowcount", state.shown.length + 1);
     body.scrollTop = 0;
     draw();
@@ -171,12 +172,12 @@
     const rule = rules[place];
     const facts = [
       ["Site", rule.site], ["Id", rule.id], ["Kind", rule.kind],
-      ["Saves", `${count(rule.saves)} URLs of this log, ${size(rule.bytes)}`],
-      ["Same page", `${count(rule.same)} pairs, ${count(rule.from_log)} of them by the log alone; ${count(rule.contents)} texts`],
-      ["Other page", `${count(rule.different)} pairs; ${count(rule.unanswered)} did not answer; ${count(rule.open)} open`],
-      ["Merged", rule.wrong === null ? `${count(rule.merges)} URLs` : `${count(rule.merges)} URLs, at most ${count(rule.wrong)} of them wrongly (95 %)`],
+      ["Saves", `${many(rule.saves, "URL")} of this log, ${size(rule.bytes)}`],
+      ["Same page", `${many(rule.same, "pair")}, ${count(rule.from_log)} of them by the log alone; ${many(rule.contents, "text")}`],
+      ["Other page", `${many(rule.different, "pair")}; ${count(rule.unanswered)} did not answer; ${count(rule.open)} open`],
+      ["Merged", rule.wrong === null ? `${many(rule.merges, "URL")}` : `${many(rule.merges, "URL")}, at most ${count(rule.wrong)} of them wrongly (95 %)`],
       ["Not yet seen", rule.unseen === null ? "no bound" : `at most ${percent(rule.unseen)} of such URLs show another page (95 %)`],
-      ["Support", `${count(rule.support)} instances`], ["Fetches", count(rule.fetches)], ["Part", rule.stratum || "–"],
+      ["Support", many(rule.support, "instance")], ["Fetches", count(rule.fetches)], ["Part", rule.stratum || "–"],
       ["Validated", rule.validated || "never"],
     ];
     if (rule.reason) facts.push(["Why", rule.reason]);

@@ -23,7 +23,12 @@ def mine(tmp_path):
         )
 
     lines = [
-        {"url": f"http://a.example/{page}{end}", "size": 1000, "text_digest": page * 16, "sketch": [ord(page)] * 4}
+        {
+            "url": f"http://a.example/{page}{end}",
+            "size": 1000,
+            "text_digest": page * 16,
+            "sketch": [ord(page)] * 4,
+        }
         for page in "abcdefghijklmnopqrstuvwxyz"
         for end in ("", "?sid=1")
     ]

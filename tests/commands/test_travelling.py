@@ -9,7 +9,7 @@ import pytest
 from scrapy_dust.dust.rules import ParameterRule
 from scrapy_dust.rule_book import Entry, RuleBook, Status, rule_id
 from tests.commands.test_dustrules import BOOK, INDEX_ID, WWW_ID, dustrules, folder, misused, out, refused  # noqa: F401  Fixtures.
-from tests.rule_book.books import SITE
+from tests.rule_book.books import INDEX, SITE
 
 pytestmark = pytest.mark.once
 
@@ -79,3 +79,39 @@ def test_what_is_typed_wrongly_is_said_in_a_sentence(dustrules, robots):  # noqa
     assert refused(dustrules("import", robots, "--format", "dud")).startswith(
         "robots.txt: line 1, column 1 is not JSON"
     )
+
+
+def test_the_book_of_another_person_is_merged(dustrules, folder):  # noqa: F811
+    theirs = [Entry(INDEX, Status.DISABLED, reason="no", comment="theirs"), Entry(ParameterRule("utm"))]
+    RuleBook().with_site(SITE, theirs).save(folder / "theirs.json")
+    before = (folder / BOOK).read_bytes()
+    assert len(out(dustrules("merge", "theirs.json", "--dry-run")).splitlines()) == 2
+    assert (folder / BOOK).read_bytes() == before
+    said = out(dustrules("merge", "theirs.json"))
+    assert said == (
+        f"{INDEX_ID}  {SITE}  index.html$ → $: here valid, there disabled; now disabled\n"
+        "2 rules of 1 books merged; 1 were of another status.\n"
+    )
+    found = {entry.rule: entry for entry in RuleBook.load([str(folder / BOOK)]).entries(SITE)}
+    assert (found[INDEX].status, found[INDEX].comment) == (Status.DISABLED, "the webmaster says so / theirs")
+    assert found[ParameterRule("utm")].status is Status.VALID
+
+
+ACCESSES = "".join(
+    f'127.0.0.1 - - [18/Nov/2026:00:00:0{n} +0000] "GET {path} HTTP/1.1" 200 1000 "-" "bot"\n'
+    for n, path in enumerate(("/a", "/a", "/a?utm=1", "/a?utm=2", "/b", "/b/index.html"))
+)
+
+
+def test_owners_are_told_what_to_do_and_what_it_spares(dustrules, folder):  # noqa: F811
+    book = RuleBook.load([str(folder / BOOK)])
+    book.with_site(SITE, (*book.entries(SITE), Entry(ParameterRule("utm")))).save(folder / BOOK)
+    (folder / "access.log").write_text(ACCESSES)
+    said = out(dustrules("advise", "access.log", "--base-url", "http://a.example"))
+    assert said.splitlines()[-1] == "Of 6 requests, 2 (33.3%) asked for a page under one more URL."
+    assert "  Clean-param: utm\n" in said
+    assert '  No-Vary-Search: params=("utm")\n' in said
+    assert "  http://www.a.example/1 → http://a.example/1\n" in said
+    told = [json.loads(line) for line in out(dustrules("advise", "--json")).splitlines()]
+    assert (told[0]["remedy"], told[0]["spares"]) == ("redirect", 10)
+    assert {one["remedy"] for one in told} == {"redirect", "clean-param"}

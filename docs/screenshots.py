@@ -1,0 +1,67 @@
+"""Takes the pictures of `report.md`: the example is crawled, mined and crawled again, and a browser opens the report.
+
+    DUST_CHROMIUM=/usr/bin/chromium python docs/screenshots.py
+
+needs Playwright (`pip install --group e2e`) and takes some two minutes. Nothing leaves this machine.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+
+HERE = Path(__file__).resolve().parent
+EXAMPLE = HERE.parent / "example_project"
+URL = "http://www.smallnews.test/print/city/promising-rooftop?page=1"
+
+
+def report_in(folder: Path) -> Path:
+    """The report of a copy of the example, after a crawl with rules."""
+    shutil.copytree(
+        EXAMPLE, folder, ignore=shutil.ignore_patterns(".scrapy", "dust-rules.json"), dirs_exist_ok=True
+    )
+    sys.path.insert(0, str(EXAMPLE))
+    from dusty_web.running import running_web  # noqa: PLC0415
+
+    with running_web() as web:
+        for command in (
+            ["crawl", "pages"],
+            ["dustmine"],
+            ["crawl", "pages"],
+            ["dustmine", "--report", "report.html"],
+        ):
+            subprocess.run(
+                [sys.executable, "-m", "scrapy", *command, "-s", "LOG_LEVEL=CRITICAL"],
+                cwd=folder,
+                env={**os.environ, "EXAMPLE_WEB": web.proxy},
+                check=True,
+            )
+    return folder / "report.html"
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        report = report_in(Path(folder))
+        browser = playwright.chromium.launch(
+            executable_path=os.environ["DUST_CHROMIUM"], args=["--no-sandbox"]
+        )
+        for scheme in ("light", "dark"):
+            context = browser.new_context(color_scheme=scheme, viewport={"width": 1280, "height": 900})
+            page = context.new_page()
+            page.goto(report.as_uri())
+            page.fill("#url", URL)
+            page.keyboard.press("Enter")
+            page.evaluate("document.activeElement.blur()")
+            page.screenshot(path=HERE / f"report-{scheme}.png", full_page=True)
+            context.close()
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+"""The books of two people become one. What they agree on stays as it is; where they differ, the careful side stands.
+
+Neither order nor who begins matters for what is in force. Comments of both are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from scrapy_dust.dust.rules import SubstringRule
+from scrapy_dust.rule_book.book import RuleBook
+from scrapy_dust.rule_book.entries import Entry, Status
+from scrapy_dust.rule_book.merging import merge_evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A rule of which the two books say different things."""
+
+    site: str
+    mine: Entry
+    theirs: Entry
+    now: Status
+
+
+def join(mine: RuleBook, theirs: RuleBook) -> tuple[RuleBook, list[Difference]]:
+    """*mine* with all of *theirs*, each site's rules in my order and then in theirs."""
+    book, differences = mine, []
+    for site in theirs.sites:
+        together = {entry.rule: entry for entry in mine.entries(site)}
+        for entry in theirs.entries(site):
+            known = together.get(entry.rule)
+            together[entry.rule] = entry if known is None else _joined(known, entry)
+            if known is not None and known.status is not entry.status:
+                differences.append(Difference(site, known, entry, together[entry.rule].status))
+        book = book.with_site(site, _without_opposites(together.values()))
+    return book, differences
+
+
+def _joined(mine: Entry, theirs: Entry) -> Entry:
+    standing = _standing(mine, theirs)
+    comments = dict.fromkeys(one for one in (mine.comment, theirs.comment) if one)
+    return replace(
+        standing,
+        evidence=merge_evidence(mine.evidence, theirs.evidence),
+        comment=" / ".join(comments) or None,
+        extra={**theirs.extra, **mine.extra},
+        evidence_extra={**theirs.evidence_extra, **mine.evidence_extra},
+    )
+
+
+def _standing(mine: Entry, theirs: Entry) -> Entry:
+    """Whose status counts: a person's, then what was seen last, and of one day what is against the rule."""
+    order = {Status.UNPROVEN: 0, Status.VALID: 1, Status.SUSPENDED: 2}
+
+    def weight(entry: Entry) -> tuple[bool, bool, str, int]:
+        is_proven = entry.status is not Status.UNPROVEN
+        seen = entry.evidence.last_validated or ""
+        return entry.status is Status.DISABLED, is_proven, seen, order.get(entry.status, 3)
+
+    return max((mine, theirs), key=weight)
+
+
+def _without_opposites(entries: Iterable[Entry]) -> list[Entry]:
+    """Of a rule and its reverse, which would undo each other, the one with more evidence is in force."""
+    found = list(entries)
+    in_force = {entry.rule: entry for entry in found if entry.status is Status.VALID}
+    kept = []
+    for entry in found:
+        reverse = in_force.get(entry.rule.reversed()) if isinstance(entry.rule, SubstringRule) else None
+        if entry.status is Status.VALID and reverse is not None and _weight(entry) < _weight(reverse):
+            kept.append(replace(entry, status=Status.UNPROVEN, reason="its reverse is in force"))
+        else:
+            kept.append(entry)
+    return kept
+
+
+def _weight(entry: Entry) -> tuple[int, str, str]:
+    return entry.evidence.positive, entry.evidence.last_validated or "", str(entry.rule)
