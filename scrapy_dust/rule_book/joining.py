@@ -40,10 +40,12 @@ def join(mine: RuleBook, theirs: RuleBook) -> tuple[RuleBook, list[Difference]]:
 
 def _joined(mine: Entry, theirs: Entry) -> Entry:
     standing = _standing(mine, theirs)
+    # Evidence that names no log may have been counted already, whoever begins.
+    old, new = (mine, theirs) if mine.evidence.logs else (theirs, mine)
     comments = dict.fromkeys(one for one in (mine.comment, theirs.comment) if one)
     return replace(
         standing,
-        evidence=merge_evidence(mine.evidence, theirs.evidence),
+        evidence=merge_evidence(old.evidence, new.evidence),
         comment=" / ".join(comments) or None,
         extra={**theirs.extra, **mine.extra},
         evidence_extra={**theirs.evidence_extra, **mine.evidence_extra},
