@@ -27,7 +27,7 @@ class Difference:
 def join(mine: RuleBook, theirs: RuleBook) -> tuple[RuleBook, list[Difference]]:
     """*mine* with all of *theirs*, each site's rules in my order and then in theirs."""
     book, differences = mine, []
-    for site in theirs.sites:
+    for site in sorted({*mine.sites, *theirs.sites}):
         together = {entry.rule: entry for entry in mine.entries(site)}
         for entry in theirs.entries(site):
             known = together.get(entry.rule)
