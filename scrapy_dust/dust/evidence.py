@@ -1,9 +1,10 @@
 """What the log already says about pairs of URLs, before anything is fetched.
 
 A redirect says that two URLs are one page; equal text says so too, and so does a rel=canonical that neither
-title nor sketch contradicts. Different sketches raise a suspicion, and so do equal ones that hold nothing but the
-site's template, and different titles. Like sketches under one title leave it open: of such pairs of different
-texts a quarter on one tracker, and half on one shop, were different pages.
+title nor sketch contradicts. URLs that differ in nothing but their fragment are one request, unless a browser
+makes it. Different sketches raise a suspicion, and so do equal ones that hold nothing but the site's template, and
+different titles. Like sketches under one title leave it open: of such pairs of different texts a quarter on one
+tracker, and half on one shop, were different pages.
 
 In logs without contents, how likely a pair is one page by sizes and the like (`likelihood.py`) is told beside it.
 
@@ -53,6 +54,8 @@ class LogEvidence:
         """The pair, with what is known of it."""
         here, there = self.page_of(url), self.page_of(target)
         known = self._known(here, there)
+        if known is None and _is_one_request(url, target) and not _are_rendered(here, there):
+            known = Outcome.SAME
         found = (
             self._found.get((self._shown(url), self._shown(target))) if known is not Outcome.SAME else None
         )
@@ -106,6 +109,18 @@ class LogEvidence:
             return Outcome.SAME
         untrue = here.title and there.title and here.title != there.title
         return Outcome.DIFFERENT if untrue and not changes else None
+
+
+def _is_one_request(url: str, target: str) -> bool:
+    """Whether a server is asked the same for both."""
+    return url.partition("#")[0] == target.partition("#")[0]
+
+
+def _are_rendered(here: Page | None, there: Page | None) -> bool:
+    """Whether a browser, which may show a page for each fragment, made one of them, or seems to have."""
+    pages = [page for page in (here, there) if page is not None]
+    texts = {page.text_digest for page in pages} - {None}
+    return len(texts) > 1 or any(page.rendered is not None for page in pages)
 
 
 def _likelihood(pages: Sequence[Page], order: Sequence[str]) -> Likelihood | None:

@@ -48,6 +48,23 @@ def test_a_url_that_the_log_does_not_have_is_open():
     assert known("loop", "a") is known("a", "loop") is known("a", "away") is None
 
 
+def test_urls_that_differ_in_their_fragment_are_one_request_unless_a_browser_made_it():
+    log = SiteLog(
+        (
+            Page("a#x"),
+            Page("a#y"),
+            Page("b#x", rendered="playwright"),
+            Page("c#x", text_digest="x"),
+            Page("c#y", text_digest="y"),
+        ),
+        {},
+    )
+    evidence = LogEvidence(log, [])
+    assert evidence.pair("a#x", "a#y").known is evidence.pair("a#x", "a").known is Outcome.SAME
+    assert evidence.pair("a#x", "b").known is evidence.pair("b#x", "b").known is None
+    assert evidence.pair("c#x", "c#y").known is None
+
+
 def test_what_the_site_answers_to_nonsense_is_no_proof():
     evidence = LogEvidence(KNOWN, [])
     evidence.nothing = frozenset({"x"})
