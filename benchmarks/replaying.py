@@ -6,7 +6,7 @@ import gzip
 import json
 import random
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
@@ -53,6 +53,14 @@ class Answers:
             self._fetched.add(url)
 
 
+class FromFetchesAlone(LogEvidence):
+    """Figure 3 fetches both URLs of each pair, whatever a log says of them."""
+
+    def pair(self, url: str, target: str) -> Pair:
+        pair = super().pair(url, target)
+        return pair if pair.looked_at else replace(pair, known=None)
+
+
 def replay(path: Path, urls: int) -> Iterator[str]:
     """The rules of the first *urls* of a crawl, by each test."""
     contents: dict[str, int] = {}
@@ -89,7 +97,7 @@ def _conducted(mined: Mined, log: SiteLog, params: TrialParams, answers: Answers
     random.Random(0).shuffle(urls)
     campaign = Campaign(
         mined.candidates(),
-        LogEvidence(log, urls),
+        (FromFetchesAlone if params is FIGURE_3 else LogEvidence)(log, urls),
         params,
         site=mined.site,
         site_of=site_of,

@@ -32,9 +32,8 @@ class Site:
 SITES = {
     # Host and directory aliases, index pages, sort orders of listings.
     "apache": Site("http://apache.test/", r"/(python3\.11|sqlite3|manual|git|handbook)(/|$)", 0.9),
-    # Links to reply to a comment, on every page with comments. Nothing may be saved: one short page of a thousand
-    # reads differently enough, once the template is set aside, to refute that replytocom= does not matter.
-    "wordpress": Site("http://blog.test/", r"/wp-(admin|login|json)|/feed/", 1.0),
+    # Links to reply to a comment, on every page with comments: half of all URLs.
+    "wordpress": Site("http://blog.test/", r"/wp-(admin|login|json)|/feed/", 0.5),
 }
 
 
