@@ -154,15 +154,13 @@ def costs(count: int, rounds: int = 3) -> list[Cost]:
 def bytes_per_rule() -> tuple[float, float]:
     """What a rule takes that was read from a rule book, and what it takes besides once its site was met."""
     asked = urls(20_000, 1_000, (False,))
-    tracemalloc.start()
-    by_site = rules(100_000, 1_000)
-    content = RuleBook(Document({site: tuple(map(Entry, of)) for site, of in by_site.items()}))._content()
-    del by_site
-    gc.collect()
-    before = tracemalloc.get_traced_memory()[0]
     with TemporaryDirectory() as folder:
         path = Path(folder, "rules.json")
-        path.write_bytes(content)
+        by_site = rules(100_000, 1_000)
+        RuleBook(Document({site: tuple(map(Entry, of)) for site, of in by_site.items()})).save(path)
+        del by_site
+        tracemalloc.start()
+        before = tracemalloc.get_traced_memory()[0]
         canonizer = Canonizer(RuleBook.load([str(path)]).rules_by_site(), site_of)
     gc.collect()
     loaded = tracemalloc.get_traced_memory()[0]
