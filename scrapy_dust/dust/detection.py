@@ -22,9 +22,10 @@ import numpy as np
 import numpy.typing as npt
 
 from scrapy_dust.dust.counting import Counts
-from scrapy_dust.dust.envelopes import Array, Buckets, Numbers, buckets
+from scrapy_dust.dust.envelopes import Buckets, buckets
 from scrapy_dust.dust.pages import Page
 from scrapy_dust.dust.rules import LikelyRule, SubstringRule, anchored, shrinking
+from scrapy_dust.dust.sharing import Array, Numbers
 from scrapy_dust.dust.sketches import Likeness, Similar, likeness_of
 from scrapy_dust.dust.sorting import edges_of
 from scrapy_dust.dust.substrings import Hashes, SubstringHashes

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from scrapy_dust.dust.envelopes import Array, Buckets, Numbers
+from scrapy_dust.dust.envelopes import Buckets
+from scrapy_dust.dust.sharing import Array, Numbers
 from scrapy_dust.dust.sorting import edges_of, sorted_with_order
 from scrapy_dust.dust.tokens import Tokens
 

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from scrapy_dust.dust import counting, detection, envelopes, substrings, tokens
 from scrapy_dust.dust.detection import DetectionParams, detect_likely_rules
 from scrapy_dust.dust.pages import Page
 from scrapy_dust.dust.rules import LikelyRule, SubstringRule
@@ -89,6 +90,21 @@ def test_colliding_hashes_change_nothing(log, params, hash_mask):
 @given(some_log, detection_params())
 def test_instances_that_are_not_held_are_made_again(log, params):
     check(log, params, held=0)
+
+
+@given(some_log, detection_params(), st.integers(1, 5))
+def test_how_much_is_done_at_a_time_changes_nothing(log, params, together):
+    with pytest.MonkeyPatch.context() as patch:
+        for module, name in (
+            (envelopes, "URLS"),
+            (envelopes, "ENVELOPES"),
+            (counting, "_TOGETHER"),
+            (detection, "_SORTED"),
+            (substrings, "_COMPARED"),
+            (tokens, "_LISTED"),
+        ):
+            patch.setattr(module, name, together)
+        check(log, params)
 
 
 @given(some_log, detection_params(), st.randoms())
