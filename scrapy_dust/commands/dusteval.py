@@ -13,6 +13,8 @@ from typing import Any, ClassVar
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from scrapy_dust.commands.examples import add_examples
+
 
 class Command(ScrapyCommand):
     requires_project = False
@@ -73,6 +75,14 @@ class Command(ScrapyCommand):
             help="print the measures of URL normalization too: consistency, applying, reduction and true-positive rate",
         )
         group.add_argument("--json", action="store_true", help="print one JSON object a method")
+        add_examples(
+            parser,
+            (
+                "scrapy dusteval                               the project's own log, all methods",
+                "scrapy dusteval crawl.jsonl.gz --methods keepall,dust --train 0.5",
+                "scrapy dusteval crawl.jsonl.gz --order random --seeds 5 --json",
+            ),
+        )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         unknown = [arg for arg in args if arg.startswith("-") and arg != "-"]

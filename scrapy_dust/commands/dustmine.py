@@ -13,9 +13,20 @@ from typing import Any, ClassVar
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from scrapy_dust.commands.examples import add_examples
+
 FORMATS = (
     *("auto", "dust", "jsonl", "csv", "parquet", "combined", "common", "access-json", "w3c"),
     *("cdx", "cdxj", "cc-index", "warc", "heritrix", "nutch"),
+)
+
+
+_EXAMPLES = (
+    "scrapy dustmine                            the project's own log: mine, validate, write the rule book",
+    "scrapy dustmine --no-validate --dry-run    what the log alone proves; nothing is fetched or written",
+    "scrapy dustmine --report report.html       a page to look at, too",
+    "scrapy dustmine access.log --base-url https://www.example.org --budget 200",
+    "scrapy dustmine crawl.jsonl.gz --phase likely --json",
 )
 
 
@@ -75,6 +86,7 @@ class Command(ScrapyCommand):
         )
         group.add_argument("--dry-run", action="store_true", help="write nothing")
         group.add_argument("--json", action="store_true", help="print JSON")
+        add_examples(parser, _EXAMPLES)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         unknown = [arg for arg in args if arg.startswith("-") and arg != "-"]

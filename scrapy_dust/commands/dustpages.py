@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 from scrapy.exceptions import UsageError
 
 from scrapy_dust.commands.actions import Action, ActionCommand
+from scrapy_dust.commands.examples import add_examples
 
 if TYPE_CHECKING:
     from scrapy_dust.commands.page_store import Desk
@@ -51,6 +52,14 @@ class Command(ActionCommand):
         group.add_argument("--site", metavar="HOST", help="pages of this site only")
         group.add_argument("--older", metavar="DAYS", help="pages that were not seen for so many days only")
         group.add_argument("--json", action="store_true", help="print JSON, an object a line")
+        add_examples(
+            parser,
+            (
+                "scrapy dustpages stats",
+                "scrapy dustpages find https://www.example.org/",
+                "scrapy dustpages purge --site example.org --older 90",
+            ),
+        )
 
     def desk(self, opts: argparse.Namespace) -> AbstractContextManager[Desk]:
         from scrapy_dust.commands.page_store import open_desk  # noqa: PLC0415

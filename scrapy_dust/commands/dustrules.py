@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, ClassVar
 
 from scrapy_dust.commands.actions import Action, ActionCommand
+from scrapy_dust.commands.examples import add_examples
 
 if TYPE_CHECKING:
     from scrapy_dust.commands.desk import Desk
@@ -86,6 +87,18 @@ class Command(ActionCommand):
             "--dry-run", action="store_true", help="requeue, import, merge: print it, and do nothing else"
         )
         group.add_argument("--json", action="store_true", help="print JSON, an object a line")
+        add_examples(
+            parser,
+            (
+                "scrapy dustrules list",
+                "scrapy dustrules explain 'https://www.example.org/?id=7&sid=b'",
+                "scrapy dustrules keys urls.txt             URLs of one key are fetched once",
+                "scrapy dustrules test expected.csv         in a project's own CI",
+                "scrapy dustrules import robots.txt --site www.example.org",
+                "scrapy dustrules export nginx > dust.conf",
+                "scrapy dustrules advise access.log --base-url https://www.example.org",
+            ),
+        )
 
     def desk(self, opts: argparse.Namespace) -> AbstractContextManager[Desk]:
         from scrapy_dust.commands.desk import desk_of  # noqa: PLC0415

@@ -235,7 +235,7 @@ def _print_result(
     if valid:
         rows = [_decision_row(site, decision) for site, decision in valid]
         heads = ["id", "site", "rule", "saves", "same", "from log", "fetches", "wrong ≤", "unseen ≤"]
-        print(table(heads, rows, right=set(range(3, len(heads)))))
+        print(table(heads, rows, right=set(range(3, len(heads))), spare=[6, 5, 4]))
         print()
     print(
         "{pages} pages of {sites} sites: {likely} likely rules, {kept} kept, {parameters} parameters, "

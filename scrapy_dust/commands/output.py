@@ -20,6 +20,11 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
+def may_colour() -> bool:
+    """Only a terminal is coloured, and none whose owner does not want it (https://no-color.org)."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
 def as_it_is(text: str) -> str:
     """*text* for the next program in a pipe; for a person, `printable`."""
     return printable(text) if sys.stdout.isatty() else text

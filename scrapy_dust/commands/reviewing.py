@@ -9,7 +9,7 @@ from scrapy_dust.commands.desk import Desk, Found, entry_with_site, print_json, 
 from scrapy_dust.commands.journals import history
 from scrapy_dust.commands.journals import told as told_of
 from scrapy_dust.commands.output import as_it_is, printable
-from scrapy_dust.commands.tables import table
+from scrapy_dust.commands.tables import STATUS_COLOURS, table
 from scrapy_dust.commands.url_lists import read_expectations, read_urls, write_exactly
 from scrapy_dust.journal.events import to_record
 from scrapy_dust.rule_book import RuleBook, rule_id
@@ -33,7 +33,8 @@ def list_rules(desk: Desk) -> None:
             ]
             for site, entry in found
         ]
-        print(table(["id", "status", "site", "same", "different", "validated", "rule"], rows, right={3, 4}))
+        heads = ["id", "status", "site", "same", "different", "validated", "rule"]
+        print(table(heads, rows, right={3, 4}, spare=[5, 4, 3], colours=STATUS_COLOURS))
 
 
 def show(desk: Desk, ids: Sequence[str]) -> None:

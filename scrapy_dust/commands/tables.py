@@ -4,28 +4,81 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-from scrapy_dust.commands.output import printable
+from scrapy_dust.commands.output import may_colour, printable
+
+#: ANSI colours of what a cell says.
+STATUS_COLOURS = {
+    "valid": 32,
+    "unproven": 33,
+    "undecided": 33,
+    "suspended": 31,
+    "refuted": 31,
+    "disabled": 31,
+}
+
+#: A column that gives way is no narrower than this, or its head.
+_NARROWEST = 16
 
 
-def table(heads: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> str:
-    """*rows* under *heads*, columns in *right* flush right; the widest column gives way to the terminal."""
-    rows = [[printable(cell) for cell in row] for row in rows]
-    columns = list(zip(heads, *rows, strict=True))
-    widths = [max(map(len, column)) for column in columns]
+def table(
+    heads: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    right: Collection[int] = (),
+    *,
+    spare: Sequence[int] = (),
+    colours: Mapping[str, int] | None = None,
+) -> str:
+    """*rows* under *heads*, columns in *right* flush right.
+
+    On a terminal the widest columns give way, as far as they can; then those in *spare* go, the first one first.
+    """
+    cells = [[printable(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
+    shown = list(range(len(heads)))
     if sys.stdout.isatty():
-        room = shutil.get_terminal_size((120, 24)).columns - 2 * (len(widths) - 1)
-        widest = max(range(len(widths)), key=lambda i: widths[i])
-        widths[widest] = max(len(heads[widest]), 20, min(widths[widest], room - sum(widths) + widths[widest]))
-    lines = [
-        "  ".join(
-            _shortened(cell, width).rjust(width) if i in right else _shortened(cell, width).ljust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in (heads, ["-" * width for width in widths], *rows)
-    ]
+        room = shutil.get_terminal_size((120, 24)).columns
+        shown = _that_fit(heads, widths, spare, room)
+        _narrow(heads, widths, shown, room)
+    painted = colours if colours and may_colour() else {}
+    lines = (
+        "  ".join(_cell(row[i], widths[i], flush=i in right, colours=painted) for i in shown).rstrip()
+        for row in (heads, ["-" * width for width in widths], *cells)
+    )
     return "\n".join(lines)
+
+
+def _that_fit(heads: Sequence[str], widths: Sequence[int], spare: Sequence[int], room: int) -> list[int]:
+    shown = list(range(len(heads)))
+    for column in spare:
+        if sum(min(widths[i], _least(heads, i)) for i in shown) + 2 * (len(shown) - 1) <= room:
+            break
+        shown.remove(column)
+    return shown
+
+
+def _narrow(heads: Sequence[str], widths: list[int], shown: Sequence[int], room: int) -> None:
+    """The widest becomes as wide as the next one, and so on, until all fit or none can give."""
+    over = sum(widths[i] for i in shown) + 2 * (len(shown) - 1) - room
+    while over > 0:
+        able = [i for i in shown if widths[i] > _least(heads, i)]
+        if not able:
+            return
+        widest = max(able, key=lambda i: widths[i])
+        widths[widest] -= 1
+        over -= 1
+
+
+def _least(heads: Sequence[str], column: int) -> int:
+    return max(_NARROWEST, len(heads[column]))
+
+
+def _cell(text: str, width: int, *, flush: bool, colours: Mapping[str, int]) -> str:
+    cell = _shortened(text, width)
+    padded = cell.rjust(width) if flush else cell.ljust(width)
+    colour = colours.get(text)
+    return padded if colour is None else padded.replace(cell, f"\x1b[{colour}m{cell}\x1b[0m", 1)
 
 
 def _shortened(cell: str, width: int) -> str:

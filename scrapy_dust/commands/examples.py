@@ -1,0 +1,20 @@
+"""Examples at the end of a command's ``--help``, a line each, as they are."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from scrapy.commands import ScrapyHelpFormatter
+
+
+class _WithExamples(ScrapyHelpFormatter):
+    """Scrapy's, but it does not fill what begins with ``Examples``."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return text if text.startswith("Examples") else super()._fill_text(text, width, indent)
+
+
+def add_examples(parser: argparse.ArgumentParser, examples: Sequence[str]) -> None:
+    parser.formatter_class = _WithExamples
+    parser.epilog = "\n".join(["Examples", "========", *(f"  {example}" for example in examples)])
