@@ -96,7 +96,7 @@ def test_a_pipe_gets_all_of_it_without_colour(folder):
     assert b"\x1b" not in piped.stdout
 
 
-@pytest.mark.parametrize("command", ["dustmine", "dustrules", "dustpages", "dusteval"])
+@pytest.mark.parametrize("command", ["dustmine", "dustrules"])
 def test_help_ends_with_examples(command):
     done = subprocess.run(
         [sys.executable, "-m", "scrapy", command, "--help"], capture_output=True, check=True, text=True
