@@ -35,6 +35,7 @@ from scrapy_dust.dust.admission import (
     lost_together,
     next_to_prove,
 )
+from scrapy_dust.dust.campaign import MANY
 from scrapy_dust.dust.judging import Outcome
 from scrapy_dust.dust.rules import ParameterRule
 from scrapy_dust.dust.validation import Pair, Test, Trial, TrialParams, Verdict
@@ -65,6 +66,7 @@ class Made:
     verdict: Verdict | None = None
     fetches: int = 0
     looks: int = 0
+    same: int = 0
     bounds: Bounds | None = None
 
 
@@ -97,12 +99,15 @@ def _pairs(size: int, known: Outcome | None) -> Sequence[Pair]:
 def look(rule: Made, pair: Pair, test: str) -> Outcome:
     """Fetch both; where the log knows the text of the one, only the other, if they agree.
 
-    What differs is fetched once more, unless the log knows it.
+    What differs is fetched once more, unless the log knows it; and both of it, where many pairs were the same.
     """
     outcome = Outcome.DIFFERENT if int(pair.url[1:]) in rule.wrong else Outcome.SAME
     rule.looks += 1
+    rule.same += outcome is Outcome.SAME
     both = 1 if test == CONTENTS and outcome is Outcome.SAME else 2
-    rule.fetches += both + (test == URLS and outcome is Outcome.DIFFERENT)
+    rule.fetches += both
+    if test == URLS and outcome is Outcome.DIFFERENT:
+        rule.fetches += 1 + (rule.same >= MANY)
     return outcome
 
 

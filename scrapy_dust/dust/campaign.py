@@ -43,7 +43,7 @@ from scrapy_dust.dust.strata import in_strata, template_of
 from scrapy_dust.dust.validation import Pair, Tally, Test, Trial, TrialParams, Verdict
 
 #: Pairs of a rule and a path template that were the same, against which one that is not would be rare.
-_MANY = 50
+MANY = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +184,7 @@ class Campaign:
 
     def is_against_many(self, probe: Probe) -> bool:
         """Whether so many pairs of its kind are the same that it would be strange if this one were not."""
-        return self._same[probe.rule][template_of(probe.pair.url)] >= _MANY
+        return self._same[probe.rule][template_of(probe.pair.url)] >= MANY
 
     def next_probe(self) -> Probe | None:
         """A pair to look at now; None when finished, or while answers to earlier probes are to come."""
