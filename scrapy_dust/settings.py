@@ -221,6 +221,11 @@ class DustSettings:
     journal_keep_bytes: int = _setting(
         256 << 20, _integer(0), "Of each spider so many bytes of journals are kept, the latest."
     )
+    metrics_file: str | None = _setting(
+        None,
+        _text,
+        "Write the `dust/…` stats to this file, for Prometheus' node exporter, every 15 seconds and when the crawl ends. Default: no file.",
+    )
     max_loss: float = _setting(
         0.001,
         _share,

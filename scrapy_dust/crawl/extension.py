@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
+from scrapy_dust.crawl.metrics import MetricsFile
 from scrapy_dust.crawl.requeued import Requeued
 from scrapy_dust.crawl.rules import rules_of
 from scrapy_dust.crawl.summary import summary
@@ -31,6 +32,8 @@ class DustExtension:
             raise NotConfigured
         self._crawler = crawler
         self._requeued = Requeued(crawler, self._rules)
+        path = self._rules.settings.metrics_file
+        self._metrics = None if path is None else MetricsFile(path, crawler)
         self._reason: str | None = None  #: why the spider was closed
         crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
@@ -43,11 +46,15 @@ class DustExtension:
 
     def _spider_opened(self, spider: Spider) -> None:
         self._crawler.stats.set_value(Stat.RULES.value, self._rules.count)
+        if self._metrics is not None:
+            self._metrics.start()
 
     def _spider_closed(self, spider: Spider, reason: str) -> None:
         self._reason = reason
         said = summary(self._rules, spider.name, self._crawler.stats.get_stats())
         logger.info("%s", said, extra={"spider": spider})
+        if self._metrics is not None:
+            self._metrics.stop()
 
     async def _engine_stopped(self) -> None:
         settings = self._rules.settings
