@@ -24,10 +24,10 @@ import numpy.typing as npt
 from scrapy_dust.dust.counting import Counts
 from scrapy_dust.dust.envelopes import Buckets, buckets
 from scrapy_dust.dust.pages import Page
-from scrapy_dust.dust.rules import LikelyRule, SubstringRule, anchored, shrinking
+from scrapy_dust.dust.rules import LikelyRule, SubstringRule, anchored
 from scrapy_dust.dust.sharing import Array, Numbers
 from scrapy_dust.dust.sketches import Likeness, Similar, likeness_of
-from scrapy_dust.dust.sorting import edges_of
+from scrapy_dust.dust.sorting import edges_of, sorted_with_order
 from scrapy_dust.dust.substrings import Hashes, SubstringHashes
 from scrapy_dust.dust.tokens import Tokens, tokens_of
 
@@ -170,8 +170,10 @@ def _count_some(
 ) -> Iterator[LikelyRule]:
     if not len(instances):
         return
-    instances = instances.at(np.argsort(instances.key))
-    edges = edges_of(instances.key)
+    # As many bits of the hash as go beside the row's number: what has the same is compared by its tokens anyway.
+    bits = np.uint64(len(instances).bit_length() + 1)
+    key, order = sorted_with_order((instances.key >> bits).astype(np.int64))
+    instances, edges = instances.at(order), edges_of(key)
     support = np.add.reduceat(instances.low, edges[:-1], dtype=np.int64)
     # A hash only suggests that the substrings of a group are the same; the tokens say so.
     enough = support >= least
@@ -181,40 +183,46 @@ def _count_some(
         return
     same = hashes.same_as_first(instances.a, instances.b, instances.prefix, instances.suffix, edges)
     together = np.logical_and.reduceat(same, edges[:-1])
-    for group, of_group in enumerate(support.tolist()):
-        rows = range(int(edges[group]), int(edges[group + 1]))
-        if together[group]:
-            yield _rule_of(instances, tokens, rows, of_group)
-        else:
-            for members in _by_substrings(instances, tokens, rows).values():
-                of_members = int(instances.low[members].sum())
-                if of_members >= least:
-                    yield _rule_of(instances, tokens, members, of_members)
+    wide = np.diff(edges)
+    rules = _rules_of(instances.at(edges[:-1][together]), tokens)
+    for rule, of_rule, of_wide in zip(
+        rules, support[together].tolist(), wide[together].tolist(), strict=True
+    ):
+        yield LikelyRule(rule=rule, support=of_rule, wide_support=of_wide)
+    for group in np.flatnonzero(~together).tolist():
+        yield from _told_apart(instances.at(np.arange(edges[group], edges[group + 1])), tokens, least)
 
 
-def _rule_of(instances: Instances, tokens: Tokens, members: Sequence[int], support: int) -> LikelyRule:
-    rule = shrinking(_substrings(instances, tokens, members[0]))
-    return LikelyRule(rule=rule, support=support, wide_support=len(members))
+def _told_apart(instances: Instances, tokens: Tokens, least: int) -> Iterator[LikelyRule]:
+    """Of instances with one hash and several pairs of substrings."""
+    members: dict[SubstringRule, list[int]] = {}
+    for row, rule in enumerate(_rules_of(instances, tokens)):
+        members.setdefault(rule, []).append(row)
+    for rule, rows in members.items():
+        support = int(instances.low[rows].sum())
+        if support >= least:
+            yield LikelyRule(rule=rule, support=support, wide_support=len(rows))
 
 
-def _by_substrings(
-    instances: Instances, tokens: Tokens, members: Sequence[int]
-) -> dict[SubstringRule, list[int]]:
-    exact: dict[SubstringRule, list[int]] = {}
-    for row in members:
-        exact.setdefault(shrinking(_substrings(instances, tokens, row)), []).append(row)
-    return exact
+def _rules_of(instances: Instances, tokens: Tokens) -> Iterator[SubstringRule]:
+    """The two substrings of each instance, as `shrinking` would have them."""
+    sides = [
+        _texts(tokens, tokens.offsets[url] + instances.prefix, tokens.offsets[1:][url] - instances.suffix)
+        for url in (instances.a, instances.b)
+    ]
+    anchors = (instances.prefix == 0).tolist(), (instances.suffix == 0).tolist()
+    for one, other, start, end in zip(*sides, *anchors, strict=True):
+        (_, alpha), (_, beta) = (one, other) if one > other else (other, one)
+        yield SubstringRule(alpha, beta, start, end)
 
 
-def _substrings(instances: Instances, tokens: Tokens, row: int) -> SubstringRule:
-    prefix, suffix = int(instances.prefix[row]), int(instances.suffix[row])
-
-    def substring(url: int) -> str:
-        return tokens.text(int(tokens.offsets[url]) + prefix, int(tokens.offsets[url + 1]) - suffix)
-
-    return SubstringRule(
-        alpha=substring(int(instances.a[row])),
-        beta=substring(int(instances.b[row])),
-        start=prefix == 0,
-        end=suffix == 0,
-    )
+def _texts(tokens: Tokens, begin: Array, end: Array) -> list[tuple[int, str]]:
+    """What is between *begin* and *end*, each with the number of its tokens."""
+    counts = end - begin
+    ends = np.cumsum(counts)
+    places = np.repeat(begin - (ends - counts), counts) + np.arange(int(counts.sum()))
+    texts = [tokens.vocabulary[number] for number in tokens.ids[places].tolist()]
+    return [
+        (count, "".join(texts[last - count : last]))
+        for count, last in zip(counts.tolist(), ends.tolist(), strict=True)
+    ]

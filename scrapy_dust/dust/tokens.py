@@ -56,11 +56,6 @@ class Tokens:
     def lengths(self) -> npt.NDArray[np.int64]:
         return self.offsets[1:] - self.offsets[:-1]
 
-    def text(self, begin: int, end: int) -> str:
-        """The characters of ``ids[begin:end]``; anchors add nothing."""
-        vocabulary = self.vocabulary
-        return "".join([vocabulary[i] for i in self.ids[begin:end].tolist()])
-
 
 class _Numbers(dict[str, int]):
     """Token → id, given where one is asked for that is new."""
