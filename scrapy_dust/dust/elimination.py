@@ -80,9 +80,12 @@ def _refinements(rules: Sequence[LikelyRule]) -> tuple[list[list[int]], list[lis
     wider: list[list[int]] = [[] for _ in rules]
     narrower: list[list[int]] = [[] for _ in rules]
     for pair, i in position.items():
+        # The longer side stays the longer one; which of two of equal length is in front may depend on what was
+        # stripped.
+        may_turn = len(pair[0]) == len(pair[1])
         for stripped in _stripped(pair):
             j = position.get(stripped)
-            if j is None:
+            if j is None and may_turn:
                 j = position.get((stripped[1], stripped[0]))
             if j is not None:
                 wider[i].append(j)
@@ -93,8 +96,10 @@ def _refinements(rules: Sequence[LikelyRule]) -> tuple[list[list[int]], list[lis
 
 
 def _pair(rule: SubstringRule) -> Pair:
+    """Its two sides, not the shorter one first."""
     head, tail = (_START,) * rule.start, (_END,) * rule.end
-    return (*head, *tokenize(rule.alpha), *tail), (*head, *tokenize(rule.beta), *tail)
+    alpha, beta = (*head, *tokenize(rule.alpha), *tail), (*head, *tokenize(rule.beta), *tail)
+    return (beta, alpha) if len(beta) > len(alpha) else (alpha, beta)
 
 
 def _stripped(pair: Pair) -> Iterator[Pair]:
@@ -103,13 +108,14 @@ def _stripped(pair: Pair) -> Iterator[Pair]:
     Where α' = γαδ and β' = γβδ, γ is a common prefix of the two and δ a common suffix.
     """
     alpha, beta = pair
-    shorter = min(len(alpha), len(beta))
+    len_alpha, len_beta = len(alpha), len(beta)
+    shorter = min(len_alpha, len_beta)
     left = _common(alpha, beta)
     right = _common(alpha[::-1], beta[::-1])
     for gamma in range(min(left, shorter) + 1):
         for delta in range(min(right, shorter - gamma) + 1):
             if gamma or delta:
-                yield alpha[gamma : len(alpha) - delta], beta[gamma : len(beta) - delta]
+                yield alpha[gamma : len_alpha - delta], beta[gamma : len_beta - delta]
 
 
 def _common(a: Sequence[str], b: Sequence[str]) -> int:
