@@ -1,32 +1,29 @@
 """All methods on crawls whose contents are known: the tables of docs/evaluation.md.
 
-    python benchmarks/evaluation.py DATA [--output docs/evaluation.md]
+    python -m benchmarks.evaluation DATA [--output docs/evaluation.md]
 
 DATA is a folder with URL lists (``sites/*.jsonl.gz``, ``uci/*.jsonl.gz``) whose lines say what a URL shows, as
 ``cluster_exact`` (equal words) and ``cluster_strict`` (nearly equal, without what all pages share). The first
-three quarters of each list are learned from, once for both truths, and the rest is crawled; for ``uci`` also a
-quarter of the contents is held out. With ``--methods``, the rows of other methods stay on the page as they are.
+three quarters of each list are learned from and the rest is crawled; for ``uci`` also a quarter of the contents, and
+a quarter of the hosts, are held out, three times. Each method learns once for both truths, but for ``dust``, which
+learns what the truth calls one page, as ``scrapy dusteval --truth`` has it do. With ``--methods`` and ``--lists``, the
+other rows stay on the page as they are. Other orders of arrival and new sites: `benchmarks/arrivals.py`, which this
+command runs too unless it is given ``--methods``.
 """
 
 from __future__ import annotations
 
 import argparse
-import gzip
-import json
 import re
-from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 
-from scrapy_dust.crawl_log import read_visits
-from scrapy_dust.dust.pages import Visit
-from scrapy_dust.learners.evaluation import Protocol, Split, judge, tasks_of, teach
+from benchmarks import arrivals
+from benchmarks.logs import EXACT, STRICT, lists_in, load, name_of
+from scrapy_dust.learners.evaluation import Protocol, Score, Split, Task, judge, tasks_of, teach
 from scrapy_dust.learners.registry import LEARNERS
-from scrapy_dust.sites import site_of
-
-EXACT, STRICT = "cluster_exact", "cluster_strict"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,50 +54,49 @@ class Run:
 
     name: str
     split: Split
+    seed: int
     urls: int
     contents: tuple[int, int]  #: by the exact and the strict truth
     rows: Mapping[str, Row]  #: by method
 
 
-def lists_in(data: Path) -> list[Path]:
-    return [path for path in sorted(data.glob("*/*.jsonl.gz")) if path.parent.name in ("sites", "uci")]
-
-
-def load(path: Path) -> tuple[dict[str, list[Visit]], dict[str, dict[str, Hashable]]]:
-    visits: dict[str, list[Visit]] = defaultdict(list)
-    for visit in read_visits(path):
-        visits[site_of(visit.url) or ""].append(visit)
-    truths: dict[str, dict[str, Hashable]] = {EXACT: {}, STRICT: {}}
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        for record in map(json.loads, lines):
-            for field, truth in truths.items():
-                if record.get(field) is not None:
-                    truth[record["url"]] = record[field]
-    return visits, truths
-
-
 def runs_of(path: Path, methods: Sequence[str]) -> Iterator[Run]:
-    name = path.name.partition(".")[0]
+    name = name_of(path)
     visits, truths = load(path)
-    name = path.parent.name if name == "pages" else name
-    for split in (Split.LOG, Split.CLUSTER) if name == "uci" else (Split.LOG,):
+    splits = [(Split.LOG, 0)]
+    if name == "uci":
+        splits += [(split, seed) for split in (Split.CLUSTER, Split.HOST) for seed in range(_SEEDS)]
+    for split, seed in splits:
         # What is nearly equal is held out together, and so is what is equal.
-        tasks = tasks_of(visits, truths[STRICT], Protocol(split=split))
+        tasks = tasks_of(visits, truths[STRICT], Protocol(split=split, seed=seed))
         rows = {}
         for method in methods:
-            taught = list(teach(LEARNERS[method](), tasks))
-            scores = [judge(method, taught, truths[field]) for field in (EXACT, STRICT)]
+            scores = _scores(method, tasks, truths)
             crawls = [score.replay for score in scores]
             costs = [Cost(crawl.precision, crawl.recall, crawl.f1, crawl.lost) for crawl in crawls]
             first = scores[0]
             rows[method] = Row(
                 crawls[0].crawled, costs[0], costs[1], first.rules, first.us_per_url, first.learn_seconds
             )
-        yield Run(name, split, crawls[0].urls, (crawls[0].clusters, crawls[1].clusters), rows)
+        yield Run(name, split, seed, crawls[0].urls, (crawls[0].clusters, crawls[1].clusters), rows)
 
 
-_SAID = {Split.LOG: "the first three quarters learned", Split.CLUSTER: "a quarter of the contents held out"}
-_HEAD = re.compile(r"## (\S+), (.+)")
+_SEEDS = 3
+
+
+def _scores(method: str, tasks: Sequence[Task], truths: Mapping[str, Mapping[str, Hashable]]) -> list[Score]:
+    """By the exact and the strict truth."""
+    taught = list(teach(LEARNERS[method](), tasks))
+    by_strict = list(teach(LEARNERS["dust-near"](), tasks)) if method == "dust" else taught
+    return [judge(method, taught, truths[EXACT]), judge(method, by_strict, truths[STRICT])]
+
+
+_SAID = {
+    Split.LOG: "the first three quarters learned",
+    Split.CLUSTER: "a quarter of the contents held out",
+    Split.HOST: "a quarter of the hosts held out",
+}
+_HEAD = re.compile(r"## (\S+), ([^,\n]+)(?:, seed (\d))?")
 _COUNTS = re.compile(
     r"([\d,]+) URLs crawled by KeepAll, of ([\d,]+) contents \(exact\) and ([\d,]+) \(strict\)"
 )
@@ -114,7 +110,7 @@ def runs_on(page: str) -> Iterator[Run]:
             split = next(split for split, said in _SAID.items() if said == head[2])
             urls, exact, strict = (int(text.replace(",", "")) for text in counts.groups())
             rows = dict(_rows_in(part.splitlines()))
-            yield Run(head[1], split, urls, (exact, strict), rows)
+            yield Run(head[1], split, int(head[3] or 0), urls, (exact, strict), rows)
 
 
 def _rows_in(lines: Iterable[str]) -> Iterator[tuple[str, Row]]:
@@ -131,19 +127,22 @@ _COLUMNS = 13
 
 def merged(old: Iterable[Run], new: Iterable[Run]) -> list[Run]:
     """*old*, with the rows of *new* for what was measured again, in the registry's order."""
-    runs = {(run.name, run.split): run for run in old}
+    runs = {(run.name, run.split, run.seed): run for run in old}
     for run in new:
-        known = runs.get((run.name, run.split))
+        known = runs.get((run.name, run.split, run.seed))
         rows = {**(known.rows if known else {}), **run.rows}
         ordered = {name: rows[name] for name in LEARNERS if name in rows}
-        runs[run.name, run.split] = replace(run, rows=ordered)
-    return list(runs.values())
+        runs[run.name, run.split, run.seed] = replace(run, rows=ordered)
+    order = list(Split)
+    listed = list(dict.fromkeys(run.name for run in runs.values()))
+    return sorted(runs.values(), key=lambda run: (listed.index(run.name), order.index(run.split), run.seed))
 
 
 def as_markdown(runs: Sequence[Run]) -> str:
-    parts = ["## All lists", "", *_overview(runs), "", *_savings(runs)]
+    parts = ["## All lists", "", *_overview(runs), "", *_savings(runs), "", *_held_out(runs)]
     for run in runs:
-        parts += ["", f"## {run.name}, {_SAID[run.split]}", "", *_details(run)]
+        seed = "" if run.split is Split.LOG else f", seed {run.seed}"
+        parts += ["", f"## {run.name}, {_SAID[run.split]}{seed}", "", *_details(run)]
     return "\n".join(parts) + "\n"
 
 
@@ -199,6 +198,28 @@ def _savings(runs: Sequence[Run]) -> Iterator[str]:
 _ENOUGH = 0.999
 
 
+def _held_out(runs: Sequence[Run]) -> Iterator[str]:
+    """Means over seeds, of the methods measured with all of them."""
+    for split in (Split.CLUSTER, Split.HOST):
+        of_split = [run for run in runs if run.split is split]
+        if not of_split:
+            continue
+        yield (
+            f"{of_split[0].name}, {_SAID[split]}: means over {len(of_split)} seeds, and the contents lost with each "
+            f"of them, in {' / '.join(f'{run.urls:,}' for run in of_split)} URLs."
+        )
+        yield ""
+        yield "| method | exact: F1 | lost | strict: F1 | lost |"
+        yield "|---|" + "---:|" * 4
+        for method in _measured_on_all(of_split):
+            cells = []
+            for truth in ("exact", "strict"):
+                costs = [getattr(run.rows[method], truth) for run in of_split]
+                cells += [f"{fmean(one.f1 for one in costs):.4f}", " / ".join(str(one.lost) for one in costs)]
+            yield f"| {method} | " + " | ".join(cells) + " |"
+        yield ""
+
+
 def _f1(value: float, best: float) -> str:
     return f"**{value:.4f}**" if round(value, 4) == round(best, 4) else f"{value:.4f}"
 
@@ -228,12 +249,15 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("data", type=Path)
-    parser.add_argument("--methods", default=",".join(LEARNERS))
+    parser.add_argument("--methods", help="A,B,… (default: all)")
+    parser.add_argument("--lists", help="A,B,… (default: all)")
     parser.add_argument("--output", type=Path, help="a Markdown page; the tables go below its marker")
     options = parser.parse_args()
-    methods = options.methods.split(",")
+    methods = options.methods.split(",") if options.methods else list(LEARNERS)
     runs = []
     for path in lists_in(options.data):
+        if options.lists and name_of(path) not in options.lists.split(","):
+            continue
         for run in runs_of(path, methods):
             print(run.name, run.split, {name: row.exact for name, row in run.rows.items()}, flush=True)
             runs.append(run)
@@ -244,6 +268,8 @@ def main() -> None:
         options.output.write_text(page + marker + "\n" + as_markdown(runs), encoding="utf-8")
     else:
         print(as_markdown(runs))
+    if not options.methods:
+        arrivals.measure(options.data, options.output)
 
 
 if __name__ == "__main__":

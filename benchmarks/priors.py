@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Hashable
 from pathlib import Path
 
-from benchmarks.evaluation import lists_in, load
+from benchmarks.logs import lists_in, load
 from scrapy_dust.dust.edits.learning import EditParams, learn_edits
 from scrapy_dust.dust.pages import Visit, merge_visits, with_redirects
 from scrapy_dust.rule_book import priors
