@@ -30,9 +30,14 @@ RewriteCond %{{REQUEST_METHOD}} ^(?:GET|HEAD)$
 RewriteCond %{{THE_REQUEST}} "^\\S+ (/\\S*)"
 RewriteRule ^ "-" [E=DUST_URL:%{{REQUEST_SCHEME}}://%{{HTTP_HOST}}%1,E=DUST_FROM:%{{REQUEST_SCHEME}}://%{{HTTP_HOST}}%1]"""
 
+# The ? stands there itself: Apache refuses one that comes out of a variable, and without one it keeps the old query.
 _APACHE_END = """\
 RewriteCond expr "%{reqenv:DUST_URL} != %{reqenv:DUST_FROM}"
-RewriteRule ^ "%{ENV:DUST_URL}" [R=301,NE,L]
+RewriteCond %{ENV:DUST_URL} "^([^?]*)[?](.*)$"
+RewriteRule ^ "%1?%2" [R=301,NE,L]
+RewriteCond expr "%{reqenv:DUST_URL} != %{reqenv:DUST_FROM}"
+RewriteCond %{ENV:DUST_URL} "^([^?]+)$"
+RewriteRule ^ "%1?" [R=301,NE,L]
 """
 
 

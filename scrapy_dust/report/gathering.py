@@ -200,8 +200,9 @@ def _doubt(entry: Entry) -> float:
 
 def _not_in_book(book: RuleBook, decisions: Iterable[tuple[str, Decision]]) -> Iterable[RuleShown]:
     """What was refuted or stayed undecided without ever having been in force."""
+    known = {(site, entry.rule) for site in book.sites for entry in book.entries(site)}
     for site, one in decisions:
-        if one.verdict is Verdict.VALID or any(one.rule == entry.rule for entry in book.entries(site)):
+        if one.verdict is Verdict.VALID or (site, one.rule) in known:
             continue
         tally = one.tally
         yield RuleShown(

@@ -48,7 +48,7 @@ def by_apache(text, url):
         if match := re.fullmatch(r'RewriteCond %\{ENV:DUST_URL\} "(.*)"', line):
             rule = re.fullmatch(r'RewriteRule \^ "-" \[E=DUST_URL:([^,\]"]*)\]', next(lines))
             found = re.search(match[1], url)
-            if found:
+            if found and rule:  # the last ones compute nothing
                 url = re.sub(
                     r"\\(.)|%(\d)",
                     lambda one, found=found: one[1] or found[int(one[2])],
