@@ -76,7 +76,7 @@ class _Search:
     beliefs: Beliefs
     params: EditParams
     left: float  #: of the budget
-    urls: int = 0  #: of the log
+    urls: Sequence[str] = ()  #: of the log
     declared: Sequence[Proposal] = ()  #: read off redirects
     suggested: Sequence[Proposal] = ()  #: read off ``rel=canonical``
     learned: list[LearnedEdit] = field(default_factory=list)
@@ -140,7 +140,7 @@ class _Search:
         """What single operations did when they were looked at first, by kind."""
         for weighed, effect in effects:
             if len(weighed.edit.operations) == 1 and not weighed.lone and not self.looked_at[weighed.edit]:
-                tally = _tally_of(self.record(weighed, effect), effect, self.urls)
+                tally = _tally_of(self.record(weighed, effect), effect, len(self.urls))
                 if tally is not None:
                     for kind in weighed.kinds[0]:
                         self.tallies[kind] = self.tallies.get(kind, Tally()) + tally
@@ -233,19 +233,26 @@ class _Search:
 
         What it would spare here is not known; it is charged for what it spares on the average.
         """
-        for operation in EVERYWHERE if self.urls >= _ENOUGH else ():
+        for operation in EVERYWHERE if len(self.urls) >= _ENOUGH else ():
             edit = Edit((operation,))
             found = self.beliefs.pool.unseen(operation)
             if found is None or any(edit.operations == one.edit.operations for one in self.learned):
                 continue
             risk, share = found
             effect = self.classes.effect(edit)
-            cost = risk * max(share * self.urls, effect.saves)
+            cost = risk * max(share * len(self.urls), effect.saves)
             if effect.bad or effect.endless or risk > self.params.max_risk or cost > self.left:
                 continue
+            if self._keys([edit]) > self._keys():
+                continue  # it makes of URLs what guards of other edits do not know
             self.left -= cost
             self.learned.append(LearnedEdit(edit, effect.contents, effect.saves, risk, ()))
             self.classes.accept(edit, effect)
+
+    def _keys(self, more: Sequence[Edit] = ()) -> int:
+        """How many keys the URLs of the log have, with *more* edits."""
+        function = KeyFunction((*self.classes.function.edits, *more))
+        return len({function(url) for url in self.urls})
 
     def _rank(self, weighed: _Weighed, effect: Effect) -> tuple[float, int, int, str]:
         # Of edits with equal evidence, the one that touches fewest URLs of which nothing is known.
@@ -302,7 +309,7 @@ def learn_edits(
         Beliefs(pool=pool),
         params,
         params.budget * len(contents),
-        len(contents),
+        tuple(contents),
         declared(known),
         suggested(canonicals or {}),
     )
