@@ -16,5 +16,8 @@ myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 exclude_patterns = ["_build"]
 
+# The schema of rule books, for editors: https://…/schema.json.
+html_extra_path = ["../scrapy_dust/rule_book/schema.json"]
+
 html_theme = "furo"
 html_title = f"{project} {release}"
