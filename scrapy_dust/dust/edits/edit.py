@@ -11,10 +11,17 @@ from functools import cached_property
 
 from scrapy_dust.dust.edits.anatomy import Anatomy, anatomy_of
 from scrapy_dust.dust.edits.guards import Guard, holds, said
-from scrapy_dust.dust.edits.operation import Operation
+from scrapy_dust.dust.edits.operation import ANY, Operation
 
 #: Families that put a mark in the place of what does not matter.
 _MARKING = frozenset(("any segment", "any value"))
+
+
+def _written(operation: Operation) -> str:
+    """What *operation* puts into a URL; an edit that was learned after a mark was put there has the mark too."""
+    other = getattr(operation, "other", "")
+    rule = getattr(operation, "rule", None)
+    return getattr(rule, "beta", "") + "".join(piece for piece in other if isinstance(piece, str))
 
 
 @dataclass(frozen=True)
@@ -56,7 +63,7 @@ class Edit:
     @cached_property
     def leads_to_urls(self) -> bool:
         """Whether what it makes of a URL can be asked for, and is not only good as a key."""
-        return not any(operation.family in _MARKING for operation in self.operations)
+        return not any(one.family in _MARKING or ANY in _written(one) for one in self.operations)
 
     @cached_property
     def family(self) -> str:

@@ -13,6 +13,7 @@ from scrapy_dust.dust.edits.edit import Edit
 from scrapy_dust.dust.edits.learning import EditParams, learn_edits
 from scrapy_dust.dust.edits.pooling import NOTHING_POOLED, Pool, Tallies
 from scrapy_dust.dust.edits.queries import DropParameter
+from scrapy_dust.dust.edits.sampling import sample
 from scrapy_dust.dust.edits.substituting import Substitute
 from scrapy_dust.dust.pages import SiteLog, with_redirects
 from scrapy_dust.dust.rules import ParameterRule, Rule
@@ -41,9 +42,9 @@ def detect_edits(log: SiteLog, params: EditParams, pool: Pool = NOTHING_POOLED) 
     """
     if not any(page.text_digest for page in log.pages):
         return Detected()
-    contents: dict[str, Hashable | None] = {
-        page.url: None if page.volatile else page.text_digest for page in with_redirects(log)
-    }
+    contents: dict[str, Hashable | None] = sample(
+        {page.url: None if page.volatile else page.text_digest for page in with_redirects(log)}
+    )
     # As for trials: a loss of less than one URL cannot be told from none.
     params = replace(params, budget=max(params.budget, 1 / len(contents)))
     site = learn_edits(contents, params, log.redirects, pool, canonicals=canonicals_of(log))

@@ -11,7 +11,9 @@ from scrapy_dust.dust.edits.anatomy import anatomy_of
 from scrapy_dust.dust.edits.differences import differences
 from scrapy_dust.dust.edits.edit import Edit, KeyFunction
 from scrapy_dust.dust.edits.guards import attribute, attributes
+from scrapy_dust.dust.edits.paths import AnySegment
 from scrapy_dust.dust.edits.queries import MapValue
+from scrapy_dust.dust.edits.rewriting import Rewrite
 from tests.dust.edits.strategies import any_text, edits, operations, urls
 
 
@@ -92,3 +94,11 @@ def test_the_widest_edits_that_a_pair_suggests_bring_it_together_where_it_differ
         assert any(
             KeyFunction([Edit((one,))])(url) == KeyFunction([Edit((one,))])(edited.url) for one in places[0]
         )
+
+
+def test_an_edit_that_puts_a_mark_into_a_url_leads_to_no_url():
+    to_mark = Rewrite(("/a/", 0), ("/*/", 0), ("word",))
+    assert not Edit((to_mark,)).leads_to_urls
+    assert not Edit((AnySegment(1),)).leads_to_urls
+    assert Edit((Rewrite(("/*/", 0), ("/a/", 0), ("word",)),)).leads_to_urls
+    assert Edit((MapValue("a", "1", "2"),)).leads_to_urls
