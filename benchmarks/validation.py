@@ -134,12 +134,16 @@ class SiteResult:
     lost_at_most: int
 
 
+def allowed_to_lose(rules: Sequence[Made]) -> float:
+    return max(1.0, MAX_LOSS * 2 * (1 + OTHERS) * sum(rule.size for rule in rules))
+
+
 def try_site(rules: Sequence[Made], test: str, chance: random.Random) -> SiteResult:
     """Trials, then admission, as a campaign does it; fetches are not limited."""
     by_case = {case: rule for rule in rules if (case := try_alone(rule, test, chance)) is not None}
     if test == PAPER:
         return SiteResult(sum(len(rule.wrong) for rule in rules if rule.verdict is Verdict.VALID), 0)
-    allowed = max(1.0, MAX_LOSS * 2 * (1 + OTHERS) * sum(rule.size for rule in rules))
+    allowed = allowed_to_lose(rules)
     cases = list(by_case)
     while (case := next_to_prove(cases, allowed, len(rules))) is not None:
         pair = case.hand_out()
@@ -157,6 +161,35 @@ def try_site(rules: Sequence[Made], test: str, chance: random.Random) -> SiteRes
             rule.verdict = Verdict.UNDECIDED
     lost = sum(len(by_case[case].wrong) for case in taken)
     return SiteResult(lost, lost_together(taken, doubt_for(len(taken), len(rules))))
+
+
+def hard_world(sites: int) -> Iterator[str]:
+    """Sites of which no rule is right, and all are a little wrong: what is admitted has been lucky."""
+    yield f"## Where no rule is right: {sites} sites for each share, of {A_SITE} rules with 1,000 pairs"
+    yield ""
+    yield "| share of wrong pairs | rules accepted | of these, within their bound | sites within the bound of all together | sites within DUST_MAX_LOSS | lost, of what that allows |"
+    yield "|---:|" + "---:|" * 5
+    for rate in (0.001, 0.005, 0.01, 0.02, 0.03):
+        rules, results, allowed = list[Made](), list[SiteResult](), 0.0
+        for number in range(sites):
+            chance = random.Random(number)
+            size = max(SIZES)
+            made = [
+                Made(rate, frozenset(n for n in range(size) if chance.random() < rate), size)
+                for _ in range(A_SITE)
+            ]
+            results.append(try_site(made, URLS, chance))
+            rules += made
+            allowed = allowed_to_lose(made)
+        taken = [rule for rule in rules if rule.bounds is not None]
+        cells = [
+            f"{len(taken) / len(rules):.1%}",
+            _share([len(rule.wrong) <= rule.bounds.wrong for rule in taken if rule.bounds]),
+            _share([site.lost <= site.lost_at_most for site in results]),
+            _share([site.lost <= allowed for site in results]),
+            f"{sum(site.lost for site in results) / (allowed * sites):.0%}",
+        ]
+        yield f"| {rate:.1%} | " + " | ".join(cells) + " |"
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,6 +369,7 @@ def main() -> None:
     options = parser.parse_args()
     world = simulate(options.rules) if options.rules else None
     parts = [*(as_markdown(world) if world else ()), ""]
+    parts += [*hard_world(options.rules // 250), ""] if options.rules else ()
     parts += replay(options.data / "uci" / "pages.jsonl.gz", options.urls) if options.data else ()
     text = "\n".join(parts).strip() + "\n"
     print(text)
