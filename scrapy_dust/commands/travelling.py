@@ -6,6 +6,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import PurePath
 
@@ -35,6 +36,8 @@ def take_in(desk: Desk, path: str, sites: Sequence[str], *, format_name: str, dr
     day = datetime.now(UTC).date().isoformat()
     name = PurePath(path).name
     new = _new(known, found, f"imported from {name} on {day}; `scrapy dustmine` tries it", name, day)
+    new, opposed = _without_opposed(known, new)
+    found = replace(found, unsaid=(*found.unsaid, *opposed))
     if not dry_run and any(new.values()):
         desk.change(lambda book: _with(book, new))
     if desk.as_json:
@@ -45,7 +48,7 @@ def take_in(desk: Desk, path: str, sites: Sequence[str], *, format_name: str, dr
     count = sum(map(len, new.values()))
     print(
         f"{count} rules of {sum(map(bool, new.values()))} sites {'would be ' * dry_run}taken in, unproven; "
-        f"{len(found.rules) - count} were known; {len(found.unsaid)} could not be said."
+        f"{len(found.rules) - count - len(opposed)} were known; {len(found.unsaid)} could not be said."
     )
     _tell(found.unsaid)
 
@@ -67,6 +70,22 @@ def _new(known: RuleBook, found: Imported, reason: str, name: str, day: str) -> 
         if (site, rule) not in there:
             new.setdefault(site, []).append(Entry(rule, Status.UNPROVEN, reason=reason, extra=extra))
     return new
+
+
+def _without_opposed(
+    known: RuleBook, new: dict[str, list[Entry]]
+) -> tuple[dict[str, list[Entry]], list[Unsaid]]:
+    """What a book does not take, since the reverse is in force in it or a person has disabled that."""
+    book, opposed = _with(known, new), []
+    for site, entries in new.items():
+        taken = {entry.rule for entry in book.entries(site)}
+        opposed += [
+            Unsaid(f"{site}: {entry.rule}", "its reverse is in the book")
+            for entry in entries
+            if entry.rule not in taken
+        ]
+        new = new | {site: [entry for entry in entries if entry.rule in taken]}
+    return new, opposed
 
 
 def _with(book: RuleBook, new: dict[str, list[Entry]]) -> RuleBook:

@@ -13,6 +13,7 @@ from tests.rule_book.books import INDEX, SITE
 
 pytestmark = pytest.mark.once
 
+CSV = "site,kind,alpha,beta,start\na.example,replace,http://,http://www.,^\na.example,replace,x,y,\n"
 ROBOTS = "User-agent: *\nClean-param: sid&ref\nClean-param: sort /forum/\nClean-param: sort /fo*m/\n"
 
 
@@ -43,6 +44,14 @@ def test_import_tells_json_and_a_dry_run_changes_nothing(dustrules, folder, robo
     told = json.loads(out(dustrules("import", robots, "--json", "--dry-run", "--site", "b.example")))
     assert (told["found"], len(told["new"]), len(told["unsaid"])) == (3, 3, 1)
     assert (folder / BOOK).read_bytes() == before
+
+
+def test_the_reverse_of_what_is_in_force_is_not_taken_in(dustrules, folder):  # noqa: F811
+    (folder / "theirs.csv").write_text(CSV)
+    assert out(dustrules("import", "theirs.csv")).splitlines() == [
+        "1 rules of 1 sites taken in, unproven; 0 were known; 1 could not be said.",
+        "  a.example: ^http:// → ^http://www.: its reverse is in the book.",
+    ]
 
 
 def test_import_begins_a_book_where_there_is_none(dustrules, tmp_path):  # noqa: F811
