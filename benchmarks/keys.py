@@ -5,9 +5,9 @@ parameter away, on the other half an ``index.html``), and none the other two thi
 never fire; every third of them has a word that occurs in the URLs. All requests are new in each round, since the
 fingerprinters remember what they were asked.
 
-Then the same number of requests to 100 sites under 1, 100 and 1,000 rules a site: what a request costs must not
-depend on it. Each is measured in turns with Scrapy's `RequestFingerprinter`, in CPU time: every thousand requests
-in the best of the rounds, since a busy machine spoils some of each round.
+Then the same number of requests to 100 sites under 1, 100 and 1,000 rules a site, and to one site under 1,000:
+what a request costs must not depend on it. Each is measured in turns with Scrapy's `RequestFingerprinter`, in CPU
+time: every thousand requests in the best of the rounds, since a busy machine spoils some of each round.
 duplicate-url-discarder is measured too where it is installed with its rules (``pip install
 duplicate-url-discarder duplicate-url-discarder-rules``).
 """
@@ -41,7 +41,7 @@ from scrapy_dust.sites import site_of
 WORDS = tuple(f"w{number}" for number in range(40))
 
 #: Rules in all, and over how many sites. The first is the one that is promised about.
-LOADS = ((10_000, 1_000), (100, 100), (10_000, 100), (100_000, 100))
+LOADS = ((10_000, 1_000), (100, 100), (10_000, 100), (100_000, 100), (1_000, 1))
 
 #: Which requests a rule changes, to choose from.
 MIXES = {"a third touched": (True, False, False), "all touched": (True,), "none touched": (False,)}
