@@ -326,13 +326,13 @@ const Keys = (() => {
 
   // sites: name → {below, ports}: whether hosts below it, and ports, are the site's too
   function siteOf(url, sites) {
-    const match = /^(https?):\/\/([A-Za-z0-9._-]+(?::[0-9]+)?)(?:[/?#]|$)/i.exec(url);
+    const match = /^https?:\/\/(?:[^/?#]*@)?([^/?#@\s[\]\\]+)(?:[/?#]|$)/i.exec(url);
     if (!match) return null;
-    const netloc = match[2].toLowerCase(), host = netloc.replace(/:[0-9]+$/, "");
-    if (netloc in sites) return netloc;
+    const netloc = match[1].toLowerCase(), host = netloc.split(":")[0].replace(/^\.+|\.+$/g, "");
+    if (Object.hasOwn(sites, netloc)) return netloc;
     for (let name = host; name; name = name.slice(name.indexOf(".") + 1)) {
       const known = Object.hasOwn(sites, name) ? sites[name] : null;
-      if (known && (known.ports || host === netloc) && (known.below || name === host)) return name;
+      if (known && (known.ports || !netloc.includes(":")) && (known.below || name === host)) return name;
       if (!name.includes(".")) break;
     }
     return null;
