@@ -81,9 +81,6 @@ def test_what_is_typed_wrongly_is_said_in_a_sentence(dustrules, robots):  # noqa
     assert (
         refused(dustrules("import", "nothing.json")) == "nothing.json: there is no such file. Check the path."
     )
-    assert refused(dustrules("import", robots, "--format", "dud")).startswith(
-        "robots.txt: line 1, column 1 is not JSON"
-    )
 
 
 def test_the_book_of_another_person_is_merged(dustrules, folder):  # noqa: F811

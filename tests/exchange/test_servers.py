@@ -10,7 +10,7 @@ from scrapy_dust.rule_book import Entry, Evidence
 from scrapy_dust.sites import site_of
 from tests.exchange.generated import SITES, some_rules, some_urls
 
-URLS = [url.partition("#")[0] for url in some_urls(3, 150)]  # no server sees a fragment
+URLS = [url.partition("#")[0] for url in some_urls(3, 60)]  # no server sees a fragment
 
 
 def said(name, site, rule):
