@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import random as chance
 from collections.abc import Sequence
 
@@ -7,6 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from scrapy_dust.dust.betting import looks_needed
 from scrapy_dust.dust.judging import Outcome
 from scrapy_dust.dust.validation import Pair, Test, Trial, TrialParams, Verdict
 from tests import oracle
@@ -179,7 +181,11 @@ def test_probes_under_way_are_never_more_than_a_verdict_can_take(case, at_once, 
     waiting = 0
     while trial.next_pair() is not None:
         waiting += 1
-    assert waiting <= max(params.count, params.open_probes, 1)
+    texts = {pair.content or pair.url for pair in pairs if pair.known is not Outcome.UNKNOWN}
+    suspected = max(1, math.ceil(params.threshold * len(texts)))
+    # How many pairs N is has nothing to do with the sequential test.
+    needed = params.count if params.test is Test.PAPER else looks_needed(len(texts), suspected, params.doubt)
+    assert waiting <= max(needed, params.open_probes, 1)
 
 
 # --- losing a page is the worst that a rule can do ---------------------------------------------------------------------
