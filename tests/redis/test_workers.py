@@ -187,9 +187,16 @@ def test_four_workers_of_which_one_is_killed_fetch_every_content_once(redis_serv
 
 
 def test_a_rule_that_one_worker_finds_to_be_false_is_given_up_by_all_of_them(redis_server, tmp_path, start):
+    both = threading.Barrier(2)
+
     def changing(path: str) -> Answer:
+        if content_of(path) is None and not path.startswith("/?"):
+            return error(404)
         if content_of(path) is None:
-            return page(*(f"/p?id={n % 4}&sid={n}" for n in range(60)))
+            # Neither has more than one request under way, so that each of them has one of the two.
+            both.wait(120)
+            first = 30 * int(path[-1])
+            return page(*(f"/p?id={n % 4}&sid={n}" for n in range(first, first + 30)))
         return page(words=" ".join(f"{path} {number}" for number in range(30)))
 
     with serving(changing) as site:
@@ -200,8 +207,8 @@ def test_a_rule_that_one_worker_finds_to_be_false_is_given_up_by_all_of_them(red
             for rate in (0, 0.3)
         ]
         wait_until(lambda: all(w.log.exists() and "Spider opened" in w.log.read_text() for w in workers))
-        for query in "abcd":
-            redis_server.client.lpush("worker:start_urls", json.dumps({"url": site.url(f"/?{query}")}))
+        for part in (0, 1):
+            redis_server.client.lpush("worker:start_urls", json.dumps({"url": site.url(f"/?{part}")}))
         wait_until(lambda: len(site.asked) > 20)
         wait_until_all_are_idle(redis_server)
         for worker in workers:
