@@ -171,16 +171,7 @@ def prepare(
     """
     trials = []
     for one in mined:
-        accepted = [
-            (entry.rule, entry.evidence.support)
-            for entry in book.entries(one.site)
-            if entry.status is Status.VALID
-        ]
-        disabled = {entry.rule for entry in book.entries(one.site) if entry.status is Status.DISABLED}
-        unproven = [entry.rule for entry in book.entries(one.site) if entry.status is Status.UNPROVEN]
-        candidates = one.candidates(accepted)
-        # From elsewhere: nothing in this log spoke for them yet, so the log's own come first.
-        candidates += [Candidate((rule,), support=0) for rule in unproven]
+        accepted, disabled, candidates = _to_try(one, book)
         if not candidates:
             continue
         rest = partial(rest_of, one, settings=settings)
@@ -199,7 +190,7 @@ def prepare(
             passes=settings.passes,
             settled=settled,
         )
-        known = {rule for rule, _ in accepted} | settled
+        known = {*accepted, *settled}
         trials.append(
             SiteTrials(
                 campaign(),
@@ -215,6 +206,19 @@ def prepare(
             )
         )
     return trials
+
+
+def _to_try(one: Mined, book: RuleBook) -> tuple[list[Rule], set[Rule], list[Candidate]]:
+    """The site's rules in force, those that a person disabled, and what is worth a trial."""
+    entries = book.entries(one.site)
+    accepted = [entry for entry in entries if entry.status is Status.VALID]
+    candidates = one.candidates([(entry.rule, entry.evidence.support) for entry in accepted])
+    # From elsewhere: nothing in this log spoke for them yet, so the log's own come first.
+    candidates += [
+        Candidate((entry.rule,), support=0) for entry in entries if entry.status is Status.UNPROVEN
+    ]
+    disabled = {entry.rule for entry in entries if entry.status is Status.DISABLED}
+    return [entry.rule for entry in accepted], disabled, candidates
 
 
 def _is_at_rest(campaign: Campaign, known: Collection[Rule]) -> bool:
