@@ -1,0 +1,321 @@
+"""The table of settings: each with its default, what its value may be, and its documentation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+from scrapy_dust.settings.reading import PREFIX, meant_values, setting_name
+from scrapy_dust.settings.values import (
+    choice,
+    component,
+    integer,
+    mapping,
+    names,
+    near,
+    seconds,
+    share,
+    switch,
+    text,
+)
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+#: What short pages say that show an error, a log-in or a block.
+_ERRORS = tuple(
+    "400|401|403|404|410|429|500|502|503|504|not found|error|forbidden|denied|unauthorized|unauthorised|captcha|"
+    "robot|robots|are you human|just a moment|log in|login|sign in|session expired|timed out|timeout|try again|"
+    "unavailable|maintenance|too many requests|rate limit|no longer available|does not exist|"
+    "nicht gefunden|fehler|anmelden|nicht verfügbar|introuvable|erreur|connexion|no encontrada|no encontrado|"
+    "iniciar sesión|non trovata|errore|accedi|não encontrada|erro|niet gevonden|fout|inloggen|nie znaleziono|"
+    "błąd|не найдена|ошибка|войти|見つかりません|エラー|ログイン|未找到|错误|登录|찾을 수 없습니다|오류".split(
+        "|"
+    )
+)
+
+#: Words of URLs that do something.
+_ACTIONS = tuple(
+    (
+        "logout logoff signout delete remove unsubscribe subscribe add-to-cart addtocart "
+        "checkout purchase buy vote cancel confirm activate deactivate approve reject destroy "
+        "reset signoff optout add-to-basket add-to-bag add-to-wishlist cart-add basket-add "
+        "place-order pay donate erase purge trash revoke uninstall shutdown restart reboot"
+    ).split()
+)
+
+
+def setting(default: object, parse: Callable[[object], Any], doc: str, symbol: str | None = None) -> Any:
+    """*symbol*: the papers' name, which works as the setting's name too."""
+    return field(default=default, metadata={"parse": parse, "doc": doc, "symbol": symbol})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DustSettings:
+    """All settings, parsed. A field's setting is ``DUST_`` and its name in capitals."""
+
+    enabled: bool = setting(True, switch, "Whether scrapy-dust does anything at all.")
+    dir: str | None = setting(
+        None,
+        text,
+        "Where crawl logs and state live: a folder, or an fsspec URI for the logs. Default: `.scrapy/dust` of the project.",
+    )
+    log_enabled: bool = setting(True, switch, "Record this crawl.")
+    log_process: bool = setting(
+        True,
+        switch,
+        "Describe pages and write the log in a process beside the crawl, so that it does not wait for that.",
+    )
+    log_hide: tuple[str, ...] = setting(
+        (),
+        names,
+        "Parameters whose values the log must not tell, such as `token` or `email`: a keyed hash stands for each.",
+    )
+    log_keep_days: int | None = setting(
+        None, integer(1), "Logs of crawls that began longer ago are removed, but for a spider's latest."
+    )
+    log_keep_crawls: int | None = setting(
+        None, integer(1), "Of each spider so many logs are kept, the latest."
+    )
+    log_keep_bytes: int | None = setting(
+        None,
+        integer(0),
+        "Of each spider so many bytes of logs are kept, the latest, and the latest log in any case.",
+    )
+    rules: tuple[str, ...] = setting(
+        ("dust-rules.json",), names, "Rule books to read: paths or fsspec URIs. `dustmine` writes the first."
+    )
+    mode: str = setting(
+        "enforce",
+        choice("enforce", "shadow", "off"),
+        "`enforce`; `shadow` counts what would be filtered and filters nothing; `off` ignores the rules.",
+    )
+    canary_rate: float = setting(
+        0.01,
+        share,
+        "Share of the URLs that rules suppress which are fetched all the same, so that rules stay tested.",
+    )
+    max_age: int = setting(
+        180,
+        integer(0),
+        "Days after which a rule that nothing has tested since is tested again before it is used; 0: never.",
+    )
+    skip_domains: tuple[str, ...] = setting(
+        (), names, "Hosts, each with all below it, that rules leave alone, such as `shop.example.com`."
+    )
+    journal: bool = setting(
+        True,
+        switch,
+        "Keep a journal of the URLs that rules suppress, for `dustrules explain` and `dustrules requeue`.",
+    )
+    journal_keep_bytes: int = setting(
+        256 << 20, integer(0), "Of each spider so many bytes of journals are kept, the latest."
+    )
+    metrics_file: str | None = setting(
+        None,
+        text,
+        "Write the `dust/…` stats to this file, for Prometheus' node exporter, every 15 seconds and when the crawl ends. Default: no file.",
+    )
+    max_loss: float = setting(
+        0.001,
+        share,
+        "Share of a log's URLs that its rules together may suppress wrongly, as an upper bound at 95 %.",
+    )
+    rendered_fragments: bool = setting(
+        True,
+        switch,
+        "Whether URLs that a browser renders (scrapy-playwright, scrapy-splash) and that differ in their fragment are different pages, as long as no rule says otherwise.",
+    )
+    redis_url: str | None = setting(
+        None,
+        text,
+        "Where `DustRedisDupeFilter` has its Redis, such as `redis://host:6379/0`. Default: where scrapy-redis has it.",
+    )
+    redis_key: str = setting(
+        "dust:%(spider)s",
+        text,
+        "What the names of all keys in Redis begin with. Workers with the same one crawl together.",
+    )
+    redis_lease: int = setting(
+        60,
+        integer(1),
+        "Seconds after which a worker that was not heard of is taken for dead, and its requests are given to others.",
+    )
+    redis_expire: int | None = setting(
+        None,
+        integer(60),
+        "Seconds after which keys that no worker uses go by themselves. Default: never.",
+    )
+    learn: str = setting(
+        "off", choice("off", "close"), "`off`; `close` mines and validates rules right after each crawl."
+    )
+    rewrite: bool = setting(
+        False,
+        switch,
+        "Fetch the canonical URL, not only key on it, where the rules' targets have been seen to answer. The URL as it was written is in `meta['dust_original_url']`.",
+    )
+    cache_by_class: bool = setting(
+        False,
+        switch,
+        "Let the HTTP cache answer a request with a page that it has under another URL of the same class.",
+    )
+    content_dedup: str = setting(
+        "off",
+        choice("off", "mark", "drop"),
+        "Content already seen under another URL: `mark` it in `response.meta`, or `drop` it before the callback.",
+    )
+    content_follow: bool = setting(
+        False,
+        switch,
+        "Call the callback of a dropped copy for its links: its items are dropped, its requests not.",
+    )
+    content_near: Mapping[str, float | None] | None = setting(
+        None,
+        near,
+        "Whether nearly equal pages are copies: `True`, the resemblance from which on they are, or a dict of these by site (`*`: all others). Default: no.",
+    )
+    content_scope: str = setting(
+        "site",
+        choice("site", "all"),
+        "Whether a page can be a copy of one of another site: `site` no, `all` yes.",
+    )
+    content_store: str | None = setting(
+        None,
+        text,
+        "Where signatures are kept for later crawls and shared with others: a file, relative to DUST_DIR, or a `redis://` URL. Default: for this crawl (or its JOBDIR) only.",
+    )
+    content_keep_days: int | None = setting(
+        None, integer(1), "A signature that was not seen for so many days is forgotten."
+    )
+    content_errors: tuple[str, ...] = setting(
+        _ERRORS,
+        names,
+        "What short pages say in title, heading or first words that are errors, log-ins or blocks: such a page is never a copy.",
+    )
+    content_fields: tuple[str, ...] = setting(
+        (), names, "Fields that `ContentDedupPipeline` compares items by. None: all but `url`."
+    )
+    content_item_action: str = setting(
+        "drop",
+        choice("drop", "mark"),
+        "What `ContentDedupPipeline` does with an item seen before: `drop` it, or `mark` it in its field `dust_duplicate_of`.",
+    )
+    content_item_near: float | None = setting(
+        None,
+        share,
+        "The resemblance from which on `ContentDedupPipeline` takes two items for one. Default: equal ones only.",
+    )
+    validation_budget: int = setting(1000, integer(0), "Fetches that one run of `dustmine` may spend.")
+    validation_site_budget: int | None = setting(
+        None, integer(0), "Of these, fetches that one site may be asked for. Default: no limit of its own."
+    )
+    validation_pause: float = setting(
+        2.0,
+        seconds,
+        "Seconds that a site is left alone after it has said that it is asked too much (429, 503, or 403 again and again), twice as long each time, unless it says itself how long.",
+    )
+    validation_patience: float = setting(
+        180.0,
+        seconds,
+        "Seconds that one run waits for one site, all pauses together. A site that asks for more, also as `Crawl-delay`, is left for another run.",
+    )
+    render_meta: dict[str, Any] | None = setting(
+        None,
+        mapping,
+        'What validation\'s requests for pages that a browser rendered have in their meta, such as `{"splash": {"args": {"wait": 1}}}`. Default: only what asks for the browser.',
+    )
+    learner: str = setting(
+        "both",
+        choice("both", "dustbuster", "dust"),
+        "Who finds rules: `dustbuster` (substring and parameter rules, as the papers have them), `dust` (guarded edits, ours), or `both`. All of it is validated.",
+    )
+    similar: str = setting(
+        "auto",
+        choice("auto", "sketch", "size", "none"),
+        "How phase 1 tells unlikely pairs: by `sketch`, by `size`, by `none` of them, or `auto`: sketches where the log has them, else sizes.",
+    )
+    sketch_matches: int = setting(
+        4,
+        integer(1),
+        "How many of a sketch's hashes must agree for two pages to be likely similar (k of 4).",
+    )
+    max_substring: int = setting(
+        35, integer(1), "S in the paper: the longest substring of a rule, in tokens.", symbol="S"
+    )
+    bucket_low: int = setting(
+        6, integer(2), "T_low in the paper: larger buckets give no support to likely rules.", symbol="T_LOW"
+    )
+    bucket_high: int = setting(
+        11,
+        integer(2),
+        "T_high in the paper: the same, for the supports that elimination compares.",
+        symbol="T_HIGH",
+    )
+    min_support: int = setting(
+        3, integer(1), "MS in the paper: the least support of a likely rule.", symbol="MS"
+    )
+    max_relative_deficiency: float = setting(
+        0.05,
+        share,
+        "MRD in the paper: how much smaller, relatively, the support of a refining rule may be.",
+        symbol="MRD",
+    )
+    max_absolute_deficiency: int = setting(
+        1, integer(0), "MAD in the paper: how much smaller it may be in all.", symbol="MAD"
+    )
+    max_window: int = setting(
+        1100, integer(1), "MW in the paper: how far down the list elimination looks.", symbol="MW"
+    )
+    validation_test: str = setting(
+        "sequential",
+        choice("sequential", "paper"),
+        "When a rule has been tried enough: `sequential` bounds how much of it is wrong; `paper` is DustBuster's N and ε.",
+    )
+    validation_count: int = setting(
+        100, integer(1), "N in the paper: samples that validate a rule, with the test `paper`.", symbol="N"
+    )
+    refutation_threshold: float = setting(
+        0.05, share, "ε in the paper: the share of counterexamples that refutes a rule.", symbol="EPSILON"
+    )
+    passes: int = setting(
+        10, integer(1), "How often the rules are applied to a URL, at most, until it no longer changes."
+    )
+    never_probe: tuple[str, ...] = setting(
+        _ACTIONS,
+        names,
+        "Words of a path, or of a parameter's name or value, that look like an action (`logout` is also `log-out` and `logOut`). A URL with one of them is never made up for validation.",
+    )
+    fallback_request_fingerprinter_class: Any = setting(
+        "scrapy.utils.request.RequestFingerprinter", component, "The fingerprinter that ours wraps."
+    )
+    fallback_dupefilter_class: Any = setting(
+        "scrapy.dupefilters.RFPDupeFilter", component, "The dupefilter that ours wraps."
+    )
+    fallback_scheduler: Any = setting(
+        "scrapy.core.scheduler.Scheduler",
+        component,
+        "The scheduler that ours wraps, where URLs are rewritten.",
+    )
+    fallback_httpcache_storage: Any = setting(
+        "scrapy.extensions.httpcache.FilesystemCacheStorage",
+        component,
+        "The storage of the HTTP cache that ours wraps.",
+    )
+
+    @classmethod
+    def from_settings(cls, settings: BaseSettings, **overrides: object) -> DustSettings:
+        """Read all ``DUST_*`` settings; *overrides*, by field name, win where they are not None."""
+        given = {str(name): settings[name] for name in settings if str(name).startswith(PREFIX)}
+        given |= {setting_name(name): value for name, value in overrides.items() if value is not None}
+        return cls.parse(given)
+
+    @classmethod
+    def parse(cls, given: Mapping[str, object]) -> DustSettings:
+        """From setting names and raw values. Raises `ValueError`, in one sentence, for what cannot be meant."""
+        parsed = cls(**meant_values(fields(cls), given))
+        if parsed.bucket_high < parsed.bucket_low:
+            raise ValueError(
+                f"DUST_BUCKET_HIGH must be at least DUST_BUCKET_LOW ({parsed.bucket_low}), got {parsed.bucket_high}."
+            )
+        return parsed

@@ -1,0 +1,137 @@
+"""What a setting's value may be: each function here takes what a user wrote and gives what is meant.
+
+What cannot be meant raises `Wrong`, which says what it should have been.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+
+class Wrong(Exception):
+    """What a value should have been."""
+
+
+def switch(value: object) -> bool:
+    if isinstance(value, bool):
+        return value
+    answer = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
+    try:
+        return answer[str(value).strip().lower()]
+    except KeyError:
+        raise Wrong("True or False") from None
+
+
+def integer(least: int, most: int | None = None) -> Callable[[object], int]:
+    def parse(value: object) -> int:
+        said = f"an integer of at least {least}" + (f" and at most {most}" if most is not None else "")
+        if isinstance(value, bool) or not isinstance(value, (int, str)):
+            raise Wrong(said)
+        try:
+            number = int(value)
+        except ValueError:
+            raise Wrong(said) from None
+        if number < least or (most is not None and number > most):
+            raise Wrong(said)
+        return number
+
+    return parse
+
+
+def share(value: object) -> float:
+    try:
+        number = float(str(value))
+    except ValueError:
+        raise Wrong("a number from 0 to 1") from None
+    if not 0 <= number <= 1:
+        raise Wrong("a number from 0 to 1")
+    return number
+
+
+def seconds(value: object) -> float:
+    try:
+        number = float(str(value))
+    except ValueError:
+        raise Wrong("a number of seconds") from None
+    if isinstance(value, bool) or not 0 <= number < 1e9:
+        raise Wrong("a number of seconds")
+    return number
+
+
+def mapping(value: object) -> dict[str, Any]:
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            raise Wrong("a dict with string keys") from None
+    if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
+        raise Wrong("a dict with string keys")
+    return dict(value)
+
+
+def choice(*known: str) -> Callable[[object], str]:
+    def parse(value: object) -> str:
+        if value not in known:
+            raise Wrong("one of " + ", ".join(repr(name) for name in known))
+        return str(value)
+
+    return parse
+
+
+def names(value: object) -> tuple[str, ...]:
+    if isinstance(value, str):
+        text = value.strip()
+        if text.startswith("["):
+            try:
+                value = json.loads(text)
+            except ValueError:
+                raise Wrong("a list of strings") from None
+        else:
+            value = [part.strip() for part in text.split(",") if part.strip()]
+    if not isinstance(value, (list, tuple)) or not all(isinstance(name, str) for name in value):
+        raise Wrong("a list of strings")
+    return tuple(value)
+
+
+def text(value: object) -> str:
+    if not isinstance(value, str) or not value:
+        raise Wrong("a non-empty string")
+    return value
+
+
+#: Of near-duplicates, where no other is named: what `dust.judging` asks of two pages too.
+NEAR = 0.9
+
+
+def near(value: object) -> Mapping[str, float | None]:
+    """By site; ``*``: where no other is named. None: not at all."""
+    if isinstance(value, str) and value.lstrip().startswith("{"):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            value = None
+    by_site = value if isinstance(value, Mapping) else {"*": value}
+    return MappingProxyType({str(site): _resemblance(one) for site, one in by_site.items()})
+
+
+def _resemblance(value: object) -> float | None:
+    said = "True, False, a number above 0.5 and at most 1, or a dict of these by site"
+    if str(value).strip().lower() in ("true", "yes", "1.0", "1") and value is not None:
+        return NEAR if isinstance(value, (bool, str)) else 1.0
+    if str(value).strip().lower() in ("false", "no", "none", "0"):
+        return None
+    try:
+        share = share(value)
+    except Wrong:
+        share = 0.0
+    if share <= 0.5:
+        raise Wrong(said)
+    return share
+
+
+def component(value: object) -> Any:
+    """A class or its path: Scrapy loads it."""
+    return value
