@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,7 +33,16 @@ from scrapy_dust.rule_book.files import in_project, is_uri
 from scrapy_dust.rule_book.verdicts import Verdicts
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.trials.journal import ProbeJournal, probes_path
-from scrapy_dust.trials.learning import Source, conclude, decide_from_log, mine, prepare, read, with_decisions
+from scrapy_dust.trials.learning import (
+    Read,
+    Source,
+    conclude,
+    decide_from_log,
+    mine,
+    prepare,
+    read,
+    with_decisions,
+)
 from scrapy_dust.trials.site_trials import SiteTrials
 from scrapy_dust.trials.spending import Spent, progress_of
 
@@ -105,7 +114,8 @@ class Job:
         if opts.phase != "valid":
             _print_rules(mined, opts.phase, as_json=opts.json)
             return
-        trials, spent = self._try(mined, found.latest, progress)
+        texts: dict[str, Sequence[str]] = {}
+        trials, spent = self._try(mined, found.latest, progress, texts)
         if not opts.dry_run and trials:
             conclude(trials, self.settings, found.logs, _verdicts_path(self.settings))
         if spent.interrupted:
@@ -114,20 +124,36 @@ class Job:
             if site.given_up is not None:
                 progress.say(f"{site.site}: left for another run, since {site.given_up}.")
         if opts.report:
-            self._report(mined, trials, found.logs, spent.fetches)
+            self._report(mined, trials, found, spent.fetches, texts)
         _print_result(
             mined, trials, spent.fetches, self.settings, written=not opts.dry_run, as_json=opts.json
         )
 
     def _report(
-        self, mined: Sequence[Mined], trials: Sequence[SiteTrials], logs: Sequence[str], fetches: int
+        self,
+        mined: Sequence[Mined],
+        trials: Sequence[SiteTrials],
+        found: Read,
+        fetches: int,
+        texts: Mapping[str, Sequence[str]],
     ) -> None:
         from scrapy_dust.report import html_of, report_of  # noqa: PLC0415  Nobody else needs it.
 
+        logs = found.logs
         day = datetime.now(UTC).date().isoformat()
         # After a dry run, the book as it would be.
         book = with_decisions(self._book(), trials, logs, day) if self.opts.dry_run else self._book()
-        report = report_of(mined, trials, book, self.settings, logs=logs, fetches=fetches, day=day)
+        report = report_of(
+            mined,
+            trials,
+            book,
+            self.settings,
+            logs=logs,
+            fetches=fetches,
+            day=day,
+            texts=texts,
+            files=found.files,
+        )
         title = mined[0].site if len(mined) == 1 else f"{len(mined)} sites"
         path = Path(self.opts.report)
         try:
@@ -148,9 +174,9 @@ class Job:
         return Source(logs, opts.format, opts.site, opts.base_url, opts.log_format)
 
     def _try(
-        self, mined: Sequence[Mined], latest: float, progress: Progress
+        self, mined: Sequence[Mined], latest: float, progress: Progress, texts: dict[str, Sequence[str]]
     ) -> tuple[list[SiteTrials], Spent]:
-        """The trials, at their end, and what they took."""
+        """The trials, at their end, and what they took. For a report, *texts* are what pages said."""
         settings, state = self.settings, _verdicts_path(self.settings)
         verdicts = Verdicts.load(state)
         if verdicts.warning:
@@ -168,7 +194,8 @@ class Job:
 
             from scrapy_dust.trials.run import run_trials  # noqa: PLC0415  Starts an event loop's machinery.
 
-            return trials, run_trials(self.project, trials, settings, progress_of(progress))
+            on_text = texts.__setitem__ if self.opts.report else None
+            return trials, run_trials(self.project, trials, settings, progress_of(progress), on_text)
 
 
 def _verdicts_path(settings: DustSettings) -> Path:

@@ -9,9 +9,10 @@ else its digest stands for what it said.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 from email.parser import BytesHeaderParser
+from pathlib import Path
 from typing import BinaryIO
 
 from scrapy_dust.crawl_log.cdx import plain_digest
@@ -20,7 +21,8 @@ from scrapy_dust.crawl_log.lines import Log, Numbered, Outcome, Record, Torn
 from scrapy_dust.crawl_log.payloads import payload_of
 from scrapy_dust.crawl_log.records import record_of_page
 from scrapy_dust.crawl_log.sources import opened
-from scrapy_dust.text.sketch import describe
+from scrapy_dust.crawl_log.stores import RemoteFile
+from scrapy_dust.text.sketch import describe, first_words
 
 #: A longer block is not looked into.
 MAX_BLOCK = 64 * 1024 * 1024
@@ -54,14 +56,51 @@ def _outcome(stream: BinaryIO, contents: dict[str, Record]) -> Outcome:
     length = headers.get("content-length", "")
     if not length.isascii() or not length.isdigit():
         return Unreadable(f"'Content-Length' is {length[:20]!r}")
-    block = stream.read(min(int(length), MAX_BLOCK))
-    rest = int(length) - len(block)
-    if rest and (len(block) < MAX_BLOCK or not _skip(stream, rest)):
+    block, rest = _block(stream, int(length))
+    if block is None:
         return Torn("the archive ends in a record")
     try:
         return _record(headers, block, whole=not rest, contents=contents)
     except Unreadable as bad:
         return bad
+
+
+def _block(stream: BinaryIO, length: int) -> tuple[bytes | None, int]:
+    """What is looked into of a record's block, and how long the rest was; None where the archive ends in it."""
+    block = stream.read(min(length, MAX_BLOCK))
+    rest = length - len(block)
+    if rest and (len(block) < MAX_BLOCK or not _skip(stream, rest)):
+        return None, rest
+    return block, rest
+
+
+def words_in(path: Path | RemoteFile, wanted: Collection[str]) -> Iterator[tuple[str, list[str]]]:
+    """The first words of the pages of *wanted* that the archive has; none where it is no archive."""
+    with opened(path) as stream:
+        line = stream.readline(_LONGEST_HEAD)
+        while line and (_BEGINS.match(line) or not line.strip()):
+            if line.strip():
+                found = _words(stream, wanted)
+                if found is not None:
+                    yield found
+            line = stream.readline(_LONGEST_HEAD)
+
+
+def _words(stream: BinaryIO, wanted: Collection[str]) -> tuple[str, list[str]] | None:
+    headers = _headers(stream) or {}
+    length = headers.get("content-length", "")
+    block, _ = _block(stream, int(length)) if length.isascii() and length.isdigit() else (None, 0)
+    url = headers.get("warc-target-uri", "").strip("<>")
+    if block is None or url not in wanted or headers.get("warc-type", "").lower() != "response":
+        return None
+    try:
+        status, http, payload = _answer(block)
+    except Unreadable:
+        return None
+    body = payload_of(payload, http)
+    if status != 200 or body is None:
+        return None
+    return url, first_words(body, http.get("content-type") or None, None, url)
 
 
 def _headers(stream: BinaryIO) -> Headers | None:

@@ -3,59 +3,32 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
+from scrapy_dust.crawl_log.stores import RemoteFile
 from scrapy_dust.dust.campaign import Decision
 from scrapy_dust.dust.canonization import Canonizer
-from scrapy_dust.dust.edits.edit import Edit
-from scrapy_dust.dust.rules import ParameterRule, Rule
-from scrapy_dust.dust.strata import template_of
+from scrapy_dust.dust.rules import Rule
 from scrapy_dust.dust.validation import Verdict
 from scrapy_dust.engines.local import Mined
 from scrapy_dust.journal.events import What
 from scrapy_dust.journal.places import existing, journals, spider_of
 from scrapy_dust.journal.reader import read
+from scrapy_dust.report.pairs import Pairs, PairShown, archived
+from scrapy_dust.report.rules_shown import RuleShown, rules_shown
 from scrapy_dust.report.savings import Remaining, Savings, remaining_of, savings_of
-from scrapy_dust.rule_book import Entry, RuleBook, Status, rule_id
+from scrapy_dust.rule_book import RuleBook
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of
 from scrapy_dust.trials.site_trials import SiteTrials
 
 #: Of what a page can hold, the newest: journals of one crawl each.
 CRAWLS_SHOWN = 30
-
-
-@dataclass(frozen=True, slots=True)
-class RuleShown:
-    """One rule, with what there is to say of it."""
-
-    id: str
-    site: str
-    text: str
-    kind: str  #: plain rules by their names, edits by their families
-    status: str  #: of the rule book, or the verdict of a rule that is not in it
-    doubt: float  #: 0 to 1, what is most in need of a person's eyes first; below 0: it is settled
-    saves: int  #: URLs of this log
-    bytes: int
-    support: int
-    same: int
-    different: int
-    unanswered: int
-    open: int
-    from_log: int
-    contents: int
-    fetches: int
-    merges: int
-    wrong: int | None
-    unseen: float | None
-    stratum: str  #: the part of the site that its first example is of
-    validated: str | None
-    reason: str | None
-    comment: str | None
-    examples: tuple[tuple[str, str], ...]
-    titles: tuple[tuple[str, str], ...] = ()  #: of the examples' pages, where the log has them
+#: Pairs that no rule explains.
+LEFT_SHOWN = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +71,7 @@ class Report:
     funnel: Funnel
     precision: Sequence[float]  #: of the k rules with most support that were decided, the share that is valid
     savings: Mapping[str, Savings]
+    left: Sequence[PairShown]  #: of what no rule explains
     remaining: Mapping[str, Remaining]
     lost_at_most: int
     past: Sequence[PastCrawl]
@@ -112,125 +86,44 @@ def report_of(
     logs: Sequence[str],
     fetches: int,
     day: str,
+    texts: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    files: Iterable[Path | RemoteFile] = (),
 ) -> Report:
-    """*book*: as it is after the run."""
+    """*book*: as it is after the run. *texts*: the words of pages that validation fetched; *files*: of the log."""
     canonizer = Canonizer(book.rules_by_site(), site_of, settings.passes)
     savings = {one.site: savings_of(one.log.pages, canonizer) for one in mined}
     decisions = [(site.site, one) for site in trials for one in site.campaign.decisions]
-    titles = {page.url: page.title or "" for one in mined for page in one.log.pages}
-    rules = [
-        _with_titles(rule, titles)
-        for rule in (
-            *_of_book(book, [one.site for one in mined], savings),
-            *_not_in_book(book, decisions),
-        )
-    ]
+    remaining = {one.site: remaining_of(one.log.pages, canonizer) for one in mined}
+    left = _in_turn(remaining.values())
+    pairs = [*left, *_examples(book, savings), *(pair for _, one in decisions for pair in one.examples)]
+    look = Pairs(mined, {**archived(files, pairs), **texts}).look
     return Report(
         day=day,
         logs=tuple(logs),
         passes=settings.passes,
-        rules=rules,
+        rules=rules_shown(book, decisions, savings, look),
         in_force={site: of_site for site, of_site in book.rules_by_site().items() if site in savings},
         funnel=_funnel(mined, trials, decisions, fetches),
         precision=_precision(decisions),
         savings=savings,
-        remaining={one.site: remaining_of(one.log.pages, canonizer) for one in mined},
+        remaining=remaining,
+        left=[look(*pair) for pair in left],
         lost_at_most=sum(site.campaign.lost_at_most for site in trials),
         past=past_crawls(settings.dir),
     )
 
 
-def _with_titles(rule: RuleShown, titles: Mapping[str, str]) -> RuleShown:
-    return replace(rule, titles=tuple((titles.get(a, ""), titles.get(b, "")) for a, b in rule.examples))
-
-
-def kind_of(rule: Rule) -> str:
-    if isinstance(rule, Edit):
-        return rule.family
-    return "parameter" if isinstance(rule, ParameterRule) else "substring"
-
-
-def _of_book(book: RuleBook, sites: Iterable[str], savings: Mapping[str, Savings]) -> Iterable[RuleShown]:
+def _examples(book: RuleBook, sites: Iterable[str]) -> Iterator[tuple[str, str]]:
     for site in sites:
-        found = savings[site]
         for entry in book.entries(site):
-            yield _shown(site, entry, found.by_rule[entry.rule], found.bytes_by_rule[entry.rule])
+            yield from entry.evidence.examples
 
 
-def _shown(site: str, entry: Entry, saves: int, size: int) -> RuleShown:
-    known = entry.evidence
-    return RuleShown(
-        id=rule_id(site, entry.rule),
-        site=site,
-        text=str(entry.rule),
-        kind=kind_of(entry.rule),
-        status=str(entry.status),
-        doubt=_doubt(entry),
-        saves=saves,
-        bytes=size,
-        support=known.support,
-        same=known.positive,
-        different=known.contradictions,
-        unanswered=known.unanswered,
-        open=known.unknown,
-        from_log=known.log_same,
-        contents=known.contents,
-        fetches=known.fetches,
-        merges=known.merges,
-        wrong=None if known.loss_bound is None else round(known.loss_bound * known.merges),
-        unseen=known.unseen_bound,
-        stratum=template_of(known.examples[0][0]) if known.examples else "",
-        validated=known.last_validated,
-        reason=entry.reason,
-        comment=entry.comment,
-        examples=known.examples,
-    )
-
-
-def _doubt(entry: Entry) -> float:
-    known = entry.evidence
-    if entry.status is Status.DISABLED:
-        return -1.0
-    if entry.status is not Status.VALID:
-        return 1.0 if entry.status is Status.SUSPENDED else 0.8
-    bound = 0.9 if known.unseen_bound is None else known.unseen_bound
-    # A page that was seen to be lost is worth more attention than any bound.
-    return min(1.0, max(bound, known.loss_bound or 0.0) + (0.5 if known.contradictions else 0.0))
-
-
-def _not_in_book(book: RuleBook, decisions: Iterable[tuple[str, Decision]]) -> Iterable[RuleShown]:
-    """What was refuted or stayed undecided without ever having been in force."""
-    known = {(site, entry.rule) for site in book.sites for entry in book.entries(site)}
-    for site, one in decisions:
-        if one.verdict is Verdict.VALID or (site, one.rule) in known:
-            continue
-        tally = one.tally
-        yield RuleShown(
-            id=rule_id(site, one.rule),
-            site=site,
-            text=str(one.rule),
-            kind=kind_of(one.rule),
-            status=str(one.verdict),
-            doubt=0.5 if one.verdict is Verdict.UNDECIDED else -0.5,
-            saves=one.saves,
-            bytes=0,
-            support=one.support,
-            same=tally.positive,
-            different=tally.contradictions,
-            unanswered=max(0, tally.negative - tally.contradictions),
-            open=tally.unknown,
-            from_log=tally.from_log,
-            contents=tally.contents,
-            fetches=one.fetches,
-            merges=0,
-            wrong=None,
-            unseen=None,
-            stratum=template_of(one.examples[0][0]) if one.examples else "",
-            validated=None,
-            reason=None,
-            comment=None,
-            examples=one.examples,
-        )
+def _in_turn(remaining: Iterable[Remaining]) -> list[tuple[str, str]]:
+    """A few pairs: the first of each site, then the second ones."""
+    found = [one.pairs for one in remaining]
+    most = max(map(len, found), default=0)
+    return [pairs[turn] for turn in range(most) for pairs in found if turn < len(pairs)][:LEFT_SHOWN]
 
 
 def _funnel(

@@ -22,6 +22,8 @@
   const percent = (value) => (value === null || value === undefined ? "–" : `${(100 * value).toFixed(1)} %`);
   const size = (bytes) => (bytes >= 1e6 ? `${(bytes / 1e6).toFixed(1)} MB` : `${Math.round(bytes / 1e3)} kB`);
 
+  const duration = (seconds) => (seconds < 120 ? `${seconds} s` : seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`);
+
   // --- the list: only the rows that are seen are made
   const COLUMNS = [
     { name: "Status", of: (rule) => rule.status, first: 1 },
@@ -128,7 +130,7 @@
     while (head < a.length && head < b.length && a[head] === b[head]) head += 1;
     while (tail < a.length - head && tail < b.length - head && a[a.length - 1 - tail] === b[b.length - 1 - tail]) tail += 1;
     const x = a.slice(head, a.length - tail), y = b.slice(head, b.length - tail);
-    const kept = x.length * y.length <= 40000 ? commonTokens(x, y) : [new Set(), new Set()];
+    const kept = x.length * y.length <= 160000 ? commonTokens(x, y) : [new Set(), new Set()];
     const marks = (tokens, middle, isKept) => tokens.map((token, at) => [token, at < head || at >= tokens.length - tail || isKept.has(at - head)]);
     return [marks(a, x, kept[0]), marks(b, y, kept[1])];
   }
@@ -160,11 +162,25 @@
     return line;
   }
 
-  function pair(before, after, titles = ["", ""]) {
-    const [a, b] = difference(before, after);
+  function pair(shown) {
+    const [a, b] = difference(...shown.urls);
+    const titles = shown.titles;
     const said = titles[0] === titles[1] ? titles[0] : titles.filter(Boolean).join(" / ");
     return make("div", { class: "pair" }, marked(a, "del", "only here"), marked(b, "ins", "only here"),
-      said ? make("p", { class: "page-title" }, said) : "");
+      said ? make("p", { class: "page-title" }, said) : "",
+      shown.said.length ? make("p", { class: "page-title" }, shown.said.join(" ")) : "",
+      ...texts(...shown.texts));
+  }
+
+  // What the two pages say, side by side.
+  function texts(first, second) {
+    const side = (name, ...content) => make("div", {}, make("p", { class: "eyebrow" }, name), ...content);
+    if (!first && !second) return [];
+    if (first === second) return [make("div", { class: "texts" }, side("Text of both", make("p", {}, first)))];
+    const none = make("p", { class: "muted" }, "Nobody kept it.");
+    const [a, b] = first && second ? difference(first, second) : [[[first, true]], [[second, true]]];
+    return [make("div", { class: "texts" }, side("Text of the first", first ? marked(a, "del", "only here") : none),
+      side("Text of the second", second ? marked(b, "ins", "only here") : none))];
   }
 
   function choose(place, focus = false) {
@@ -172,12 +188,12 @@
     const rule = rules[place];
     const facts = [
       ["Site", rule.site], ["Id", rule.id], ["Kind", rule.kind],
-      ["Saves", `${many(rule.saves, "URL")} of this log, ${size(rule.bytes)}`],
+      ["Saves", `${many(rule.saves, "URL")} of this log, ${size(rule.bytes)}, ${duration(rule.saves)} at one fetch a second`],
       ["Same page", `${many(rule.same, "pair")}, ${count(rule.from_log)} of them by the log alone; ${many(rule.contents, "text")}`],
       ["Other page", `${many(rule.different, "pair")}; ${count(rule.unanswered)} did not answer; ${count(rule.open)} open`],
-      ["Merged", rule.wrong === null ? `${many(rule.merges, "URL")}` : `${many(rule.merges, "URL")}, at most ${count(rule.wrong)} of them wrongly (95 %)`],
-      ["Not yet seen", rule.unseen === null ? "no bound" : `at most ${percent(rule.unseen)} of such URLs show another page (95 %)`],
-      ["Support", many(rule.support, "instance")], ["Fetches", count(rule.fetches)], ["Part", rule.stratum || "–"],
+      ["Risk, in this log", rule.wrong === null ? `${many(rule.merges, "URL")} merged, no bound` : `${many(rule.merges, "URL")} merged, at most ${count(rule.wrong)} of them wrongly (95 %)`],
+      ["Risk, of URLs not seen", rule.unseen === null ? "no bound" : `at most ${percent(rule.unseen)} of such URLs show another page (95 %)`],
+      ["Support", many(rule.support, "instance")], ["Fetches", count(rule.fetches)], ["Stratum", rule.stratum || "–"],
       ["Validated", rule.validated || "never"],
     ];
     if (rule.reason) facts.push(["Why", rule.reason]);
@@ -187,7 +203,7 @@
       make("span", { class: `badge ${rule.status}` }, rule.status),
       make("dl", {}, ...facts.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, value)])),
       rule.examples.length ? make("h3", {}, "Examples") : "",
-      ...rule.examples.map(([before, after], at) => pair(before, after, rule.titles[at])),
+      ...rule.examples.map(pair),
     );
     draw();
     if (focus) $("detail").focus();
@@ -215,7 +231,7 @@
       const steps = told.steps.map((step) => {
         const button = make("button", { class: "rule", type: "button" }, rules[step.rule.place].text);
         button.addEventListener("click", () => choose(step.rule.place, true));
-        return make("li", {}, button, pair(step.before, step.after));
+        return make("li", {}, button, pair({ urls: [step.before, step.after], titles: ["", ""], said: [], texts: ["", ""] }));
       });
       answer.replaceChildren(make("p", {}, "Its key, which it shares with all URLs of its page: ", make("code", {}, told.key)), make("ol", {}, ...steps));
     }
@@ -259,8 +275,7 @@
     });
   }
   for (const place of document.querySelectorAll("[data-pair]")) {
-    const [before, after] = data.left[Number(place.dataset.pair)];
-    place.replaceChildren(pair(before, after));
+    place.replaceChildren(pair(data.left[Number(place.dataset.pair)]));
   }
 
   scatter();

@@ -20,7 +20,6 @@ from scrapy_dust.dust.edits.edit import Edit
 from scrapy_dust.dust.rules import Rule, SubstringRule
 from scrapy_dust.report import drawing
 from scrapy_dust.report.gathering import Report
-from scrapy_dust.report.savings import Remaining
 from scrapy_dust.rule_book import rule_id
 from scrapy_dust.rule_book.document import rule_json
 from scrapy_dust.sites import site_of_host
@@ -55,7 +54,7 @@ def html_of(report: Report, title: str) -> bytes:
 
 _FOOTER = (
     "Bounds hold with a probability of 95 %, for URLs like those of the log. What is saved is counted on this log: a"
-    " crawl that follows the links of fewer pages may save more or less. Texts are compared without what all pages of"
+    " crawl that follows the links of fewer pages may save more or less; time is at one fetch a second. Texts are compared without what all pages of"
     " a site have in common."
 )
 
@@ -107,7 +106,7 @@ def _sites(report: Report) -> str:
     rows = "".join(
         f'<tr><td><button type="button" class="rule" data-site="{escape(site, quote=True)}">{escape(site)}</button></td>'
         f'<td class="number">{one.urls:,}</td><td class="number">{one.saved:,} ({_share(one.saved, one.urls)})</td>'
-        f'<td class="number">{_bytes(one.bytes_saved)}</td>'
+        f'<td class="number">{_bytes(one.bytes_saved)}</td><td class="number">{_duration(one.saved)}</td>'
         f'<td class="number">{len(report.in_force.get(site, ())):,}</td>'
         f'<td class="number">{report.remaining[site].urls:,}</td></tr>'
         for site, one in ordered[:_SITES_SHOWN]
@@ -115,7 +114,9 @@ def _sites(report: Report) -> str:
     more = f"<p>And {len(ordered) - _SITES_SHOWN:,} more.</p>" if len(ordered) > _SITES_SHOWN else ""
     heads = "".join(
         f'<th scope="col"{" class=number" if number else ""}>{name}</th>'
-        for number, name in enumerate(("Site", "Pages", "Saved", "Bytes saved", "Rules", "Copies left"))
+        for number, name in enumerate(
+            ("Site", "Pages", "Saved", "Bytes saved", "Time saved", "Rules", "Copies left")
+        )
     )
     return _table("Table of sites", heads, rows) + more
 
@@ -138,20 +139,12 @@ def _left(report: Report) -> str:
         f"{count:,} {escape(str(name))}" for name, count in sorted(why.items(), key=lambda item: -item[1])
     )
     looked_at = sum(one.looked_at for one in found)
-    pairs = "".join(f'<div data-pair="{number}"></div>' for number in range(len(_pairs(report))))
+    pairs = "".join(f'<div data-pair="{number}"></div>' for number in range(len(report.left)))
     return (
         f"<p>{total:,} URLs have the text of another one and a key of their own. Of {looked_at:,} that were looked at:"
         f" {kinds}. Soft errors are one answer to whatever is asked for; rules could be told by an edit that tells others"
         f" too; copies have their original’s name in another directory.</p>{pairs}"
     )
-
-
-def _pairs(report: Report) -> list[tuple[str, str]]:
-    shown: list[tuple[str, str]] = []
-    found: list[Remaining] = list(report.remaining.values())
-    for number in range(max((len(one.pairs) for one in found), default=0)):
-        shown += [one.pairs[number] for one in found if number < len(one.pairs)]
-    return shown[:12]
 
 
 def _past(report: Report) -> str:
@@ -178,7 +171,7 @@ def _data(report: Report) -> str:
         "rules": [asdict(rule) for rule in report.rules],
         "sites": {site: _extent(site) for site in report.savings},
         "force": _force(report),
-        "left": _pairs(report),
+        "left": [asdict(pair) for pair in report.left],
     }
     # In a script element < could end it; as an escape it is the same JSON.
     return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")

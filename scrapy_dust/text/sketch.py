@@ -29,10 +29,12 @@ from scrapy_dust.text.shingles import (
 )
 from scrapy_dust.text.words import split_words
 
-__all__ = ["MAX_BYTES", "SKETCH_VERSION", "PageText", "describe", "describe_words"]
+__all__ = ["MAX_BYTES", "SKETCH_VERSION", "PageText", "describe", "describe_words", "first_words"]
 
 #: Of a body; the rest is in its digest only.
 MAX_BYTES = 2 * 1024 * 1024
+#: Characters of a text that are shown to people.
+MAX_READ = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,12 @@ def read_text(
     is_markup = kind is _Kind.MARKUP or (kind is _Kind.UNKNOWN and _MARKUP.match(text))
     document = read_markup(text, url, used, closely=closely) if is_markup else Document(text, shown=())
     return document, len(body) <= MAX_BYTES
+
+
+def first_words(body: bytes, content_type: str | None, encoding: str | None, url: str) -> list[str]:
+    """The beginning of what a body says, for people to read; empty for a PDF and for what is no text."""
+    read = read_text(body, content_type, encoding, url)
+    return [] if read is None else split_words(read[0].text[:MAX_READ])[0]
 
 
 def is_pdf(body: bytes, content_type: str | None) -> bool:

@@ -11,7 +11,7 @@ from scrapy.http import HtmlResponse, TextResponse, XmlResponse
 
 from scrapy_dust.dust.judging import MOST_SHINGLES, Fetched, Shingles
 from scrapy_dust.text.marks import Mark, marks_of
-from scrapy_dust.text.sketch import describe
+from scrapy_dust.text.sketch import describe, first_words
 from scrapy_dust.trials.actions import ActionWords
 
 if TYPE_CHECKING:
@@ -28,9 +28,8 @@ _IN_FRONT = ActionWords(
 
 def fetched(response: Response, asked: str, *, rendered: bool = False) -> Fetched:
     """The answer, as far as it matters for a judgement. *rendered*: its encoding is what a browser wrote it in."""
-    content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
-    encoding = response.encoding if rendered and isinstance(response, TextResponse) else None
-    page = describe(response.body, content_type, encoding, response.url)
+    encoding = _encoding(response, rendered=rendered)
+    page = describe(response.body, _content_type(response), encoding, response.url)
     is_markup = isinstance(response, HtmlResponse) and not isinstance(response, XmlResponse)
     marks = marks_of(response.body, page.words, is_markup=is_markup)
     if is_in_front(asked, response.url):
@@ -49,8 +48,23 @@ def fetched(response: Response, asked: str, *, rendered: bool = False) -> Fetche
     )
 
 
+def words_of(response: Response, *, rendered: bool = False) -> list[str]:
+    """The first words of a page, for people to read; none of what is no text, and of a PDF."""
+    return first_words(
+        response.body, _content_type(response), _encoding(response, rendered=rendered), response.url
+    )
+
+
 def unanswered(asked: str, status: int | None = None) -> Fetched:
     return Fetched(asked, asked, status, at=time.time())
+
+
+def _content_type(response: Response) -> str:
+    return (response.headers.get("Content-Type") or b"").decode("latin-1")
+
+
+def _encoding(response: Response, *, rendered: bool) -> str | None:
+    return response.encoding if rendered and isinstance(response, TextResponse) else None
 
 
 def kept_shingles(shingles: Shingles) -> Shingles:

@@ -8,13 +8,14 @@ from __future__ import annotations
 import random
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
 from scrapy_dust.crawl_log.names import log_name
 from scrapy_dust.crawl_log.reader import read_visits
+from scrapy_dust.crawl_log.stores import RemoteFile
 from scrapy_dust.dust.campaign import Campaign, Decision
 from scrapy_dust.dust.candidates import Candidate
 from scrapy_dust.dust.evidence import LogEvidence
@@ -73,6 +74,7 @@ class Read:
     named: Sequence[str]  #: the first unreadable lines, with where and why
     passed_over: int  #: lines that show no page
     latest: float = 0.0  #: when the newest record was made, in seconds; 0: the logs do not say
+    files: Sequence[Path | RemoteFile] = ()
 
 
 def read(source: Source, reporter: Reporter) -> Read:
@@ -86,7 +88,9 @@ def read(source: Source, reporter: Reporter) -> Read:
             by_site.setdefault(site, []).append(visit)
     named = [f"{line.path}, line {line.line}: {line.reason}" for line in reading.unreadable]
     logs = tuple(dict.fromkeys(log_name(file.name) for file in reading.files))
-    return Read(by_site, logs, reading.unreadable_count, named, reading.passed_over, times.latest())
+    return Read(
+        by_site, logs, reading.unreadable_count, named, reading.passed_over, times.latest(), reading.files
+    )
 
 
 def _reported(visits: Iterable[Visit], reporter: Reporter) -> Iterator[Visit]:
@@ -281,8 +285,16 @@ def with_decisions(book: RuleBook, trials: Iterable[SiteTrials], logs: Sequence[
 def _entry(decision: Decision, today: str, logs: Sequence[str]) -> Entry | None:
     if decision.verdict is Verdict.UNDECIDED:
         return None
+    evidence = replace(evidence_of(decision), first_validated=today, last_validated=today, logs=tuple(logs))
+    if decision.verdict is Verdict.VALID:
+        return Entry(decision.rule, Status.VALID, evidence)
+    return Entry(decision.rule, Status.SUSPENDED, evidence, reason=f"refuted on {today}")
+
+
+def evidence_of(decision: Decision) -> Evidence:
+    """What one run found out, as a rule book counts it."""
     tally, bounds = decision.tally, decision.bounds
-    evidence = Evidence(
+    return Evidence(
         support=decision.support,
         positive=tally.positive,
         negative=tally.negative,
@@ -295,13 +307,7 @@ def _entry(decision: Decision, today: str, logs: Sequence[str]) -> Entry | None:
         loss_bound=share_of(bounds.wrong, bounds.merges) if bounds else None,
         unseen_bound=round(bounds.unseen, 4) if bounds else None,
         examples=decision.examples,
-        first_validated=today,
-        last_validated=today,
-        logs=tuple(logs),
     )
-    if decision.verdict is Verdict.VALID:
-        return Entry(decision.rule, Status.VALID, evidence)
-    return Entry(decision.rule, Status.SUSPENDED, evidence, reason=f"refuted on {today}")
 
 
 def share_of(wrong: int, merges: int) -> float:

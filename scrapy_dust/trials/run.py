@@ -18,7 +18,7 @@ from scrapy_dust.trials.manners import MIDDLEWARES
 from scrapy_dust.trials.pacing import Patience
 from scrapy_dust.trials.rendering import stays_within
 from scrapy_dust.trials.site_trials import SiteTrials
-from scrapy_dust.trials.spending import OnProgress, Spent
+from scrapy_dust.trials.spending import OnProgress, OnText, Spent
 from scrapy_dust.trials.spider import TrialSpider
 
 #: What a validation crawl must not share with the project's crawls: caches, output, its own canonizing, and
@@ -77,16 +77,20 @@ def _is_ours(addon: Any) -> bool:
 
 
 def run_trials(
-    settings: Settings, trials: Sequence[SiteTrials], own: DustSettings, on_progress: OnProgress
+    settings: Settings,
+    trials: Sequence[SiteTrials],
+    own: DustSettings,
+    on_progress: OnProgress,
+    on_text: OnText | None = None,
 ) -> Spent:
-    """Fetch until all *trials* are finished or the budget is spent.
+    """Fetch until all *trials* are finished or the budget is spent. *on_text* is told what each page says.
 
     Starts an event loop and ends it. Raises `DustError` if the crawl could not start. What was decided before
     an interruption stays decided.
     """
     process = _process(trial_settings(settings, [site.site for site in trials]))
     crawler = process.create_crawler(TrialSpider)
-    process.crawl(crawler, **_arguments(settings, trials, own, on_progress))
+    process.crawl(crawler, **_arguments(settings, trials, own, on_progress), on_text=on_text)
     process.start()
     return _spent(crawler)
 

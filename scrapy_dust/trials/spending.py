@@ -31,6 +31,9 @@ class Running(Protocol):
 
 OnProgress = Callable[[Running], None]
 
+#: A URL, and the first words of its page.
+OnText = Callable[[str, Sequence[str]], None]
+
 
 def progress_of(reporter: Reporter) -> OnProgress:
     """What tells *reporter* how far a crawl has come."""

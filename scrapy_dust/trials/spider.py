@@ -21,12 +21,12 @@ from scrapy.utils.asyncio import call_later
 from twisted.python.failure import Failure
 
 from scrapy_dust.dust.judging import Fetched
-from scrapy_dust.trials.answers import fetched, unanswered
+from scrapy_dust.trials.answers import fetched, unanswered, words_of
 from scrapy_dust.trials.manners import RobotsUnavailable
 from scrapy_dust.trials.pacing import Pace, Patience
 from scrapy_dust.trials.rendering import rendering_meta
 from scrapy_dust.trials.site_trials import SiteTrials
-from scrapy_dust.trials.spending import OnProgress
+from scrapy_dust.trials.spending import OnProgress, OnText
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -49,14 +49,16 @@ class TrialSpider(Spider):
         patience: Patience | None = None,
         unbound: bool = False,
         render_meta: dict[str, Any] | None = None,
+        on_text: OnText | None = None,
         **kwargs: Any,
     ) -> None:
-        """*unbound*: the project says that its crawls do not obey robots.txt."""
+        """*unbound*: the project says that its crawls do not obey robots.txt. *on_text* is told what pages say."""
         super().__init__(**kwargs)
         self.trials, self.budget = trials, budget
         self.interrupted = False
         self.paces = {site.site: Pace(patience or Patience()) for site in trials}
         self._on_progress, self._unbound, self._render_meta = on_progress, unbound, render_meta or {}
+        self._on_text = on_text
         self._alarm: CallLaterResult | None = None
 
     @classmethod
@@ -109,6 +111,8 @@ class TrialSpider(Spider):
 
     def answered(self, response: Response, site: SiteTrials, asked: str) -> Iterator[Request]:
         rendered = "playwright" in response.flags or bool(response.meta.get("_splash_processed"))
+        if self._on_text is not None:
+            self._on_text(asked, words_of(response, rendered=rendered))
         return self._settle(site, fetched(response, asked, rendered=rendered), response)
 
     def failed(self, failure: Failure) -> Iterator[Request]:

@@ -263,3 +263,14 @@ def test_warcio_reads_the_same_pages(folder):
     ]
     visits, _ = reading_of(folder, archive)
     assert [(visit.url, visit.size[0]) for visit in visits] == theirs
+
+
+def test_words_of_pages_can_be_read_again(folder):
+    archive = Archive().add("first").add("none", status="404 No").add("moved", b"", "301 Moved").add("second")
+    path = folder / "words.warc.gz"
+    path.write_bytes(bytes(archive))
+    wanted = {f"http://a.test/{name}" for name in ("second", "none", "moved", "nowhere")}
+    ((url, words),) = warc.words_in(path, wanted)
+    assert (url, words[:2], len(words)) == ("http://a.test/second", ["word0", "word1"], 40)
+    path.write_bytes(b"http://a.test/first\n")
+    assert not list(warc.words_in(path, wanted))

@@ -16,6 +16,7 @@ from scrapy_dust.dust.canonization import Canonizer
 from scrapy_dust.dust.rules import ParameterRule, SubstringRule
 from scrapy_dust.report import html_of
 from scrapy_dust.report.page import _extent, _force
+from scrapy_dust.report.pairs import PairShown
 from scrapy_dust.rule_book.entries import check_rule
 from scrapy_dust.sites import site_of
 from tests import strategies
@@ -92,7 +93,12 @@ def test_rules_can_be_found_sorted_and_looked_at(open_page):
     page.locator("#body .rule", has_text="sid").click()
     assert page.locator("#detail h3").first.inner_text() == str(SID)
     assert page.locator("#detail del").inner_text() == "only here:\nsid=1&"
-    assert "30 URLs, at most 1 of them wrongly (95 %)" in page.locator("#detail").inner_text()
+    assert page.locator("#detail .texts p:not(.eyebrow)").all_inner_texts() == [
+        "One page of words",
+        "One page of only here:\nother words",
+    ]
+    assert "4 of 4 min-hashes" in page.locator("#detail").inner_text()
+    assert "30 URLs merged, at most 1 of them wrongly (95 %)" in page.locator("#detail").inner_text()
     page.locator(".dot").last.click()
     assert page.evaluate("document.activeElement.id") == "detail"
 
@@ -176,7 +182,7 @@ def test_what_sites_wrote_does_nothing(open_page):
         comment=EVIL,
         reason=EVIL,
         stratum=EVIL,
-        examples=((EVIL, EVIL + "x"),),
+        examples=(PairShown((EVIL, EVIL + "x"), (EVIL, ""), (EVIL,), (EVIL, EVIL + " y")),),
         doubt=1.0,
     )
     page = open_page(

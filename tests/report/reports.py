@@ -6,7 +6,9 @@ from collections import Counter
 
 from scrapy_dust.dust.rules import ParameterRule, SubstringRule
 from scrapy_dust.report import Report
-from scrapy_dust.report.gathering import Funnel, PastCrawl, RuleShown, kind_of
+from scrapy_dust.report.gathering import Funnel, PastCrawl
+from scrapy_dust.report.pairs import PairShown
+from scrapy_dust.report.rules_shown import RuleShown, kind_of
 from scrapy_dust.report.savings import Remaining, Savings
 from scrapy_dust.rule_book import rule_id
 
@@ -39,8 +41,14 @@ def shown(site, rule, **other):
         "validated": "2026-11-18",
         "reason": None,
         "comment": None,
-        "examples": (("http://a.example/?sid=1&id=2", "http://a.example/?id=2"),),
-        "titles": (("A title", "A title"),),
+        "examples": (
+            PairShown(
+                ("http://a.example/?sid=1&id=2", "http://a.example/?id=2"),
+                ("A title", "A title"),
+                ("4 of 4 min-hashes of their texts agree.",),
+                ("One page of words", "One page of other words"),
+            ),
+        ),
     }
     return RuleShown(**values | other)
 
@@ -58,6 +66,7 @@ def report(rules_by_site, *more, past=(), pairs=()):
         funnel=Funnel(100, 90, 40, 3, 5, 45, 20, 10, 15, 4, 200),
         precision=[1.0, 1.0, 0.66, 0.75],
         savings=savings,
+        left=[PairShown(pair) for pair in pairs],
         remaining={site: Remaining(2, Counter(), 2, tuple(pairs)) for site in rules_by_site},
         lost_at_most=2,
         past=[PastCrawl(*one) for one in past],

@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 
 from scrapy_dust.dust.rules import ParameterRule
 from scrapy_dust.report import html_of
+from scrapy_dust.report.pairs import PairShown
 from tests.report.reports import EVIL, SITE, report, shown
 
 SID = ParameterRule("sid")
@@ -37,7 +38,13 @@ class Page(HTMLParser):
 
 def hostile():
     evil = shown(
-        SITE, ParameterRule("x"), text=EVIL, reason=EVIL, comment=EVIL, examples=((EVIL, EVIL),), stratum=EVIL
+        SITE,
+        ParameterRule("x"),
+        text=EVIL,
+        reason=EVIL,
+        comment=EVIL,
+        examples=(PairShown((EVIL, EVIL), (EVIL, EVIL), (EVIL,), (EVIL, EVIL)),),
+        stratum=EVIL,
     )
     return html_of(report({SITE: [SID]}, evil, past=[(EVIL, EVIL, 3, 1, 1)], pairs=[(EVIL, EVIL)]), EVIL)
 

@@ -1,0 +1,116 @@
+"""Two URLs side by side: their titles, what the log says of both pages, and their texts, where somebody has them.
+
+A log of ours has hashes of texts and no texts. Those that validation has just fetched are at hand, and those in web
+archives; of all others the page says how far the hashes agree, and no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from scrapy_dust.crawl_log.sources import Cut
+from scrapy_dust.crawl_log.stores import RemoteFile
+from scrapy_dust.crawl_log.warc import words_in
+from scrapy_dust.dust.pages import Page, SiteLog, page_behind
+from scrapy_dust.engines.local import Mined
+
+#: Words that are shown of a text, and so many of them before the first that differs.
+_WORDS, _BEFORE = 120, 20
+#: Of two equal texts.
+_WORDS_OF_BOTH = 50
+
+
+@dataclass(frozen=True, slots=True)
+class PairShown:
+    """A URL, and the one that a rule makes of it or whose text it has."""
+
+    urls: tuple[str, str]
+    titles: tuple[str, str] = ("", "")  #: where the log has them
+    said: tuple[str, ...] = ()  #: by the log, of both pages
+    #: where they begin to differ, or the beginning of both; "": nobody has it
+    texts: tuple[str, str] = ("", "")
+
+
+@dataclass(slots=True)
+class Pairs:
+    """All that is known of the pages of a run. *texts*: by URL, in words."""
+
+    mined: Sequence[Mined]
+    texts: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    _logs: dict[str, SiteLog] = field(init=False)
+    _pages: dict[str, Page] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._pages = {page.url: page for one in self.mined for page in one.log.pages}
+        self._logs = {url: one.log for one in self.mined for url in one.log.redirects}
+
+    def look(self, url: str, other: str) -> PairShown:
+        pages = self._page(url), self._page(other)
+        titles = tuple(page.title or "" if page else "" for page in pages)
+        texts = self.texts.get(url, ()), self.texts.get(other, ())
+        said = tuple(self._said(url, other, *pages))
+        return PairShown((url, other), (titles[0], titles[1]), said, side_by_side(*texts))
+
+    def _page(self, url: str) -> Page | None:
+        log = self._logs.get(url)
+        return page_behind(url, self._pages, log.redirects if log else {})
+
+    def _said(self, url: str, other: str, here: Page | None, there: Page | None) -> Iterator[str]:
+        for place, one, page in (("first", url, here), ("second", other, there)):
+            if page is None:
+                fetched = "; validation fetched it" if one in self.texts else ""
+                yield f"The log has no page at the {place} URL{fetched}."
+            elif page.url != one:
+                yield f"The {place} URL redirects to {page.url}."
+        if here is not None and there is not None and here is not there:
+            yield from _agreement(here, there)
+
+
+def archived(
+    files: Iterable[Path | RemoteFile], pairs: Iterable[tuple[str, str]]
+) -> dict[str, Sequence[str]]:
+    """The words of the pages of *pairs* that are in web archives among *files*."""
+    wanted = {url for pair in pairs for url in pair}
+    found: dict[str, Sequence[str]] = {}
+    for path in files:
+        # A text that cannot be read a second time is not shown.
+        with suppress(OSError, Cut):
+            found.update(words_in(path, wanted))
+    return found
+
+
+def _agreement(here: Page, there: Page) -> Iterator[str]:
+    if here.text_digest and there.text_digest:
+        equal = here.text_digest == there.text_digest
+        yield "Both have the same text." if equal else "Their texts are not equal word for word."
+    if here.volatile or there.volatile:
+        yield "One of them changed its text while it was crawled."
+    if here.sketch and there.sketch:
+        agreeing = sum(a == b for a, b in zip(here.sketch, there.sketch, strict=False))
+        yield f"{agreeing} of {min(len(here.sketch), len(there.sketch))} min-hashes of their texts agree."
+    if here.size and there.size:
+        yield f"{_size(here.size)} and {_size(there.size)} bytes."
+    if not (here.text_digest and there.text_digest) and not (here.sketch and there.sketch):
+        yield "The log says nothing of their texts."
+
+
+def _size(size: tuple[int, int]) -> str:
+    return f"{size[0]:,}" if size[0] == size[1] else f"{size[0]:,}–{size[1]:,}"
+
+
+def side_by_side(words: Sequence[str], other: Sequence[str]) -> tuple[str, str]:
+    """Of both what stands where they begin to differ; of one that is alone, or of equal ones, the beginning."""
+    if not words or not other or list(words) == list(other):
+        return _cut(words, 0, _WORDS_OF_BOTH), _cut(other, 0, _WORDS_OF_BOTH)
+    shorter = min(len(words), len(other))
+    same = next((place for place in range(shorter) if words[place] != other[place]), shorter)
+    begin = max(0, same - _BEFORE)
+    return _cut(words, begin, _WORDS), _cut(other, begin, _WORDS)
+
+
+def _cut(words: Sequence[str], begin: int, count: int) -> str:
+    before, after = "… " * (begin > 0), " …" * (begin + count < len(words))
+    return before + " ".join(words[begin : begin + count]) + after if words else ""
