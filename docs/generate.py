@@ -10,8 +10,10 @@ import json
 import sys
 from collections.abc import Iterator
 from dataclasses import fields
+from importlib import import_module
 from pathlib import Path
 
+from scrapy_dust.commands.offered import offered
 from scrapy_dust.settings import PREFIX, DustSettings, setting_name
 from scrapy_dust.stats import Stat
 
@@ -34,13 +36,41 @@ def stats_table() -> Iterator[str]:
         yield f"| `{stat.value}` | {stat.doc} |"
 
 
+def commands_reference() -> Iterator[str]:
+    commands = offered()
+    # What all have is Scrapy's.
+    common = set.intersection(*(set(one.options) for one in commands))
+    for one in commands:
+        command = import_module(f"scrapy_dust.commands.{one.name}").Command()
+        yield f"\n## scrapy {one.name}\n"
+        yield command.long_desc().partition(". list: ")[0].partition(". bash: ")[0].rstrip(".") + ".\n"
+        if one.actions:
+            yield "| action | what it does |"
+            yield "|---|---|"
+            for name, action in command.actions.items():
+                yield f"| `{_in_table(f'{name} {action.syntax}'.strip())}` | {_in_table(action.what)} |"
+            yield ""
+        own = [option for option in one.options if option not in common]
+        if own:
+            yield "| option | what it does |"
+            yield "|---|---|"
+        for option in own:
+            value = f" {option.metavar}" if option.metavar else ""
+            names = ", ".join(f"`{_in_table(name + value)}`" for name in option.names)
+            yield f"| {names} | {_in_table(option.help)} |"
+
+
+def _in_table(text: str) -> str:
+    return text.replace("|", "\\|").replace("<", "&lt;") if "`" not in text else text.replace("|", "\\|")
+
+
 def _as_written(default: object) -> str:
     if isinstance(default, str | tuple):
         return json.dumps(default)
     return repr(default)
 
 
-TABLES = {"settings.md": settings_table, "stats.md": stats_table}
+TABLES = {"commands.md": commands_reference, "settings.md": settings_table, "stats.md": stats_table}
 
 
 def page_with_table(name: str) -> str:

@@ -7,22 +7,15 @@ this module to list such commands.
 from __future__ import annotations
 
 import argparse
-import difflib
 import sys
 from abc import abstractmethod
-from collections.abc import Collection
 from contextlib import AbstractContextManager, ExitStack
 from typing import Any, ClassVar, NamedTuple
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-
-def no_such(kind: str, name: str, known: Collection[str]) -> str:
-    """The sentence for a *name* that is none of those *known*."""
-    near = difflib.get_close_matches(name, known, n=1)
-    remedy = f"Did you mean {near[0]!r}?" if near else f"Use one of {', '.join(known)}."
-    return f"there is no {kind} {name!r}. {remedy}"
+from scrapy_dust.commands.suggestions import no_such, unrecognized
 
 
 class Action(NamedTuple):
@@ -32,6 +25,7 @@ class Action(NamedTuple):
     least: int  #: so many arguments there must be
     most: int | None  #: and may be
     what: str  #: it does
+    names: tuple[str, ...] = ()  #: that its argument may be, where these are known
 
 
 class ActionCommand(ScrapyCommand):
@@ -44,6 +38,10 @@ class ActionCommand(ScrapyCommand):
     name: ClassVar[str]
     subject: ClassVar[str]
     actions: ClassVar[dict[str, Action]]
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        self._parser = parser
 
     def syntax(self) -> str:
         return f"<{'|'.join(self.actions)}> [options] [args]"
@@ -86,10 +84,9 @@ class ActionCommand(ScrapyCommand):
             print(f"scrapy {self.name}: interrupted.", file=sys.stderr)
 
     def _chosen(self, args: list[str]) -> tuple[str, list[str]]:
-        # Scrapy passes on what its parser does not know.
-        unknown = [arg for arg in args if arg.startswith("-") and arg != "-"]
+        unknown = unrecognized(args, self._parser)
         if unknown:
-            raise UsageError(f"unrecognized arguments: {' '.join(unknown)}", print_help=False)
+            raise UsageError(unknown, print_help=False)
         if not args:
             raise UsageError(f"say what to do: {', '.join(self.actions)}", print_help=False)
         name, *arguments = args

@@ -12,6 +12,7 @@ from scrapy.settings import Settings
 from scrapy.utils.log import configure_logging
 
 from scrapy_dust.commands.output import printable
+from scrapy_dust.commands.suggestions import remedy
 from scrapy_dust.dust.canonization import Canonizer
 from scrapy_dust.errors import RuleBookError
 from scrapy_dust.rule_book import Entry, RuleBook, in_project, rule_id, update
@@ -23,6 +24,9 @@ from scrapy_dust.sites import site_of
 logger = logging.getLogger(__name__)
 
 Found = tuple[str, Entry]  # with its site
+
+#: Among more ids than these nobody looks for one that was meant.
+_GUESSED = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +61,10 @@ class Desk:
         found = book.find(wanted)
         if not found:
             where = ", ".join(self.paths) or "DUST_RULES"
+            ids = [rule_id(site, entry.rule) for site in book.sites for entry in book.entries(site)]
+            meant = remedy(wanted, ids if len(ids) <= _GUESSED else ())
             raise RuleBookError(
-                where, f"no rule has the id {wanted!r}. `scrapy dustrules list` shows all ids."
+                where, f"no rule has the id {wanted!r}. {meant or '`scrapy dustrules list` shows all ids.'}"
             )
         return found
 

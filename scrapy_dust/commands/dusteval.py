@@ -14,6 +14,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from scrapy_dust.commands.examples import add_examples
+from scrapy_dust.commands.suggestions import one_of, unrecognized
 
 
 class Command(ScrapyCommand):
@@ -36,6 +37,7 @@ class Command(ScrapyCommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
+        self._parser = parser
         group = parser.add_argument_group(title="Evaluation")
         group.add_argument(
             "--truth",
@@ -51,14 +53,14 @@ class Command(ScrapyCommand):
         )
         group.add_argument(
             "--split",
-            choices=("log", "cluster", "host"),
+            **one_of("split", ("log", "cluster", "host")),
             default="log",
             help="learn from the first URLs of each site (log), or from some contents or hosts with all their"
             " URLs (default: log)",
         )
         group.add_argument(
             "--order",
-            choices=("log", "random"),
+            **one_of("order", ("log", "random")),
             default="log",
             help="the order in which the other URLs are replayed (default: log)",
         )
@@ -85,9 +87,9 @@ class Command(ScrapyCommand):
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        unknown = [arg for arg in args if arg.startswith("-") and arg != "-"]
+        unknown = unrecognized(args, self._parser)
         if unknown:
-            raise UsageError(f"unrecognized arguments: {' '.join(unknown)}", print_help=False)
+            raise UsageError(unknown, print_help=False)
         from scrapy_dust.commands.evaluating import evaluation_of  # noqa: PLC0415
         from scrapy_dust.commands.output import accept_any_text, give_up  # noqa: PLC0415
         from scrapy_dust.errors import DustError  # noqa: PLC0415

@@ -14,6 +14,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from scrapy_dust.commands.examples import add_examples
+from scrapy_dust.commands.suggestions import one_of, unrecognized
 
 FORMATS = (
     *("auto", "dust", "jsonl", "csv", "parquet", "combined", "common", "access-json", "w3c"),
@@ -49,10 +50,13 @@ class Command(ScrapyCommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
+        self._parser = parser
         group = parser.add_argument_group(title="Mining")
         group.add_argument("--spider", metavar="NAME", help="mine this spider's log, with its settings")
         group.add_argument("--site", metavar="HOST", help="only this host and the hosts below it")
-        group.add_argument("--format", choices=FORMATS, default="auto", help="of the logs (default: auto)")
+        group.add_argument(
+            "--format", **one_of("format", FORMATS), default="auto", help="of the logs (default: auto)"
+        )
         group.add_argument(
             "--base-url",
             metavar="URL",
@@ -65,13 +69,13 @@ class Command(ScrapyCommand):
         )
         group.add_argument(
             "--phase",
-            choices=("likely", "kept", "valid"),
+            **one_of("phase", ("likely", "kept", "valid")),
             default="valid",
             help="stop after phase 1 (likely) or 2 (kept) and print the rules; nothing is fetched or written",
         )
         group.add_argument(
             "--learner",
-            choices=("both", "dustbuster", "dust"),
+            **one_of("learner", ("both", "dustbuster", "dust")),
             help="who finds rules: the papers' phases, ours, or both (DUST_LEARNER); all of it is validated",
         )
         group.add_argument(
@@ -89,9 +93,9 @@ class Command(ScrapyCommand):
         add_examples(parser, _EXAMPLES)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        unknown = [arg for arg in args if arg.startswith("-") and arg != "-"]
+        unknown = unrecognized(args, self._parser)
         if unknown:
-            raise UsageError(f"unrecognized arguments: {' '.join(unknown)}", print_help=False)
+            raise UsageError(unknown, print_help=False)
         from scrapy_dust.commands.mining import job_of  # noqa: PLC0415
         from scrapy_dust.commands.output import accept_any_text, give_up  # noqa: PLC0415
         from scrapy_dust.errors import DustError  # noqa: PLC0415

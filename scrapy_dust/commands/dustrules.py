@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from scrapy_dust.commands.actions import Action, ActionCommand
 from scrapy_dust.commands.examples import add_examples
+from scrapy_dust.commands.suggestions import one_of
 
 if TYPE_CHECKING:
     from scrapy_dust.commands.desk import Desk
@@ -56,7 +57,7 @@ class Command(ActionCommand):
             None,
             "what the owner of a site can do, and the requests (of access logs) that it would spare",
         ),
-        "export": Action("FORMAT", 1, 1, f"print the rules in force as {', '.join(EXPORTS)}"),
+        "export": Action("FORMAT", 1, 1, f"print the rules in force as {', '.join(EXPORTS)}", EXPORTS),
     }
 
     def short_desc(self) -> str:
@@ -70,7 +71,10 @@ class Command(ActionCommand):
             "--spider", metavar="NAME", help="requeue: only what crawls of this spider suppressed"
         )
         group.add_argument(
-            "--format", choices=("auto", *IMPORTS), default="auto", help="import: of the file (default: auto)"
+            "--format",
+            **one_of("format", ("auto", *IMPORTS)),
+            default="auto",
+            help="import: of the file (default: auto)",
         )
         group.add_argument(
             "--site",

@@ -14,6 +14,7 @@ from scrapy.settings import Settings
 from scrapy.utils.project import inside_project
 
 from scrapy_dust.commands.normalizing import normalization_json, normalization_table
+from scrapy_dust.commands.suggestions import no_such
 from scrapy_dust.commands.tables import table
 from scrapy_dust.commands.truths import Examined, examine
 from scrapy_dust.crawl_log import log_dir
@@ -56,7 +57,7 @@ def _learners(methods: str | None, settings: DustSettings, *, near: bool) -> tup
     names = [name.strip() for name in methods.split(",")] if methods is not None else list(LEARNERS)
     for name in names:
         if name not in LEARNERS:
-            raise ValueError(f"there is no method {name!r}. These are: {', '.join(LEARNERS)}.")
+            raise ValueError(no_such("method", name, LEARNERS))
     return tuple(_learner(name, settings, near=near) for name in dict.fromkeys(names))
 
 

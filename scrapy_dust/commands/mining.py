@@ -17,6 +17,7 @@ from scrapy.utils.log import configure_logging
 from scrapy.utils.project import inside_project
 
 from scrapy_dust.commands.progress import Progress
+from scrapy_dust.commands.suggestions import no_such, remedy
 from scrapy_dust.commands.tables import table
 from scrapy_dust.crawl_log import log_dir, log_sources
 from scrapy_dust.crawl_log.reader import checked
@@ -54,10 +55,11 @@ def job_of(project: Settings, logs: Sequence[str], opts: argparse.Namespace) -> 
         project.set("LOG_LEVEL", "WARNING", "cmdline")
     configure_logging(project)
     if opts.spider:
+        spiders = get_spider_loader(project)
         try:
-            get_spider_loader(project).load(opts.spider).update_settings(project)
+            spiders.load(opts.spider).update_settings(project)
         except KeyError:
-            raise ValueError(f"there is no spider {opts.spider!r} in this project.") from None
+            raise ValueError(no_such("spider", opts.spider, spiders.list())) from None
     settings = DustSettings.from_settings(
         project,
         validation_budget=opts.budget,
@@ -99,12 +101,7 @@ class Job:
         """Raises `DustError` where it cannot be done."""
         opts, progress = self.opts, Progress(sys.stderr)
         found = read(self._source(progress), progress)
-        for line in found.named:
-            progress.say(f"not read: {line}")
-        if found.unreadable > len(found.named):
-            progress.say(f"not read: {found.unreadable - len(found.named)} more lines.")
-        if found.passed_over:
-            progress.say(f"passed over: {found.passed_over} lines that show no page, such as POST requests.")
+        self._tell(found, progress)
         # The papers' phases are of pages alone. For rules to live by, redirects are evidence too.
         living = opts.phase == "valid"
         state, keep = _verdicts_path(self.settings).parent if living else None, not opts.dry_run
@@ -128,6 +125,18 @@ class Job:
         _print_result(
             mined, trials, spent.fetches, self.settings, written=not opts.dry_run, as_json=opts.json
         )
+
+    def _tell(self, found: Read, progress: Progress) -> None:
+        """What was not read of the logs."""
+        for line in found.named:
+            progress.say(f"not read: {line}")
+        if found.unreadable > len(found.named):
+            progress.say(f"not read: {found.unreadable - len(found.named)} more lines.")
+        if self.opts.site and not found.visits:
+            meant = remedy(self.opts.site, found.other_hosts)
+            progress.say(f"no page of the host {self.opts.site!r} is in these logs. {meant}".rstrip())
+        if found.passed_over:
+            progress.say(f"passed over: {found.passed_over} lines that show no page, such as POST requests.")
 
     def _report(
         self,

@@ -12,9 +12,9 @@ from pathlib import PurePath
 
 from scrapy.exceptions import UsageError
 
-from scrapy_dust.commands.actions import no_such
 from scrapy_dust.commands.desk import Desk
 from scrapy_dust.commands.output import as_it_is, printable
+from scrapy_dust.commands.suggestions import no_such
 from scrapy_dust.exchange import EXPORTS, Imported, Unsaid, exported, imported
 from scrapy_dust.exchange.travelling import ExchangeError, whole_site
 from scrapy_dust.rule_book import Entry, RuleBook, Status, rule_id
@@ -100,6 +100,9 @@ def give_out(desk: Desk, name: str, sites: Sequence[str]) -> None:
         raise UsageError(no_such("format", name, EXPORTS), print_help=False)
     book = desk.book()
     chosen = sites_of(sites)
+    for site in chosen:
+        if site not in book.sites:
+            print(no_such("rule for the site", site, book.sites), file=sys.stderr)
     wanted = [site for site in book.sites if not chosen or site in chosen]
     in_force = {
         site: [entry for entry in book.entries(site) if entry.status is Status.VALID] for site in wanted

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -51,9 +52,17 @@ def examine(logs: Sequence[str], truth: str | None) -> Examined:
         found = _of_visits(by_site, field)
     if not found:
         raise CrawlLogError(
-            ", ".join(logs), f"no line has {field!r}. Name a field that says what a URL shows."
+            ", ".join(logs),
+            f"no line has {field!r}. {_meant(truth)} Name a field that says what a URL shows.".replace(
+                "  ", " "
+            ),
         )
     return Examined(by_site, found, field, reading.unreadable_count)
+
+
+def _meant(truth: str | None) -> str:
+    near = difflib.get_close_matches(truth or "", [*_SHORT, *_SHORT.values(), *_OF_VISITS], n=1)
+    return f"Did you mean {near[0]!r}?" if near and near[0] != truth else ""
 
 
 def _of_visits(by_site: Mapping[str, Sequence[Visit]], field: str) -> Truth:

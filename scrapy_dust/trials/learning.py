@@ -38,6 +38,8 @@ from scrapy_dust.trials.site_trials import SiteTrials
 
 #: Pages of a site, from which on it has something to say about others.
 _TELLING = 100
+#: Of the hosts that were not asked for.
+_OTHERS_KEPT = 1000
 
 
 class Reporter:
@@ -75,21 +77,29 @@ class Read:
     passed_over: int  #: lines that show no page
     latest: float = 0.0  #: when the newest record was made, in seconds; 0: the logs do not say
     files: Sequence[Path | RemoteFile] = ()
+    other_hosts: tuple[str, ...] = ()  #: some of those that were passed by, where one host was asked for
 
 
 def read(source: Source, reporter: Reporter) -> Read:
     """Raises `CrawlLogError` for what cannot be read at all."""
     by_site: dict[str, list[Visit]] = {}
     reading = read_visits(source.paths, source.format, base_url=source.base_url, log_format=source.log_format)
-    times = _Times()
-    for visit in without_repeats(_of_host(times.of(_reported(reading, reporter)), source.host)):
+    times, hosts = _Times(), _OfHost(source.host)
+    for visit in without_repeats(hosts.of(times.of(_reported(reading, reporter)))):
         site = site_of(visit.url)
         if site is not None:
             by_site.setdefault(site, []).append(visit)
     named = [f"{line.path}, line {line.line}: {line.reason}" for line in reading.unreadable]
     logs = tuple(dict.fromkeys(log_name(file.name) for file in reading.files))
     return Read(
-        by_site, logs, reading.unreadable_count, named, reading.passed_over, times.latest(), reading.files
+        by_site,
+        logs,
+        reading.unreadable_count,
+        named,
+        reading.passed_over,
+        times.latest(),
+        reading.files,
+        tuple(hosts.others),
     )
 
 
@@ -120,16 +130,26 @@ class _Times:
         return (newest if newest.tzinfo is not None else newest.replace(tzinfo=UTC)).timestamp()
 
 
-def _of_host(visits: Iterable[Visit], host: str | None) -> Iterator[Visit]:
-    if host is None:
-        yield from visits
-        return
-    wanted = host.lower()
-    for visit in visits:
-        netloc = visit.url.partition("://")[2].partition("/")[0].partition("?")[0].rpartition("@")[2].lower()
+class _OfHost:
+    """The visits of one host and of those below it; without a *host*, all."""
+
+    def __init__(self, host: str | None) -> None:
+        self._wanted = None if host is None else host.lower()
+        self.others: dict[str, None] = {}  #: hosts that were passed by, the first of them
+
+    def of(self, visits: Iterable[Visit]) -> Iterator[Visit]:
+        for visit in visits:
+            if self._wanted is None or self._is_meant(visit.url):
+                yield visit
+
+    def _is_meant(self, url: str) -> bool:
+        netloc = url.partition("://")[2].partition("/")[0].partition("?")[0].rpartition("@")[2].lower()
         bare = netloc.partition(":")[0] if not netloc.startswith("[") else netloc
-        if wanted in (netloc, bare) or bare.endswith("." + wanted):
-            yield visit
+        if self._wanted in (netloc, bare) or bare.endswith(f".{self._wanted}"):
+            return True
+        if len(self.others) < _OTHERS_KEPT:
+            self.others[netloc] = None
+        return False
 
 
 def mine(

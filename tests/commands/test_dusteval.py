@@ -116,7 +116,7 @@ def test_a_log_without_a_truth_is_judged_by_its_text(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["log.jsonl.gz", "--methods", "keepall,magic"], "there is no method 'magic'. These are: keepall, "),
+        (["log.jsonl.gz", "--methods", "keepall,magic"], "there is no method 'magic'. Use one of keepall, "),
         (["log.jsonl.gz", "--train", "1.5"], "--train must be a number between 0 and 1, got '1.5'."),
         (["log.jsonl.gz", "--seeds", "0"], "--seeds must be an integer of at least 1, got '0'."),
         (["log.jsonl.gz", "--seed", "x"], "--seed must be an integer of at least 0, got 'x'."),

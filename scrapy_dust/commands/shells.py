@@ -1,0 +1,280 @@
+"""Completion scripts: all that the commands declare, in the words of bash, zsh and fish.
+
+None of them starts Scrapy while one types. What completed ``scrapy`` before is asked for its own commands; where
+nothing did, Scrapy's commands are named beside ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from scrapy_dust.commands.offered import Kind, Offered, Option, Value, offered, others, settings
+
+_BASH = r"""# Completion of scrapy-dust for bash. In ~/.bashrc: eval "$(scrapy dustcompletion bash)"
+if ! complete -p scrapy &>/dev/null && declare -F _completion_loader &>/dev/null; then
+    _completion_loader scrapy &>/dev/null
+fi
+if [[ $(complete -p scrapy 2>/dev/null) =~ \ -F\ ([^\ ]+) && ${BASH_REMATCH[1]} != _scrapy_dust ]]; then
+    _scrapy_dust_earlier=${BASH_REMATCH[1]}
+fi
+
+_scrapy_dust() {
+    local IFS=$'\n' word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]-}
+    local at action='' options='' actions='' names='' kind='' taking=''
+    # --option=value comes in three words.
+    if [[ $word == = ]]; then word=; elif [[ $before == = ]]; then before=${COMP_WORDS[COMP_CWORD-2]-}; fi
+    COMPREPLY=()
+    if ((COMP_CWORD == 1)); then
+        if [[ -n ${_scrapy_dust_earlier-} ]]; then
+            "$_scrapy_dust_earlier" "$@"
+            COMPREPLY+=($(compgen -W @OURS@ -- "$word"))
+        else
+            COMPREPLY=($(compgen -W @ALL@ -- "$word"))
+        fi
+        return
+    fi
+    case $command in
+@COMMANDS@
+    *)
+        if [[ -n ${_scrapy_dust_earlier-} ]]; then "$_scrapy_dust_earlier" "$@"; fi
+        return
+        ;;
+    esac
+    for ((at = 2; at < COMP_CWORD; at++)); do
+        if [[ -z $action && ${COMP_WORDS[at]} != -* && ${COMP_WORDS[at]} != = && $'\n'$taking$'\n' != *$'\n'"${COMP_WORDS[at-1]}"$'\n'* ]]; then
+            action=${COMP_WORDS[at]}
+        fi
+    done
+    case "$command $before" in
+@VALUES@
+    esac
+    if [[ -z $kind ]]; then
+        if [[ $word == -* ]]; then
+            kind=name names=$options
+        elif [[ -n $actions && -z $action ]]; then
+            kind=name names=$actions
+        else
+            case "$command $action" in
+@ARGUMENTS@
+            esac
+        fi
+    fi
+    case $kind in
+    name) COMPREPLY=($(compgen -W "$names" -- "$word")) ;;
+    setting)
+        compopt -o nospace 2>/dev/null
+        COMPREPLY=($(compgen -W @SETTINGS@ -- "$word"))
+        ;;
+    file)
+        compopt -o filenames 2>/dev/null
+        COMPREPLY=($(compgen -f -- "$word"))
+        ;;
+    esac
+}
+complete -F _scrapy_dust scrapy
+"""
+
+
+def bash() -> str:
+    commands = offered()
+    arguments = []
+    for one in commands:
+        if not one.actions:
+            arguments.append(f"            {one.name}\\ *) {_bash_value(one.argument)} ;;")
+        arguments += [
+            f'            "{one.name} {action}") {_bash_value(value)} ;;'
+            for action, (_, value) in one.actions.items()
+        ]
+    values = [
+        "    "
+        + "|".join(f'"{one.name} {name}"' for name in option.names)
+        + f") {_bash_value(option.value)} ;;"
+        for one in commands
+        for option in one.options
+        if option.value.kind is not Kind.NOTHING
+    ]
+    parts = {
+        "@OURS@": _lines(one.name for one in commands),
+        "@ALL@": _lines([*(one.name for one in commands), *others()]),
+        "@COMMANDS@": "\n".join(map(_bash_command, commands)),
+        "@VALUES@": "\n".join(values),
+        "@ARGUMENTS@": "\n".join(arguments),
+        "@SETTINGS@": _lines(f"{name}=" for name in settings()),
+    }
+    script = _BASH
+    for place, part in parts.items():
+        script = script.replace(place, part)
+    return script
+
+
+def _bash_command(one: Offered) -> str:
+    names = [name for option in one.options for name in option.names]
+    taking = [
+        name for option in one.options if option.value.kind is not Kind.NOTHING for name in option.names
+    ]
+    return f"    {one.name}) options={_lines(names)} taking={_lines(taking)} actions={_lines(one.actions)} ;;"
+
+
+def _bash_value(value: Value) -> str:
+    return f"kind={value.kind.value}" + (f" names={_lines(value.names)}" if value.names else "")
+
+
+def _lines(names: Iterable[str]) -> str:
+    return "$'" + r"\n".join(names) + "'"
+
+
+_ZSH = r"""#compdef scrapy
+# Completion of scrapy-dust for zsh. In ~/.zshrc, after compinit: eval "$(scrapy dustcompletion zsh)"
+if [[ ${_comps[scrapy]-} != _scrapy_dust ]]; then
+    typeset -g _scrapy_dust_earlier=${_comps[scrapy]-}
+fi
+
+_scrapy_dust() {
+    local -a ours scrapys actions
+    local curcontext=$curcontext state line
+    typeset -A opt_args
+    ours=(@OURS@)
+    scrapys=(@OTHERS@)
+    if (( CURRENT == 2 )); then
+        if [[ -n $_scrapy_dust_earlier ]]; then
+            $_scrapy_dust_earlier "$@"
+        else
+            _describe -t commands 'command of Scrapy' scrapys
+        fi
+        _describe -t dust-commands 'command of scrapy-dust' ours
+        return
+    fi
+    case $words[2] in
+@COMMANDS@
+    *)
+        if [[ -n $_scrapy_dust_earlier ]]; then $_scrapy_dust_earlier "$@"; else _default; fi
+        ;;
+    esac
+}
+
+_scrapy_dust_settings() {
+    compadd -S = @SETTINGS@
+}
+compdef _scrapy_dust scrapy
+"""
+
+
+def zsh() -> str:
+    commands = offered()
+    parts = {
+        "@OURS@": " ".join(_quoted(f"{one.name}:{one.said}") for one in commands),
+        "@OTHERS@": " ".join(others()),
+        "@COMMANDS@": "\n".join(map(_zsh_command, commands)),
+        "@SETTINGS@": " ".join(settings()),
+    }
+    script = _ZSH
+    for place, part in parts.items():
+        script = script.replace(place, part)
+    return script
+
+
+def _zsh_command(one: Offered) -> str:
+    specs = [spec for option in one.options for spec in _zsh_option(option)]
+    rest = (
+        [_quoted("1: :->action"), _quoted("*: :->argument")]
+        if one.actions
+        else [_quoted(f"*: :{_zsh_value(one.argument)}")]
+    )
+    lines = [f"    {one.name})", "        shift words; (( CURRENT-- ))"]
+    lines.append("        _arguments -C -S : " + " \\\n            ".join([*specs, *rest]))
+    if one.actions:
+        told = " ".join(_quoted(f"{action}:{said}") for action, (said, _) in one.actions.items())
+        lines += ["        case $state in", "        action)", f"            actions=({told})"]
+        lines += ["            _describe -t actions action actions", "            ;;", "        argument)"]
+        lines.append("            case $line[1] in")
+        lines += [
+            f"            {action}) {_zsh_action(value)} ;;"
+            for action, (_, value) in one.actions.items()
+            if value.kind in (Kind.FILE, Kind.NAME)
+        ]
+        lines += ["            esac", "            ;;", "        esac"]
+    return "\n".join([*lines, "        ;;"])
+
+
+def _zsh_option(option: Option) -> Iterator[str]:
+    said = option.said.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]").replace(":", "\\:")
+    for name in option.names:
+        if option.value.kind is Kind.NOTHING:
+            yield _quoted(f"{name}[{said}]")
+        else:
+            joined = "=" if name.startswith("--") else "+"
+            yield _quoted(f"{name}{joined}[{said}]: :{_zsh_value(option.value)}")
+
+
+def _zsh_value(value: Value) -> str:
+    match value.kind:
+        case Kind.NAME:
+            return f"({' '.join(value.names)})"
+        case Kind.FILE:
+            return "_files"
+        case Kind.SETTING:
+            return "_scrapy_dust_settings"
+        case _:
+            return " "
+
+
+def _zsh_action(value: Value) -> str:
+    return f"compadd {' '.join(value.names)}" if value.names else "_files"
+
+
+def fish() -> str:
+    """Fish adds to what it knows of a command already."""
+    lines = ["# Completion of scrapy-dust for fish: scrapy dustcompletion fish | source"]
+    for one in offered():
+        lines.append(_fish("__fish_use_subcommand", "-f", "-a", one.name, "-d", _fish_quoted(one.said)))
+        here = f"__fish_seen_subcommand_from {one.name}"
+        lines += [_fish(here, *_fish_option(option)) for option in one.options]
+        for action, (said, value) in one.actions.items():
+            none = f"{here}; and not __fish_seen_subcommand_from {' '.join(one.actions)}"
+            lines.append(_fish(none, "-f", "-a", action, "-d", _fish_quoted(said)))
+            there = f"{here}; and __fish_seen_subcommand_from {action}"
+            lines.append(_fish(there, *_fish_value(value)))
+        if not one.actions:
+            lines.append(_fish(here, *_fish_value(one.argument)))
+    return "\n".join(lines) + "\n"
+
+
+def _fish(condition: str, *words: str) -> str:
+    return " ".join(["complete", "-c", "scrapy", "-n", _fish_quoted(condition), *words])
+
+
+def _fish_option(option: Option) -> Iterator[str]:
+    for name in option.names:
+        yield from ("-l", name[2:]) if name.startswith("--") else ("-s", name[1:])
+    match option.value.kind:
+        case Kind.NAME:
+            yield from ("-x", "-a", _fish_quoted(" ".join(option.value.names)))
+        case Kind.SETTING:
+            yield from ("-x", "-a", _fish_quoted(" ".join(f"{name}=" for name in settings())))
+        case Kind.FILE:
+            yield from ("-r", "-F")
+        case Kind.ANYTHING:
+            yield "-x"
+        case Kind.NOTHING:
+            yield "-f"
+    yield from ("-d", _fish_quoted(option.said))
+
+
+def _fish_value(value: Value) -> Iterator[str]:
+    if value.kind is Kind.FILE:
+        yield "-F"
+    else:
+        yield "-f"
+        if value.names:
+            yield from ("-a", _fish_quoted(" ".join(value.names)))
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "'\\''") + "'"
+
+
+def _fish_quoted(text: str) -> str:
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+SCRIPTS = {"bash": bash, "zsh": zsh, "fish": fish}

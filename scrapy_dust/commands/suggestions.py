@@ -1,0 +1,52 @@
+"""What a user may have meant: the sentence for a name that is none of those known.
+
+Only the standard library is imported here: every ``scrapy`` command imports this module.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+#: More names than these are not listed, only the nearest.
+_LISTED = 20
+
+
+def no_such(kind: str, name: str, known: Collection[str]) -> str:
+    """The sentence for a *name* that is none of those *known*."""
+    return f"there is no {kind} {name!r}. {remedy(name, known)}".rstrip()
+
+
+def remedy(name: str, known: Collection[str]) -> str:
+    """What to do about it; empty where nothing is known, or too much."""
+    near = difflib.get_close_matches(name, known, n=1)
+    if near:
+        return f"Did you mean {near[0]!r}?"
+    return f"Use one of {', '.join(known)}." if 0 < len(known) <= _LISTED else ""
+
+
+def one_of(kind: str, known: Sequence[str]) -> dict[str, Any]:
+    """For `argparse`'s ``add_argument``: its choices, with a suggestion for a name that is none of them."""
+    return {"choices": known, "type": _checked(kind, known), "metavar": f"{{{','.join(known)}}}"}
+
+
+def _checked(kind: str, known: Sequence[str]) -> Callable[[str], str]:
+    def check(name: str) -> str:
+        if name not in known:
+            raise argparse.ArgumentTypeError(no_such(kind, name, known))
+        return name
+
+    return check
+
+
+def unrecognized(args: Sequence[str], parser: argparse.ArgumentParser) -> str | None:
+    """The sentence for options among *args* that *parser*, Scrapy's, did not know and passed on; None where all is well."""
+    unknown = [arg for arg in args if arg.startswith("-") and arg != "-"]
+    if not unknown:
+        return None
+    known = [name for action in parser._actions for name in action.option_strings if name.startswith("--")]
+    said = f"unrecognized arguments: {' '.join(unknown)}."
+    near = difflib.get_close_matches(unknown[0].partition("=")[0], known, n=1)
+    return f"{said} Did you mean {near[0]}?" if near else f"{said} --help lists them all."
