@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import http.client
 import random
 import shutil
 import subprocess
@@ -17,6 +16,7 @@ from scrapy_dust.exchange import exported
 from scrapy_dust.rule_book import Entry
 from scrapy_dust.sites import site_of
 from tests.crawl.site import free_port
+from tests.e2e.asking import answer, followed
 
 APACHE = shutil.which("apache2") or "/usr/sbin/apache2"
 MODULES = Path("/usr/lib/apache2/modules")
@@ -75,24 +75,10 @@ def apache(tmp_path):
 
 def _answers(port):
     try:
-        return bool(target(port, "/"))
+        answer(port, "/")
     except OSError:
         return False
-
-
-def target(port, path):
-    """Where one request is sent, or the path itself where it is not."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
-    try:
-        connection.request("GET", path)
-        answer = connection.getresponse()
-        answer.read()
-        if answer.status == 301:
-            return answer.headers["Location"].removeprefix(f"http://127.0.0.1:{port}")
-        assert answer.status in (403, 404)
-        return path
-    finally:
-        connection.close()
+    return True
 
 
 def paths():
@@ -111,10 +97,7 @@ def test_each_url_is_redirected_to_its_key_and_a_key_is_not(apache):
     redirected = 0
     for path in paths():
         key = canonize(f"http://{site}{path}").removeprefix(f"http://{site}")
-        form, hops = path, 0
-        while (there := target(apache, form)) != form:
-            form, hops = there, hops + 1
-            assert hops < 4
+        form, hops = followed(apache, path)
         assert form == key
         redirected += hops > 0
     assert redirected > 80
