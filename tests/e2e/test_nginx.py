@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import time
 from pathlib import Path
+from typing import Self
 
 import pytest
 
@@ -84,7 +85,7 @@ class Nginx:
             text=True,
         )
 
-    def __enter__(self) -> Nginx:
+    def __enter__(self) -> Self:
         for _ in range(100):
             try:
                 answer(self.port, "/")
