@@ -95,7 +95,7 @@ def test_rules_can_be_found_sorted_and_looked_at(open_page):
     assert page.locator("#detail del").inner_text() == "only here:\nsid=1&"
     assert page.locator("#detail .texts p:not(.eyebrow)").all_inner_texts() == [
         "One page of words",
-        "One page of only here:\nother words",
+        "One page of \nonly here:\nother words",
     ]
     assert "4 of 4 min-hashes" in page.locator("#detail").inner_text()
     assert "30 URLs merged, at most 1 of them wrongly (95 %)" in page.locator("#detail").inner_text()
