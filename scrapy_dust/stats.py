@@ -58,6 +58,13 @@ class Stat(StrEnum):
         "Rules that suppressed nothing for a while, after one canary had shown another page.",
     )
     SUSPENDED = "dust/suspended", "Rules that turned out to be false in this crawl, and were given up."
+    STALE_SITES = (
+        "dust/stale_sites",
+        (
+            "Sites that behaved as if their rules had gone stale: rules that should have changed many URLs changed none, "
+            "or many URLs have parameters that no log has shown. The log says which."
+        ),
+    )
     RETURNED = (
         "dust/returned",
         "URLs that rules had suppressed and that were offered to the spider again; they no longer count as filtered.",

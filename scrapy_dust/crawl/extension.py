@@ -11,6 +11,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy_dust.crawl.metrics import MetricsFile
 from scrapy_dust.crawl.requeued import Requeued
 from scrapy_dust.crawl.rules import rules_of
+from scrapy_dust.crawl.staleness import Staleness
 from scrapy_dust.crawl.summary import summary
 from scrapy_dust.stats import Stat
 
@@ -34,6 +35,7 @@ class DustExtension:
         self._requeued = Requeued(crawler, self._rules)
         path = self._rules.settings.metrics_file
         self._metrics = None if path is None else MetricsFile(path, crawler)
+        self._staleness = Staleness(crawler, self._rules) if self._rules.sites else None
         self._reason: str | None = None  #: why the spider was closed
         crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
@@ -53,6 +55,8 @@ class DustExtension:
         self._reason = reason
         said = summary(self._rules, spider.name, self._crawler.stats.get_stats())
         logger.info("%s", said, extra={"spider": spider})
+        if self._staleness is not None:
+            self._staleness.warn()
         if self._metrics is not None:
             self._metrics.stop()
 

@@ -18,15 +18,18 @@ from scrapy_dust.crawl_log.reader import read_visits
 from scrapy_dust.crawl_log.stores import RemoteFile
 from scrapy_dust.dust.campaign import Campaign, Decision
 from scrapy_dust.dust.candidates import Candidate
+from scrapy_dust.dust.canonization import Canonizer
 from scrapy_dust.dust.evidence import LogEvidence
 from scrapy_dust.dust.pages import Visit, without_repeats
 from scrapy_dust.dust.rules import Rule
+from scrapy_dust.dust.staleness import Profile, profile_of
 from scrapy_dust.dust.templates import template_hashes
 from scrapy_dust.dust.validation import Verdict
 from scrapy_dust.engines.local import Mined, mine_site, trial_params
 from scrapy_dust.errors import DustError, RuleBookError
+from scrapy_dust.rule_book import profiles
 from scrapy_dust.rule_book.book import RuleBook, update
-from scrapy_dust.rule_book.entries import Entry, Evidence, Status
+from scrapy_dust.rule_book.entries import Entry, Evidence, Status, rule_id
 from scrapy_dust.rule_book.files import in_project
 from scrapy_dust.rule_book.priors import known, remember
 from scrapy_dust.rule_book.verdicts import Settled, Verdicts
@@ -38,6 +41,8 @@ from scrapy_dust.trials.site_trials import SiteTrials
 
 #: Pages of a site, from which on it has something to say about others.
 _TELLING = 100
+#: URLs by which a site is known again.
+_PROFILED = 20_000
 #: Of the hosts that were not asked for.
 _OTHERS_KEPT = 1000
 
@@ -291,7 +296,19 @@ def conclude(
         rest = site.rest(known, verdicts) if site.rest is not None and site.is_settled else None
         verdicts = verdicts.with_rest(site.site, rest)
     verdicts.save(verdicts_path)
+    profiles.remember(verdicts_path.parent, dict(_profiles(trials, known, settings)))
     return book
+
+
+def _profiles(
+    trials: Iterable[SiteTrials], book: RuleBook, settings: DustSettings
+) -> Iterator[tuple[str, Profile]]:
+    """What the sites look like to which rules belong."""
+    rules = book.rules_by_site()
+    canonizer = Canonizer(rules, site_of, settings.passes)
+    for site in trials:
+        if rules.get(site.site):
+            yield site.site, profile_of(site.urls[:_PROFILED], canonizer, partial(rule_id, site.site))
 
 
 def with_decisions(book: RuleBook, trials: Iterable[SiteTrials], logs: Sequence[str], today: str) -> RuleBook:

@@ -12,7 +12,7 @@ what an uninterrupted one does.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from scrapy_dust.crawl_log.hiding import is_hidden
@@ -98,6 +98,11 @@ class SiteTrials:
     @property
     def site(self) -> str:
         return self.campaign.site
+
+    @property
+    def urls(self) -> Sequence[str]:
+        """Those of the log that showed a page, in no order."""
+        return self._evidence.urls
 
     @property
     def finished(self) -> bool:

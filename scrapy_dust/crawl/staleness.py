@@ -1,0 +1,70 @@
+"""A line at the end of a crawl where a site behaves as if its rules had gone stale: see `dust.staleness`."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+import xxhash
+from scrapy import signals
+
+from scrapy_dust.crawl.requests import follows_rules
+from scrapy_dust.crawl_log import log_dir
+from scrapy_dust.dust.outcomes import Outcome
+from scrapy_dust.dust.staleness import Encounter, untestable
+from scrapy_dust.rule_book.entries import rule_id
+from scrapy_dust.rule_book.profiles import known
+from scrapy_dust.stats import Stat
+
+if TYPE_CHECKING:
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+
+    from scrapy_dust.crawl.rules import CrawlRules
+
+logger = logging.getLogger(__name__)
+
+#: URLs of a site that are looked at, and of all sites: what they say by then, they say.
+_OF_A_SITE, _OF_ALL = 5000, 200_000
+
+
+class Staleness:
+    """Of one crawl that has rules."""
+
+    def __init__(self, crawler: Crawler, rules: CrawlRules) -> None:
+        self._crawler, self._rules = crawler, rules
+        profiles = known(log_dir(rules.settings.dir).parent)
+        self._met = {site: Encounter(profiles[site]) for site in rules.sites if site in profiles}
+        self._seen: set[int] = set()  #: hashes of URLs
+        if self._met:
+            crawler.signals.connect(self._request_scheduled, signal=signals.request_scheduled)
+
+    def _request_scheduled(self, request: Request, spider: Spider) -> None:
+        # Sent for requests that the dupefilter then drops, too: those are what rules are for.
+        met = self._met.get(self._rules.site_of(request.url) or "")
+        if met is None or met.urls >= _OF_A_SITE or len(self._seen) >= _OF_ALL or not follows_rules(request):
+            return
+        seen = xxhash.xxh3_64_intdigest(request.url.encode("utf-8", "surrogatepass"))
+        if seen not in self._seen:
+            self._seen.add(seen)
+            met.take(request.url, {identity for identity, _ in self._rules.explain(request.url)})
+
+    def warn(self) -> None:
+        """At the end of the crawl: a sentence for each site, and one for what canaries could not say."""
+        stale = 0
+        for site, met in self._met.items():
+            in_force = [rule_id(site, rule) for rule in self._rules.canonizer.rules(site)]
+            signs = met.signs(in_force)
+            stale += bool(signs)
+            if signs:
+                self._say(f"{site} behaves as if its rules had gone stale: {'; '.join(signs)}.")
+        self._crawler.stats.set_value(Stat.STALE_SITES.value, stale)
+        stats = self._crawler.stats
+        unsaid = untestable({str(one): stats.get_value(f"{Stat.CANARIES}/{one}", 0) for one in Outcome})
+        if unsaid:
+            self._say(f"{unsaid[0].upper()}{unsaid[1:]}: rules that cannot be tested may be stale.")
+
+    def _say(self, sentence: str) -> None:
+        logger.warning(
+            "%s `scrapy dustmine` looks at them anew.", sentence, extra={"spider": self._crawler.spider}
+        )

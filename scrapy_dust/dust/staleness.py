@@ -1,0 +1,111 @@
+"""Whether a site still looks like the one that its rules were learned from, told by its URLs alone.
+
+Canaries tell of a rule that has become false. They say nothing where a site has been built anew, so that no URL needs
+the rules any more, or its URLs have parameters that no log has shown: then rules are not false, but out of date.
+What a log showed is a `Profile`; what a crawl meets is compared with it at the end. A crawl of another part of the site
+is no other site, so only what is far from chance counts, and all that follows from it is a sentence.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from scrapy_dust.dust.canonization import Canonizer
+from scrapy_dust.dust.rules import Rule, parameters
+
+#: More names of parameters than these are no sign of anything: the site makes them up.
+MOST_NAMES = 200
+#: Fewer URLs than these say nothing of a site.
+_LEAST_URLS = 200
+#: A rule that should have changed so many URLs, and has changed none, is no longer needed.
+_EXPECTED = 20
+#: Of the rules of which that was to be expected, so many must be unused.
+_UNUSED_SHARE = 0.5
+#: A site whose URLs have new parameters to this share has changed its ways.
+_STRANGE_SHARE = 0.2
+#: Names that are told.
+_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """The URLs of one site in a log."""
+
+    urls: int
+    names: frozenset[str]  #: of their parameters; none where there were too many
+    uses: Mapping[str, int]  #: ids of the rules in force → how many of the URLs each changed
+    has_names: bool = True  #: False: there were too many
+
+
+def profile_of(urls: Iterable[str], canonizer: Canonizer, id_of: Callable[[Rule], str]) -> Profile:
+    """One walk over *urls*, each of which is canonized."""
+    count = 0
+    names: set[str] = set()
+    uses: Counter[str] = Counter()
+    for count, url in enumerate(urls, start=1):  # noqa: B007  Told afterwards.
+        if len(names) <= MOST_NAMES:
+            names.update(names_in(url))
+        uses.update({id_of(step.rule) for step in canonizer.explain(url)})
+    has_names = len(names) <= MOST_NAMES
+    return Profile(count, frozenset(names if has_names else ()), dict(uses), has_names)
+
+
+def names_in(url: str) -> set[str]:
+    return {parameter.name for parameter in parameters(url)}
+
+
+@dataclass(slots=True)
+class Encounter:
+    """What a crawl meets of a site, beside its *profile*."""
+
+    profile: Profile
+    urls: int = 0
+    uses: Counter[str] = field(default_factory=Counter)
+    strange: int = 0  #: URLs with a parameter that no log had
+    names: Counter[str] = field(default_factory=Counter)  #: of these
+
+    def take(self, url: str, used: Iterable[str]) -> None:
+        """One URL more, that the rules with the ids *used* change. The same must not be given twice."""
+        self.urls += 1
+        self.uses.update(used)
+        new = names_in(url) - self.profile.names if self.profile.has_names else set()
+        self.strange += bool(new)
+        if len(self.names) < MOST_NAMES:
+            self.names.update(new)
+
+    def signs(self, in_force: Iterable[str]) -> list[str]:
+        """What speaks for another site, as clauses of a sentence; *in_force*: ids of its rules."""
+        if min(self.urls, self.profile.urls) < _LEAST_URLS:
+            return []
+        return [*self._unused(in_force), *self._strangers()]
+
+    def _unused(self, in_force: Iterable[str]) -> Iterable[str]:
+        share = self.urls / self.profile.urls
+        expected = [one for one in in_force if self.profile.uses.get(one, 0) * share >= _EXPECTED]
+        unused = [one for one in expected if not self.uses[one]]
+        if unused and len(unused) >= _UNUSED_SHARE * len(expected):
+            yield (
+                f"{len(unused)} of {len(expected)} rules that should have changed {_EXPECTED} URLs or more "
+                f"changed none ({_told(unused)})"
+            )
+
+    def _strangers(self) -> Iterable[str]:
+        if self.strange >= _STRANGE_SHARE * self.urls:
+            new = [name for name, _ in self.names.most_common()]
+            yield f"{self.strange / self.urls:.0%} of its URLs have parameters that no log has shown ({_told(new)})"
+
+
+def _told(names: list[str]) -> str:
+    more = f", and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
+
+
+def untestable(outcomes: Mapping[str, int]) -> str | None:
+    """What canaries say where most of them could not be compared. *outcomes*: how many, by outcome."""
+    sent = sum(outcomes.values())
+    showed = outcomes.get("same", 0) + outcomes.get("different", 0)
+    if sent < _EXPECTED or 2 * showed >= sent:
+        return None
+    return f"{sent - showed} of {sent} URLs fetched to test rules could not be compared"
