@@ -5,10 +5,9 @@ they share, but for envelopes of overflowing buckets and those whose two pages a
 |(E(α) ∩ E(β)) \\ (O ∪ D)| in the paper's terms (WWW'07 §5.1, figure 1). One run gives the supports under
 both bucket limits, T_low and T_high: a bucket that the lower limit admits, the higher admits too.
 
-Most pairs of substrings have too little support. So instances are counted first by a hash of their pair, in a
-table of fixed size (`counting`), whether their pages are similar or not; and only those of pairs whose count can
-suffice are made, judged, sorted and compared by their tokens. Where a site's buckets have more members than `HELD`,
-they are not kept until all are counted, but made a second time.
+Most pairs of substrings have too little support. So first only bare instances are made, those whose substrings neither
+begin nor end alike (`envelopes`), and of those with support, as long as there is any, the others that grow from them
+(`growth`). A few more come of URLs that are longer than S (`overlong`), and are counted by their hashes.
 
 What crosses from the arrays to Python objects is only the rules that reached the least support.
 """
@@ -19,13 +18,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from scrapy_dust.dust.counting import Counts
-from scrapy_dust.dust.envelopes import Buckets, buckets
+from scrapy_dust.dust.envelopes import Layer, bare_instances, counted, layers
+from scrapy_dust.dust.growth import Growth, staircases
+from scrapy_dust.dust.instances import Bools, Instances, rules_of, together
+from scrapy_dust.dust.overlong import bare_of, instances_beside_overlong
 from scrapy_dust.dust.pages import Page
 from scrapy_dust.dust.rules import LikelyRule, SubstringRule, anchored
-from scrapy_dust.dust.sharing import Array, Numbers
+from scrapy_dust.dust.sharing import Array, Suffixes
 from scrapy_dust.dust.sketches import Likeness, Similar, likeness_of
 from scrapy_dust.dust.sorting import edges_of, sorted_with_order
 from scrapy_dust.dust.substrings import Hashes, SubstringHashes
@@ -42,29 +42,8 @@ class DetectionParams:
     sketch_matches: int = 4  #: k of 4
 
 
-#: Members of buckets that are kept until all are counted, at some 6 bytes each.
-HELD = 80_000_000
-
-#: Instances sorted at a time.
-_SORTED = 4_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Instances:
-    """The instance table IT: pairs of URLs with one envelope, whose pages may be similar."""
-
-    a: Numbers  #: URL number
-    b: Numbers  #: URL number
-    prefix: Numbers  #: tokens of the envelope before the substrings
-    suffix: Numbers  #: and after them
-    low: npt.NDArray[np.bool_]  #: whether T_low admits the bucket
-    key: Hashes  #: of the two substrings, whichever comes first
-
-    def __len__(self) -> int:
-        return len(self.a)
-
-    def at(self, chosen: npt.NDArray[np.bool_] | Array) -> Instances:
-        return Instances(*(getattr(self, name)[chosen] for name in self.__slots__))
+#: Places of URLs in layers that are kept until rules grow, at 6 bytes each; with more, layers are made again.
+HELD = 100_000_000
 
 
 def detect_likely_rules(
@@ -73,156 +52,133 @@ def detect_likely_rules(
     """The rules with a support of at least MS under T_low, by descending support, then α, then β.
 
     *hash_mask* weakens the substring hashes, so that a test can see collisions being resolved. *held* is the
-    number of members of buckets that are kept before it is known which are needed.
+    number of places in layers that are kept.
     """
     tokens = tokens_of(page.url for page in pages)
     likeness = likeness_of(pages, params.similar, params.sketch_matches)
-    hashes = SubstringHashes(tokens, hash_mask)
-    parts = [part for part in _frequent(tokens, hashes, likeness, params, held) if len(part)]
-    rules = _count_support(parts, tokens, hashes, params.min_support)
+    rules = _Detection(tokens, likeness, params, hash_mask, held).rules()
     return sorted(rules, key=lambda likely: (-likely.support, *anchored(likely.rule)))
 
 
-def _frequent(
-    tokens: Tokens, hashes: SubstringHashes, likeness: Likeness, params: DetectionParams, most_held: int
-) -> Iterator[Instances]:
-    """The instances of all pairs of substrings that may have the least support, and of hardly any others."""
-    held: list[Buckets] = []
-    members = 0
-    counts = Counts(len(tokens))
-    for some in buckets(tokens, params.max_substring, params.bucket_high):
-        if some.urls.shape[1] <= params.bucket_low:
-            counts.add(_pair_keys(hashes.of(some)).ravel())
-        members += some.urls.size
-        if members <= most_held:
-            held.append(some)
-        else:
-            held.clear()
-    enough = counts.at_least(params.min_support)
-    again: Iterable[Buckets] = (
-        held if members <= most_held else buckets(tokens, params.max_substring, params.bucket_high)
-    )
-    for some in again:
-        of_members = hashes.of(some)
-        keys = _pair_keys(of_members)
-        yield _pairs_within(some, of_members, keys, enough.of(keys), likeness, params.bucket_low)
+class _Detection:
+    def __init__(
+        self, tokens: Tokens, likeness: Likeness, params: DetectionParams, hash_mask: int, held: int
+    ) -> None:
+        self._tokens, self._likeness, self._params = tokens, likeness, params
+        self._hashes = SubstringHashes(tokens, hash_mask)
+        self._suffixes = Suffixes(tokens)
+        self._limits = params.bucket_low, params.bucket_high
+        self._room, self._held = held, list[Layer]()
+
+    def rules(self) -> Iterator[LikelyRule]:
+        bare, beside = self._instances()
+        bare, rule, is_open = self._supported(bare, beside)
+        stairs = staircases(bare, self._layers(), len(self._tokens), self._limits)
+        self._held.clear()
+        growth = Growth(bare, stairs, self._tokens, self._params.max_substring, self._params.min_support)
+        several = [beside]
+        for found in growth.rules(rule, is_open):
+            sizes = np.diff(found.edges)
+            several.append(found.instances.at(np.repeat(found.open, sizes)))
+            closed = np.flatnonzero(~found.open)
+            rules = rules_of(found.instances.at(found.edges[closed]), self._tokens)
+            yield from _likely(rules, found.support[closed], sizes[closed])
+        yield from self._of_several(together(several))
+
+    def _instances(self) -> tuple[Instances, Instances]:
+        """The bare ones, and those that are no matter of growth."""
+        params, bare, beside = self._params, list[Instances](), list[Instances]()
+        for layer in self._layers():
+            bare += bare_instances(layer, self._tokens, params.max_substring, *self._limits)
+            beside += instances_beside_overlong(
+                layer, self._tokens, self._suffixes, params.max_substring, self._limits
+            )
+        return self._similar(together(bare)), self._similar(together(beside))
+
+    def _layers(self) -> Iterator[Layer]:
+        if self._held:
+            yield from self._held
+            return
+        room = self._room
+        for layer in layers(self._tokens, self._suffixes):
+            room -= len(layer.urls)
+            if room >= 0:
+                self._held.append(layer)
+            else:
+                self._held.clear()
+            yield layer
+
+    def _similar(self, instances: Instances) -> Instances:
+        """Figure 1, line 15: those that LikelySimilar lets pass."""
+        return instances.at(np.flatnonzero(self._likeness.likely(instances.a, instances.b)))
+
+    def _keys(self, instances: Instances, prefix: Array, suffix: Array) -> Hashes:
+        """Equal for equal pairs of substrings, whichever comes first."""
+        return self._hashes.of(instances.a, prefix, suffix) + self._hashes.of(instances.b, prefix, suffix)
+
+    def _supported(self, bare: Instances, beside: Instances) -> tuple[Instances, Array, Bools]:
+        """Bare instances by their rules, where these have enough support or *beside* has some that grow from them.
+
+        With the number of each one's rule, and of each rule, whether *beside* has some.
+        """
+        keys = self._keys(bare, bare.prefix, bare.suffix)
+        beside_keys = np.unique(self._keys(beside, *bare_of(beside, self._tokens)))
+        instances, rule = self._by_rule(bare, keys, beside_keys)
+        edges = edges_of(rule)
+        if not len(rule):
+            return instances, rule, np.zeros(0, dtype=np.bool_)
+        first = instances.at(edges[:-1])
+        is_open = np.isin(self._keys(first, first.prefix, first.suffix), beside_keys)
+        return instances, rule, is_open
+
+    def _by_rule(self, instances: Instances, keys: Hashes, always: Hashes) -> tuple[Instances, Array]:
+        """*instances* sorted by their rules, with the numbers of these; only those whose keys have enough
+        support, or are among *always*.
+        """
+        if not len(instances):
+            return instances, np.zeros(0, dtype=np.int64)
+        # As many bits of the hash as go beside the row's number: what has the same is compared by its tokens anyway.
+        bits = np.uint64(len(keys).bit_length() + 1)
+        key, order = sorted_with_order((keys >> bits).astype(np.int64))
+        instances, keys, edges = instances.at(order), keys[order], edges_of(key)
+        enough = np.add.reduceat(instances.low, edges[:-1], dtype=np.int64) >= self._params.min_support
+        if len(always):
+            enough |= np.logical_or.reduceat(np.isin(keys, always), edges[:-1])
+        sizes = np.diff(edges)[enough]
+        instances = instances.at(np.repeat(enough, np.diff(edges)))
+        return self._told_apart(instances, np.concatenate(([0], np.cumsum(sizes))))
+
+    def _told_apart(self, instances: Instances, edges: Array) -> tuple[Instances, Array]:
+        """A hash only suggests that the substrings of a group are the same; the tokens say so."""
+        rule = np.repeat(np.arange(len(edges) - 1), np.diff(edges))
+        if not len(rule):
+            return instances, rule
+        same = self._hashes.same_as_first(instances.a, instances.b, instances.prefix, instances.suffix, edges)
+        together = np.logical_and.reduceat(same, edges[:-1])
+        number = len(edges) - 1
+        for group in np.flatnonzero(~together).tolist():
+            rows = np.arange(edges[group], edges[group + 1])
+            numbers: dict[SubstringRule, int] = {}
+            for row, one in zip(rows, rules_of(instances.at(rows), self._tokens), strict=True):
+                rule[row] = numbers.setdefault(one, number + len(numbers))
+            number += len(numbers)
+        rule, order = sorted_with_order(rule)
+        return instances.at(order), counted(rule)
+
+    def _of_several(self, instances: Instances) -> Iterator[LikelyRule]:
+        """Figure 1, lines 17–22: group the instances by their two substrings and count."""
+        keys = self._keys(instances, instances.prefix, instances.suffix)
+        instances, rule = self._by_rule(instances, keys, keys[:0])
+        edges = edges_of(rule)
+        if not len(rule):
+            return
+        support = np.add.reduceat(instances.low, edges[:-1], dtype=np.int64)
+        wide = np.add.reduceat(instances.wide, edges[:-1], dtype=np.int64)
+        enough = np.flatnonzero(support >= self._params.min_support)
+        rules = rules_of(instances.at(edges[enough]), self._tokens)
+        yield from _likely(rules, support[enough], wide[enough])
 
 
-def _pair_keys(of_members: Hashes) -> Hashes:
-    """Of the pairs within each bucket, buckets × pairs: equal for equal pairs, whichever comes first."""
-    if of_members.shape[1] == 2:
-        return of_members[:, :1] + of_members[:, 1:]
-    left, right = np.triu_indices(of_members.shape[1], 1)
-    return of_members[:, left] + of_members[:, right]
-
-
-def _pairs_within(
-    some: Buckets,
-    of_members: Hashes,
-    keys: Hashes,
-    wanted: npt.NDArray[np.bool_],
-    likeness: Likeness,
-    low: int,
-) -> Instances:
-    """Figure 1, lines 14–16: each wanted pair of distinct tuples of a bucket that LikelySimilar lets pass."""
-    size = some.urls.shape[1]
-    left, right = np.triu_indices(size, 1)
-    row, pair = np.nonzero(wanted)
-    a, b = some.urls[row, left[pair]], some.urls[row, right[pair]]
-    # The greater hash first, so that the two are nearly always in the same order wherever they come together.
-    swap = of_members[row, right[pair]] > of_members[row, left[pair]]
-    a, b = np.where(swap, b, a), np.where(swap, a, b)
-    likely = np.flatnonzero(likeness.likely(a, b))
-    row = row[likely]
-    return Instances(
-        a=a[likely],
-        b=b[likely],
-        prefix=np.full(len(row), some.prefix, dtype=np.int32),
-        suffix=some.suffix[row],
-        low=np.full(len(row), size <= low),
-        key=keys[row, pair[likely]],
-    )
-
-
-def _count_support(
-    parts: list[Instances], tokens: Tokens, hashes: SubstringHashes, least: int
-) -> Iterator[LikelyRule]:
-    """Figure 1, lines 17–22: group the instances by their two substrings and count."""
-    if not parts:
-        return
-    shift = np.uint64(64 - (sum(map(len, parts)) // _SORTED).bit_length())
-    if shift == 64:
-        yield from _count_some(_concatenate(parts), tokens, hashes, least)
-        return
-    for number in range(1 << (64 - int(shift))):
-        some = [part.at((part.key >> shift) == number) for part in parts]
-        yield from _count_some(_concatenate(some), tokens, hashes, least)
-
-
-def _concatenate(parts: Sequence[Instances]) -> Instances:
-    return Instances(
-        *(np.concatenate([getattr(part, name) for part in parts]) for name in Instances.__slots__)
-    )
-
-
-def _count_some(
-    instances: Instances, tokens: Tokens, hashes: SubstringHashes, least: int
-) -> Iterator[LikelyRule]:
-    if not len(instances):
-        return
-    # As many bits of the hash as go beside the row's number: what has the same is compared by its tokens anyway.
-    bits = np.uint64(len(instances).bit_length() + 1)
-    key, order = sorted_with_order((instances.key >> bits).astype(np.int64))
-    instances, edges = instances.at(order), edges_of(key)
-    support = np.add.reduceat(instances.low, edges[:-1], dtype=np.int64)
-    # A hash only suggests that the substrings of a group are the same; the tokens say so.
-    enough = support >= least
-    instances = instances.at(np.repeat(enough, np.diff(edges)))
-    edges, support = np.concatenate(([0], np.cumsum(np.diff(edges)[enough]))), support[enough]
-    if not len(support):
-        return
-    same = hashes.same_as_first(instances.a, instances.b, instances.prefix, instances.suffix, edges)
-    together = np.logical_and.reduceat(same, edges[:-1])
-    wide = np.diff(edges)
-    rules = _rules_of(instances.at(edges[:-1][together]), tokens)
-    for rule, of_rule, of_wide in zip(
-        rules, support[together].tolist(), wide[together].tolist(), strict=True
-    ):
+def _likely(rules: Iterable[SubstringRule], support: Array, wide: Array) -> Iterator[LikelyRule]:
+    for rule, of_rule, of_wide in zip(rules, support.tolist(), wide.tolist(), strict=True):
         yield LikelyRule(rule=rule, support=of_rule, wide_support=of_wide)
-    for group in np.flatnonzero(~together).tolist():
-        yield from _told_apart(instances.at(np.arange(edges[group], edges[group + 1])), tokens, least)
-
-
-def _told_apart(instances: Instances, tokens: Tokens, least: int) -> Iterator[LikelyRule]:
-    """Of instances with one hash and several pairs of substrings."""
-    members: dict[SubstringRule, list[int]] = {}
-    for row, rule in enumerate(_rules_of(instances, tokens)):
-        members.setdefault(rule, []).append(row)
-    for rule, rows in members.items():
-        support = int(instances.low[rows].sum())
-        if support >= least:
-            yield LikelyRule(rule=rule, support=support, wide_support=len(rows))
-
-
-def _rules_of(instances: Instances, tokens: Tokens) -> Iterator[SubstringRule]:
-    """The two substrings of each instance, as `shrinking` would have them."""
-    sides = [
-        _texts(tokens, tokens.offsets[url] + instances.prefix, tokens.offsets[1:][url] - instances.suffix)
-        for url in (instances.a, instances.b)
-    ]
-    anchors = (instances.prefix == 0).tolist(), (instances.suffix == 0).tolist()
-    for one, other, start, end in zip(*sides, *anchors, strict=True):
-        (_, alpha), (_, beta) = (one, other) if one > other else (other, one)
-        yield SubstringRule(alpha, beta, start, end)
-
-
-def _texts(tokens: Tokens, begin: Array, end: Array) -> list[tuple[int, str]]:
-    """What is between *begin* and *end*, each with the number of its tokens."""
-    counts = end - begin
-    ends = np.cumsum(counts)
-    places = np.repeat(begin - (ends - counts), counts) + np.arange(int(counts.sum()))
-    texts = [tokens.vocabulary[number] for number in tokens.ids[places].tolist()]
-    return [
-        (count, "".join(texts[last - count : last]))
-        for count, last in zip(counts.tolist(), ends.tolist(), strict=True)
-    ]

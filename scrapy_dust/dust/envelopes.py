@@ -1,72 +1,62 @@
-"""Buckets: the substrings that share an envelope.
+"""Envelopes that substrings share, and the instances among them that say the least.
 
-The envelope of a substring is what stands before and after it in its URL (paper §4). The paper writes a
-table of all substrings with their envelopes and sorts it. Nothing of the kind is stored here:
+The envelope of a substring is what stands before and after it in its URL (paper §4); the substrings with one envelope
+are its bucket. The paper writes a table of all substrings with their envelopes and sorts it. No such table is made:
 
 - A prefix that no other URL has cannot be in a bucket of two. Sharing is monotone: where a prefix is shared, so are
-  all shorter ones. So prefixes are gone through by their length, as long as they are shared.
+  all shorter ones. So prefixes are gone through by their length, as long as they are shared: each length is a layer.
 - What URLs with one prefix have after it is sorted from the end. Then a bucket is a run of neighbours that have so
-  many of their last tokens in common, and their neighbours on both sides have not. The longer the suffix, the
-  fewer they are: one run is a bucket for all suffixes longer than what it has in common with its neighbours, up to
-  what is common to all in it. No envelope is looked at that makes no bucket: most stand alone, or overflow.
-- That holds where no substring is longer than S. Where one is, all envelopes are made and sorted.
+  many of their last tokens in common, and their neighbours on both sides have not.
+- An instance is bare when its two substrings neither begin nor end alike. All others are bare ones with some of the
+  envelope added to both substrings (`growth`), so only the bare ones are looked for here.
 
-No text is made or compared, and work is done in portions: of each token, one number is kept.
+A run is a bucket where none of its substrings is longer than S; of the others, `overlong` has what differs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from scrapy_dust.dust.instances import Instances
 from scrapy_dust.dust.sharing import Array, Numbers, Suffixes, shared_prefixes
 from scrapy_dust.dust.sorting import edges_of, sorted_with_order
 from scrapy_dust.dust.tokens import Tokens
 
-#: URLs looked at together, and envelopes made together; more only where one prefix alone has more. What is made of
-#: so many stays in the processor's cache.
-URLS, ENVELOPES = 50_000, 500_000
+#: URLs sorted together, more only where one prefix alone has more: so many stay in the processor's cache.
+URLS = 50_000
 
 
 @dataclass(frozen=True, slots=True)
-class Buckets:
-    """Some buckets of one size. Row *b* is a bucket; its members share prefix and suffix."""
+class Layer:
+    """The URLs with shared prefixes of one length: those with one prefix together, sorted from the end."""
 
-    urls: Numbers  #: buckets × size: the URL of each member
-    prefix: int  #: tokens before the substrings
-    suffix: Numbers  #: per bucket: tokens after it
-
-
-@dataclass(frozen=True, slots=True)
-class _Prefixed:
-    """URLs with shared prefixes of one length, those with the same prefix together."""
-
-    depth: int
-    urls: Array
-    prefix: Array
-    rest: Array  #: tokens after it
-
-    def part(self, begin: int, end: int) -> _Prefixed:
-        part = slice(begin, end)
-        return _Prefixed(self.depth, self.urls[part], self.prefix[part], self.rest[part])
+    depth: int  #: tokens in the prefix
+    urls: Numbers
+    #: How long a suffix of what follows the prefix each has in common with the URL before it; -1 where that one has
+    #: another prefix, for the first, and after the last.
+    common: Numbers
 
 
-def buckets(tokens: Tokens, longest: int, largest: int) -> Iterator[Buckets]:
-    """All buckets of 2 to *largest* substrings of up to *longest* tokens, sizes mixed, each bucket once."""
-    lengths, suffixes = tokens.lengths(), Suffixes(tokens)
+def layers(tokens: Tokens, suffixes: Suffixes) -> Iterator[Layer]:
+    """By ascending length of the prefix."""
+    lengths = tokens.lengths()
+    height: type[np.signedinteger[Any]] = (
+        np.int16 if int(lengths.max(initial=0)) < np.iinfo(np.int16).max else np.int32
+    )
     for depth, urls, prefix in shared_prefixes(tokens.ids, tokens.offsets):
-        some = _Prefixed(depth, urls, prefix, lengths[urls] - depth)
-        for begin, end in _portions(prefix, np.ones(len(urls), dtype=np.int64), URLS):
-            part = some.part(begin, end)
-            if int(part.rest.max()) <= longest:
-                yield from _runs(part, suffixes, largest)
-            else:
-                yield from _by_envelopes(part, suffixes, longest, largest)
+        ordered: Numbers = np.empty(len(urls), dtype=np.int32)
+        common: Numbers = np.full(len(urls) + 1, -1, dtype=height)
+        for begin, end in portions(prefix, np.ones(len(urls), dtype=np.int64), URLS):
+            some = urls[begin:end], prefix[begin:end], lengths[urls[begin:end]] - depth
+            ordered[begin:end], common[begin + 1 : end] = _from_the_end(*some, suffixes)
+        yield Layer(depth, ordered, common)
 
 
-def _portions(prefix: Array, count: Array, together: int) -> Iterator[tuple[int, int]]:
+def portions(prefix: Array, count: Array, together: int) -> Iterator[tuple[int, int]]:
     """Cut the sorted *prefix* array where it changes, so that each part makes about *together* of *count*."""
     made = np.cumsum(count)
     starts = edges_of(prefix)
@@ -82,81 +72,62 @@ def _portions(prefix: Array, count: Array, together: int) -> Iterator[tuple[int,
         begin = end
 
 
-def _runs(some: _Prefixed, suffixes: Suffixes, largest: int) -> Iterator[Buckets]:
-    """Buckets of substrings none of which is too long."""
+def _from_the_end(urls: Array, prefix: Array, rest: Array, suffixes: Suffixes) -> tuple[Array, Numbers]:
+    """URLs with one prefix sorted by their *rest*, its end first, and what neighbours have in common."""
     # A rest that is the end of another stands before it.
-    place = suffixes.place[suffixes.first[some.urls] + some.rest].astype(np.int64)
-    key = _packed(_packed(_counted(some.prefix), place), some.rest)
-    _, order = sorted_with_order(key)
-    urls = some.urls[order]
-    common = _common_suffixes(urls, some.rest[order], some.prefix[order], suffixes)
-    count, within = len(urls), common[1:-1]
-    for size in range(2, min(largest, count) + 1):
-        if size > 2:
-            within = np.minimum(within[:-1], common[size - 1 : count])
-        outside = np.maximum(common[: count - size + 1], common[size:])
-        rows = np.flatnonzero(within > outside)
-        if len(rows):
-            times = within[rows] - outside[rows]
-            suffix = np.repeat(outside[rows] + 1 - (np.cumsum(times) - times), times) + np.arange(times.sum())
-            members = urls[rows[:, None] + np.arange(size)].astype(np.int32)
-            yield Buckets(np.repeat(members, times, axis=0), some.depth, suffix.astype(np.int32))
+    place = suffixes.place[suffixes.first[urls] + rest].astype(np.int64)
+    _, order = sorted_with_order(packed(packed(counted(prefix), place), rest))
+    urls, rest, prefix = urls[order], rest[order], prefix[order]
+    common = suffixes.common(urls[:-1], urls[1:], np.minimum(rest[:-1], rest[1:]))
+    return urls, np.where(prefix[:-1] == prefix[1:], common, -1)
 
 
-def _counted(ascending: Array) -> Array:
+def counted(ascending: Array) -> Array:
     """0, 1, 2… in the place of the different numbers: as few bits as can be."""
     sizes = np.diff(edges_of(ascending))
     return np.repeat(np.arange(len(sizes)), sizes)
 
 
-def _packed(upper: Array, lower: Array) -> Array:
+def packed(upper: Array, lower: Array) -> Array:
     return (upper << int(lower.max(initial=0)).bit_length()) | lower
 
 
-def _common_suffixes(urls: Array, rest: Array, prefix: Array, suffixes: Suffixes) -> Numbers:
-    """How long a suffix of their rests each has in common with the one before it; -1 where it has another prefix,
-    and for the first, and after the last.
-    """
-    first, place = suffixes.first[urls], suffixes.place
-    one, other = first[:-1], first[1:]
-    low, high = np.zeros(len(one), dtype=np.int64), np.minimum(rest[:-1], rest[1:])
-    for _ in range(int(high.max(initial=0)).bit_length()):
-        middle = (low + high + 1) >> 1
-        is_common = place[one + middle] == place[other + middle]
-        low = np.where(is_common, middle, low)
-        high = np.where(is_common, high, middle - 1)
-    common = np.full(len(urls) + 1, -1, dtype=np.int32)
-    common[1:-1] = np.where(prefix[:-1] == prefix[1:], low, -1)
-    return common
-
-
-def _by_envelopes(some: _Prefixed, suffixes: Suffixes, longest: int, largest: int) -> Iterator[Buckets]:
-    """Buckets of substrings some of which are too long, and in none."""
-    # Suffixes of r tokens leave a substring of length rest - r, which is at least 0 and at most S.
-    least = np.maximum(0, some.rest - longest)
-    most = np.minimum(suffixes.deepest[some.urls], some.rest)
-    count = np.maximum(0, most - least + 1)
-    for begin, end in _portions(some.prefix, count, ENVELOPES):
-        yield from _sorted_envelopes(
-            some.part(begin, end), suffixes, least[begin:end], count[begin:end], largest
+def bare_instances(layer: Layer, tokens: Tokens, longest: int, low: int, largest: int) -> Iterator[Instances]:
+    """Those of the layer's runs of up to *largest* URLs, *low* of which count under the lower limit too."""
+    urls, lengths = layer.urls, tokens.lengths()
+    rest = lengths[urls] - layer.depth
+    after = tokens.ids[np.minimum(tokens.offsets[urls] + layer.depth, len(tokens.ids) - 1)]
+    for size, i, j, suffix in _pairs_of_runs(layer, largest):
+        shorter, longer = np.minimum(rest[i], rest[j]), np.maximum(rest[i], rest[j])
+        # They end differently, since no more of them is common. Of the empty one, nothing can be taken off.
+        is_bare = ((after[i] != after[j]) | (shorter == suffix)) & (longer - suffix <= longest)
+        count = int(is_bare.sum())
+        yield Instances(
+            a=urls[i[is_bare]],
+            b=urls[j[is_bare]],
+            prefix=np.full(count, layer.depth, dtype=np.int32),
+            suffix=suffix[is_bare].astype(np.int32),
+            low=np.full(count, size <= low),
+            wide=np.ones(count, dtype=np.bool_),
         )
 
 
-def _sorted_envelopes(
-    some: _Prefixed, suffixes: Suffixes, least: Array, count: Array, largest: int
-) -> Iterator[Buckets]:
-    total = int(count.sum())
-    if total < 2:
-        return
-    suffix = np.arange(total) + np.repeat(least - (np.cumsum(count) - count), count)
-    place = suffixes.place[np.repeat(suffixes.first[some.urls], count) + suffix].astype(np.int64)
-    key = _packed(_packed(np.repeat(_counted(some.prefix), count), place), suffix)
-    key, order = sorted_with_order(key)
-    edges = edges_of(key)
-    sizes = np.diff(edges)
-    url = np.repeat(some.urls, count)
-    for size in range(2, largest + 1):
-        rows = edges[:-1][sizes == size]
-        if len(rows):
-            members = url[order[rows[:, None] + np.arange(size)]]
-            yield Buckets(members.astype(np.int32), some.depth, suffix[order[rows]].astype(np.int32))
+def _pairs_of_runs(layer: Layer, largest: int) -> Iterator[tuple[int, Array, Array, Array]]:
+    """For each size of a run: the places of two of its URLs, and all that the two have in common at their ends."""
+    common, count = layer.common, len(layer.urls)
+    within = common[1:-1]
+    for size in range(2, min(largest, count) + 1):
+        if size > 2:
+            within = np.minimum(within[:-1], common[size - 1 : count])
+        outside = np.maximum(common[: count - size + 1], common[size:])
+        rows = np.flatnonzero(within > outside)
+        if size == 2:
+            yield size, rows, rows + 1, within[rows]
+            continue
+        # Two that have more in common are in a smaller run, and found there.
+        parts = np.zeros((len(rows), size), dtype=np.int8)
+        inside = common[rows[:, None] + np.arange(1, size)]
+        np.cumsum(inside == within[rows, None], axis=1, out=parts[:, 1:])
+        left, right = np.triu_indices(size, 1)
+        row, pair = np.nonzero(parts[:, left] != parts[:, right])
+        yield size, rows[row] + left[pair], rows[row] + right[pair], within[rows[row]]

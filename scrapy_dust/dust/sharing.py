@@ -7,7 +7,7 @@ together. A prefix is known by its length and by the place of the first of its U
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from scrapy_dust.dust.tokens import Ids
 
 Array = npt.NDArray[np.int64]
-Numbers = npt.NDArray[np.int32]
+#: Any whole numbers; of URLs and tokens, 32 bits.
+Numbers = npt.NDArray[np.signedinteger[Any]]
 
 
 def shared_prefixes(
@@ -65,6 +66,17 @@ class Suffixes:
             self.deepest[urls] = depth
         alone = np.flatnonzero(self.place < 0)
         self.place[alone] = places[np.searchsorted(self.first, alone, side="right") - 1]
+
+    def common(self, one: Array | Numbers, other: Array | Numbers, most: Array) -> Array:
+        """How long a suffix each two URLs have in common, *most* at the most."""
+        first, second = self.first[one], self.first[other]
+        low, high = np.zeros(len(first), dtype=np.int64), most
+        for _ in range(int(high.max(initial=0)).bit_length()):
+            middle = (low + high + 1) >> 1
+            is_common = self.place[first + middle] == self.place[second + middle]
+            low = np.where(is_common, middle, low)
+            high = np.where(is_common, high, middle - 1)
+        return low
 
 
 def _reversed(tokens: Tokens) -> Ids:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from scrapy_dust.dust.envelopes import Buckets
 from scrapy_dust.dust.sharing import Array, Numbers
 from scrapy_dust.dust.sorting import edges_of, sorted_with_order
 from scrapy_dust.dust.tokens import Tokens
@@ -57,12 +56,11 @@ class SubstringHashes:
         inverse[0] = 1
         self._inverse_powers = np.multiply.accumulate(inverse)
 
-    def of(self, buckets: Buckets) -> Hashes:
-        """Of each member's substring."""
+    def of(self, url: Numbers, prefix: Numbers, suffix: Numbers) -> Hashes:
+        """Of the substring of each *url* between *prefix* and *suffix*."""
         offsets = self._tokens.offsets
-        begin = offsets[buckets.urls] + buckets.prefix
-        end = offsets[1:][buckets.urls] - buckets.suffix[:, None]
-        polynomial = (self._sums[end] - self._sums[begin]) * self._inverse_powers[buckets.prefix]
+        begin, end = offsets[url] + prefix, offsets[1:][url] - suffix
+        polynomial = (self._sums[end] - self._sums[begin]) * self._inverse_powers[prefix]
         return mix(polynomial) & self._mask
 
     def same_as_first(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from scrapy_dust.dust import counting, detection, envelopes, substrings, tokens
+from scrapy_dust.dust import envelopes, overlong, substrings, tokens
 from scrapy_dust.dust.detection import DetectionParams, detect_likely_rules
 from scrapy_dust.dust.pages import Page
 from scrapy_dust.dust.rules import LikelyRule, SubstringRule
@@ -88,7 +88,7 @@ def test_colliding_hashes_change_nothing(log, params, hash_mask):
 
 
 @given(some_log, detection_params())
-def test_instances_that_are_not_held_are_made_again(log, params):
+def test_layers_that_are_not_held_are_made_again(log, params):
     check(log, params, held=0)
 
 
@@ -97,9 +97,7 @@ def test_how_much_is_done_at_a_time_changes_nothing(log, params, together):
     with pytest.MonkeyPatch.context() as patch:
         for module, name in (
             (envelopes, "URLS"),
-            (envelopes, "ENVELOPES"),
-            (counting, "_TOGETHER"),
-            (detection, "_SORTED"),
+            (overlong, "ENVELOPES"),
             (substrings, "_COMPARED"),
             (tokens, "_LISTED"),
         ):
