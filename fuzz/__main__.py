@@ -1,0 +1,65 @@
+"""A campaign on one target: ``python -m fuzz TARGET [--seconds 600] [--grown FOLDER]``, with ``atheris`` installed.
+
+``--replay`` runs what the corpus has, once, on any Python; ``--keep`` brings what *grown* has found into the corpus,
+as few and small files as cover as much. What crashed stands in ``crash-…`` beside where it was started.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from pathlib import Path
+
+CORPUS = Path(__file__).with_name("corpus")
+NAMES = (
+    *("log", "log_format", "rule_book", "verdicts", "rules_from_elsewhere"),
+    *("keys", "page", "pdf", "journals", "from_redis"),
+)
+
+
+def replay(target: str) -> int:
+    """Runs each file of the corpus once; how many there are."""
+    from fuzz.targets import TARGETS  # noqa: PLC0415
+
+    inputs = sorted((CORPUS / target).iterdir())
+    for path in inputs:
+        TARGETS[target](path.read_bytes())
+    return len(inputs)
+
+
+def campaign(target: str, options: list[str], folders: list[Path]) -> None:
+    """Does not come back: libFuzzer ends the process."""
+    import atheris  # type: ignore[import-not-found]  # noqa: PLC0415
+
+    with atheris.instrument_imports(include=["scrapy_dust"]):
+        targets = importlib.import_module("fuzz.targets").TARGETS
+    atheris.Setup([sys.argv[0], *options, *map(str, folders)], targets[target])
+    atheris.Fuzz()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__.splitlines()[0])
+    parser.add_argument("target", choices=NAMES)
+    parser.add_argument("--seconds", type=int, default=600)
+    parser.add_argument("--grown", type=Path, help="where inputs go that reached something new (default: nowhere)")
+    parser.add_argument("--replay", action="store_true")
+    parser.add_argument("--keep", action="store_true")
+    chosen = parser.parse_args()
+    corpus = CORPUS / chosen.target
+    if chosen.replay:
+        print(f"{chosen.target}: {replay(chosen.target)} inputs, no crash")
+        return
+    corpus.mkdir(parents=True, exist_ok=True)
+    options = ["-max_len=65536", "-timeout=30", "-rss_limit_mb=3072"]
+    if chosen.keep:
+        campaign(chosen.target, ["-merge=1", "-max_len=4096", *options[1:]], [corpus, chosen.grown])
+    grown = [chosen.grown] if chosen.grown else []
+    for folder in grown:
+        folder.mkdir(parents=True, exist_ok=True)
+    stopping = [f"-max_total_time={chosen.seconds}", "-print_final_stats=1"]
+    campaign(chosen.target, [*options, *stopping], [*grown, corpus])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,215 @@
+"""The targets: each takes any bytes, and raises only where we are wrong.
+
+What a target's parser may say of its input (`DustError`, `Damaged`, `Unreadable`) is caught here and is no failure;
+every other exception is one, and so is a law that does not hold for what was read.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from scrapy import Request, Spider
+from scrapy.utils.test import get_crawler
+
+from scrapy_dust.crawl.fingerprinter import DustRequestFingerprinter
+from scrapy_dust.crawl_log import read_visits
+from scrapy_dust.crawl_log.detection import FORMATS
+from scrapy_dust.crawl_log.hiding import Hider, is_hidden
+from scrapy_dust.crawl_log.log_formats import matcher_of
+from scrapy_dust.dust.canonization import Canonizer
+from scrapy_dust.dust.edits.anatomy import anatomy_of
+from scrapy_dust.dust.edits.captures import captures_of
+from scrapy_dust.dust.rules import ParameterRule, Rule, SubstringRule
+from scrapy_dust.dust.strata import template_of
+from scrapy_dust.dust.tokens import tokenize
+from scrapy_dust.errors import CrawlLogError, DustError, RuleBookError
+from scrapy_dust.exchange.formats import EXPORTS, IMPORTS, exported, imported
+from scrapy_dust.journal import reader as journal
+from scrapy_dust.redis.frozen import from_json, to_json
+from scrapy_dust.rule_book.book import RuleBook
+from scrapy_dust.rule_book.document import Document, parse, render
+from scrapy_dust.rule_book.entries import Entry
+from scrapy_dust.rule_book.verdicts import Verdicts
+from scrapy_dust.sites import site_of
+from scrapy_dust.text.content import content_of
+from scrapy_dust.text.marks import marks_of
+from scrapy_dust.text.sketch import describe
+from scrapy_dust.trials.actions import ActionWords
+from scrapy_dust.trials.journal import ProbeJournal
+from scrapy_dust.trials.limits import Limits
+
+#: In this the bytes stand that only files are read from.
+_FOLDER = tempfile.TemporaryDirectory(prefix="fuzz-")
+
+_NAMES = {
+    **{"csv": "log.csv", "parquet": "log.parquet", "cc-index": "log.parquet", "warc": "log.warc"},
+    **{"nutch": "dump", "cdx": "log.cdx", "cdxj": "log.cdxj", "auto": "log"},
+}
+_SITES = ("a.example",)
+_URL = "http://a.example/p?a=1&b=2;c=3#d"
+_WORDS = ActionWords(["logout", "delete", "cart"])
+_HIDER = Hider(["token", "a"], b"k" * 16)
+
+
+def log(data: bytes) -> None:
+    """A log of each format; its first byte says which."""
+    name = FORMATS[data[0] % len(FORMATS)] if data else "auto"
+    path = _written(data[1:], _NAMES.get(name, "log.jsonl"))
+    reading = read_visits(path, name, base_url="http://a.example")
+    with suppress(CrawlLogError):
+        for visit in reading:
+            site_of(visit.url)
+    assert reading.unreadable_count >= len(reading.unreadable)
+
+
+def log_format(data: bytes) -> None:
+    """A server's own format, up to the first line's end, and lines in it."""
+    said, _, line = data.decode("utf-8", "replace").partition("\n")
+    with suppress(ValueError):
+        matcher_of(said).match(line)
+
+
+def rule_book(data: bytes) -> None:
+    """What is read of a rule book, written and read again, is the same; and its rules can be applied."""
+    try:
+        document = parse("rules.json", data)
+    except RuleBookError:
+        return
+    written = render(document, "fuzz")
+    again = parse("rules.json", written)
+    assert render(again, "fuzz") == written
+    assert again.sites == document.sites
+    for site, entries in document.sites.items():
+        _laws_of_keys([entry.rule for entry in entries], f"http://{site}/p?a=1&b=2;c=3#d", site)
+
+
+def verdicts(data: bytes) -> None:
+    path = _written(data, "verdicts.json")
+    known = Verdicts.load(path)
+    if known.warning is None:
+        known.save(path)
+        assert Verdicts.load(path).sites == known.sites
+
+
+def rules_from_elsewhere(data: bytes) -> None:
+    """A list of rules in each format; its first byte says which. What was taken goes out again in every format."""
+    names = ("auto", *IMPORTS)
+    name = names[data[0] % len(names)] if data else "auto"
+    try:
+        found = imported("robots.txt", data[1:], _SITES, name)
+    except DustError:
+        return
+    taken: dict[str, tuple[Entry, ...]] = {}
+    for site, rule in found.rules:
+        taken[site] = (*taken.get(site, ()), Entry(rule))
+    for site, entries in taken.items():
+        _laws_of_keys([entry.rule for entry in entries], f"http://{site}/p?a=1", site)
+    for to in EXPORTS:
+        exported(taken, to)
+    # Whatever was taken, a rule book can hold.
+    assert parse("rules.json", render(Document(taken), "fuzz")).sites == taken
+
+
+def keys(data: bytes) -> None:
+    """Rules and a URL, line by line: a key is its own key and of the URL's site, and no URL stops the crawl."""
+    *said, url = data.decode("utf-8", "surrogateescape").split("\n")
+    rules = list(_rules(said[:8]))
+    if not url.startswith(("http://", "https://")):
+        url = "http://a.example/" + url
+    _laws_of_keys(rules, url, site_of(url))
+    limits = Limits("a.example", [_URL], ["logout"])
+    for look in (anatomy_of, template_of, tokenize, is_hidden, limits.may_follow, limits.has):
+        look(url)
+    assert anatomy_of(url).url == url
+    assert "".join(tokenize(url)) == url or not url
+    assert is_hidden(_HIDER.hide(url)) or _HIDER.hide(url) == url
+    bool(url in _WORDS)
+    captures_of(("/", 0, "-", 1, "!"), ("numbers", "word"), url + "!")
+    with suppress(ValueError):  # Scrapy's own word on what is no URL
+        request = Request(url)
+        assert _FINGERPRINTER.fingerprint(request) == _FINGERPRINTER.fingerprint(request.copy())
+
+
+def page(data: bytes) -> None:
+    """A page as it came, in any encoding, of any type."""
+    kind, _, body = data.partition(b"\n")
+    kinds = ("text/html", "text/plain", "application/xhtml+xml", "application/json", "image/png", None)
+    content_type = kinds[kind[0] % len(kinds)] if kind[:1] else kind.decode("latin-1")
+    encoding = kind[1:].decode("latin-1") or None
+    one = describe(body, content_type, encoding, _URL)
+    assert one.words >= 0
+    assert all(0 <= part < 2**63 for part in one.sketch)
+    content_of(body, content_type, encoding, _URL, "")
+    marks_of(body, one.words, is_markup=content_type == "text/html")
+
+
+def pdf(data: bytes) -> None:
+    describe(b"%PDF-1.4\n" + data, "application/pdf", None, _URL)
+
+
+def journals(data: bytes) -> None:
+    """What a crawl suppressed, and what validation was answered: torn, half written or made up."""
+    path = _written(data, "journal.jsonl")
+    counts = journal.Counts()
+    for _, event in journal.read([path], counts):
+        assert event.url is not None
+    with ProbeJournal(path, writing=False) as answers:
+        assert len(answers) >= 0
+
+
+def from_redis(data: bytes) -> None:
+    """What another machine wrote: read or refused, never run."""
+    try:
+        value = from_json(data)
+    except (ValueError, TypeError, RecursionError):
+        return
+    to_json(value)
+
+
+TARGETS: Mapping[str, Callable[[bytes], None]] = {
+    one.__name__: one
+    for one in (log, log_format, rule_book, verdicts, rules_from_elsewhere, keys, page, pdf, journals, from_redis)
+}
+
+
+def _written(content: bytes, name: str) -> Path:
+    path = Path(_FOLDER.name, name)
+    path.write_bytes(content)
+    return path
+
+
+def _rules(lines: Sequence[str]) -> Iterator[Rule]:
+    """``-name``, ``name=value`` or ``alpha → beta``, which may begin with ^ and end with $."""
+    for line in lines:
+        with suppress(ValueError):
+            if line.startswith("-"):
+                yield ParameterRule(line[1:])
+            elif " → " in line:
+                alpha, _, beta = line.partition(" → ")
+                yield SubstringRule(
+                    alpha.removeprefix("^"), beta.removesuffix("$"), start=alpha[:1] == "^", end=beta[-1:] == "$"
+                )
+            elif "=" in line:
+                yield ParameterRule(*line.split("=", 1))
+
+
+def _laws_of_keys(rules: Sequence[Rule], url: str, site: str | None) -> None:
+    canonizer = Canonizer({site: rules} if site else {}, site_of)
+    key = canonizer.canonize(url)
+    assert canonizer.canonize(key) == key, (rules, url, key)
+    assert site_of(key) == site_of(url), (rules, url, key)
+    assert canonizer.explain(url) == () or key != url
+
+
+def _fingerprinter() -> DustRequestFingerprinter:
+    path = Path(_FOLDER.name, "rules.json")
+    rules = (ParameterRule("a"), ParameterRule("b", "1"), SubstringRule("/p", "/q"), SubstringRule("/", "", end=True))
+    RuleBook().with_site("a.example", [Entry(rule) for rule in rules]).save(path)
+    crawler = get_crawler(Spider, {"DUST_RULES": [str(path)], "DUST_DIR": _FOLDER.name})
+    return DustRequestFingerprinter.from_crawler(crawler)
+
+
+_FINGERPRINTER = _fingerprinter()
