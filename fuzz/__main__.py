@@ -42,7 +42,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__.splitlines()[0])
     parser.add_argument("target", choices=NAMES)
     parser.add_argument("--seconds", type=int, default=600)
-    parser.add_argument("--grown", type=Path, help="where inputs go that reached something new (default: nowhere)")
+    parser.add_argument(
+        "--grown", type=Path, help="where inputs go that reached something new (default: nowhere)"
+    )
     parser.add_argument("--replay", action="store_true")
     parser.add_argument("--keep", action="store_true")
     chosen = parser.parse_args()

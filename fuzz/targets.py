@@ -31,7 +31,7 @@ from scrapy_dust.journal import reader as journal
 from scrapy_dust.redis.frozen import from_json, to_json
 from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.document import Document, parse, render
-from scrapy_dust.rule_book.entries import Entry
+from scrapy_dust.rule_book.entries import Entry, check_rule
 from scrapy_dust.rule_book.verdicts import Verdicts
 from scrapy_dust.sites import site_of
 from scrapy_dust.text.content import content_of
@@ -45,8 +45,14 @@ from scrapy_dust.trials.limits import Limits
 _FOLDER = tempfile.TemporaryDirectory(prefix="fuzz-")
 
 _NAMES = {
-    **{"csv": "log.csv", "parquet": "log.parquet", "cc-index": "log.parquet", "warc": "log.warc"},
-    **{"nutch": "dump", "cdx": "log.cdx", "cdxj": "log.cdxj", "auto": "log"},
+    "csv": "log.csv",
+    "parquet": "log.parquet",
+    "cc-index": "log.parquet",
+    "warc": "log.warc",
+    "nutch": "dump",
+    "cdx": "log.cdx",
+    "cdxj": "log.cdxj",
+    "auto": "log",
 }
 _SITES = ("a.example",)
 _URL = "http://a.example/p?a=1&b=2;c=3#d"
@@ -171,7 +177,18 @@ def from_redis(data: bytes) -> None:
 
 TARGETS: Mapping[str, Callable[[bytes], None]] = {
     one.__name__: one
-    for one in (log, log_format, rule_book, verdicts, rules_from_elsewhere, keys, page, pdf, journals, from_redis)
+    for one in (
+        log,
+        log_format,
+        rule_book,
+        verdicts,
+        rules_from_elsewhere,
+        keys,
+        page,
+        pdf,
+        journals,
+        from_redis,
+    )
 }
 
 
@@ -182,18 +199,20 @@ def _written(content: bytes, name: str) -> Path:
 
 
 def _rules(lines: Sequence[str]) -> Iterator[Rule]:
-    """``-name``, ``name=value`` or ``alpha → beta``, which may begin with ^ and end with $."""
+    """``-name``, ``name=value`` or ``alpha → beta``, which may begin with ^ and end with $, as far as they can be meant."""
     for line in lines:
+        rule: Rule
+        if line.startswith("-"):
+            rule = ParameterRule(line[1:])
+        elif " → " in line:
+            alpha, _, beta = line.partition(" → ")
+            ends = {"start": alpha[:1] == "^", "end": beta[-1:] == "$"}
+            rule = SubstringRule(alpha.removeprefix("^"), beta.removesuffix("$"), **ends)
+        else:
+            rule = ParameterRule(*line.split("=", 1))
         with suppress(ValueError):
-            if line.startswith("-"):
-                yield ParameterRule(line[1:])
-            elif " → " in line:
-                alpha, _, beta = line.partition(" → ")
-                yield SubstringRule(
-                    alpha.removeprefix("^"), beta.removesuffix("$"), start=alpha[:1] == "^", end=beta[-1:] == "$"
-                )
-            elif "=" in line:
-                yield ParameterRule(*line.split("=", 1))
+            check_rule(rule)
+            yield rule
 
 
 def _laws_of_keys(rules: Sequence[Rule], url: str, site: str | None) -> None:
@@ -206,7 +225,12 @@ def _laws_of_keys(rules: Sequence[Rule], url: str, site: str | None) -> None:
 
 def _fingerprinter() -> DustRequestFingerprinter:
     path = Path(_FOLDER.name, "rules.json")
-    rules = (ParameterRule("a"), ParameterRule("b", "1"), SubstringRule("/p", "/q"), SubstringRule("/", "", end=True))
+    rules = (
+        ParameterRule("a"),
+        ParameterRule("b", "1"),
+        SubstringRule("/p", "/q"),
+        SubstringRule("/", "", end=True),
+    )
     RuleBook().with_site("a.example", [Entry(rule) for rule in rules]).save(path)
     crawler = get_crawler(Spider, {"DUST_RULES": [str(path)], "DUST_DIR": _FOLDER.name})
     return DustRequestFingerprinter.from_crawler(crawler)

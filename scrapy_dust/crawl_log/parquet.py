@@ -72,7 +72,7 @@ def _opened(log: Log, file: BinaryIO) -> Any:
     try:
         # With pre_buffer the whole file would stay in memory.
         return pq.ParquetFile(file, pre_buffer=False)
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise CrawlLogError(
             str(log.path), f"no Parquet that can be read ({_said(error)}). Check the file."
         ) from None

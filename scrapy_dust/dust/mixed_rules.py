@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from scrapy_dust.dust.edits.anatomy import Anatomy, anatomy_of
 from scrapy_dust.dust.edits.edit import Edit
 from scrapy_dust.dust.edits.guards import Condition
-from scrapy_dust.dust.rules import Rule
+from scrapy_dust.dust.rules import GROWTH, Rule
 from scrapy_dust.dust.site_rules import SiteRules, Step
 
 _SOME = (0,)  #: what `candidates` says where something may change
@@ -56,6 +56,7 @@ class MixedRules:
 
     def _edited(self, text: str, passes: int, steps: list[Step] | None) -> tuple[str, bool]:
         anatomy: Anatomy | None = None
+        longest = 2 * len(text) + GROWTH
         last = -1  # the place of the edit that did something last: those after it have seen the text
         for _ in range(passes):
             before, until = text, last
@@ -68,6 +69,8 @@ class MixedRules:
                             steps.append((edit, text, after))
                         # Taken apart again: a form is its own key, and as a key it has but its text.
                         text, anatomy, last = after, None, place
+                        if len(text) > longest:
+                            return text, False
                 if place == until and text is before:
                     break
             if text == before:

@@ -14,6 +14,10 @@ from typing import NamedTuple
 from scrapy_dust.dust.edits.edit import Edit
 from scrapy_dust.dust.tokens import is_token_boundary, tokenize
 
+#: Who is longer than twice its URL and this is no form that anybody meant: rules from a book that somebody sent can
+#: double what they read, and would fill the memory within a few passes.
+GROWTH = 10_000
+
 
 @dataclass(frozen=True, slots=True)
 class SubstringRule:
@@ -111,8 +115,12 @@ class ParameterRule:
         """*url* with every parameter of this name left out, or set to the value."""
         if f"{self.name}=" not in url:
             return url
+        found = [match for match in _parameters(url) if match[1] == self.name]
+        # A book and a page that somebody made for each other: a long value, to be put in at thousands of places.
+        if self.value is not None and len(found) > 1 and len(found) * len(self.value) > 2 * len(url) + GROWTH:
+            return url
         rest = _Rest(url)
-        for match in reversed([match for match in _parameters(url) if match[1] == self.name]):
+        for match in reversed(found):
             if self.value is not None:
                 rest.put(self.value, match.start(2), match.end())
             else:

@@ -20,7 +20,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from itertools import pairwise
 
-from scrapy_dust.dust.rules import ParameterRule, Rule, SubstringRule
+from scrapy_dust.dust.rules import GROWTH, ParameterRule, Rule, SubstringRule
 
 Step = tuple[Rule, str, str]
 Word = bytes
@@ -71,7 +71,7 @@ class SiteRules:
         """What the rules make of *url*, whose *candidates* are given, and whether a pass was reached that changed
         nothing. Each change is added to *steps*: the rule, the form before, and the form after.
         """
-        form = url
+        form, longest = url, 2 * len(url) + GROWTH
         for _ in range(passes):
             before, at = form, 0
             while at < len(candidates):
@@ -85,6 +85,8 @@ class SiteRules:
                     if steps is not None:
                         steps.append((rule, form, after))
                     form = after
+                    if len(form) > longest:
+                        return form, False
                     candidates = self._and_wordless(self._with_words(form))
                     at = bisect_right(candidates, place)
             if form == before:

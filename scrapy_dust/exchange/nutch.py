@@ -77,12 +77,14 @@ def pieces_of(replacement: str) -> tuple[Piece, ...]:
 
 def read(content: bytes, sites: tuple[str, ...]) -> Imported:
     """Raises `Damaged` where it is no such XML."""
+    # As text: in an encoding that the file declares, what is refused here could be spelled in other bytes.
+    text = _decoded(content)
     # Entities are what XML bombs are made of, and the format has no use for them.
-    if b"<!DOCTYPE" in content or b"<!ENTITY" in content:
+    if "<!DOCTYPE" in text or "<!ENTITY" in text:
         raise Damaged("the XML declares a document type, which this format has none of")
     try:
-        root = ElementTree.fromstring(content)  # noqa: S314  Entities are refused above.
-    except ElementTree.ParseError as error:
+        root = ElementTree.fromstring(text)  # noqa: S314  Entities are refused above.
+    except (ElementTree.ParseError, ValueError) as error:
         raise Damaged(f"it is not XML ({error})") from None
     if root.tag != "regex-normalize":
         raise Damaged(f"the root must be <regex-normalize>, got <{root.tag}>")
@@ -91,6 +93,13 @@ def read(content: bytes, sites: tuple[str, ...]) -> Imported:
         pattern, replacement = one.findtext("pattern") or "", one.findtext("substitution") or ""
         _take(collected, pattern, replacement)
     return collected.imported()
+
+
+def _decoded(content: bytes) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content.decode("latin-1")
 
 
 def _take(collected: Collected, pattern: str, replacement: str) -> None:

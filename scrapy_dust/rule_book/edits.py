@@ -218,6 +218,8 @@ def _check_rewrite(rewrite: Rewrite) -> None:
     told = [one for one in rewrite.other if isinstance(one, int)]
     if sorted(captured) != list(range(len(rewrite.classes))) or not set(told) <= set(captured):
         raise ValueError("'form' must have each capture of 'classes' once, and 'other' none beside them")
+    if any(told.count(one) > 2 for one in captured):
+        raise ValueError("'other' must not have a capture more than twice")
     if any(isinstance(a, int) and isinstance(b, int) for a, b in pairwise(rewrite.form)):
         raise ValueError("'form' must have a text between captures")
     if any(kind not in CLASS_NAMES for kind in rewrite.classes):

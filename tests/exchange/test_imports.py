@@ -183,6 +183,15 @@ def test_an_xml_bomb_is_refused():
         read(bomb)
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "cp037"])
+def test_an_xml_bomb_in_another_encoding_is_no_way_around(encoding):
+    head = f'<?xml version="1.0" encoding="{encoding}"?>'
+    bomb = '<!DOCTYPE a [<!ENTITY b "bbbbbbbb">]><regex-normalize>&b;</regex-normalize>'
+    for content in (head.encode() + bomb.encode(encoding), (head + bomb).encode(encoding)):
+        with pytest.raises(ExchangeError):
+            imported("rules.xml", content, (), "regex")
+
+
 # --- robots.txt and headers -----------------------------------------------------------------------------------
 
 ROBOTS = """\

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from scrapy_dust.dust.edits.anatomy import Anatomy, Parameter
 from scrapy_dust.dust.edits.operation import ANY
 
+#: A longer one is put in at one place only: in a book and a page that were made for each other, it would be thousands.
+LONGEST_VALUE = 1000
+
 
 @dataclass(frozen=True, slots=True)
 class DropParameter:
@@ -104,6 +107,8 @@ class MapValue:
         return self.name
 
     def apply(self, url: Anatomy) -> Anatomy:
+        if len(self.other) > LONGEST_VALUE and len(url.values(self.name)) > 1:
+            return url
         return _with_values(url, self.name, lambda value: self.other if value == self.value else value)
 
     def __str__(self) -> str:
