@@ -215,6 +215,7 @@ def _compare(options: argparse.Namespace) -> None:
         "clock": median(with_.seconds / without.seconds for without, with_ in pairs),
         "cpu": median(with_.cpu / without.cpu for without, with_ in pairs),
         "cpu_beside": median((with_.cpu + with_.cpu_beside) / without.cpu for without, with_ in pairs),
+        "beside_us": median(with_.cpu_beside / with_.pages for _, with_ in pairs) * 1e6,
         "peak_mb": median((with_.peak - without.peak) / 2**20 for without, with_ in pairs),
         "pages_per_second": median(without.pages / without.seconds for without, _ in pairs),
     }
@@ -224,7 +225,8 @@ def _compare(options: argparse.Namespace) -> None:
     print(
         f"{result['pages']} pages of {options.words} words ({len(page(0, options.words)) / 1000:.1f} kB), "
         f"{result['pages_per_second']:.0f} a second without the recorder. With it: {result['clock']:.3f} × the time, "
-        f"{result['cpu']:.3f} × the CPU time ({result['cpu_beside']:.3f} × with the process beside it), "
+        f"{result['cpu']:.3f} × the CPU time ({result['cpu_beside']:.3f} × with the process beside it, "
+        f"which takes {result['beside_us']:.0f} µs of it a page, its start included), "
         f"{result['peak_mb']:+.1f} MB at the peak (medians of {len(pairs)} pairs)."
     )
 

@@ -38,7 +38,7 @@ def _documents(bodies: list[bytes]) -> list[Document]:
 
 
 def _shingles(document: Document) -> list[bytes]:
-    words = [word.encode() for word in split_words(document.text)[0]]
+    words = split_words(document.text)[0]
     return [b" ".join(words[i : i + WIDTH]) for i in range(max(1, len(words) - WIDTH + 1))]
 
 
@@ -52,7 +52,7 @@ def sketching(*, quick: bool) -> list[Result]:
     documents = _documents(bodies)
     shingles = [_shingles(document) for document in documents]
 
-    words = [split_words(document.text)[0] or [""] for document in documents]
+    words = [split_words(document.text)[0] or [b""] for document in documents]
 
     def ours() -> None:
         for document, of_page, body in zip(documents, words, bodies, strict=True):

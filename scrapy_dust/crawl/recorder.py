@@ -131,6 +131,8 @@ class RecorderBeside:
             # Pages are small; threads of numpy's would only take memory.
             "OPENBLAS_NUM_THREADS": "1",
             "OMP_NUM_THREADS": "1",
+            # What glibc keeps of memory that is free: each page takes and frees as much as the one before.
+            "MALLOC_TOP_PAD_": str(4 << 20),
         }
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", "scrapy_dust.crawl_log.recording"],

@@ -17,6 +17,8 @@ from scrapy_dust.crawl_log.locks import is_still, share
 
 Record = Mapping[str, object]
 
+_JSON = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
+
 
 class CrawlLogWriter:
     """Appends records to *path*, which only its owner may read; the log may hold what only they may see.
@@ -38,7 +40,7 @@ class CrawlLogWriter:
         """Add one record. Raises `TypeError` or `ValueError` for what JSON cannot say."""
         if self._hide is not None:
             record = self._hide(record)
-        line = json.dumps(record, separators=(",", ":"), allow_nan=False)
+        line = _JSON.encode(record)
         if self._file.closed:
             raise ValueError(f"{self.path} is closed; nothing more can be recorded in it.")
         data = b"\n" * self._broken + line.encode("ascii") + b"\n"

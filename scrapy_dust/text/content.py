@@ -64,23 +64,22 @@ def content_of(body: bytes, content_type: str | None, encoding: str | None, url:
     heading = " ".join(f"{document.title or ''} {document.headings or ''}".split())
     if not words or not (whole and complete):
         return Content(len(body), None, is_text=whole and complete, heading=heading)
-    joined = " ".join(words).encode("utf-8", "surrogatepass")
     return Content(
         size=len(body),
-        text=_signature(joined, document, scope),
+        text=_signature(b" ".join(words), document, scope),
         is_text=True,
         words=len(words),
-        shingles=shingles_of(hashes_of(joined.split(b" ")), WIDTH),
+        shingles=shingles_of(hashes_of(words), WIDTH),
         heading=heading,
         canonical=document.canonical,
-        beginning=" ".join(words[:_BEGINNING]),
+        beginning=b" ".join(words[:_BEGINNING]).decode("utf-8", "surrogatepass"),
     )
 
 
 def shingles_of_text(text: str) -> Hashes:
     """The same of text that is no page, of which there must be a word."""
     words, _ = split_words(text)
-    return shingles_of(hashes_of(" ".join(words).encode("utf-8", "surrogatepass").split(b" ")), WIDTH)
+    return shingles_of(hashes_of(words), WIDTH)
 
 
 def _signature(words: bytes, document: Document, scope: str) -> bytes | None:

@@ -69,14 +69,14 @@ def read_markup(markup: str, url: str, encoding: str, *, closely: bool = False) 
         return _cut(markup)
     # With scripting, as browsers have it, what a noscript holds does not end the head.
     tree = LexborHTMLParser(markup, scripting=True)
-    canonical = _canonical(tree, url, encoding)
-    outlinks = len(tree.css("a[href]"))
-    title = _title(tree)
+    # Each name costs a walk through the tree.
+    names = {name.lower() for name in set(_START_TAG.findall(markup))}
+    canonical = _canonical(tree, url, encoding) if "link" in names else None
+    outlinks = len(tree.css("a[href]")) if "a" in names else 0
+    title = _title(tree) if "title" in names else None
     language = _language(tree)
     shown = _shown(tree) if closely else None
     headings = " ".join(node.text() for node in tree.css("h1")) if closely else None
-    # Each name costs a walk through the tree.
-    names = {name.lower() for name in set(_START_TAG.findall(markup))}
     tree.strip_tags([name for name in _UNSEEN.split("|") if name in names], recursive=True)
     tree.unwrap_tags([name for name in _INLINE.split("|") if name in names], delete_empty=True)
     tree.merge_text_nodes()
@@ -105,7 +105,7 @@ def _shown(tree: LexborHTMLParser) -> tuple[str, ...]:
 
 
 def _title(tree: LexborHTMLParser) -> str | None:
-    for node in tree.css("title"):
+    for node in tree.tags("title"):
         # Drawings have titles of their own.
         if node.parent is not None and node.parent.tag in {"head", "body"}:
             return _collapsed(node.text())
@@ -139,8 +139,7 @@ def _absolute(url: str, base: str, href: str, encoding: str) -> str | None:
 
 
 def _language(tree: LexborHTMLParser) -> str | None:
-    root = tree.css_first("html")
-    declared = root.attributes.get("lang") if root is not None else None
+    declared = tree.root.attributes.get("lang") if tree.root is not None else None
     return (declared or "").strip().lower()[:35] or None
 
 

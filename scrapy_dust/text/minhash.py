@@ -26,18 +26,24 @@ _A = (_CHOICE.randint(0, 1 << 31, NUM_PERM, np.uint32) * np.uint32(2) + np.uint3
 _B = _CHOICE.randint(0, 1 << 32, NUM_PERM, np.uint32)[:, None]
 #: Shingles at a time: as many as, 64 times, fit a processor's cache.
 _BLOCK = 1024
+_LEAST_BUFFER = 16
+_16, _13 = np.array([16, 13], np.uint32)
+_FIRST_FACTOR, _SECOND_FACTOR = np.array([0x85EBCA6B, 0xC2B2AE35], np.uint32)
 
 
 def minhash_of(shingles: npt.NDArray[np.uint64]) -> MinHashes:
     stirred = _stirred(shingles.astype(np.uint32))
     least = np.full(NUM_PERM, np.iinfo(np.uint32).max, np.uint32)
     permuted = np.empty((NUM_PERM, min(_BLOCK, len(stirred))), np.uint32)
-    for start in range(0, len(stirred), _BLOCK):
-        block = stirred[start : start + _BLOCK]
-        values = permuted[:, : len(block)]
-        np.multiply(_A, block, out=values)
-        values += _B
-        np.minimum(least, values.min(axis=1), out=least)
+    with np.errstate():
+        # Otherwise numpy copies what is used for a whole row, to make one row of several.
+        np.setbufsize(_LEAST_BUFFER)
+        for start in range(0, len(stirred), _BLOCK):
+            block = stirred[start : start + _BLOCK]
+            values = permuted[:, : len(block)]
+            np.multiply(_A, block, out=values)
+            values += _B
+            np.minimum(least, values.min(axis=1), out=least)
     return least
 
 
@@ -52,6 +58,9 @@ def from_text(text: str) -> MinHashes:
 
 
 def _stirred(hashes: MinHashes) -> MinHashes:
-    hashes = (hashes ^ (hashes >> np.uint32(16))) * np.uint32(0x85EBCA6B)
-    hashes = (hashes ^ (hashes >> np.uint32(13))) * np.uint32(0xC2B2AE35)
-    return hashes ^ (hashes >> np.uint32(16))
+    hashes = hashes ^ (hashes >> _16)
+    hashes *= _FIRST_FACTOR
+    hashes ^= hashes >> _13
+    hashes *= _SECOND_FACTOR
+    hashes ^= hashes >> _16
+    return hashes

@@ -27,16 +27,14 @@ WIDTH = 10
 # Odd, so that multiplying loses nothing. The first is 2**64 by the golden ratio; the factors are those of
 # splitmix64, MurmurHash3's finalizer and PCG, chosen for nothing but being well mixed.
 _BASE = np.uint64(0x9E3779B97F4A7C15)
-_SHIFTS = tuple(
-    np.uint64(shift)
-    for shift in (0x243F6A8885A308D3, 0x13198A2E03707344, 0xA4093822299F31D0, 0x082EFA98EC4E6C89)
+_SHIFTS = np.array(
+    [[0x243F6A8885A308D3], [0x13198A2E03707344], [0xA4093822299F31D0], [0x082EFA98EC4E6C89]], np.uint64
 )
-_FACTORS = tuple(
-    np.uint64(factor)
-    for factor in (0xBF58476D1CE4E5B9, 0x94D049BB133111EB, 0xFF51AFD7ED558CCD, 0x5851F42D4C957F2D)
+_FACTORS = np.array(
+    [[0xBF58476D1CE4E5B9], [0x94D049BB133111EB], [0xFF51AFD7ED558CCD], [0x5851F42D4C957F2D]], np.uint64
 )
-_BITS = np.arange(8, dtype=np.uint64)[:, None]
-_LOWEST_BITS = np.uint64(0x0101010101010101)
+_FIRST_FACTOR, _SECOND_FACTOR = _FACTORS[0, 0], _FACTORS[1, 0]
+_30, _27, _31, _1 = np.array([30, 27, 31, 1], np.uint64)
 
 
 def hashes_of(words: Sequence[bytes]) -> Hashes:
@@ -49,21 +47,22 @@ def shingles_of(words: Hashes, width: int = WIDTH) -> Hashes:
 
 
 def sketch_of(shingles: Hashes) -> Sketch:
-    a, b, c, d = (
-        int(((shingles ^ shift) * factor).min()) >> 1 for shift, factor in zip(_SHIFTS, _FACTORS, strict=True)
-    )
+    hashes = shingles ^ _SHIFTS
+    hashes *= _FACTORS
+    a, b, c, d = (hashes.min(axis=1) >> _1).tolist()
     return a, b, c, d
 
 
 def simhash_of(shingles: Hashes) -> str:
     """Charikar's 64 bits, one for what most shingles have there, as 16 hexadecimal digits."""
     count = len(shingles)
-    # Bit i of all eight bytes at once, and no more of them in a sum than a byte can count.
+    # No more of them in a sum than a byte can count.
     rows = max(1, min(255, math.isqrt(count)))
     padded = np.concatenate((shingles, np.zeros(-count % rows, np.uint64)))
-    sums = ((padded >> _BITS) & _LOWEST_BITS).reshape(8, rows, -1).sum(axis=1)
-    ones = sums.astype("<u8").view(np.uint8).reshape(8, -1, 8).sum(axis=1, dtype=np.int64)
-    return np.packbits(ones.T.ravel()[::-1] * 2 > count).tobytes().hex()
+    bits = np.unpackbits(padded.astype("<u8", copy=False).view(np.uint8))
+    sums = bits.reshape(rows, -1).sum(axis=0, dtype=np.uint8)
+    ones = sums.reshape(-1, 8, 8).sum(axis=0, dtype=np.int64)
+    return np.packbits(ones[::-1] * 2 > count).tobytes().hex()
 
 
 def sketch_of_bytes(digest: bytes) -> tuple[Sketch, Hashes]:
@@ -83,9 +82,12 @@ def _runs(words: Hashes, length: int) -> Hashes:
 
 
 def _stirred(hashes: Hashes) -> Hashes:
-    hashes = (hashes ^ (hashes >> np.uint64(30))) * _FACTORS[0]
-    hashes = (hashes ^ (hashes >> np.uint64(27))) * _FACTORS[1]
-    return hashes ^ (hashes >> np.uint64(31))
+    hashes = hashes ^ (hashes >> _30)
+    hashes *= _FIRST_FACTOR
+    hashes ^= hashes >> _27
+    hashes *= _SECOND_FACTOR
+    hashes ^= hashes >> _31
+    return hashes
 
 
 def _distinct(hashes: Hashes) -> Hashes:

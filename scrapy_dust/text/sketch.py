@@ -89,7 +89,8 @@ def read_text(
 def first_words(body: bytes, content_type: str | None, encoding: str | None, url: str) -> list[str]:
     """The beginning of what a body says, for people to read; empty for a PDF and for what is no text."""
     read = read_text(body, content_type, encoding, url)
-    return [] if read is None else split_words(read[0].text[:MAX_READ])[0]
+    words = [] if read is None else split_words(read[0].text[:MAX_READ])[0]
+    return [word.decode("utf-8", "surrogatepass") for word in words]
 
 
 def is_pdf(body: bytes, content_type: str | None) -> bool:
@@ -136,11 +137,10 @@ def _of_document(document: Document, body: bytes, digest: str, *, whole: bool) -
     return describe_words(words, document, digest, complete=complete and whole)
 
 
-def describe_words(words: list[str], document: Document, digest: str, *, complete: bool) -> PageText:
+def describe_words(words: list[bytes], document: Document, digest: str, *, complete: bool) -> PageText:
     """What *words* say, of which there is one at least. *digest* is the body's; *complete*: it has no others."""
-    joined = " ".join(words).encode("utf-8", "surrogatepass")
-    shingles = shingles_of(hashes_of(joined.split(b" ")))
-    said = joined + b"\n" + (document.title or "").encode("utf-8", "surrogatepass")
+    shingles = shingles_of(hashes_of(words))
+    said = b" ".join(words) + b"\n" + (document.title or "").encode("utf-8", "surrogatepass")
     return PageText(
         sketch=sketch_of(shingles),
         shingles=shingles,

@@ -1,4 +1,7 @@
-"""Text to words. A word is what stands between white space; where a script writes none, a character is one."""
+"""Text to words. A word is what stands between white space; where a script writes none, a character is one.
+
+Words are given as UTF-8, in which they are hashed and compared.
+"""
 
 from __future__ import annotations
 
@@ -28,15 +31,24 @@ _UNSPACED = (
 _FIRST_UNSPACED = 0x0E00
 _ANY_UNSPACED = re.compile(f"[{_UNSPACED}]")
 _WORD = re.compile(rf"[{_UNSPACED}]|[^\s{_UNSPACED}]+")
+# White space of strings that is none of bytes.
+_SPACED = bytes.maketrans(b"\x1c\x1d\x1e\x1f", b"    ")
 
 
-def split_words(text: str) -> tuple[list[str], bool]:
+def split_words(text: str) -> tuple[list[bytes], bool]:
     """The first `MAX_WORDS` words of *text*, and whether that is all of them."""
-    if text.isascii() or not _has_unspaced(text):
-        words = text.split(None, MAX_WORDS)
+    if text.isascii():
+        words = text.encode("ascii").translate(_SPACED).split(None, MAX_WORDS)
+    elif not _has_unspaced(text):
+        words = _encoded(text.split(None, MAX_WORDS))
     else:
-        words = [match.group() for match in islice(_WORD.finditer(text), MAX_WORDS + 1)]
+        words = _encoded([match.group() for match in islice(_WORD.finditer(text), MAX_WORDS + 1)])
     return words[:MAX_WORDS], len(words) <= MAX_WORDS
+
+
+def _encoded(words: list[str]) -> list[bytes]:
+    """At once, since each alone takes longer. None of them has a space in it."""
+    return " ".join(words).encode("utf-8", "surrogatepass").split(b" ") if words else []
 
 
 def _has_unspaced(text: str) -> bool:

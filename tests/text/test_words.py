@@ -10,13 +10,25 @@ from scrapy_dust.text.words import split_words
 
 @given(st.text(st.characters(max_codepoint=0x24F)))
 def test_words_are_what_stands_between_white_space(text):
-    assert split_words(text) == (text.split(), True)
+    assert split_words(text) == ([word.encode() for word in text.split()], True)
 
 
 @given(st.text())
 def test_words_hold_every_character_but_white_space_in_order(text):
     found, _ = split_words(text)
-    assert "".join(found) == "".join(text.split())
+    assert b"".join(found) == "".join(text.split()).encode()
+
+
+def test_every_white_space_of_unicode_ends_a_word():
+    spaces = [chr(code) for code in range(0x110000) if chr(code).isspace()]
+    assert len(spaces) > 20
+    for space in spaces:
+        assert split_words(f"a{space}b") == ([b"a", b"b"], True)
+        assert split_words(f"é{space}b") == (["é".encode(), b"b"], True)
+
+
+def test_half_a_surrogate_pair_is_a_character_like_another():
+    assert split_words("a \ud83d") == ([b"a", "\ud83d".encode("utf-8", "surrogatepass")], True)
 
 
 @pytest.mark.parametrize(
@@ -33,13 +45,13 @@ def test_words_hold_every_character_but_white_space_in_order(text):
     ],
 )
 def test_a_character_is_a_word_in_scripts_without_spaces_only(text, expected):
-    assert split_words(text) == (expected, True)
+    assert split_words(text) == ([word.encode() for word in expected], True)
 
 
 @pytest.mark.parametrize("text", ["a b c", "中文字"])
 def test_words_beyond_the_limit_are_left_out_and_that_is_said(monkeypatch, text):
     monkeypatch.setattr(words, "MAX_WORDS", 2)
-    assert split_words(text) == (list(text.replace(" ", ""))[:2], False)
+    assert split_words(text) == ([letter.encode() for letter in text.replace(" ", "")][:2], False)
     monkeypatch.setattr(words, "MAX_WORDS", 3)
     assert split_words(text)[1]
 
