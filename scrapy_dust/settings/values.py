@@ -124,12 +124,12 @@ def _resemblance(value: object) -> float | None:
     if str(value).strip().lower() in ("false", "no", "none", "0"):
         return None
     try:
-        share = share(value)
+        resemblance = share(value)
     except Wrong:
-        share = 0.0
-    if share <= 0.5:
+        resemblance = 0.0
+    if resemblance <= 0.5:
         raise Wrong(said)
-    return share
+    return resemblance
 
 
 def component(value: object) -> Any:
