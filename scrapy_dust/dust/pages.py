@@ -54,6 +54,7 @@ class Page:
     outlinks: int | None = None  #: of the first visit that tells
     content_type: str | None = None  #: of the first visit that tells, without parameters
     again: bool = False  #: it was asked for more than once
+    simhash: str | None = None  #: of the first visit that has one
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +124,9 @@ def _tell_copies(pages: dict[str, Page], copies: Mapping[str, str]) -> None:
     for url, keeper in copies.items():
         copy, original = pages.get(url), pages.get(keeper)
         if copy is not None and original is not None and not (copy.volatile or original.volatile):
-            pages[url] = replace(copy, sketch=original.sketch, text_digest=original.text_digest)
+            pages[url] = replace(
+                copy, sketch=original.sketch, text_digest=original.text_digest, simhash=original.simhash
+            )
 
 
 def without_repeats(visits: Iterable[Visit]) -> Iterator[Visit]:
@@ -171,7 +174,8 @@ def _is_finding(visit: Visit) -> bool:
 
 def _said(visit: Visit) -> tuple[object, ...]:
     digest = visit.text_digest or visit.digest
-    return visit.sketch, digest, visit.title, visit.canonical, visit.outlinks, _bare(visit.content_type)
+    kind = _bare(visit.content_type)
+    return visit.sketch, digest, visit.title, visit.canonical, visit.outlinks, kind, visit.simhash
 
 
 def _page_of(visit: Visit) -> Page:
@@ -185,6 +189,7 @@ def _page_of(visit: Visit) -> Page:
         rendered=visit.rendered,
         outlinks=visit.outlinks,
         content_type=_bare(visit.content_type),
+        simhash=visit.simhash,
     )
 
 
@@ -203,6 +208,7 @@ def _merge(page: Page, visit: Visit) -> Page:
         outlinks=page.outlinks if page.outlinks is not None else visit.outlinks,
         content_type=page.content_type or _bare(visit.content_type),
         again=True,
+        simhash=page.simhash or visit.simhash,
     )
 
 

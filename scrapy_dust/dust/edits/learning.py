@@ -79,6 +79,7 @@ class _Search:
     urls: Sequence[str] = ()  #: of the log
     declared: Sequence[Proposal] = ()  #: read off redirects
     suggested: Sequence[Proposal] = ()  #: read off ``rel=canonical``
+    more: Sequence[Proposal] = ()  #: from elsewhere
     learned: list[LearnedEdit] = field(default_factory=list)
     looked_at: Counter[Edit] = field(default_factory=Counter)  #: how often an edit was looked at
     tallies: dict[str, Tally] = field(default_factory=dict)  #: what edits did when they were first looked at
@@ -113,7 +114,8 @@ class _Search:
         if groups and self.params.lone and self._try(self.declared, lone=True):
             return True
         # What the site itself suggests was not thought of because of the contents that bear it out.
-        named = {one.edit: one for one in (*proposals(groups, _LONE), *self.suggested)} if groups else {}
+        every = (*self.more, *proposals(groups, _LONE), *self.suggested) if groups else ()
+        named = {one.edit: one for one in every}
         found = [one for one in named.values() if self.looked_at[one.edit] < _LOOKS]
         # What says less first: wide operations only where no other does anything, several at once after them.
         ranks = sorted({_width(one.edit) for one in found})
@@ -294,10 +296,11 @@ def learn_edits(
     *,
     canonicals: Mapping[str, str] | None = None,
     before: Sequence[Edit] = (),
+    more: Sequence[Proposal] = (),
 ) -> EditedSite:
     """*contents*: what each URL of the log shows, None where it is not known. *redirects* are among them.
     *pool*: what other sites have shown. *canonicals*: what pages call their canonical URLs. *before*:
-    edits that are part of the result anyway.
+    edits that are part of the result anyway. *more*: what else to look at, and believe as far as any other.
 
     The result puts no two URLs under one key that are known to show different contents, unless the budget says so.
     """
@@ -312,6 +315,7 @@ def learn_edits(
         tuple(contents),
         declared(known),
         suggested(canonicals or {}),
+        more,
     )
     for _ in range(params.rounds):
         if not search.round():

@@ -1,0 +1,81 @@
+"""The network of Xu, Liu and Callan (SIGIR 2017) as a method among the others; and behind the gate.
+
+As published, what the network says is the key, and nothing asks whether it is true. Behind the gate it only suggests:
+what it maps together is read as edits, and those are believed that contents bear out, within what `dust` leaves of
+the loss budget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from scrapy_dust.dust.edits.candidates import Proposal
+from scrapy_dust.dust.edits.learning import EditParams, learn_edits
+from scrapy_dust.dust.edits.mining import canonicals_of
+from scrapy_dust.dust.edits.pooling import NOTHING_POOLED, Pool
+from scrapy_dust.dust.pages import SiteLog, with_redirects
+from scrapy_dust.learners.learner import Learned, unchanged
+from scrapy_dust.learners.ours import Dust
+from scrapy_dust.neural.distilling import proposals_of
+from scrapy_dust.neural.extra import require
+from scrapy_dust.neural.params import PAPER, PLUS, NetworkParams
+from scrapy_dust.neural.schooling import school
+from scrapy_dust.sites import site_of
+
+
+@dataclass(frozen=True, slots=True)
+class Seq2Seq:
+    params: NetworkParams = PAPER
+    name: str = "seq2seq"
+
+    def learn(self, site: str, log: SiteLog) -> Learned:
+        require()
+        model = school(site, log, self.params)
+        if model is None:
+            return Learned(unchanged)
+        from scrapy_dust.neural.translator import Translator  # noqa: PLC0415  Needs PyTorch.
+
+        told = f"a network of {model.size:,} numbers and {len(model.vocabulary.functions):,} tokens"
+        return Learned(Translator(model).key, (told,))
+
+
+@dataclass(frozen=True, slots=True)
+class Gated:
+    """What `dust` learns, and then what the network proposes beside it."""
+
+    params: NetworkParams = PLUS
+    pool: Pool = NOTHING_POOLED
+    name: str = "seq2seq-gated"
+    edits: EditParams = field(default_factory=EditParams)
+
+    def learn(self, site: str, log: SiteLog) -> Learned:
+        require()
+        proposed = _proposed(site, log, self.params)
+        if not proposed:
+            return Dust(pool=self.pool).learn(site, log)
+        contents = {page.url: None if page.volatile else page.text_digest for page in with_redirects(log)}
+        pool, canonicals = self.pool.without(site), canonicals_of(log)
+        first = learn_edits(contents, self.edits, log.redirects, pool, canonicals=canonicals)
+        left = self.edits.budget - sum(one.risk * one.saves for one in first.learned) / max(1, len(contents))
+        rest = replace(self.edits, budget=max(0.0, left))
+        found = learn_edits(contents, rest, pool=pool, before=first.function.edits, more=proposed).function
+        if not found.edits:
+            return Learned(unchanged)
+
+        def key(url: str) -> str:
+            if site_of(url) != site:
+                return url
+            formed = found(url)
+            return formed if site_of(formed) == site else url
+
+        return Learned(key, tuple(map(str, found.edits)))
+
+
+def _proposed(site: str, log: SiteLog, params: NetworkParams) -> Sequence[Proposal]:
+    model = school(site, log, params)
+    if model is None:
+        return ()
+    from scrapy_dust.neural.translator import Translator  # noqa: PLC0415
+
+    return proposals_of(Translator(model).keys([page.url for page in with_redirects(log)]))

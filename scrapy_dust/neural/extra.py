@@ -1,0 +1,24 @@
+"""The extra ``scrapy-dust[neural]``: whether it is there, and what to say where it is not."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from scrapy_dust.errors import DustError
+
+
+class NoNetwork(DustError):
+    """PyTorch is missing."""
+
+    def __str__(self) -> str:
+        return "A network needs PyTorch, which is not installed. Run `pip install scrapy-dust[neural]`."
+
+
+def is_there() -> bool:
+    return find_spec("torch") is not None
+
+
+def require() -> None:
+    """Raises `NoNetwork`, one sentence for the user, where PyTorch is missing."""
+    if not is_there():
+        raise NoNetwork

@@ -1,0 +1,190 @@
+"""Models on disk: one file of plain numbers, and nothing in it that could run.
+
+The file is numpy's archive of arrays, uncompressed, and a JSON text that says what they are. It is read without pickle,
+and believed only as far as it is consistent: names, shapes and kinds of numbers are those of the network that the text
+describes, and no array is larger than the file. Replaced atomically, so that who reads it beside a training has the
+one before or the one after.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from scrapy_dust.errors import DustError
+from scrapy_dust.neural.model import Model
+from scrapy_dust.neural.params import Loss, NetworkParams, Optimizer, Precision
+from scrapy_dust.neural.pieces import Arrays, Epoch, State
+from scrapy_dust.neural.vocabulary import Vocabulary
+
+FORMAT = 1
+_TEXT = "model.json"
+#: No network of ours is wider; of more numbers than this there is no reading on a small machine.
+_WIDEST = 4096
+_MOST_TOKENS = 100_000
+_KINDS = frozenset("fiu")
+
+
+class ModelError(DustError):
+    """A file that is no model, or not a whole one."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path, self.reason = path, reason
+        super().__init__(path, reason)
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.reason} Remove the file, and the network is trained anew."
+
+
+def save(path: Path, model: Model) -> None:
+    """Raises `ModelError` where it cannot be written."""
+    groups = {"weights": model.state.weights, "best": model.state.best, "optimizer": model.state.optimizer}
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr(zipfile.ZipInfo(_TEXT), json.dumps(_told(model)))
+        for group, arrays in groups.items():
+            for name, array in sorted(arrays.items()):
+                held = io.BytesIO()
+                np.lib.format.write_array(held, np.asarray(array, order="C"), allow_pickle=False)
+                archive.writestr(zipfile.ZipInfo(f"{group}/{name}.npy"), held.getvalue())
+    beside = path.with_name(path.name + ".new")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        beside.write_bytes(content.getvalue())
+        beside.replace(path)
+    except OSError as error:
+        raise ModelError(str(path), f"cannot be written ({error.strerror}).") from None
+
+
+def load(path: Path) -> Model | None:
+    """None where there is no file. Raises `ModelError` for one that is no model of ours."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return _model(archive)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise ModelError(str(path), f"cannot be read ({error.strerror}).") from None
+    except zipfile.BadZipFile:
+        raise ModelError(str(path), "is no model of scrapy-dust.") from None
+    except (ValueError, TypeError, KeyError, EOFError, RuntimeError, RecursionError) as error:
+        raise ModelError(str(path), f"is no whole model ({error}).") from None
+
+
+def _told(model: Model) -> dict[str, object]:
+    return {
+        "format": FORMAT,
+        "site": model.site,
+        "lesson": model.lesson,
+        "params": asdict(model.params),
+        "functions": model.vocabulary.functions,
+        "forms": model.forms,
+        "epochs": [asdict(epoch) for epoch in model.state.epochs],
+        "scores": dict(model.scores),
+    }
+
+
+def _model(archive: zipfile.ZipFile) -> Model:
+    members = _checked(archive)
+    told = json.loads(archive.read(_TEXT))
+    if told["format"] != FORMAT:
+        raise ValueError(f"it has format {told['format']!r}; this version reads {FORMAT}")
+    params = _params(told["params"])
+    functions = tuple(map(_text, told["functions"]))
+    if len(functions) > _MOST_TOKENS:
+        raise ValueError("it has too many tokens")
+    vocabulary = Vocabulary(functions, params.whole, params.copies)
+    shapes = shapes_of(vocabulary, params)
+    groups: dict[str, dict[str, Any]] = {"weights": {}, "best": {}, "optimizer": {}}
+    for member in members:
+        group, _, name = member.removesuffix(".npy").partition("/")
+        groups[group][name] = _array(archive, member, shapes, name.partition(":")[0], ":" in name)
+    # Who has come to the end has no others than the best.
+    for group in ("weights", "best") if groups["weights"] else ("best",):
+        if groups[group].keys() != shapes.keys():
+            raise ValueError(f"some of its {group} are missing")
+    epochs = tuple(Epoch(**_epoch(one)) for one in told["epochs"])
+    scores = {_text(name): float(value) for name, value in told["scores"].items()}
+    forms = tuple(tuple(map(int, form)) for form in told["forms"])
+    state = State(epochs, **groups)
+    return Model(_text(told["site"]), params, vocabulary, forms, _text(told["lesson"]), state, scores)
+
+
+def _checked(archive: zipfile.ZipFile) -> list[str]:
+    """The names of the arrays. Nothing is compressed, so that nothing can be larger than it seems."""
+    infos = archive.infolist()
+    if any(one.compress_type != zipfile.ZIP_STORED or one.file_size != one.compress_size for one in infos):
+        raise ValueError("its arrays are compressed")
+    names = [one.filename for one in infos]
+    if len(set(names)) < len(names):
+        raise ValueError("a name is there twice")
+    return [name for name in names if name != _TEXT]
+
+
+def shapes_of(vocabulary: Vocabulary, params: NetworkParams) -> dict[str, tuple[int, ...]]:
+    """Of each weight of the network that these make."""
+    size, e, h = len(vocabulary), params.embedding, params.hidden
+    if not (0 < e <= _WIDEST and 0 < h <= _WIDEST):
+        raise ValueError("its network is too wide")
+    shapes: dict[str, tuple[int, ...]] = {"embed.weight": (size, e)}
+    for name, width in (("encoder", e), ("decoder", e + h if params.copies else e)):
+        shapes[f"{name}.weight_ih_l0"], shapes[f"{name}.weight_hh_l0"] = (3 * h, width), (3 * h, h)
+        shapes[f"{name}.bias_ih_l0"] = shapes[f"{name}.bias_hh_l0"] = (3 * h,)
+    shapes["spell.weight"], shapes["spell.bias"] = (size, h), (size,)
+    if params.copies:
+        shapes["point.weight"], shapes["point.bias"] = (h, h), (h,)
+    return shapes
+
+
+def _array(
+    archive: zipfile.ZipFile,
+    member: str,
+    shapes: Mapping[str, tuple[int, ...]],
+    weight: str,
+    of_optimizer: bool,
+) -> Any:
+    array = np.lib.format.read_array(io.BytesIO(archive.read(member)), allow_pickle=False)
+    fits = array.shape == shapes[weight] or (of_optimizer and array.shape == ())
+    if not fits or array.dtype.kind not in _KINDS or not np.isfinite(array).all():
+        raise ValueError(f"{member} does not fit")
+    return array
+
+
+def _params(told: Mapping[str, Any]) -> NetworkParams:
+    known = {one.name: type(one.default) for one in fields(NetworkParams)}
+    values = {}
+    for name, value in told.items():
+        kind = known[name]
+        if kind in (Loss, Optimizer, Precision):
+            values[name] = kind(value)
+        elif type(value) is kind:
+            values[name] = value
+        else:
+            raise ValueError(f"{name} is {value!r}")
+    return NetworkParams(**values)
+
+
+def _epoch(told: Mapping[str, Any]) -> dict[str, Any]:
+    held_out = told["held_out"]
+    return {
+        "number": int(told["number"]),
+        "loss": float(told["loss"]),
+        "held_out": None if held_out is None else float(held_out),
+        "seconds": float(told["seconds"]),
+    }
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{value!r} is no text")
+    return value
+
+
+__all__ = ["Arrays", "ModelError", "load", "save", "shapes_of"]

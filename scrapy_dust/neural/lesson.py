@@ -1,0 +1,82 @@
+"""From a site's log to what the network learns from: readings, what should be said of them, and what is held out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from xxhash import xxh3_128_hexdigest
+
+from scrapy_dust.dust.pages import SiteLog
+from scrapy_dust.neural.pairs import clusters_of, duplicates_in, targets_of
+from scrapy_dust.neural.params import NetworkParams
+from scrapy_dust.neural.pieces import Pair
+from scrapy_dust.neural.plausible import form_of
+from scrapy_dust.neural.vocabulary import UNKNOWN, Symbols, Vocabulary, vocabulary_of
+
+#: Canonical URLs below which none are held out.
+_FEW = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """One site's."""
+
+    site: str
+    vocabulary: Vocabulary
+    pairs: Sequence[Pair]
+    held_out: Sequence[Pair]
+    forms: Sequence[Symbols]  #: of the log's URLs
+    clusters: int
+    duplicates: int  #: URLs that are not the one that stands for their cluster
+    untold: int  #: pairs that are not learned from: they need a token that can be neither spelled nor copied
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.pairs or not self.duplicates
+
+    @property
+    def digest(self) -> str:
+        """Of all that training depends on but its parameters."""
+        told = (self.site, self.vocabulary.functions, tuple(self.pairs), tuple(self.held_out), self.forms)
+        return xxh3_128_hexdigest(repr(told).encode("utf-8", "surrogatepass"))
+
+
+def lesson_of(site: str, log: SiteLog, params: NetworkParams) -> Lesson:
+    clusters = clusters_of(log)
+    targets = targets_of(clusters, singles=params.singles)
+    urls = [url for members in clusters for url in members]
+    vocabulary = vocabulary_of(urls, targets, params.frequency, whole=params.whole, copies=params.copies)
+    told = dict(_told(targets, vocabulary))
+    chosen = _held_out(targets, params)
+    forms = {form_of(vocabulary, reading) for url in urls if (reading := vocabulary.read(url)) is not None}
+    return Lesson(
+        site,
+        vocabulary,
+        [pair for url, pair in told.items() if targets[url] not in chosen],
+        [pair for url, pair in told.items() if targets[url] in chosen],
+        sorted(forms) if params.plausible else (),
+        len(clusters),
+        duplicates_in(targets),
+        len(targets) - len(told),
+    )
+
+
+def _told(targets: Mapping[str, str], vocabulary: Vocabulary) -> Iterator[tuple[str, Pair]]:
+    """The pairs that can be said. What needs an argument that its URL has not (a database has it) is noise."""
+    for url, target in targets.items():
+        reading = vocabulary.read(url)
+        if reading is not None:
+            symbols = vocabulary.symbols(reading, target)
+            if UNKNOWN not in symbols:
+                yield url, Pair(reading.ids, symbols)
+
+
+def _held_out(targets: Mapping[str, str], params: NetworkParams) -> set[str]:
+    """Some of the canonical URLs, with all that are to become them."""
+    canonical = list(dict.fromkeys(targets.values()))
+    if len(canonical) < _FEW:
+        return set()
+    Random(params.seed).shuffle(canonical)  # noqa: S311
+    return set(canonical[: round(params.held_out * len(canonical))])

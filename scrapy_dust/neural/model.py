@@ -1,0 +1,35 @@
+"""A trained network as a value: what it knows of a site, without the program that it needs to speak."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from scrapy_dust.neural.lesson import Lesson
+from scrapy_dust.neural.params import NetworkParams
+from scrapy_dust.neural.pieces import Arrays, State
+from scrapy_dust.neural.vocabulary import Symbols, Vocabulary
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    site: str
+    params: NetworkParams
+    vocabulary: Vocabulary
+    forms: Sequence[Symbols]
+    lesson: str  #: the digest of what it learned from
+    state: State
+    scores: Mapping[str, float | int] = field(default_factory=dict)  #: as its card has them
+
+    @property
+    def weights(self) -> Arrays:
+        return self.state.best
+
+    @property
+    def size(self) -> int:
+        """How many numbers it has learned."""
+        return sum(int(value.size) for value in self.weights.values())
+
+
+def model_of(lesson: Lesson, params: NetworkParams, state: State) -> Model:
+    return Model(lesson.site, params, lesson.vocabulary, lesson.forms, lesson.digest, state)

@@ -1,0 +1,54 @@
+"""What goes in and out of training, as values that no other program is needed for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+Arrays = Mapping[str, npt.NDArray[np.generic]]  #: weights and the like, by name
+
+
+class Pair(NamedTuple):
+    """A URL as it is read, and what is to be said of it."""
+
+    ids: tuple[int, ...]
+    symbols: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """How far training has come."""
+
+    number: int  #: from 1
+    loss: float  #: mean over the tokens learned from
+    held_out: float | None  #: the same of what is held out; None: nothing is
+    seconds: float  #: since training began, what was done before an interruption included
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """All that training needs to go on, and its result when it has ended."""
+
+    epochs: tuple[Epoch, ...] = ()
+    weights: Arrays = field(default_factory=dict)
+    best: Arrays = field(default_factory=dict)  #: the weights after the best epoch
+    optimizer: Arrays = field(default_factory=dict)
+
+    @property
+    def best_epoch(self) -> Epoch | None:
+        """The one with the least loss on what is held out, or, where nothing is, on all."""
+        return min(self.epochs, key=_judged, default=None)
+
+    def is_over(self, epochs: int, patience: int) -> bool:
+        best = self.best_epoch
+        if best is None:
+            return False
+        return len(self.epochs) >= epochs or len(self.epochs) - best.number >= patience
+
+
+def _judged(epoch: Epoch) -> tuple[float, int]:
+    return epoch.loss if epoch.held_out is None else epoch.held_out, epoch.number

@@ -1,0 +1,55 @@
+"""Which URLs are plausible: those of a form that the log's URLs have, whatever their arguments; and the URL itself.
+
+Forms are kept as a tree of symbols, in which any argument is one and the same. While the network spells a translation,
+the tree says what may follow, so that no translation mixes two forms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+
+from scrapy_dust.neural.vocabulary import EOS, Reading, Symbols, Vocabulary
+
+_ARGUMENT = -1
+
+
+@dataclass(slots=True)
+class Forms:
+    """The tree. A node is a mapping; `EOS` in it says that a form may end there."""
+
+    root: dict[int, dict] = field(default_factory=dict)  # type: ignore[type-arg]  # it holds itself
+
+    def allowed(self, so_far: Symbols, own: Symbols, copying: Collection[int]) -> set[int]:
+        """What may follow *so_far*. *own*: the URL's symbols as they are; *copying*: those of its arguments."""
+        found: set[int] = set()
+        node = self._after(so_far, copying)
+        for symbol in node or ():
+            found.update(copying if symbol == _ARGUMENT else (symbol,))
+        if own[: len(so_far)] == so_far:
+            found.add(own[len(so_far)] if len(so_far) < len(own) else EOS)
+        return found
+
+    def _after(self, so_far: Symbols, copying: Collection[int]) -> dict[int, dict] | None:  # type: ignore[type-arg]
+        node = self.root
+        for symbol in so_far:
+            following = node.get(_ARGUMENT if symbol in copying else symbol)
+            if following is None:
+                return None
+            node = following
+        return node
+
+
+def form_of(vocabulary: Vocabulary, reading: Reading) -> Symbols:
+    places = set(reading.places)
+    return tuple(_ARGUMENT if place in places else number for place, number in enumerate(reading.ids))
+
+
+def forms_of(found: Iterable[Symbols]) -> Forms:
+    forms = Forms()
+    for form in found:
+        node = forms.root
+        for symbol in form:
+            node = node.setdefault(symbol, {})
+        node.setdefault(EOS, {})
+    return forms

@@ -1,0 +1,88 @@
+"""A site's log becomes a model: trained anew, gone on with where a run was interrupted, or taken from the disk.
+
+What is on the disk is taken where it has learned from the same pairs with the same parameters. While it trains, the
+state after each epoch is kept in the model's own file, so that an interruption costs one epoch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from scrapy_dust.dust.pages import SiteLog
+from scrapy_dust.neural.card import card_of
+from scrapy_dust.neural.extra import require
+from scrapy_dust.neural.files import ModelError, load, save
+from scrapy_dust.neural.lesson import Lesson, lesson_of
+from scrapy_dust.neural.model import Model, model_of
+from scrapy_dust.neural.params import NetworkParams
+from scrapy_dust.neural.pieces import Epoch, State
+
+#: Is told of each epoch, and how many there may be.
+Watch = Callable[[str, Epoch, int], None]
+
+
+def _unwatched(site: str, epoch: Epoch, most: int) -> None:
+    """Nobody looks."""
+
+
+def school(
+    site: str, log: SiteLog, params: NetworkParams, *, folder: Path | None = None, watch: Watch = _unwatched
+) -> Model | None:
+    """None: the log shows no two URLs of one page that a network could learn from.
+
+    Raises `NoNetwork` where PyTorch is missing, `ModelError` where *folder* does not take the model.
+    """
+    lesson = lesson_of(site, log, params)
+    if lesson.is_empty:
+        return None
+    require()
+    from scrapy_dust.neural.training import train  # noqa: PLC0415  Only there is PyTorch needed.
+
+    path = None if folder is None else folder / f"{_name(site)}.model"
+    state = _known(path, lesson, params)
+    if state.is_over(params.epochs, params.patience):
+        assert path is not None
+        return load(path)
+    for state in train(lesson.pairs, lesson.held_out, lesson.vocabulary, params, state):  # noqa: B020
+        watch(site, state.epochs[-1], params.epochs)
+        if path is not None:
+            save(path, model_of(lesson, params, state))
+    return _finished(path, lesson, params, state)
+
+
+def _known(path: Path | None, lesson: Lesson, params: NetworkParams) -> State:
+    """Where an earlier run came to; what cannot be read, or has learned something else, is begun anew."""
+    try:
+        model = None if path is None else load(path)
+    except ModelError:
+        model = None
+    if model is None or (model.lesson, model.params, model.site) != (lesson.digest, params, lesson.site):
+        return State()
+    return model.state
+
+
+def _finished(path: Path | None, lesson: Lesson, params: NetworkParams, state: State) -> Model:
+    from scrapy_dust.neural.translator import Translator  # noqa: PLC0415
+
+    best = state.best_epoch
+    assert best is not None
+    # Only an unfinished training needs the rest.
+    done = replace(state, weights={}, optimizer={})
+    model = model_of(lesson, params, done)
+    scores = Translator(model).scores(lesson.held_out or lesson.pairs)
+    model = replace(model, scores={**scores, "best_epoch": best.number, "loss": best.loss})
+    if path is not None:
+        save(path, model)
+        card = path.with_suffix(".md")
+        try:
+            card.write_text(card_of(model, lesson), encoding="utf-8", errors="backslashreplace")
+        except OSError as error:
+            raise ModelError(str(card), f"cannot be written ({error.strerror}).") from None
+    return model
+
+
+def _name(site: str) -> str:
+    """*site* as a file's name: a port's colon is none everywhere."""
+    return "".join(letter if letter.isalnum() or letter in ".-" else "_" for letter in site)

@@ -1,0 +1,58 @@
+"""Which pages are near-duplicates: 64-bit simhashes that differ in at most three bits (Manku, Jain, Das Sarma, WWW 2007).
+
+Found in permuted tables: of four blocks of sixteen bits, one at least is equal in two such hashes, so that each table
+has the hashes by another block. No pair is looked at that has no block in common.
+
+Clusters are stars, not chains: a page belongs to the first page before it that is near and is itself a centre. The
+transitive closure of three bits runs through all pages of a template.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator
+
+MOST = 3  #: bits
+_BITS = 64
+_BLOCKS = MOST + 1
+_WIDTH = _BITS // _BLOCKS
+_MASK = (1 << _WIDTH) - 1
+
+
+def parsed(text: str | None) -> int | None:
+    """A simhash as logs have it, in hexadecimal digits; None where it is none."""
+    try:
+        value = int(text or "", 16)
+    except ValueError:
+        return None
+    return value if 0 <= value < 1 << _BITS else None
+
+
+def blocks(value: int) -> Iterator[tuple[int, int]]:
+    """For each table, the block that comes first in it."""
+    for number in range(_BLOCKS):
+        yield number, value >> (number * _WIDTH) & _MASK
+
+
+def centres(hashes: Iterable[tuple[Hashable, int]]) -> list[int]:
+    """For each hash with the kind it is of, the number of the centre that it belongs to, which may be its own.
+
+    Kinds are never together: of pages, the title.
+    """
+    tables: dict[tuple[Hashable, int, int], list[int]] = {}
+    values: list[int] = []
+    found = []
+    for number, (kind, value) in enumerate(hashes):
+        values.append(value)
+        keys = [(kind, *block) for block in blocks(value)]
+        near = (
+            other
+            for key in keys
+            for other in tables.get(key, ())
+            if (values[other] ^ value).bit_count() <= MOST
+        )
+        centre = min(near, default=number)
+        if centre == number:
+            for key in keys:
+                tables.setdefault(key, []).append(number)
+        found.append(centre)
+    return found

@@ -1,0 +1,152 @@
+"""Training: epochs over the pairs until what is held out is translated no better.
+
+With the same pairs, parameters, machine and number of threads it makes the same network, whether or not it was
+interrupted: the order of an epoch is made from the seed and its number alone, and `State` holds the rest.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from random import Random
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from scrapy_dust.neural.network import Network, best_device, fresh, padded
+from scrapy_dust.neural.params import Loss, NetworkParams, Optimizer, Precision
+from scrapy_dust.neural.pieces import Arrays, Epoch, Pair, State
+from scrapy_dust.neural.vocabulary import BEGIN, EOS, PAD, Vocabulary
+
+_Weighted = tuple[Pair, float]
+
+
+def train(
+    pairs: Sequence[Pair],
+    held_out: Sequence[Pair],
+    vocabulary: Vocabulary,
+    params: NetworkParams,
+    state: State | None = None,
+) -> Iterator[State]:
+    """The state after each epoch, from *state* on. There is one pair at least."""
+    device = best_device()
+    network = fresh(vocabulary, params, device)
+    optimizer = _optimizer(network, params)
+    state = state or State()
+    if state.epochs:
+        load_weights(network, state.weights)
+        _load_optimizer(optimizer, network, state.optimizer)
+    learned, kept = _weighted(pairs, params), _weighted(held_out, params)
+    began = time.monotonic() - (state.epochs[-1].seconds if state.epochs else 0.0)
+    while not state.is_over(params.epochs, params.patience):
+        number = len(state.epochs) + 1
+        loss = _epoch(network, optimizer, learned, params, number, device)
+        with torch.no_grad():
+            judged = _epoch(network, None, kept, params, number, device) if kept else None
+        epochs = (*state.epochs, Epoch(number, loss, judged, time.monotonic() - began))
+        weights = weights_of(network)
+        is_best = State(epochs).best_epoch == epochs[-1]
+        state = State(
+            epochs, weights, weights if is_best else state.best, _optimizer_state(optimizer, network)
+        )
+        yield state
+
+
+def weights_of(network: Network) -> Arrays:
+    return {name: value.detach().cpu().numpy().copy() for name, value in network.state_dict().items()}
+
+
+def load_weights(network: Network, weights: Arrays) -> None:
+    network.load_state_dict({name: torch.from_numpy(np.array(value)) for name, value in weights.items()})
+
+
+def _weighted(pairs: Sequence[Pair], params: NetworkParams) -> list[_Weighted]:
+    """With *distinct*, a pair that is there a hundred times says more than one that is there once, not a hundred times as much."""
+    if not params.distinct:
+        return [(pair, 1.0) for pair in pairs]
+    return [(pair, math.log2(1 + count)) for pair, count in sorted(Counter(pairs).items())]
+
+
+def _epoch(
+    network: Network,
+    optimizer: torch.optim.Optimizer | None,
+    pairs: Sequence[_Weighted],
+    params: NetworkParams,
+    number: int,
+    device: torch.device,
+) -> float:
+    """The mean loss of a token. Without an *optimizer* nothing is learned."""
+    network.train(optimizer is not None)
+    total, tokens = 0.0, 0.0
+    for batch in _batches(pairs, params, number):
+        loss, weight = _loss(network, batch, params, device)
+        if optimizer is not None:
+            optimizer.zero_grad()
+            (loss / weight).backward()
+            torch.nn.utils.clip_grad_norm_(network.parameters(), params.clip)
+            optimizer.step()
+        total += float(loss.detach())
+        tokens += weight
+    return total / tokens
+
+
+def _batches(pairs: Sequence[_Weighted], params: NetworkParams, number: int) -> list[list[_Weighted]]:
+    chance = Random(f"{params.seed} {number}")  # noqa: S311  An order, not a secret.
+    order = list(pairs)
+    chance.shuffle(order)
+    if params.by_length:
+        order.sort(key=lambda one: (len(one[0].ids), len(one[0].symbols)))
+    batches = [order[at : at + params.batch] for at in range(0, len(order), params.batch)]
+    chance.shuffle(batches)
+    return batches
+
+
+def _loss(
+    network: Network, batch: Sequence[_Weighted], params: NetworkParams, device: torch.device
+) -> tuple[Tensor, float]:
+    """The sum over all tokens, and how many they are, weighted."""
+    ids, lengths = padded([pair.ids for pair, _ in batch], device)
+    targets, _ = padded([(*pair.symbols, EOS) for pair, _ in batch], device)
+    said, _ = padded([(BEGIN, *pair.symbols) for pair, _ in batch], device)
+    with torch.autocast(device.type, torch.bfloat16, enabled=params.precision is Precision.BF16):
+        read, state = network.read(ids, lengths)
+        scores, _ = network(read, said, state)
+    known = targets != PAD
+    weights = torch.tensor([weight for _, weight in batch], device=device)[:, None] * known
+    logs = torch.log_softmax(scores.float(), dim=2)
+    loss = -logs.gather(2, targets[..., None])[..., 0]
+    if params.loss is Loss.ACE:
+        loss = loss + _others(logs, targets)
+    return (loss.where(known, 0.0) * weights).sum(), float(weights.sum())
+
+
+def _others(logs: Tensor, targets: Tensor) -> Tensor:
+    """The second half of the paper's formula 3: what is not the token should have no probability."""
+    wrong = torch.log1p(-logs.exp().clamp(max=1 - 1e-6))
+    return wrong.gather(2, targets[..., None])[..., 0] - wrong.sum(dim=2)
+
+
+def _optimizer(network: Network, params: NetworkParams) -> torch.optim.Optimizer:
+    if params.optimizer is Optimizer.ADAM:
+        return torch.optim.Adam(network.parameters(), lr=params.rate)
+    return torch.optim.SGD(network.parameters(), lr=params.rate)
+
+
+def _optimizer_state(optimizer: torch.optim.Optimizer, network: Network) -> Arrays:
+    """What it has of each weight, by the weight's name."""
+    return {
+        f"{name}:{what}": value.detach().cpu().numpy().copy()
+        for name, weight in network.named_parameters()
+        for what, value in optimizer.state[weight].items()
+        if isinstance(value, Tensor)
+    }
+
+
+def _load_optimizer(optimizer: torch.optim.Optimizer, network: Network, arrays: Arrays) -> None:
+    for name, weight in network.named_parameters():
+        for key, value in arrays.items():
+            if key.startswith(f"{name}:"):
+                optimizer.state[weight][key.partition(":")[2]] = torch.from_numpy(np.array(value))

@@ -1,0 +1,159 @@
+"""Function and argument tokens, and URLs as numbers (paper §2.1).
+
+A token that many URLs have has a function; one that few have is an argument, of which there is no end. A *reading*
+is a URL for the network: the ids of its tokens, an argument as the placeholder of its place, ``arg1`` for the first
+from the left. What the network says is *symbols*, which become tokens again by the reading: that is how arguments
+are copied.
+
+With *copies*, an argument is read as what it looks like (digits, a word, …), and a symbol that is no id of the
+vocabulary is a place in the reading: the network points at what it copies.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from scrapy_dust.dust.edits.anatomy import class_of
+from scrapy_dust.neural.tokens import join, split
+
+PAD, BEGIN, EOS, UNKNOWN = range(4)  #: ids that stand for no token
+_SPECIAL = 4
+#: So many arguments of a URL have a placeholder; a URL with more is not translated.
+_PLACES = 30
+_KINDS = ("empty", "digits", "uuid", "date", "hex", "word", "name", "slug", "path", "text")
+
+Symbols = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A URL as the network sees it."""
+
+    tokens: tuple[str, ...]
+    ids: tuple[int, ...]
+    places: tuple[int, ...]  #: of the arguments, among the tokens
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """What the network knows of a site's tokens."""
+
+    functions: tuple[str, ...]
+    whole: bool = False  #: how URLs are split
+    copies: bool = False
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {token: number for number, token in enumerate(self.functions, start=_SPECIAL)}
+
+    @cached_property
+    def _kinds(self) -> dict[str, int]:
+        return {kind: number for number, kind in enumerate(_KINDS, start=self.first_argument)}
+
+    @property
+    def first_argument(self) -> int:
+        """The id from which on ids are placeholders, or kinds of arguments."""
+        return _SPECIAL + len(self.functions)
+
+    def __len__(self) -> int:
+        """All ids; with *copies*, those of a place in a reading begin here."""
+        return self.first_argument + (len(_KINDS) if self.copies else _PLACES)
+
+    def read(self, url: str) -> Reading | None:
+        """None: it has more arguments than can be told apart."""
+        tokens = split(url, whole=self.whole)
+        places = tuple(place for place, token in enumerate(tokens) if token not in self._numbers)
+        if not self.copies and len(places) > _PLACES:
+            return None
+        ids = [self._numbers.get(token, UNKNOWN) for token in tokens]
+        for number, place in enumerate(places):
+            offset = number if not self.copies else self._kinds[class_of(tokens[place])] - self.first_argument
+            ids[place] = self.first_argument + offset
+        return Reading(tokens, tuple(ids), places)
+
+    def reading_of(self, ids: tuple[int, ...]) -> Reading:
+        """What was read, without its texts."""
+        places = tuple(place for place, number in enumerate(ids) if number >= self.first_argument)
+        return Reading((), ids, places)
+
+    def symbols(self, reading: Reading, target: str) -> Symbols:
+        """What the network should say of *reading* to mean *target*; what it cannot say is `UNKNOWN`."""
+        free: dict[str, list[int]] = {}
+        for number, place in enumerate(reading.places):
+            free.setdefault(reading.tokens[place], []).append(
+                len(self) + place if self.copies else self.first_argument + number
+            )
+        said = []
+        for token in split(target, whole=self.whole):
+            copies = free.get(token)
+            if copies:
+                # The second of two equal arguments is the copy of the second, as long as there is one.
+                said.append(copies.pop(0) if len(copies) > 1 else copies[0])
+            else:
+                said.append(self._numbers.get(token, UNKNOWN))
+        return tuple(said)
+
+    def tokens_of(self, reading: Reading, symbols: Iterable[int]) -> tuple[str, ...] | None:
+        """What the network has said; None where it names what is not there."""
+        found = []
+        for symbol in symbols:
+            token = self.token_of(reading, symbol)
+            if token is None:
+                return None
+            found.append(token)
+        return tuple(found)
+
+    def token_of(self, reading: Reading, symbol: int) -> str | None:
+        if _SPECIAL <= symbol < self.first_argument:
+            return self.functions[symbol - _SPECIAL]
+        if self.copies:
+            place = symbol - len(self)
+            return reading.tokens[place] if place in reading.places else None
+        number = symbol - self.first_argument
+        return reading.tokens[reading.places[number]] if 0 <= number < len(reading.places) else None
+
+    def own_symbols(self, reading: Reading) -> Symbols:
+        """What says *reading* itself."""
+        own = list(reading.ids)
+        for place, symbol in zip(reading.places, self.argument_symbols(reading), strict=True):
+            own[place] = symbol
+        return tuple(own)
+
+    def url_of(self, reading: Reading, symbols: Iterable[int]) -> str | None:
+        tokens = self.tokens_of(reading, symbols)
+        return None if tokens is None else join(tokens, whole=self.whole)
+
+    def argument_symbols(self, reading: Reading) -> range | tuple[int, ...]:
+        """The symbols that copy an argument of *reading*."""
+        if self.copies:
+            return tuple(len(self) + place for place in reading.places)
+        return range(self.first_argument, self.first_argument + len(reading.places))
+
+
+def vocabulary_of(
+    urls: Sequence[str], targets: Mapping[str, str], frequency: float, *, whole: bool, copies: bool
+) -> Vocabulary:
+    """The function tokens of *urls*: those that a share *frequency* of them has.
+
+    And those that as many of the *targets* have without their own URL having them, such as the name of the one page to which
+    many are redirected (the paper's table 3, case 4): they can be learned, and cannot be copied.
+    """
+    in_urls = _document_frequencies(urls, whole=whole)
+    added: Counter[str] = Counter()
+    for url, target in targets.items():
+        added.update(set(split(target, whole=whole)) - set(split(url, whole=whole)))
+    found = {token for token, count in in_urls.items() if count >= frequency * len(urls)}
+    found |= {token for token, count in added.items() if count > 1 and count >= frequency * len(targets)}
+    return Vocabulary(tuple(sorted(found, key=lambda token: (-in_urls[token], token))), whole, copies)
+
+
+def _document_frequencies(urls: Iterable[str], *, whole: bool) -> Counter[str]:
+    return Counter(token for url in urls for token in set(split(url, whole=whole)))
+
+
+def document_frequencies(urls: Iterable[str]) -> Counter[str]:
+    """Token → how many of *urls* have it."""
+    return _document_frequencies(urls, whole=False)
