@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -22,7 +23,7 @@ from scrapy_dust.learners.evaluation import Protocol, Score, Task, Taught, judge
 from scrapy_dust.learners.registry import LEARNERS
 
 SIZES = (200, 400, 800)
-NEW = ("keepall", "standard", "dust-alone", "dust")
+NEW = ("keepall", "scrapy", "standard", "dust-alone", "dust", "dust-crawl")
 ORDERED = ("keepall", "standard", "dustbuster", "ra", "duster", "dust")
 ORDERS = 5
 _MARKER, _END = "<!-- measured: benchmarks/arrivals.py -->\n", "<!-- measured: benchmarks/evaluation.py -->\n"
@@ -43,6 +44,7 @@ def new_site(path: Path) -> dict[object, Score]:
         for method in NEW:
             taught = list(teach(LEARNERS[method](), tasks))
             scores[size, method] = judge(method, taught, truths[EXACT])
+            scores[size, method, STRICT] = judge(method, taught, truths[STRICT])
     return scores
 
 
@@ -66,7 +68,10 @@ def _shuffled(taught: Taught, seed: int) -> Taught:
 def as_markdown(new: Scores, ordered: Scores) -> Iterator[str]:
     yield "## New sites"
     yield ""
-    yield "F1 by exact contents after so many URLs of a site, and contents lost over all lists."
+    yield (
+        "F1 by exact contents after so many URLs of a site, its mean, and contents lost over all lists, by the exact and "
+        "by the strict truth."
+    )
     yield ""
     yield from _table(new, [(f"{method}, {size}", (size, method)) for size in SIZES for method in NEW])
     yield ""
@@ -90,20 +95,25 @@ def _span(scores: Sequence[Score]) -> str:
     return f"{least:.4f}" if least == most else f"{least:.4f}–{most:.4f}"
 
 
-def _table(scores: Mapping[str, Mapping[object, Score]], rows: Sequence[tuple[str, object]]) -> Iterator[str]:
-    yield "| method, URLs learned | " + " | ".join(scores) + " | mean | lost |"
-    yield "|---|" + "---:|" * (len(scores) + 2)
+def _table(
+    scores: Mapping[str, Mapping[object, Score]], rows: Sequence[tuple[str, tuple[int, str]]]
+) -> Iterator[str]:
+    yield "| method, URLs learned | " + " | ".join(scores) + " | mean | lost exact | lost strict |"
+    yield "|---|" + "---:|" * (len(scores) + 3)
     for said, which in rows:
         found = [of_list[which].replay for of_list in scores.values()]
         cells = [f"{replay.f1:.4f}" for replay in found]
         mean, lost = fmean(replay.f1 for replay in found), sum(replay.lost for replay in found)
-        yield f"| {said} | " + " | ".join(cells) + f" | {mean:.4f} | {lost:,} |"
+        strict = sum(of_list[*which, STRICT].replay.lost for of_list in scores.values())
+        yield f"| {said} | " + " | ".join(cells) + f" | {mean:.4f} | {lost:,} | {strict:,} |"
 
 
-def measure(data: Path, output: Path | None) -> None:
+def measure(data: Path, output: Path | None, workers: int = 1) -> None:
     paths = [path for path in lists_in(data) if path.parent.name == "sites"]
-    new = {name_of(path): new_site(path) for path in paths}
-    ordered = {name_of(path): in_orders(path) for path in paths}
+    names = [name_of(path) for path in paths]
+    with ProcessPoolExecutor(workers) as pool:
+        new = dict(zip(names, pool.map(new_site, paths), strict=True))
+        ordered = dict(zip(names, pool.map(in_orders, paths), strict=True))
     text = "\n".join(as_markdown(new, ordered)) + "\n"
     if output is None:
         print(text)
@@ -124,8 +134,9 @@ def main() -> None:
     parser.add_argument(
         "--output", type=Path, help="a Markdown page; the tables go above those of evaluation.py"
     )
+    parser.add_argument("--workers", type=int, default=1, help="processes (default: 1)")
     options = parser.parse_args()
-    measure(options.data, options.output)
+    measure(options.data, options.output, options.workers)
 
 
 if __name__ == "__main__":

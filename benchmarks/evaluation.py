@@ -1,13 +1,13 @@
 """All methods on crawls whose contents are known: the tables of docs/evaluation.md.
 
-    python -m benchmarks.evaluation DATA [--output docs/evaluation.md]
+    python -m benchmarks.evaluation DATA [--output docs/evaluation.md] [--workers 2]
 
 DATA is a folder with URL lists (``sites/*.jsonl.gz``, ``uci/*.jsonl.gz``) whose lines say what a URL shows, as
 ``cluster_exact`` (equal words) and ``cluster_strict`` (nearly equal, without what all pages share). The first
 three quarters of each list are learned from and the rest is crawled; for ``uci`` also a quarter of the contents, and
-a quarter of the hosts, are held out, three times. Each method learns once for both truths, but for ``dust``, which
-learns what the truth calls one page, as ``scrapy dusteval --truth`` has it do. With ``--methods`` and ``--lists``, the
-other rows stay on the page as they are. Other orders of arrival and new sites: `benchmarks/arrivals.py`, which this
+a quarter of the hosts, are held out, three times, for the best methods of each kind. Each method learns once for both
+truths, but for ``dust``, which learns what the truth calls one page, as ``scrapy dusteval --truth`` has it do. With
+``--methods`` and ``--lists``, the other rows stay on the page as they are. Other orders of arrival and new sites: `benchmarks/arrivals.py`, which this
 command runs too unless it is given ``--methods``.
 """
 
@@ -15,14 +15,20 @@ from __future__ import annotations
 
 import argparse
 import re
+import time
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 
 from benchmarks import arrivals
 from benchmarks.logs import EXACT, STRICT, lists_in, load, name_of
-from scrapy_dust.learners.evaluation import Protocol, Score, Split, Task, judge, tasks_of, teach
+from scrapy_dust.learners.evaluation import Protocol, Score, Split, Task, Taught, judge, tasks_of, teach
+from scrapy_dust.learners.in_crawl import in_crawl
+from scrapy_dust.learners.learner import Learner
+from scrapy_dust.learners.ours import Dust
 from scrapy_dust.learners.registry import LEARNERS
 
 
@@ -60,35 +66,81 @@ class Run:
     rows: Mapping[str, Row]  #: by method
 
 
-def runs_of(path: Path, methods: Sequence[str]) -> Iterator[Run]:
-    name = name_of(path)
+_SEEDS = 3
+#: Of uci with something held out: who is best of each kind, and who learns nothing.
+_HELD_OUT = frozenset(
+    ("keepall", "scrapy", "standard", "surt", "dustbuster", "ra", "duster", "dust", "dust-crawl")
+)
+
+Part = tuple[Path, Split, int]
+
+
+def parts_of(path: Path) -> Iterator[Part]:
+    yield path, Split.LOG, 0
+    if name_of(path) == "uci":
+        for split in (Split.CLUSTER, Split.HOST):
+            yield from ((path, split, seed) for seed in range(_SEEDS))
+
+
+def run_of(part: Part, methods: Sequence[str]) -> Run:
+    path, split, seed = part
     visits, truths = load(path)
-    splits = [(Split.LOG, 0)]
-    if name == "uci":
-        splits += [(split, seed) for split in (Split.CLUSTER, Split.HOST) for seed in range(_SEEDS)]
-    for split, seed in splits:
-        # What is nearly equal is held out together, and so is what is equal.
-        tasks = tasks_of(visits, truths[STRICT], Protocol(split=split, seed=seed))
-        rows = {}
-        for method in methods:
-            scores = _scores(method, tasks, truths)
+    # What is nearly equal is held out together, and so is what is equal.
+    lessons = Lessons(tasks_of(visits, truths[STRICT], Protocol(split=split, seed=seed)))
+    rows = {}
+    for method in methods:
+        if split is Split.LOG or method in _HELD_OUT:
+            scores = lessons.scores(method, truths)
             crawls = [score.replay for score in scores]
             costs = [Cost(crawl.precision, crawl.recall, crawl.f1, crawl.lost) for crawl in crawls]
             first = scores[0]
             rows[method] = Row(
                 crawls[0].crawled, costs[0], costs[1], first.rules, first.us_per_url, first.learn_seconds
             )
-        yield Run(name, split, seed, crawls[0].urls, (crawls[0].clusters, crawls[1].clusters), rows)
+    return Run(name_of(path), split, seed, crawls[0].urls, (crawls[0].clusters, crawls[1].clusters), rows)
 
 
-_SEEDS = 3
+class Lessons:
+    """What methods make of the same tasks; none is taught the same twice."""
+
+    def __init__(self, tasks: Sequence[Task]) -> None:
+        self._tasks = tasks
+        self._taught: dict[str, list[Taught]] = {}
+
+    def scores(self, method: str, truths: Mapping[str, Mapping[str, Hashable]]) -> list[Score]:
+        """By the exact and the strict truth."""
+        names = method, _NEAR.get(method, method)
+        return [
+            judge(method, self._of(name), truths[truth])
+            for name, truth in zip(names, (EXACT, STRICT), strict=True)
+        ]
+
+    def _of(self, name: str) -> list[Taught]:
+        if name not in self._taught:
+            beneath = _IN_CRAWL.get(name)
+            self._taught[name] = (
+                list(teach(_learner(name), self._tasks))
+                if beneath is None
+                else [_in_crawl(one) for one in self._of(beneath)]
+            )
+        return self._taught[name]
 
 
-def _scores(method: str, tasks: Sequence[Task], truths: Mapping[str, Mapping[str, Hashable]]) -> list[Score]:
-    """By the exact and the strict truth."""
-    taught = list(teach(LEARNERS[method](), tasks))
-    by_strict = list(teach(LEARNERS["dust-near"](), tasks)) if method == "dust" else taught
-    return [judge(method, taught, truths[EXACT]), judge(method, by_strict, truths[STRICT])]
+#: How a method learns where pages are one that are nearly equal.
+_NEAR = {"dust": "dust-near", "dust-crawl": "dust-near-crawl", "dust-bold": "dust-bold-near"}
+_IN_CRAWL = {"dust-crawl": "dust", "dust-near-crawl": "dust-near"}
+
+
+def _learner(name: str) -> Learner:
+    learner = LEARNERS[name.removesuffix("-near") if name not in LEARNERS else name]()
+    return replace(learner, near=True) if isinstance(learner, Dust) and name not in LEARNERS else learner
+
+
+def _in_crawl(taught: Taught) -> Taught:
+    began = time.process_time()
+    learned = in_crawl(taught.learned)
+    keys = {url: learned.key(url) for url in taught.task.urls}
+    return replace(taught, learned=learned, keys=keys, key_seconds=time.process_time() - began)
 
 
 _SAID = {
@@ -251,16 +303,15 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--methods", help="A,B,… (default: all)")
     parser.add_argument("--lists", help="A,B,… (default: all)")
+    parser.add_argument("--workers", type=int, default=1, help="processes (default: 1)")
     parser.add_argument("--output", type=Path, help="a Markdown page; the tables go below its marker")
     options = parser.parse_args()
     methods = options.methods.split(",") if options.methods else list(LEARNERS)
-    runs = []
-    for path in lists_in(options.data):
-        if options.lists and name_of(path) not in options.lists.split(","):
-            continue
-        for run in runs_of(path, methods):
-            print(run.name, run.split, {name: row.exact for name, row in run.rows.items()}, flush=True)
-            runs.append(run)
+    paths = [p for p in lists_in(options.data) if not options.lists or name_of(p) in options.lists.split(",")]
+    parts = [part for path in paths for part in parts_of(path)]
+    with ProcessPoolExecutor(options.workers) as pool:
+        # The longest come last in the folder; begun first, nobody waits for them.
+        runs = list(pool.map(partial(run_of, methods=methods), parts[::-1]))[::-1]
     if options.output:
         marker = "<!-- measured: benchmarks/evaluation.py -->\n"
         page, _, tables = options.output.read_text(encoding="utf-8").partition(marker)
@@ -269,7 +320,7 @@ def main() -> None:
     else:
         print(as_markdown(runs))
     if not options.methods:
-        arrivals.measure(options.data, options.output)
+        arrivals.measure(options.data, options.output, options.workers)
 
 
 if __name__ == "__main__":

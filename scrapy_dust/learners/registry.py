@@ -9,6 +9,7 @@ from scrapy_dust.learners.dta import Dta
 from scrapy_dust.learners.dustbuster import DustBuster
 from scrapy_dust.learners.duster import Duster
 from scrapy_dust.learners.entropy import Entropy
+from scrapy_dust.learners.in_crawl import InCrawl, Scrapys
 from scrapy_dust.learners.keep_all import KeepAll
 from scrapy_dust.learners.learner import Learner
 from scrapy_dust.learners.maybe_dont import MaybeDont
@@ -23,6 +24,7 @@ from scrapy_dust.settings import DustSettings
 #: Each makes a learner with its source's parameters.
 LEARNERS: Mapping[str, Callable[[], Learner]] = {
     "keepall": KeepAll,
+    "scrapy": Scrapys,
     "standard": Standard,
     "surt": Surt,
     "dustbuster": DustBuster,
@@ -36,6 +38,7 @@ LEARNERS: Mapping[str, Callable[[], Learner]] = {
     "dustmine": Mined,
     "dustmine-plain": lambda: Mined(DustSettings(learner="dustbuster"), "dustmine-plain"),
     "dust": lambda: Dust(pool=shipped()),
+    "dust-crawl": lambda: InCrawl(Dust(pool=shipped()), "dust-crawl"),
     "dust-near": lambda: Dust(near=True, pool=shipped(), name="dust-near"),
     "dust-bold": lambda: Dust(max_loss=0.01, max_risk=0.25, pool=shipped(), name="dust-bold"),
     "dust-alone": lambda: Dust(name="dust-alone"),

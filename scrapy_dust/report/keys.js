@@ -169,6 +169,9 @@ const Keys = (() => {
       while (end > 2 && !url.path[end - 1]) end -= 1;
       return end === url.path.length ? url : { ...url, path: url.path.slice(0, end) };
     },
+    "drop index": (one, url) => (url.path.length < 2
+      || !/^(?:index(?:\.[a-z]{2,5})?|default\.[a-z]{2,5})$/i.test(url.path[url.path.length - 1])
+      ? url : { ...url, path: [...url.path.slice(0, -1), ""] }),
     "drop last": (one, url) => (url.path.length < 2 || url.path[url.path.length - 1] !== one.name
       ? url : { ...url, path: [...url.path.slice(0, -1), ""] }),
     "map suffix": (one, url) => {

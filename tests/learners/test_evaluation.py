@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scrapy_dust.dust.pages import Visit
+from scrapy_dust.dust.pages import SiteLog, Visit
 from scrapy_dust.learners.evaluation import (
     Order,
     Protocol,
@@ -15,6 +15,7 @@ from scrapy_dust.learners.evaluation import (
     tasks_of,
     teach,
 )
+from scrapy_dust.learners.in_crawl import InCrawl, Scrapys
 from scrapy_dust.learners.learner import Learned
 from tests.learners.logs import SITE, page
 
@@ -106,3 +107,18 @@ def test_without_a_truth_equal_text_is_equal_content_and_a_redirect_is_its_end()
     assert truth["http://a.example/1"] == truth["http://a.example/2"] != truth["http://a.example/3"]
     assert truth["http://a.example/old"] == truth["http://a.example/3"]
     assert "http://a.example/gone" not in truth
+
+
+def test_in_a_crawl_rules_and_scrapys_own_keys_are_one_key():
+    dropped = "http://a.example/?b=2&a=1&sid=7#x"
+
+    class WithoutSessions:
+        name = "without sessions"
+
+        def learn(self, site, log):
+            return Learned(lambda url: url.replace("&sid=7", ""), ("sid",))
+
+    learned = InCrawl(WithoutSessions(), "in a crawl").learn(SITE, SiteLog(pages=()))
+    assert learned.key(dropped) == learned.key("http://a.example/?a=1&b=2") == "http://a.example/?a=1&b=2"
+    assert Scrapys().learn(SITE, SiteLog(pages=())).key(dropped) == "http://a.example/?a=1&b=2&sid=7"
+    assert learned.rules == ("sid",)

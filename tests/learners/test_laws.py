@@ -11,7 +11,7 @@ from scrapy_dust.learners.parts import keys_of, parts_of, url_of
 from scrapy_dust.learners.registry import LEARNERS
 from tests.learners.logs import SITE, log_of, page
 
-UNLEARNED = {"standard", "surt"}
+UNLEARNED = {"standard", "surt", "scrapy", "dust-crawl"}
 DUSTY = log_of(
     *(
         [

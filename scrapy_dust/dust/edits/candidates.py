@@ -17,7 +17,7 @@ from scrapy_dust.dust.edits.anatomy import Anatomy, anatomy_of
 from scrapy_dust.dust.edits.differences import differences, smallness
 from scrapy_dust.dust.edits.edit import Edit
 from scrapy_dust.dust.edits.operation import Operation
-from scrapy_dust.dust.edits.paths import CollapseRepeats, DropSlash
+from scrapy_dust.dust.edits.paths import CollapseRepeats, DropIndex, DropSlash
 from scrapy_dust.dust.edits.queries import DropEmpty, DropRepeated, SortParameters
 from scrapy_dust.dust.edits.rewriting import rewrites
 from scrapy_dust.dust.edits.spellings import Decode, DropFragment, DropWww, FoldCase, OneScheme, PlainHost
@@ -33,6 +33,7 @@ EVERYWHERE: tuple[Operation, ...] = (
     SortParameters(values=True),
     DropRepeated(),
     DropEmpty(),
+    DropIndex(),
     DropSlash(),
     Decode(),
     FoldCase(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from scrapy_dust.dust.edits.anatomy import Anatomy, class_of
@@ -45,6 +46,28 @@ class DropLast:
 
     def __str__(self) -> str:
         return f"/{self.name} at the path's end → /"
+
+
+#: What web servers are told to show for a directory, by any of their languages.
+_INDEX = re.compile(r"index(?:\.[a-z]{2,5})?|default\.[a-z]{2,5}", re.IGNORECASE | re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class DropIndex:
+    """A last segment by which servers call what a directory shows: `DropLast` of all such names at once."""
+
+    rank = 7
+    family = "index"
+    needle = ""
+
+    def apply(self, url: Anatomy) -> Anatomy:
+        path = url.path
+        if len(path) < 2 or not _INDEX.fullmatch(path[-1]):
+            return url
+        return url._replace(path=(*path[:-1], ""))
+
+    def __str__(self) -> str:
+        return "/index.* at the path's end → /"
 
 
 @dataclass(frozen=True, slots=True)

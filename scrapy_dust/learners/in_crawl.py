@@ -1,0 +1,47 @@
+"""Keys as a Scrapy crawl has them: what Scrapy itself takes for one request, rules or none.
+
+Scrapy's fingerprints are of `canonicalize_url`: parameters sorted, fragments left out, percent-codes spelled in one way.
+Where rules are in force, the form that they give a URL is fingerprinted in the same way. So the log of a crawl never
+shows two URLs that differ in that alone, and nobody needs to learn it; other lists of URLs have such pairs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from w3lib.url import canonicalize_url
+
+from scrapy_dust.dust.pages import SiteLog
+from scrapy_dust.learners.learner import Learned, Learner
+
+
+@dataclass(frozen=True, slots=True)
+class Scrapys:
+    """A crawl without rules."""
+
+    name: str = "scrapy"
+
+    def learn(self, site: str, log: SiteLog) -> Learned:
+        return Learned(scrapys_key)
+
+
+@dataclass(frozen=True, slots=True)
+class InCrawl:
+    """A crawl with the rules of a learner."""
+
+    learner: Learner
+    name: str
+
+    def learn(self, site: str, log: SiteLog) -> Learned:
+        return in_crawl(self.learner.learn(site, log))
+
+
+def in_crawl(learned: Learned) -> Learned:
+    return Learned(lambda url: scrapys_key(learned.key(url)), learned.rules)
+
+
+def scrapys_key(url: str) -> str:
+    try:
+        return canonicalize_url(url)
+    except ValueError:  # no URL, for the standard library
+        return url
