@@ -22,7 +22,7 @@ from scrapy_dust.dust import site_rules
 from scrapy_dust.dust.edits.edit import Edit
 from scrapy_dust.dust.mixed_rules import MixedRules
 from scrapy_dust.dust.rules import Rule, SubstringRule
-from scrapy_dust.dust.site_rules import SiteRules
+from scrapy_dust.dust.site_rules import SiteRules, Texts
 
 #: Raised by one whenever the same rules would give another key, so that old keys are never mixed with new ones.
 CANONIZER_VERSION = 1
@@ -51,6 +51,7 @@ class Canonizer:
     ) -> None:
         self._rules = {site: of_site for site, of_site in rules.items() if of_site}
         self._ready: dict[str | None, SiteRules | MixedRules] = {}
+        self._texts = Texts()
         self._site_of = site_of
         self._passes = passes
 
@@ -111,16 +112,16 @@ class Canonizer:
         if site is None or of_site is None:
             return None
         if site not in self._ready:
-            self._ready[site] = _made_ready(site, of_site)
+            self._ready[site] = _made_ready(site, of_site, self._texts)
         return self._ready[site]
 
 
-def _made_ready(site: str, rules: Sequence[Rule]) -> SiteRules | MixedRules:
+def _made_ready(site: str, rules: Sequence[Rule], texts: Texts) -> SiteRules | MixedRules:
     edits = [rule for rule in rules if isinstance(rule, Edit)]
     if not edits:
-        return SiteRules(site, _in_order(rules))
+        return SiteRules(site, _in_order(rules), texts)
     plain = [rule for rule in rules if not isinstance(rule, Edit)]
-    return MixedRules(site, _in_order(plain), edits)
+    return MixedRules(site, _in_order(plain), edits, texts)
 
 
 def _in_order(rules: Sequence[Rule]) -> tuple[Rule, ...]:

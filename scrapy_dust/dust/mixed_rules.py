@@ -5,19 +5,21 @@ did. Then the edits, in their own order, until they change nothing; and again, a
 So the order in which rules came to a book does not matter more than it did before, and where a form comes to
 rest, none of the rules changes it: it is its own key.
 
-A URL costs the look that plain rules take, and one for the texts without which an edit changes nothing: its
-*needle*, and what its guard asks for. It is taken apart only where they are found.
+A URL costs the look that plain rules take, one for the words without which an edit changes nothing (`sought_words`),
+and for the edits that are left, one for the texts: an edit's *needle*, and what its guard asks for. It is taken apart
+only where they are found.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
 from scrapy_dust.dust.edits.anatomy import Anatomy, anatomy_of
 from scrapy_dust.dust.edits.edit import Edit
-from scrapy_dust.dust.edits.guards import Condition
 from scrapy_dust.dust.rules import GROWTH, Rule
-from scrapy_dust.dust.site_rules import SiteRules, Step
+from scrapy_dust.dust.site_rules import SiteRules, Step, Texts
+from scrapy_dust.dust.sought_words import SoughtWords, asked_for
 
 _SOME = (0,)  #: what `candidates` says where something may change
 
@@ -25,14 +27,18 @@ _SOME = (0,)  #: what `candidates` says where something may change
 class MixedRules:
     """*plain* rules of *site* in the order to apply them, and *edits* in any; used as `SiteRules` are."""
 
-    def __init__(self, site: str, plain: Sequence[Rule], edits: Iterable[Edit]) -> None:
-        self._plain = SiteRules(site, plain)
+    def __init__(
+        self, site: str, plain: Sequence[Rule], edits: Iterable[Edit], texts: Texts | None = None
+    ) -> None:
+        self._plain = SiteRules(site, plain, texts)
         ordered = sorted(set(edits), key=lambda edit: edit.order)
         self._edits = [(*_sought(edit), edit) for edit in ordered]
+        self._words = SoughtWords(site, ordered)
 
     def candidates(self, url: str) -> Sequence[int]:
         """Something where *url* may come to change, nothing where it does not."""
-        for rarest, others, edit in self._edits:
+        for place in self._words.places(url):
+            rarest, others, edit = self._edits[place]
             if rarest in url and (not others or _has(url, others)) and edit.may_concern(url):
                 return _SOME
         return self._plain.candidates(url)
@@ -56,11 +62,14 @@ class MixedRules:
 
     def _edited(self, text: str, passes: int, steps: list[Step] | None) -> tuple[str, bool]:
         anatomy: Anatomy | None = None
-        longest = 2 * len(text) + GROWTH
+        places, longest = self._words.places(text), 2 * len(text) + GROWTH
         last = -1  # the place of the edit that did something last: those after it have seen the text
         for _ in range(passes):
-            before, until = text, last
-            for place, (rarest, others, edit) in enumerate(self._edits):
+            before, until, at = text, last, 0
+            while at < len(places) and (text is not before or until < 0 or places[at] <= until):
+                place = places[at]
+                at += 1
+                rarest, others, edit = self._edits[place]
                 if rarest in text and (not others or _has(text, others)):
                     anatomy = anatomy or anatomy_of(text)
                     edited = edit.edit(anatomy) if anatomy.has_authority else anatomy
@@ -71,8 +80,8 @@ class MixedRules:
                         text, anatomy, last = after, None, place
                         if len(text) > longest:
                             return text, False
-                if place == until and text is before:
-                    break
+                        places = self._words.places(text)
+                        at = bisect_right(places, place)
             if text == before:
                 return text, True
         return text, False
@@ -84,17 +93,7 @@ def _has(text: str, all_of: tuple[str, ...]) -> bool:
 
 def _sought(edit: Edit) -> tuple[str, tuple[str, ...]]:
     """Texts that are all in a URL which *edit* changes: first the one that is probably in fewest, then the others."""
-    texts = {text for condition in edit.guard if (text := _asked_for(condition))}
+    texts = {text for condition in edit.guard if (text := asked_for(condition))}
     texts.update(edit.needles if len(edit.needles) == 1 else ())
     longest, *others = sorted(texts, key=lambda text: (-len(text), text)) or [""]
     return longest, tuple(one for one in others if one not in longest)
-
-
-def _asked_for(condition: Condition) -> str:
-    """A text that every URL has of which *condition* is true."""
-    name, value = condition.name, condition.value
-    if not condition.holds or name in ("depth", "shape", "#:"):
-        return ""
-    if name[0] == "?":
-        return name[1:-1] if name[-1] == ":" else max(name[1:], value or "", key=len)
-    return value or ""

@@ -17,8 +17,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Sequence
+from itertools import chain, pairwise
 
 from scrapy_dust.dust.rules import GROWTH, ParameterRule, Rule, SubstringRule
 
@@ -28,7 +28,7 @@ Word = bytes
 Key = Word | tuple[Word, Word]
 
 #: In the URLs of most sites. Only speed depends on it.
-_COMMON = (b"http", b"https", b"www")
+COMMON = (b"http", b"https", b"www")
 
 #: Rules that share a word without having to be looked up by two; and that are compared with each other.
 _FEW, _MANY = 4, 256
@@ -42,18 +42,35 @@ def words_of(text: str) -> list[Word]:
     return text.encode("utf-8", "replace").translate(_SPACED).split()
 
 
-class SiteRules:
-    """*rules* of *site*, in the order to apply them."""
+class Texts:
+    """Equal texts as one object: many sites have rules of the same words, and what they share stays at hand."""
 
-    def __init__(self, site: str, rules: Sequence[Rule]) -> None:
+    def __init__(self) -> None:
+        self._one: dict[Key | str, Key | str] = {}
+
+    def word(self, word: Key) -> Key:
+        return self._one.setdefault(word, word)  # type: ignore[return-value]
+
+    def literal(self, literal: str) -> str:
+        return self._one.setdefault(literal, literal)  # type: ignore[return-value]
+
+
+class SiteRules:
+    """*rules* of *site*, in the order to apply them. *texts* are those of all sites."""
+
+    def __init__(self, site: str, rules: Sequence[Rule], texts: Texts | None = None) -> None:
+        texts = texts or Texts()
         self._rules = tuple(rules)
         #: What a URL must contain for the rule in this place to change it: quicker to see than to apply the rule.
-        self._literals = tuple(_literal(rule) for rule in self._rules)
-        by_key = _by_rarest_key(self._rules, {*_COMMON, *words_of(site)})
+        self._literals = tuple(texts.literal(_literal(rule)) for rule in self._rules)
+        by_key = _by_rarest_key(self._rules, {*COMMON, *words_of(site)})
         #: Places of rules → those of further ones whose literals contain theirs.
         self._within: dict[int, tuple[int, ...]] = {}
-        #: Key → the places of the rules to look for where a URL has it, but for those in `_within`.
-        self._by_key = {key: self._shortest(places) for key, places in by_key.items()}
+        #: Key → the rules to look for where a URL has it, but for those in `_within`: literal and place of each.
+        self._by_key = {
+            texts.word(key): tuple((self._literals[place], place) for place in self._shortest(places))
+            for key, places in by_key.items()
+        }
         self._has_pairs = any(isinstance(key, tuple) for key in by_key)
         #: Without a word to look up (a slash at the end, say), tried on every URL.
         self._wordless = tuple(place for place, rule in enumerate(self._rules) if not _words_needed(rule))
@@ -95,14 +112,14 @@ class SiteRules:
 
     def _with_words(self, url: str) -> Sequence[int]:
         """The candidates among the rules with words."""
-        words, by_key, literals = words_of(url), self._by_key, self._literals
-        keys: set[Key] = by_key.keys() & words
-        if self._has_pairs:
-            keys |= by_key.keys() & pairwise(words)
-        found = [place for key in keys for place in by_key[key] if literals[place] in url]
-        if self._within:
+        words = words_of(url)
+        keys: Iterable[Key] = chain(words, pairwise(words)) if self._has_pairs else words
+        # What a look touches in memory is what it costs, where other sites were met since: of most words one place.
+        sought = filter(None, map(self._by_key.get, keys))
+        found = [rule[1] for rules in sought for rule in rules if rule[0] in url]
+        if found and self._within:
             found += [further for place in found for further in self._within.get(place, ())]
-        return sorted(found)
+        return sorted(set(found)) if len(found) > 1 else found
 
     def _and_wordless(self, candidates: Sequence[int]) -> Sequence[int]:
         return sorted((*candidates, *self._wordless)) if self._wordless else candidates

@@ -9,11 +9,13 @@ from hypothesis import strategies as st
 
 from scrapy_dust.dust.canonization import Canonizer, Step
 from scrapy_dust.dust.edits.edit import Edit
+from scrapy_dust.dust.edits.guards import Condition
 from scrapy_dust.dust.edits.paths import CollapseRepeats, DropLast
-from scrapy_dust.dust.edits.queries import DropParameter, MapValue, SortParameters
+from scrapy_dust.dust.edits.queries import AnyValue, DropParameter, MapValue, SortParameters
 from scrapy_dust.dust.edits.rewriting import Rewrite
 from scrapy_dust.dust.edits.spellings import FoldCase, MapHost
 from scrapy_dust.dust.rules import ParameterRule, Rule, SubstringRule
+from scrapy_dust.dust.sought_words import SoughtWords
 from scrapy_dust.sites import site_of
 from tests import strategies as plain
 from tests.dust.edits import strategies as edited
@@ -111,6 +113,32 @@ def test_the_order_of_edits_in_a_book_does_not_matter(rules, url):
 def test_an_edit_that_has_nothing_to_do_with_a_url_leaves_it_to_the_plain_rules(of_site, url):
     idle = Edit((DropParameter("no_such_parameter"),))
     assert canonizer([idle, *of_site]).canonize(url) == canonizer(of_site).canonize(url)
+
+
+@settings(max_examples=500)
+@given(
+    st.lists(edited.edits, min_size=1, max_size=6),
+    st.lists(edited.urls | edited.any_text, min_size=1, max_size=4),
+)
+def test_an_edit_that_changes_a_url_is_among_those_that_its_words_are_looked_up_for(edits, several):
+    words = SoughtWords(SITE, edits)
+    for url in several:
+        asked = words.places(url)
+        assert list(asked) == sorted(set(asked))
+        assert {place for place, edit in enumerate(edits) if edit.apply(url) != url} <= set(asked)
+
+
+def test_how_many_edits_are_asked_for_a_url_does_not_grow_with_their_number():
+    def edits(count):
+        for number in range(count // 4):
+            yield Edit((DropParameter(f"p{number}"),))
+            yield Edit((DropLast(f"index{number}.html"),), (Condition("host", "a.example"),))
+            yield Edit((Rewrite((f"/print{number}.pl?sid=", 0), (f"/news{number}/", 0), ("numbers",)),))
+            yield Edit((AnyValue("id"),), (Condition("path", f"/shop{number}/list"),))
+
+    url = "http://a.example/shop7/index5.html?p3=1&id=2"
+    few, many = (len(SoughtWords(SITE, list(edits(count))).places(url)) for count in (100, 10_000))
+    assert few == many <= 4
 
 
 def test_plain_rules_go_first_and_have_another_go_at_what_edits_make():
