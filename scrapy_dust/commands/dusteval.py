@@ -76,12 +76,19 @@ class Command(ScrapyCommand):
             action="store_true",
             help="print the measures of URL normalization too: consistency, applying, reduction and true-positive rate",
         )
+        group.add_argument(
+            "--online",
+            action="store_true",
+            help="replay the log as a first crawl that learns while it goes on, from its first URL on; --methods then"
+            " are keepall, maybedont, online, offline (what a second crawl knows) and oracle",
+        )
         group.add_argument("--json", action="store_true", help="print one JSON object a method")
         add_examples(
             parser,
             (
                 "scrapy dusteval                               the project's own log, all methods",
                 "scrapy dusteval crawl.jsonl.gz --methods keepall,dust --train 0.5",
+                "scrapy dusteval crawl.jsonl.gz --online       how much a first crawl would have saved",
                 "scrapy dusteval crawl.jsonl.gz --order random --seeds 5 --json",
             ),
         )

@@ -13,6 +13,7 @@ from statistics import fmean
 from scrapy.settings import Settings
 from scrapy.utils.project import inside_project
 
+from scrapy_dust.commands.evaluating_online import OnlineEvaluation, methods_of
 from scrapy_dust.commands.normalizing import normalization_json, normalization_table
 from scrapy_dust.commands.suggestions import no_such
 from scrapy_dust.commands.tables import table
@@ -34,13 +35,17 @@ class NothingToReplay(DustError):
     """A log, or a split of it, that leaves nothing to crawl."""
 
 
-def evaluation_of(project: Settings, logs: Sequence[str], opts: argparse.Namespace) -> Evaluation:
+def evaluation_of(
+    project: Settings, logs: Sequence[str], opts: argparse.Namespace
+) -> Evaluation | OnlineEvaluation:
     """What is to be compared, and how. Raises `ValueError` for what cannot be meant."""
     settings = DustSettings.from_settings(project)
     if not logs:
         if settings.dir is None and not inside_project():
             raise ValueError("no LOG given, and this is no Scrapy project with a log of its own.")
         logs = [str(log_dir(settings.dir))]
+    if opts.online:
+        return OnlineEvaluation(tuple(logs), opts.truth, settings, methods_of(opts.methods), opts.json)
     seed, seeds = _whole("--seed", opts.seed, 0), _whole("--seeds", opts.seeds, 1)
     protocol = Protocol(split=Split(opts.split), order=Order(opts.order), train=_share(opts.train))
     return Evaluation(

@@ -144,3 +144,14 @@ def test_what_cannot_be_done_is_one_sentence(log, tmp_path, arguments, said):
     assert done.returncode == 1
     assert done.stderr.startswith(f"scrapy dusteval: {said}")
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_log_is_replayed_as_a_first_crawl(log, tmp_path):
+    lines = measured(dusteval(tmp_path, str(log), "--online", "--json"))
+    assert list(lines) == ["keepall", "maybedont", "online", "offline", "oracle"]
+    assert lines["keepall"]["avoided"] == 0
+    assert lines["online"]["clusters_lost"] == 0
+    assert 0.5 < lines["online"]["share"] <= lines["oracle"]["share"] == 1
+    assert lines["online"]["curve"][-1] == [lines["online"]["crawled"], lines["online"]["clusters"]]
+    done = dusteval(tmp_path, str(log), "--online", "--methods", "keepall,ra")
+    assert (done.returncode, "'ra' with --online" in done.stderr) == (2, True)

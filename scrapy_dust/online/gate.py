@@ -1,0 +1,79 @@
+"""What becomes of a URL while its site is being learned: fetched, fetched early, put off, or not fetched.
+
+Rules in force suppress. What is only likely to be a rule suppresses nothing: a URL that would then show what another
+one has shown *waits*, after all others, until that is decided, and is fetched if it never is. Of those that wait for
+a likely rule a few are fetched early, since each of them says whether the rule is one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from enum import StrEnum
+
+from scrapy_dust.dust.canonization import Canonizer
+from scrapy_dust.dust.rules import Rule
+
+#: URLs that are fetched early for one likely rule, after each look at the site.
+EARLY = 6
+
+
+class Step(StrEnum):
+    """What to do with a URL."""
+
+    FETCH = "fetch"
+    EARLY = "early"  #: fetch it before others: it decides a rule
+    WAIT = "wait"
+    SUPPRESS = "suppress"
+
+
+class Gate:
+    """Of one site."""
+
+    def __init__(self, site: str, site_of: Callable[[str], str | None], passes: int = 10) -> None:
+        self.site, self._site_of, self._passes = site, site_of, passes
+        self.rules: Sequence[Rule] = ()  #: in force
+        self.likely: Sequence[Rule] = ()
+        self._bought: Counter[Rule] = Counter()
+        self._keys: set[int] = set()
+        self._likely_keys: set[int] = set()
+        self._canonize = self._make_likely = Canonizer({}, site_of)
+
+    def change(self, rules: Sequence[Rule], likely: Sequence[Rule], let_through: Iterable[str]) -> None:
+        """Go on by *rules*. *let_through*: the URLs of the site that were, whose classes are known by them from now on."""
+        self.rules, self.likely = tuple(rules), tuple(one for one in likely if one not in rules)
+        self._canonize = Canonizer({self.site: self.rules}, self._site_of, self._passes)
+        self._make_likely = Canonizer({self.site: (*self.rules, *self.likely)}, self._site_of, self._passes)
+        self._bought.clear()
+        self._keys, self._likely_keys = set(), set()
+        for url in let_through:
+            self.let_through(url)
+
+    def key(self, url: str) -> str:
+        return self._canonize.canonize(url)
+
+    def let_through(self, url: str) -> None:
+        """*url* is fetched, or queued to be."""
+        self._keys.add(hash(self.key(url)))
+        if self.likely:
+            self._likely_keys.add(hash(self._make_likely.canonize(url)))
+
+    def step(self, url: str) -> Step:
+        """What to do with *url*, which was not let through yet."""
+        if self.rules and hash(self.key(url)) in self._keys:
+            return Step.SUPPRESS
+        return self.likely_step(url)
+
+    def likely_step(self, url: str) -> Step:
+        """The same of a URL that no rule in force suppresses."""
+        if not self.likely or hash(self._make_likely.canonize(url)) not in self._likely_keys:
+            return Step.FETCH
+        return Step.EARLY if self._decides(url) else Step.WAIT
+
+    def _decides(self, url: str) -> bool:
+        """Whether there is a likely rule at work of which too few were looked at."""
+        rules = {step.rule for step in self._make_likely.explain(url)}.difference(self.rules)
+        if rules and all(self._bought[rule] >= EARLY for rule in rules):
+            return False
+        self._bought.update(rules)
+        return True

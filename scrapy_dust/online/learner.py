@@ -1,0 +1,126 @@
+"""What is learned of all sites of a crawl while it goes on: told of each page, it says which sites are worth a look.
+
+A site costs its pages until two of them show one content; then its suspicions are kept (`suspicions.py`), and it is
+looked at (`looking.py`) each time it has grown by a part, so that all looks together cost a few times the last one.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from scrapy_dust.dust.canonization import Canonizer
+from scrapy_dust.dust.edits.pooling import NOTHING_POOLED, Pool
+from scrapy_dust.dust.pages import Visit, page_behind
+from scrapy_dust.dust.rules import Rule
+from scrapy_dust.online.looking import look
+from scrapy_dust.online.memory import MOST_PAGES, SiteMemory
+from scrapy_dust.online.suspicions import Suspicions
+from scrapy_dust.settings import DustSettings
+from scrapy_dust.sites import site_of
+
+#: A site is looked at when it has so many pages more than at the last look: at least, and as a part of them.
+_MORE, _PART = 20, 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a crawl goes by on a site from now on."""
+
+    site: str
+    rules: Sequence[Rule]  #: in force
+    likely: Sequence[Rule]  #: to be decided
+
+
+@dataclass(slots=True)
+class _Site:
+    memory: SiteMemory = field(default_factory=SiteMemory)
+    contents: set[int] = field(default_factory=set)  #: hashes; until two pages show one
+    has_copies: bool = False
+    looked_at: int = 0  #: pages at the last look
+    rules: Sequence[Rule] = ()
+    likely: Sequence[Rule] = ()
+    refuted: tuple[Rule, ...] = ()
+
+
+class OnlineLearner:
+    """Of one crawl."""
+
+    def __init__(
+        self, settings: DustSettings, pool: Pool = NOTHING_POOLED, most_pages: int = MOST_PAGES
+    ) -> None:
+        self._settings, self._pool, self._most = settings, pool, most_pages
+        self._sites: OrderedDict[str, _Site] = OrderedDict()  #: the one seen longest ago first
+        self._pages = 0
+        self._due: dict[str, None] = {}
+
+    def __len__(self) -> int:
+        """Pages that are remembered."""
+        return self._pages
+
+    def see(self, visit: Visit) -> None:
+        name = site_of(visit.url)
+        if name is None:
+            return
+        site = self._sites.setdefault(name, _Site())
+        self._sites.move_to_end(name)
+        before = len(site.memory)
+        is_new = site.memory.add(visit)
+        self._pages += len(site.memory) - before
+        if is_new:
+            self._note(name, site, visit)
+            self._make_room()
+
+    def refute(self, site: str, rule: Rule) -> None:
+        """The crawl has found *rule* to be false."""
+        known = self._sites.setdefault(site, _Site())
+        known.refuted = (*known.refuted, rule)
+        self._due[site] = None
+
+    def due(self) -> Iterator[str]:
+        """The sites that are worth a look, taken off one by one."""
+        while self._due:
+            name = next(iter(self._due))
+            del self._due[name]
+            yield name
+
+    def look(self, name: str) -> Finding | None:
+        """None: nothing is different from what it was."""
+        site = self._sites.get(name)
+        if site is None:
+            return None
+        site.looked_at = site.memory.seen
+        log = site.memory.log()
+        looked = look(name, log, self._settings, pool=self._pool, refuted=site.refuted)
+        suspicions = Suspicions(Canonizer({name: looked.rules}, site_of, self._settings.passes).canonize)
+        pages = {page.url: page for page in log.pages}
+        for url in site.memory.urls:
+            page = page_behind(url, pages, log.redirects)
+            if page is not None and page.text_digest and not page.volatile:
+                suspicions.see(url, page.text_digest)
+        rules = tuple(looked.rules)
+        known = {*rules, *site.refuted}
+        likely = tuple(
+            dict.fromkeys(one for one in (*looked.likely, *suspicions.grave()) if one not in known)
+        )
+        is_new = set(rules) != set(site.rules) or set(likely) != set(site.likely)
+        site.rules, site.likely = rules, likely
+        return Finding(name, rules, likely) if is_new or likely else None
+
+    def _note(self, name: str, site: _Site, visit: Visit) -> None:
+        if not site.has_copies:
+            shown = hash(visit.text_digest or visit.digest or visit.redirect_to or visit.url)
+            site.has_copies = shown in site.contents or bool(visit.redirect_to)
+            site.contents.add(shown)
+            if site.has_copies:
+                site.contents = set()
+        grown = site.memory.seen - site.looked_at
+        if site.has_copies and grown >= max(_MORE, _PART * site.looked_at):
+            self._due[name] = None
+
+    def _make_room(self) -> None:
+        while self._pages > self._most and len(self._sites) > 1:
+            name, oldest = self._sites.popitem(last=False)
+            self._due.pop(name, None)
+            self._pages -= len(oldest.memory)

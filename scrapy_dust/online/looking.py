@@ -1,0 +1,92 @@
+"""A look at what has been seen of a site so far: which rules hold by it, by the same trial and admission as ever.
+
+Edits are learned and put on trial with what the pages seen say (`dust/campaign.py`); nothing is fetched. A look at a few
+thousand pages takes seconds at most, so a crawl has it done by a process beside it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from scrapy_dust.dust.campaign import Campaign, Decision
+from scrapy_dust.dust.canonization import Canonizer
+from scrapy_dust.dust.edits.learning import EditParams
+from scrapy_dust.dust.edits.pooling import NOTHING_POOLED, Pool, Tallies
+from scrapy_dust.dust.evidence import LogEvidence
+from scrapy_dust.dust.pages import SiteLog, with_redirects
+from scrapy_dust.dust.rules import Rule
+from scrapy_dust.dust.validation import Verdict
+from scrapy_dust.engines.local import mine_log, trial_params
+from scrapy_dust.online.extent import as_far_as_seen
+from scrapy_dust.settings import DustSettings
+from scrapy_dust.sites import site_of
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What a look at a site came to."""
+
+    decisions: Sequence[Decision]
+    tallies: Tallies
+    rules: Sequence[Rule] = ()  #: that may come into force, as far as they reach
+
+    @property
+    def likely(self) -> tuple[Rule, ...]:
+        """Those that nothing speaks against, but too little for."""
+        return tuple(
+            one.rule
+            for one in self.decisions
+            if one.verdict is not Verdict.REFUTED
+            and not one.tally.contradictions
+            and one.rule not in self.rules
+        )
+
+
+def _is_of_one_page(decision: Decision) -> bool:
+    """Whether it is about URLs of one path that all show one page, and so many were seen that the next does too.
+
+    A trial counts contents, of which there is but one here. Of n URLs that all showed it, the n + 1st does not with a
+    probability of 1 / (n + 2) (Laplace).
+    """
+    if decision.tally.contents != 1 or decision.tally.contradictions or decision.verdict is Verdict.REFUTED:
+        return False
+    return 1 / (decision.saves + 3) <= EditParams().max_risk
+
+
+def look(
+    site: str,
+    log: SiteLog,
+    settings: DustSettings,
+    *,
+    pool: Pool = NOTHING_POOLED,
+    refuted: Sequence[Rule] = (),
+) -> Looked:
+    """*refuted*: what this crawl has found to be false. The paper's phases are too slow to be run again and again."""
+    mined = mine_log(
+        site, log, replace(settings, learner="dust"), redirects_count=True, pool=pool.without(site)
+    )
+    candidates = mined.candidates()
+    if not candidates:
+        return Looked((), mined.tallies)
+    urls = [page.url for page in log.pages] + list(log.redirects)
+    random.Random(site).shuffle(urls)  # noqa: S311  A sample, not a secret.
+    campaign = Campaign(
+        candidates,
+        LogEvidence(log, urls, settings.sketch_matches),
+        trial_params(settings, log_only=True),
+        site=site,
+        site_of=site_of,
+        passes=settings.passes,
+        settled=refuted,
+    )
+    while campaign.next_probe() is not None:
+        raise AssertionError("a trial without fetches asked for one")
+    decisions = campaign.decisions
+    held = [one.rule for one in decisions if one.verdict is Verdict.VALID or _is_of_one_page(one)]
+    contents = {
+        page.url: page.text_digest for page in with_redirects(log) if page.text_digest and not page.volatile
+    }
+    reached = as_far_as_seen(held, contents, Canonizer({site: held}, site_of, settings.passes))
+    return Looked(decisions, mined.tallies, reached)

@@ -1,0 +1,156 @@
+"""A log replayed as a crawl that learns while it goes on: unique pages by fetches, for each way to go about it.
+
+URLs come in the order of the log. One that waits is fetched after all others; what would have been linked from it
+only, a log does not tell, so its turn comes later here than in a crawl and never earlier.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from scrapy_dust.dust.edits.pooling import NOTHING_POOLED, Pool
+from scrapy_dust.dust.pages import SiteLog, Visit, merge_visits
+from scrapy_dust.online.gate import Gate, Step
+from scrapy_dust.online.learner import OnlineLearner
+from scrapy_dust.settings import DustSettings
+from scrapy_dust.sites import site_of
+
+Key = Callable[[str], str]
+#: URLs that wait, of which so many are fetched between two looks when nothing else is left: least, and part.
+_LEAST, _PART = 20, 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class OnlineCrawl:
+    """How one crawl of one site went."""
+
+    urls: int  #: that a crawl without rules fetches
+    contents: int  #: in them
+    fetched: Sequence[str]  #: in this order
+    uniques: Sequence[int]  #: contents seen after each fetch
+
+    @property
+    def redundant(self) -> int:
+        return self.urls - self.contents
+
+    @property
+    def avoided(self) -> int:
+        return self.urls - len(self.fetched)
+
+    @property
+    def lost(self) -> int:
+        return self.contents - (self.uniques[-1] if self.uniques else 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Arrivals:
+    """The URLs of one site, as they come to a crawl, and what is true of them."""
+
+    site: str
+    urls: Sequence[str]
+    visits: Mapping[str, Sequence[Visit]]  #: by URL
+    truth: Mapping[str, Hashable]
+
+    def crawl(self, fetched: Sequence[str]) -> OnlineCrawl:
+        uniques, seen = [], set[Hashable]()
+        for url in fetched:
+            seen.add(self.truth[url])
+            uniques.append(len(seen))
+        return OnlineCrawl(len(self.urls), len({self.truth[url] for url in self.urls}), fetched, uniques)
+
+
+def arrivals_of(visits: Mapping[str, Sequence[Visit]], truth: Mapping[str, Hashable]) -> Iterator[Arrivals]:
+    for site, of_site in visits.items():
+        by_url: dict[str, list[Visit]] = {}
+        for visit in of_site:
+            by_url.setdefault(visit.url, []).append(visit)
+        urls = [url for url in by_url if url in truth]
+        if urls:
+            yield Arrivals(site, urls, by_url, truth)
+
+
+def with_keys(arrivals: Arrivals, key: Key) -> OnlineCrawl:
+    """With keys that are known from the start."""
+    first: dict[str, str] = {}
+    for url in arrivals.urls:
+        first.setdefault(key(url), url)
+    return arrivals.crawl(list(first.values()))
+
+
+def with_knowledge(arrivals: Arrivals) -> OnlineCrawl:
+    """By who knows what each URL shows: no method can fetch less without losing a page."""
+    first: dict[Hashable, str] = {}
+    for url in arrivals.urls:
+        first.setdefault(arrivals.truth[url], url)
+    return arrivals.crawl(list(first.values()))
+
+
+def relearning(arrivals: Arrivals, learn: Callable[[SiteLog], Key], growth: float = 0.2) -> OnlineCrawl:
+    """By a method that learns from what it has fetched, each time that has grown by a part, and goes by that at once."""
+    fetched: list[str] = []
+    key: Key = str
+    keys: set[str] = set()
+    next_look = _LEAST
+    for url in arrivals.urls:
+        if (form := key(url)) in keys:
+            continue
+        fetched.append(url)
+        keys.add(form)
+        if len(fetched) >= next_look:
+            key = learn(merge_visits(visit for one in fetched for visit in arrivals.visits[one]))
+            keys = {key(one) for one in fetched}
+            next_look = max(len(fetched) + _LEAST, round(len(fetched) * (1 + growth)))
+    return arrivals.crawl(fetched)
+
+
+def online(arrivals: Arrivals, settings: DustSettings, pool: Pool = NOTHING_POOLED) -> OnlineCrawl:
+    """By what a crawl with ``DUST_LEARN = "online"`` does."""
+    return arrivals.crawl(_Online(arrivals, OnlineLearner(settings, pool), settings).fetch_all())
+
+
+class _Online:
+    def __init__(self, arrivals: Arrivals, learner: OnlineLearner, settings: DustSettings) -> None:
+        self._arrivals, self._learner = arrivals, learner
+        self._gate = Gate(arrivals.site, site_of, settings.passes)
+        self._queue = deque(arrivals.urls)
+        self._waiting: list[str] = []
+        self._fetched: list[str] = []
+
+    def fetch_all(self) -> list[str]:
+        while self._queue or self._waiting:
+            while self._queue:
+                self._take(self._queue.popleft())
+                self._look(list(self._learner.due()))
+            some = max(_LEAST, round(_PART * len(self._fetched)))
+            undecided, self._waiting = self._waiting[:some], self._waiting[some:]
+            for url in undecided:
+                # What was decided meanwhile by those before it is not fetched.
+                if self._gate.step(url) is not Step.SUPPRESS:
+                    self._fetch(url)
+            self._look([*self._learner.due(), self._arrivals.site] if undecided else [])
+        return self._fetched
+
+    def _take(self, url: str) -> None:
+        step = self._gate.step(url)
+        if step is Step.WAIT:
+            self._waiting.append(url)
+        elif step is not Step.SUPPRESS:
+            self._fetch(url)
+
+    def _fetch(self, url: str) -> None:
+        self._fetched.append(url)
+        self._gate.let_through(url)
+        for visit in self._arrivals.visits[url]:
+            self._learner.see(visit)
+
+    def _look(self, sites: Sequence[str]) -> None:
+        found = [self._learner.look(site) for site in dict.fromkeys(sites)]
+        if any(found):
+            for finding in found:
+                if finding is not None:
+                    self._gate.change(finding.rules, finding.likely, self._fetched)
+            # Each of them may be decided now, or be what decides another rule.
+            self._queue.extendleft(reversed(self._waiting))
+            self._waiting = []

@@ -1,0 +1,146 @@
+"""What may be a rule of a site, kept up to date page by page.
+
+Two URLs that show one content differ in something; whatever could make the one of the other is thought of
+(`dust/edits/differences.py`). What two contents made us think of is *suspected*: from then on each page counts
+for it or against it. A suspicion costs nothing before, and afterwards only the URLs that it changes.
+
+That is the leave-one-out join of all single edits, made a page at a time: a table per suspicion, from what it
+leaves of a URL to what was shown there. The order in which pages come does not matter, but for what the bounds
+leave out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from scrapy_dust.dust.edits.anatomy import anatomy_of
+from scrapy_dust.dust.edits.candidates import edits_between
+from scrapy_dust.dust.edits.edit import Edit
+
+#: So many URLs of one content are compared with each further one.
+_COMPARED = 2
+#: URLs of one content that are remembered to be compared.
+_KEPT = 12
+#: Edits that were thought of once, and are waiting for a second content; the oldest go first.
+_THOUGHTS = 4000
+#: So many are followed at a time; of more, those that hold least are forgotten.
+SUSPECTED = 64
+#: A suspicion is grave as long as it holds so many times oftener than it fails.
+_OFTENER = 10
+
+
+@dataclass(slots=True)
+class _Shown:
+    """What the URLs show that an edit gives one form."""
+
+    content: Hashable
+    known: int = 1  #: how many of them are known
+    mixed: bool = False
+
+
+@dataclass(slots=True)
+class Suspicion:
+    """An edit, and what the pages seen so far say of it."""
+
+    edit: Edit
+    failed: int = 0  #: forms under which it would put different contents
+    _forms: dict[str, _Shown] = field(default_factory=dict)
+    _holds: Counter[Hashable] = field(default_factory=Counter)  #: contents, by how many forms bear it out
+
+    @property
+    def held(self) -> int:
+        """Different contents that it was seen to make one."""
+        return len(self._holds)
+
+    @property
+    def is_grave(self) -> bool:
+        """Whether URLs that it makes one are probably one page."""
+        return self.held > 1 and self.failed * _OFTENER <= self.held
+
+    def see(self, form: str, content: Hashable, staying: Mapping[str, Hashable]) -> None:
+        """*staying*: what each form seen before shows."""
+        target = self.edit.apply(form)
+        if target == form:
+            if form in self._forms:
+                self._add(form, content)
+            return
+        if target not in self._forms and target in staying:
+            self._add(target, staying[target])
+        self._add(target, content)
+
+    def _add(self, target: str, content: Hashable) -> None:
+        shown = self._forms.get(target)
+        if shown is None:
+            self._forms[target] = _Shown(content)
+            return
+        shown.known += 1
+        if shown.mixed:
+            return
+        if shown.content != content:
+            shown.mixed = True
+            self.failed += 1
+            if shown.known > 2:
+                self._holds[shown.content] -= 1
+                self._holds += Counter()  # without what has come to nothing
+        elif shown.known == 2:
+            self._holds[content] += 1
+
+
+class Suspicions:
+    """Of one site. URLs are looked at in the form that *key*, the rules in force, gives them."""
+
+    def __init__(self, key: Callable[[str], str] = str) -> None:
+        self._key = key
+        self._shown: dict[str, Hashable] = {}  #: by form
+        self._urls: dict[Hashable, list[str]] = {}  #: forms by content, the first few
+        self._thoughts: dict[Edit, Hashable] = {}  #: with the content that made us think of it
+        self._suspected: dict[Edit, Suspicion] = {}
+        self.duplicates = 0  #: forms that showed what another one had shown
+
+    def __iter__(self) -> Iterator[Suspicion]:
+        return iter(self._suspected.values())
+
+    def grave(self) -> list[Edit]:
+        """The edits that probably hold, those with most contents first."""
+        found = [one for one in self if one.is_grave]
+        return [one.edit for one in sorted(found, key=lambda one: (-one.held, one.edit.order))]
+
+    def see(self, url: str, content: Hashable) -> None:
+        """*url* shows *content*. A form that was seen before tells nothing new."""
+        form = self._key(url)
+        if form in self._shown:
+            return
+        self._shown[form] = content
+        for suspicion in self:
+            suspicion.see(form, content, self._shown)
+        self._think(form, content)
+
+    def _think(self, form: str, content: Hashable) -> None:
+        known = self._urls.setdefault(content, [])
+        self.duplicates += bool(known)
+        here = anatomy_of(form)
+        for other in known[:1] + known[-_COMPARED + 1 :] if len(known) > 1 else known:
+            for edit in edits_between(here, anatomy_of(other)):
+                self._thought_of(edit, content)
+        if len(known) < _KEPT:
+            known.append(form)
+
+    def _thought_of(self, edit: Edit, content: Hashable) -> None:
+        if edit in self._suspected:
+            return
+        first = self._thoughts.setdefault(edit, content)
+        if first != content:
+            del self._thoughts[edit]
+            self._suspect(edit)
+        elif len(self._thoughts) > _THOUGHTS:
+            del self._thoughts[next(iter(self._thoughts))]
+
+    def _suspect(self, edit: Edit) -> None:
+        suspicion = self._suspected[edit] = Suspicion(edit)
+        for form, content in self._shown.items():
+            suspicion.see(form, content, self._shown)
+        if len(self._suspected) > SUSPECTED:
+            least = min(self, key=lambda one: (one.is_grave, one.held - one.failed))
+            del self._suspected[least.edit]
