@@ -61,7 +61,7 @@ async def serve(
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while line := await reader.readline():
-            number = int(line.split()[1].rpartition(b"/")[2] or 0)
+            number = int(line.split()[1].partition(b"?")[0].rpartition(b"/")[2] or 0)
             while (await reader.readline()).strip():
                 pass
             body = page(number, words)

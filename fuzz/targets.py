@@ -28,7 +28,7 @@ from scrapy_dust.dust.tokens import tokenize
 from scrapy_dust.errors import CrawlLogError, DustError, RuleBookError
 from scrapy_dust.exchange.formats import EXPORTS, IMPORTS, exported, imported
 from scrapy_dust.journal import reader as journal
-from scrapy_dust.redis.frozen import from_json, to_json
+from scrapy_dust.redis.frozen import from_json, thaw, to_json
 from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.document import Document, parse, render
 from scrapy_dust.rule_book.entries import Entry, check_rule
@@ -57,6 +57,7 @@ _NAMES = {
 _SITES = ("a.example",)
 _URL = "http://a.example/p?a=1&b=2;c=3#d"
 _WORDS = ActionWords(["logout", "delete", "cart"])
+_SPIDER = Spider("fuzz")
 _HIDER = Hider(["token", "a"], b"k" * 16)
 
 
@@ -170,9 +171,11 @@ def from_redis(data: bytes) -> None:
     """What another machine wrote: read or refused, never run."""
     try:
         value = from_json(data)
-    except (ValueError, TypeError, RecursionError):
+    except ValueError:
         return
     to_json(value)
+    with suppress(ValueError):
+        thaw(data, _SPIDER)
 
 
 TARGETS: Mapping[str, Callable[[bytes], None]] = {

@@ -27,7 +27,11 @@ def freeze(request: Request, spider: Spider) -> str | None:
 
 
 def thaw(frozen: str | bytes, spider: Spider) -> Request:
-    return request_from_dict(from_json(frozen), spider=spider)
+    """Raises `ValueError` for what is no request of *spider*'s."""
+    try:
+        return request_from_dict(from_json(frozen), spider=spider)
+    except (AttributeError, ImportError, KeyError, NameError, TypeError) as error:
+        raise ValueError(f"no request of this spider ({error})") from None
 
 
 def to_json(value: object) -> str:
@@ -36,7 +40,11 @@ def to_json(value: object) -> str:
 
 
 def from_json(text: str | bytes) -> Any:
-    return _untold(json.loads(text))
+    """Raises `ValueError` for what `to_json` cannot have written."""
+    try:
+        return _untold(json.loads(text))
+    except (AttributeError, RecursionError, TypeError) as error:
+        raise ValueError(f"not what another worker writes ({error})") from None
 
 
 def _told(value: Any) -> Any:

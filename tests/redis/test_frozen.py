@@ -63,3 +63,25 @@ def test_requests_come_back_as_they_were(request_):
 @pytest.mark.parametrize("odd", [{"callback": print}, {"meta": {"a": object()}}, {"meta": {"a": Spider}}])
 def test_what_would_not_come_back_is_not_frozen(odd):
     assert freeze(Request("http://example.com/", **odd), Frozen()) is None
+
+
+@pytest.mark.parametrize(
+    "strange",
+    [
+        '{"d": [1, 2]}',
+        '{"p": [[{"d": {}}, 1]]}',
+        '{"b": 7}',
+        '{"s": [[1]]}',
+        '{"x": 1, "y": 2}',
+        "7",
+        '{"d": {}}',
+        '{"d": {"url": 7}}',
+        '{"d": {"url": "http://a.example/", "_class": "no.such.module"}}',
+        '{"d": {"url": "http://a.example/", "_class": "os.system"}}',
+        "[" * 100_000,
+    ],
+    ids=range(11),
+)
+def test_what_no_worker_has_written_is_refused_and_nothing_else(strange):
+    with pytest.raises(ValueError, match=r"this spider|another worker|Expecting|unpack|key|no such"):
+        thaw(strange, Spider("s"))

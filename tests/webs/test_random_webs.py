@@ -1,38 +1,36 @@
-"""The law: whatever the web, the rules and the order of answers, the contents fetched without us are fetched with us.
-
-Excepted is what rules that were admitted though wrong say they may lose: contents that share a class with another
-one, and what is found over them alone. And one class that alone is sent to a login, since nobody can tell that
-from a page that has moved.
-"""
+"""The law of `tests/webs/law.py` on some of the webs that ``python -m benchmarks.webs`` looks at; and that it finds bugs."""
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
-
 import pytest
-from hypothesis import given
 
-from tests.crawl.crawling import write_rules
-from tests.webs.crawling import crawl
-from tests.webs.model import SITE, Web, webs
+from tests.webs.drawing import web
+from tests.webs.law import breaks
+from tests.webs.planted import planted
+from tests.webs.shrinking import shrunk
 
 pytestmark = pytest.mark.once
 
-
-def lost(web: Web) -> set[str]:
-    """Contents that had to be found, were found without us, and were not found with us."""
-    without = crawl(web, DUST_MODE="off")
-    with tempfile.TemporaryDirectory() as folder:
-        book = write_rules(Path(folder, "rules.json"), {SITE: web.rules})
-        found = crawl(web, DUST_DIR=folder, DUST_RULES=[book])
-    assert without.reason == found.reason == "finished"
-    gone = (without.contents & web.required()) - found.contents
-    for one in gone & web.behind_the_login():
-        return (without.contents & web.required(but={one})) - found.contents
-    return gone
+#: Bugs, each with a web that shows it. More of them: ``python -m benchmarks.webs --bug "heirs off"``.
+SHOWN_BY = [("redirect guard off", 105), ("canaries off", 32), ("heirs off", 21)]
 
 
-@given(webs())
-def test_no_content_is_lost(web):
-    assert lost(web) == set()
+@pytest.mark.parametrize("first", range(0, 200, 25))
+def test_no_content_is_lost(first):
+    assert [number for number in range(first, first + 25) if breaks(web(number))] == []
+
+
+@pytest.mark.parametrize(("bug", "number"), SHOWN_BY)
+def test_a_planted_bug_is_found(bug, number):
+    with planted(bug):
+        assert breaks(web(number))
+
+
+def test_what_breaks_the_law_is_made_small():
+    bug, number = SHOWN_BY[0]
+    with planted(bug):
+        small = shrunk(web(number), breaks)
+        assert breaks(small)
+    assert not breaks(small)
+    assert len(small.answers) <= 3
+    assert len(small.rules) == 1
