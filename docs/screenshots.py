@@ -1,4 +1,4 @@
-"""Takes the pictures of `report.md`: the example is crawled, mined and crawled again, and a browser opens the report.
+"""Takes the pictures of `report.md` and `method.md`: the example is crawled, mined and crawled again, and a browser opens the report.
 
     DUST_CHROMIUM=/usr/bin/chromium python docs/screenshots.py
 
@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Page, sync_playwright
 
 HERE = Path(__file__).resolve().parent
 EXAMPLE = HERE.parent / "example_project"
@@ -32,7 +32,7 @@ def report_in(folder: Path) -> Path:
     with running_web() as web:
         for command in (
             ["crawl", "pages"],
-            ["dustmine"],
+            ["dustmine", "--report", "first.html"],
             ["crawl", "pages"],
             ["dustmine", "--report", "report.html"],
         ):
@@ -45,9 +45,22 @@ def report_in(folder: Path) -> Path:
     return folder / "report.html"
 
 
+def _details(page: Page) -> None:
+    """How the rules were found, and one of which there are texts to be seen."""
+    page.locator(".plots").screenshot(path=HERE / "method-found.png")
+    shown = page.evaluate(
+        "dustReport.data.rules.find((rule) => rule.examples.some((pair) => pair.texts[0] && pair.texts[1]))?.id"
+    )
+    if shown:
+        page.fill("#filter", shown)
+        page.locator("#body .rule").first.click()
+        page.locator("#detail").screenshot(path=HERE / "report-rule.png")
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         report = report_in(Path(folder))
+        first = report.with_name("first.html")
         browser = playwright.chromium.launch(
             executable_path=os.environ["DUST_CHROMIUM"], args=["--no-sandbox"]
         )
@@ -59,6 +72,9 @@ def main() -> None:
             page.keyboard.press("Enter")
             page.evaluate("document.activeElement.blur()")
             page.screenshot(path=HERE / f"report-{scheme}.png", full_page=True)
+            if scheme == "light":
+                page.goto(first.as_uri())
+                _details(page)
             context.close()
         browser.close()
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
-DOCS = Path(__file__).parents[1] / "docs"
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+
+#: Commands of a console block.
+_SHOWN = re.compile(r"^\$ (.*)$", re.MULTILINE)
+_BENCHMARK = re.compile(r"python (?:-m )?(benchmarks(?:[./]\w+)?)(?:\.py)?(.*)")
 
 
 def test_the_tables_of_the_docs_list_what_the_code_declares():
@@ -14,3 +20,50 @@ def test_the_tables_of_the_docs_list_what_the_code_declares():
         [sys.executable, DOCS / "generate.py", "--check"], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def followed_pages():
+    """As `docs/follow.py` has them; it runs where the package is installed and nothing else: `tox -e demo`."""
+    listed = (DOCS / "follow.py").read_text("utf-8").partition("PAGES = (")[2].partition(")")[0]
+    return set(re.findall(r'"(.+)"', listed))
+
+
+def test_whatever_a_page_shows_is_run():
+    """By `docs/follow.py`, or it is a benchmark that is there, or the command by which all of this is run."""
+    for page in DOCS.rglob("*.md"):
+        if page.relative_to(DOCS).as_posix() in followed_pages():
+            continue
+        for command in _SHOWN.findall(page.read_text("utf-8")):
+            known = "tox" in command or _BENCHMARK.match(command) or _is_installed(command)
+            assert known, (page, command)
+
+
+def _is_installed(command):
+    """Whether all that `pip` is told to install is installed by a how-to, or for e2e tests."""
+    there = (ROOT / "pyproject.toml").read_text("utf-8") + "".join(
+        (DOCS / page).read_text("utf-8") for page in followed_pages()
+    )
+    names = command.removeprefix("python -m pip install ").split()
+    return command.startswith("python -m pip install ") and all(name in there for name in names)
+
+
+def test_benchmarks_that_the_docs_name_are_there_and_know_their_options():
+    named = 0
+    for page in [*DOCS.rglob("*.md"), ROOT / "README.md"]:
+        for module, options in _BENCHMARK.findall(page.read_text("utf-8").replace("`", "\n")):
+            path = ROOT / (module.replace(".", "/").removesuffix("/py") + ".py")
+            path = path if path.exists() else ROOT / module / "__main__.py"
+            source = path.read_text("utf-8")
+            assert all(option in source for option in re.findall(r"--\w[\w-]*", options)), (
+                page,
+                module,
+                options,
+            )
+            named += 1
+    assert named > 15
+
+
+def test_each_how_to_is_followed_and_listed():
+    how_tos = {f"howto/{page.name}" for page in (DOCS / "howto").glob("*.md")}
+    assert how_tos <= followed_pages()
+    assert all((DOCS / page).exists() for page in followed_pages())

@@ -11,6 +11,7 @@ from scrapy.exceptions import UsageError
 
 from scrapy_dust.commands.desk import Desk
 from scrapy_dust.commands.output import printable
+from scrapy_dust.commands.progress import Counting
 from scrapy_dust.commands.tables import table
 from scrapy_dust.commands.travelling import sites_of
 from scrapy_dust.crawl_log import read_visits
@@ -30,7 +31,7 @@ def advise(desk: Desk, logs: Sequence[str], sites: Sequence[str], base_url: str 
             reading = read_visits(logs, base_url=base_url)
         except ValueError as error:
             raise UsageError(str(error), print_help=False) from None
-        urls = (visit.url for visit in reading if site_of(visit.url) in set(chosen))
+        urls = (visit.url for visit in Counting(sys.stderr, "Reading").of(reading) if site_of(visit.url) in set(chosen))
         spared = spared_by(urls, desk.canonizer(book), site_of)
     found = {site: list(_of_site(book, site, spared)) for site in chosen}
     if desk.as_json:

@@ -3,31 +3,87 @@
 from __future__ import annotations
 
 import time
-from typing import TextIO
+from collections.abc import Iterable, Iterator
+from shutil import get_terminal_size
+from typing import TextIO, TypeVar
 
 from scrapy_dust.commands.output import printable
 from scrapy_dust.engines.local import MOST_TOKENS, Mined
 from scrapy_dust.trials.learning import Reporter
 
+Thing = TypeVar("Thing")
+
 _EVERY = 0.2  # seconds between two lines on a terminal
 _EVERY_PIPED = 10.0  # and where the output is kept
+
+
+class Counting:
+    """What is read, one by one, and how fast; on a terminal only, and not before it takes a second."""
+
+    def __init__(self, stream: TextIO, what: str) -> None:
+        self._line = Line(stream)
+        self._moves = stream.isatty()
+        self._what = what
+
+    def of(self, things: Iterable[Thing]) -> Iterator[Thing]:
+        """*things*, as they pass."""
+        if not self._moves:
+            yield from things
+            return
+        begun = time.monotonic()
+        for count, thing in enumerate(things, start=1):
+            yield thing
+            if count % 1000 == 0 and (seconds := time.monotonic() - begun) > 1:
+                self._line.show(f"{self._what}: {count}, {count / seconds:,.0f} a second")
+        self._line.clear()
+
+
+class Line:
+    """The line that moves on a terminal; through a pipe, one now and then."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._moves = stream.isatty()
+        self._last = 0.0
+        self._shown = ""
+
+    def show(self, text: str) -> None:
+        now = time.monotonic()
+        if now - self._last < (_EVERY if self._moves else _EVERY_PIPED):
+            return
+        self._last = now
+        if self._moves:
+            self.clear()
+            # A line that is broken is not cleared.
+            self._shown = text[: max(10, get_terminal_size((80, 24)).columns - 1)]
+            self._stream.write(self._shown)
+            self._stream.flush()
+        else:
+            print(text, file=self._stream, flush=True)
+
+    def clear(self) -> None:
+        if self._shown:
+            self._stream.write("\r" + " " * len(self._shown) + "\r")
+            self._shown = ""
 
 
 class Progress(Reporter):
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
-        self._moves = stream.isatty()
-        self._last = 0.0
+        self._line = Line(stream)
+        self._reading: float | None = None  # since when
         self._began: tuple[float, int, int] | None = None  # when, and with what already spent and decided
-        self._shown = ""
 
     def say(self, text: str) -> None:
         """A line that stays."""
-        self._clear()
+        self._line.clear()
         print(printable(text), file=self._stream, flush=True)
 
     def reading(self, visits: int) -> None:
-        self._now(f"Reading: {visits} records")
+        now = time.monotonic()
+        self._reading = self._reading or now
+        seconds = now - self._reading
+        self._line.show(f"Reading: {visits} records" + (f", {visits / seconds:,.0f} a second" if seconds > 1 else ""))
 
     def mined(self, mined: Mined) -> None:
         seconds = sum(mined.seconds.values())
@@ -47,27 +103,9 @@ class Progress(Reporter):
         began, spent, known = self._began
         left = seconds_left(now - began, fetches - spent, budget - fetches, decided - known, remaining)
         said = f", about {_duration(left)} left" if left is not None else ""
-        self._now(
+        self._line.show(
             f"Validating: {decided} rules decided, {remaining} to go, {fetches} of {budget} fetches{said}"
         )
-
-    def _now(self, text: str) -> None:
-        now = time.monotonic()
-        if now - self._last < (_EVERY if self._moves else _EVERY_PIPED):
-            return
-        self._last = now
-        if self._moves:
-            self._clear()
-            self._stream.write(text)
-            self._stream.flush()
-            self._shown = text
-        else:
-            print(text, file=self._stream, flush=True)
-
-    def _clear(self) -> None:
-        if self._shown:
-            self._stream.write("\r" + " " * len(self._shown) + "\r")
-            self._shown = ""
 
 
 def seconds_left(

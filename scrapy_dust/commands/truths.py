@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import difflib
 import json
+import sys
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
 
+from scrapy_dust.commands.progress import Counting
 from scrapy_dust.crawl_log import read_visits
 from scrapy_dust.crawl_log.sources import Cut, lines_of
 from scrapy_dust.crawl_log.stores import RemoteFile
@@ -39,7 +41,7 @@ def examine(logs: Sequence[str], truth: str | None) -> Examined:
     """
     reading = read_visits(logs)
     by_site: dict[str, list[Visit]] = {}
-    for visit in reading:
+    for visit in Counting(sys.stderr, "Reading").of(reading):
         site = site_of(visit.url)
         if site is not None:
             by_site.setdefault(site, []).append(visit)

@@ -92,7 +92,12 @@ def _agreement(here: Page, there: Page) -> Iterator[str]:
         agreeing = sum(a == b for a, b in zip(here.sketch, there.sketch, strict=False))
         yield f"{agreeing} of {min(len(here.sketch), len(there.sketch))} min-hashes of their texts agree."
     if here.size and there.size:
-        yield f"{_size(here.size)} and {_size(there.size)} bytes."
+        same = here.size == there.size
+        yield (
+            f"Both have {_size(here.size)} bytes."
+            if same
+            else f"{_size(here.size)} and {_size(there.size)} bytes."
+        )
     if not (here.text_digest and there.text_digest) and not (here.sketch and there.sketch):
         yield "The log says nothing of their texts."
 
