@@ -48,8 +48,13 @@ def report_in(folder: Path) -> Path:
 def _details(page: Page) -> None:
     """How the rules were found, and one of which there are texts to be seen."""
     page.locator(".plots").screenshot(path=HERE / "method-found.png")
+    # One of which two texts differ, if there is one.
     shown = page.evaluate(
-        "dustReport.data.rules.find((rule) => rule.examples.some((pair) => pair.texts[0] && pair.texts[1]))?.id"
+        """(() => {
+            const {rules} = dustReport.data, both = (pair) => pair.texts[0] && pair.texts[1];
+            const differ = (pair) => both(pair) && pair.texts[0] !== pair.texts[1];
+            return (rules.find((rule) => rule.examples.some(differ)) || rules.find((rule) => rule.examples.some(both)))?.id;
+        })()"""
     )
     if shown:
         page.fill("#filter", shown)

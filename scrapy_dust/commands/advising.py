@@ -31,7 +31,11 @@ def advise(desk: Desk, logs: Sequence[str], sites: Sequence[str], base_url: str 
             reading = read_visits(logs, base_url=base_url)
         except ValueError as error:
             raise UsageError(str(error), print_help=False) from None
-        urls = (visit.url for visit in Counting(sys.stderr, "Reading").of(reading) if site_of(visit.url) in set(chosen))
+        urls = (
+            visit.url
+            for visit in Counting(sys.stderr, "Reading").of(reading)
+            if site_of(visit.url) in set(chosen)
+        )
         spared = spared_by(urls, desk.canonizer(book), site_of)
     found = {site: list(_of_site(book, site, spared)) for site in chosen}
     if desk.as_json:

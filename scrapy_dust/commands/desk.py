@@ -102,7 +102,8 @@ def told(site: str, entry: Entry) -> list[str]:
     if known.unseen_bound is not None:
         lines.append(f"  of URLs that no log has shown at most {known.unseen_bound:.1%} (95 %)")
     if known.last_validated:
-        lines.append(f"  validated from {known.first_validated} to {known.last_validated}")
+        first, last = known.first_validated or known.last_validated, known.last_validated
+        lines.append(f"  validated on {last}" if first == last else f"  validated from {first} to {last}")
     if known.logs:
         lines.append(f"  logs: {', '.join(known.logs)}")
     lines += [f"  {name}: {said}" for name in ("reason", "comment") if (said := getattr(entry, name))]

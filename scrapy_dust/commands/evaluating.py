@@ -15,6 +15,7 @@ from scrapy.utils.project import inside_project
 
 from scrapy_dust.commands.evaluating_online import OnlineEvaluation, methods_of
 from scrapy_dust.commands.normalizing import normalization_json, normalization_table
+from scrapy_dust.commands.progress import Line
 from scrapy_dust.commands.suggestions import no_such
 from scrapy_dust.commands.tables import table
 from scrapy_dust.commands.truths import Examined, examine
@@ -137,13 +138,16 @@ class Evaluation:
     def _scores(self, examined: Examined, consistency: Consistency) -> list[list[Score]]:
         """By method, by seed."""
         scores: list[list[Score]] = [[] for _ in self.learners]
-        for protocol in self.protocols:
+        line = Line(sys.stderr, piped=False)
+        for run, protocol in enumerate(self.protocols, start=1):
             tasks = tasks_of(examined.visits, examined.truth, protocol)
             if not tasks:
                 raise NothingToReplay(self._why_nothing(protocol, examined))
             for learner, of_method in zip(self.learners, scores, strict=True):
+                line.show(f"Run {run} of {len(self.protocols)}: {learner.name} learns")
                 taught = list(teach(learner, tasks))
                 of_method.append(judge(learner.name, taught, examined.truth, consistency.inconsistent))
+        line.clear()
         return scores
 
     def _why_nothing(self, protocol: Protocol, examined: Examined) -> str:

@@ -21,7 +21,7 @@ class Counting:
     """What is read, one by one, and how fast; on a terminal only, and not before it takes a second."""
 
     def __init__(self, stream: TextIO, what: str) -> None:
-        self._line = Line(stream)
+        self._line = Line(stream, piped=False)
         self._moves = stream.isatty()
         self._what = what
 
@@ -39,17 +39,17 @@ class Counting:
 
 
 class Line:
-    """The line that moves on a terminal; through a pipe, one now and then."""
+    """The line that moves on a terminal; through a pipe, one now and then, or none."""
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+    def __init__(self, stream: TextIO, *, piped: bool = True) -> None:
+        self._stream, self._piped = stream, piped
         self._moves = stream.isatty()
         self._last = 0.0
         self._shown = ""
 
     def show(self, text: str) -> None:
         now = time.monotonic()
-        if now - self._last < (_EVERY if self._moves else _EVERY_PIPED):
+        if not (self._moves or self._piped) or now - self._last < (_EVERY if self._moves else _EVERY_PIPED):
             return
         self._last = now
         if self._moves:
@@ -83,7 +83,9 @@ class Progress(Reporter):
         now = time.monotonic()
         self._reading = self._reading or now
         seconds = now - self._reading
-        self._line.show(f"Reading: {visits} records" + (f", {visits / seconds:,.0f} a second" if seconds > 1 else ""))
+        self._line.show(
+            f"Reading: {visits} records" + (f", {visits / seconds:,.0f} a second" if seconds > 1 else "")
+        )
 
     def mined(self, mined: Mined) -> None:
         seconds = sum(mined.seconds.values())

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -31,7 +33,7 @@ def folder(tmp_path):
 COMMAND = [sys.executable, "-m", "scrapy", "dustrules", "list"]
 
 
-def on_terminal(folder, columns, **environment):
+def on_terminal(folder, columns, command=COMMAND, *, check=True, **environment):
     """What a person sees."""
     import fcntl  # noqa: PLC0415
     import struct  # noqa: PLC0415
@@ -42,11 +44,12 @@ def on_terminal(folder, columns, **environment):
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         clean = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR")}
         subprocess.run(
-            COMMAND,
+            command,
             cwd=folder,
             stdout=theirs,
+            stderr=theirs,
             env={**clean, "TERM": "xterm", "PYTHONUTF8": "1", **environment},
-            check=True,
+            check=check,
         )
         os.close(theirs)
         theirs = -1
@@ -115,3 +118,50 @@ def test_columns_that_can_be_spared_go_when_nothing_else_can_give(monkeypatch):
         ).splitlines()
         assert max(map(len, lines)) <= max(columns, 8 + 2 + 16)
         assert len(set(map(len, lines[1:]))) == 1
+
+
+#: What a person sees of a session, as it was looked at and found right. To capture it anew, remove the file.
+SESSIONS = Path(__file__).parent / "sessions"
+SESSION = [
+    ["dustmine", "log.jsonl", "--phase", "kept"],
+    ["dustrules", "list"],
+    ["dustrules", "explain", f"http://www.{SITE}/a/long/path/that/says/nothing/q"],
+    ["dustrules", "disable", "12345678"],
+]
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("name", ["80", "140", "no-color", "piped"])
+def test_a_session_is_what_was_found_right(name, folder):
+    lines = [
+        {"url": f"http://{host}{SITE}/a/{page}{end}", "status": 200, "size": 1000, "text_digest": page * 16}
+        for page in "abcdefghijklmnopqrstuvwxyz"
+        for host in ("", "www.")
+        for end in ("", "?sid=b")
+    ]
+    (folder / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    said = "".join(_part(folder, name, arguments) for arguments in SESSION)
+    # What differs from machine to machine; and how many edits are learned is no matter of this.
+    said = re.sub(r"\(\d+\.\d s\)", "(0.1 s)", re.sub(r"\d+ edits", "2 edits", said))
+    file = SESSIONS / f"{name}.txt"
+    if not file.exists():
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(said, "utf-8")
+    assert said == file.read_text("utf-8")
+
+
+def _part(folder, name, arguments):
+    command = [sys.executable, "-m", "scrapy", *arguments]
+    shown = f"$ scrapy {' '.join(arguments)}\n"
+    if name == "piped":
+        done = subprocess.run(
+            command, cwd=folder, capture_output=True, check=False, env={**os.environ, "PYTHONUTF8": "1"}
+        )
+        return shown + (done.stdout + done.stderr).decode()
+    colour = {"NO_COLOR": "1"} if name == "no-color" else {}
+    width = int(name) if name.isdecimal() else 140
+    said = on_terminal(folder, width, command, check=False, **colour)
+    # As it is on the screen: what was written over is gone. An escape is shown as one.
+    return shown + "".join(line.split("\r")[-1] for line in said.splitlines(keepends=True)).replace(
+        "\x1b", "␛"
+    )
