@@ -10,9 +10,9 @@ Arrays of token ids are what the phases work on; strings are made again only for
 from __future__ import annotations
 
 import re
-from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,10 +20,12 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Ids = npt.NDArray[np.int32]
+    Counts = npt.NDArray[np.int64]
 
 TOKEN = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9]", re.DOTALL)
 
-_LISTED = 1_000_000
+#: URLs read at a time; and so many are worth being read all at once.
+_TOGETHER, _FEW = 20_000, 100
 
 #: Ids of the two anchors in every `Tokens`.
 START, END = 0, 1
@@ -71,20 +73,36 @@ def tokens_of(urls: Iterable[str]) -> Tokens:
     import numpy as np  # noqa: PLC0415
 
     numbers = _Numbers()
+    ids, lengths = [np.zeros(0, dtype=np.int32)], [np.zeros(0, dtype=np.int64)]
+    remaining = iter(urls)
+    while some := list(islice(remaining, _TOGETHER)):
+        read = _read_ascii if len(some) >= _FEW and all(map(str.isascii, some)) else _read
+        of_some, counts = read(some, numbers)
+        ids.append(of_some)
+        lengths.append(counts)
+    offsets = np.concatenate((np.zeros(1, dtype=np.int64), *lengths))
+    return Tokens(np.concatenate(ids), np.cumsum(offsets), ["", "", *numbers])
+
+
+def _read(urls: Sequence[str], numbers: _Numbers) -> tuple[Ids, Counts]:
+    """The ids of their tokens, anchors included, and how many each has."""
+    import numpy as np  # noqa: PLC0415
+
     number_of, find = numbers.__getitem__, TOKEN.findall
-    parts, flat, offsets, before = [], [], array("q", [0]), 0
+    flat: list[int] = []
+    ends = [0]
     for url in urls:
         flat.append(START)
         flat.extend(map(number_of, find(url)))
         flat.append(END)
-        offsets.append(before + len(flat))
-        # A list of numbers takes twice as much as an array.
-        if len(flat) > _LISTED:
-            parts.append(np.array(flat, dtype=np.int32))
-            flat, before = [], offsets[-1]
-    parts.append(np.array(flat, dtype=np.int32))
-    return Tokens(
-        ids=np.concatenate(parts),
-        offsets=np.array(offsets, dtype=np.int64),
-        vocabulary=["", "", *numbers],
-    )
+        ends.append(len(flat))
+    offsets: Counts = np.array(ends, dtype=np.int64)
+    return np.array(flat, dtype=np.int32), offsets[1:] - offsets[:-1]
+
+
+def _read_ascii(urls: Sequence[str], numbers: _Numbers) -> tuple[Ids, Counts]:
+    """The same of URLs without other characters, all at once."""
+    # Loaded with the arrays that only those want who mine.
+    from scrapy_dust.dust.wording import words_of  # noqa: PLC0415
+
+    return words_of(urls, numbers.__getitem__)

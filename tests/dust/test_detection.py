@@ -99,7 +99,7 @@ def test_how_much_is_done_at_a_time_changes_nothing(log, params, together):
             (envelopes, "URLS"),
             (overlong, "ENVELOPES"),
             (substrings, "_COMPARED"),
-            (tokens, "_LISTED"),
+            (tokens, "_TOGETHER"),
         ):
             patch.setattr(module, name, together)
         check(log, params)

@@ -4,6 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scrapy_dust.dust import tokens as reading
+from scrapy_dust.dust import wording
 from scrapy_dust.dust.tokens import END, START, is_token_boundary, tokenize, tokens_of
 from tests import oracle
 from tests.strategies import any_urls, scraps
@@ -67,6 +69,23 @@ def test_equal_ids_are_equal_tokens(urls):
     flat = [token for url in urls for token in oracle.url_tokens(url)]
     texts = ["" if token in (oracle.START, oracle.END) else token for token in flat]
     assert [tokens.vocabulary[token] for token in tokens.ids] == texts
+
+
+ascii_urls = st.text(st.sampled_from("ab1/^$.\n"), max_size=30) | st.text(st.characters(max_codepoint=127))
+
+
+@given(st.lists(ascii_urls, min_size=1, max_size=8), st.sampled_from((wording._MIXED, 0, 1 << 63)))
+def test_urls_that_are_read_all_at_once_have_the_same_tokens(urls, mixed):
+    with pytest.MonkeyPatch.context() as patch:
+        singly = tokens_of(urls)
+        patch.setattr(reading, "_FEW", 1)
+        patch.setattr(wording, "_MIXED", type(wording._MIXED)(mixed))
+        at_once = tokens_of(urls)
+    assert at_once.offsets.tolist() == singly.offsets.tolist()
+    assert len(set(at_once.vocabulary[2:])) == len(at_once.vocabulary) - 2
+    texts = [[found.vocabulary[number] for number in found.ids] for found in (at_once, singly)]
+    assert texts[0] == texts[1]
+    assert ((at_once.ids < 2) == (singly.ids < 2)).all()
 
 
 @given(scraps(), scraps())
