@@ -52,13 +52,24 @@ def measure(count: int, options: argparse.Namespace, folder: Path) -> float:
     with log.open("w") as file:
         for record in records(count, pages=options.pages):
             file.write(json.dumps(record) + "\n")
-    command = [sys.executable, "-m", "scrapy", "dustmine", str(log), "--json", "--rules", str(folder / "rules.json")]
+    command = [
+        sys.executable,
+        "-m",
+        "scrapy",
+        "dustmine",
+        str(log),
+        "--json",
+        "--rules",
+        str(folder / "rules.json"),
+    ]
     command += ["--phase", options.phase] if options.phase else ["--no-validate"]
     command += ["-s", f"DUST_DIR={folder / 'dust'}"]
     if options.memory_limit:
         command += ["-s", f"DUST_MEMORY_LIMIT={options.memory_limit}"]
     before, begun = _cpu(), time.perf_counter()
-    process = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=folder)
+    process = subprocess.run(
+        command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=folder
+    )
     wall, cpu = time.perf_counter() - begun, _cpu() - before
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
     print(
