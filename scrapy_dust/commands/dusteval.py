@@ -49,7 +49,9 @@ class Command(ScrapyCommand):
             "--train", metavar="SHARE", default="0.75", help="the part to learn from (default: 0.75)"
         )
         group.add_argument(
-            "--methods", metavar="A,B,…", help="the methods to compare (default: all): keepall, dust, …"
+            "--methods",
+            metavar="A,B,…",
+            help="the methods to compare (default: all but seq2seq): keepall, dust, …",
         )
         group.add_argument(
             "--split",

@@ -75,8 +75,8 @@ class Command(ScrapyCommand):
         )
         group.add_argument(
             "--learner",
-            **one_of("learner", ("both", "dustbuster", "dust")),
-            help="who finds rules: the papers' phases, ours, or both (DUST_LEARNER); all of it is validated",
+            **one_of("learner", ("both", "dustbuster", "dust", "seq2seq")),
+            help="who finds rules: the papers' phases, ours, both, or a network besides (DUST_LEARNER); all of it is validated",
         )
         group.add_argument(
             "--no-validate", action="store_true", help="fetch nothing: accept what the log alone proves"

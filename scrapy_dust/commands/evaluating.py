@@ -26,8 +26,9 @@ from scrapy_dust.learners.evaluation import Order, Protocol, Score, Split, judge
 from scrapy_dust.learners.learner import Learner
 from scrapy_dust.learners.leftovers import Left
 from scrapy_dust.learners.ours import Dust
-from scrapy_dust.learners.registry import LEARNERS
+from scrapy_dust.learners.registry import LEARNERS, NETWORKS
 from scrapy_dust.learners.substrings import Mined
+from scrapy_dust.neural.extra import NoNetwork, is_there
 from scrapy_dust.rule_book.priors import known
 from scrapy_dust.settings import DustSettings
 
@@ -62,10 +63,14 @@ def evaluation_of(
 def _learners(methods: str | None, settings: DustSettings, *, near: bool) -> tuple[Learner, ...]:
     names = [name.strip() for name in methods.split(",")] if methods is not None else list(LEARNERS)
     for name in names:
-        if name not in LEARNERS:
-            raise ValueError(no_such("method", name, LEARNERS))
+        if name not in _METHODS:
+            raise ValueError(no_such("method", name, _METHODS))
+        if name in NETWORKS and not is_there():
+            raise ValueError(str(NoNetwork()))
     return tuple(_learner(name, settings, near=near) for name in dict.fromkeys(names))
 
+
+_METHODS = {**LEARNERS, **NETWORKS}
 
 #: Truths by which pages are one that are nearly equal.
 _NEAR = ("strict", "cluster_strict")
@@ -75,7 +80,7 @@ def _learner(name: str, settings: DustSettings, *, near: bool) -> Learner:
     """Ours learn as the project's settings say, and what the truth calls one page; the others as their papers do."""
     if name == "dust":
         return Dust(max_loss=settings.max_loss, near=near, pool=known(_state(settings)))
-    return Mined(settings) if name == "dustmine" else LEARNERS[name]()
+    return Mined(settings) if name == "dustmine" else _METHODS[name]()
 
 
 def _state(settings: DustSettings) -> Path | None:

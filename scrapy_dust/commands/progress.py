@@ -9,6 +9,7 @@ from typing import TextIO, TypeVar
 
 from scrapy_dust.commands.output import printable
 from scrapy_dust.engines.local import MOST_TOKENS, Mined
+from scrapy_dust.neural.pieces import Epoch
 from scrapy_dust.trials.learning import Reporter
 
 Thing = TypeVar("Thing")
@@ -97,6 +98,12 @@ class Progress(Reporter):
             self.say(
                 f"{mined.site}: {mined.too_long} URLs have more than {MOST_TOKENS} words and signs; not mined."
             )
+
+    def training(self, site: str, epoch: Epoch, most: int) -> None:
+        judged = "" if epoch.held_out is None else f", held out {epoch.held_out:.4f}"
+        left = _duration(epoch.seconds / epoch.number * (most - epoch.number))
+        said = f"{site}: epoch {epoch.number} of at most {most}, loss {epoch.loss:.4f}{judged}"
+        self._now(f"{said}, at most {left} left")
 
     def probing(self, fetches: int, budget: int, decided: int, remaining: int) -> None:
         now = time.monotonic()

@@ -16,8 +16,10 @@ from scrapy_dust.learners.maybe_dont import MaybeDont
 from scrapy_dust.learners.ours import Dust
 from scrapy_dust.learners.pattern_tree import PatternTree
 from scrapy_dust.learners.ra import Ra
+from scrapy_dust.learners.seq2seq import Gated, Seq2Seq
 from scrapy_dust.learners.standard import Standard, Surt
 from scrapy_dust.learners.substrings import Mined
+from scrapy_dust.neural.params import PLUS
 from scrapy_dust.rule_book.priors import shipped
 from scrapy_dust.settings import DustSettings
 
@@ -42,4 +44,11 @@ LEARNERS: Mapping[str, Callable[[], Learner]] = {
     "dust-near": lambda: Dust(near=True, pool=shipped(), name="dust-near"),
     "dust-bold": lambda: Dust(max_loss=0.01, max_risk=0.25, pool=shipped(), name="dust-bold"),
     "dust-alone": lambda: Dust(name="dust-alone"),
+}
+
+#: Those that train a network, for which PyTorch is needed, and minutes: they are asked by name only.
+NETWORKS: Mapping[str, Callable[[], Learner]] = {
+    "seq2seq": Seq2Seq,
+    "seq2seq-plus": lambda: Seq2Seq(PLUS, "seq2seq-plus"),
+    "seq2seq-gated": lambda: Gated(pool=shipped()),
 }

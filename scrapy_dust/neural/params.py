@@ -43,6 +43,7 @@ class NetworkParams:
     batch: int = 20
     by_length: bool = False  #: batches of like lengths, without what is only filled up
     distinct: bool = False  #: equal pairs once in an epoch, and weighed by how many they are
+    steps: int = 1  #: an epoch has as many batches at least, if need be of the same pairs again
     precision: Precision = Precision.FP32
     epochs: int = 30  #: ours: at most
     patience: int = 3  #: ours: epochs without a better loss on what is held out, after which it stops
@@ -70,6 +71,7 @@ PLUS = NetworkParams(
     batch=16,
     by_length=True,
     distinct=True,
+    steps=20,
     epochs=60,
     patience=8,
     beam=3,

@@ -23,12 +23,12 @@ from scrapy_dust.neural.pieces import Epoch, State
 Watch = Callable[[str, Epoch, int], None]
 
 
-def _unwatched(site: str, epoch: Epoch, most: int) -> None:
+def unwatched(site: str, epoch: Epoch, most: int) -> None:
     """Nobody looks."""
 
 
 def school(
-    site: str, log: SiteLog, params: NetworkParams, *, folder: Path | None = None, watch: Watch = _unwatched
+    site: str, log: SiteLog, params: NetworkParams, *, folder: Path | None = None, watch: Watch = unwatched
 ) -> Model | None:
     """None: the log shows no two URLs of one page that a network could learn from.
 

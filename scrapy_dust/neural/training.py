@@ -81,7 +81,9 @@ def _epoch(
     """The mean loss of a token. Without an *optimizer* nothing is learned."""
     network.train(optimizer is not None)
     total, tokens = 0.0, 0.0
-    for batch in _batches(pairs, params, number):
+    # What is only judged is looked at once.
+    times = 1 if optimizer is None else max(1, math.ceil(params.steps * params.batch / len(pairs)))
+    for batch in _batches(list(pairs) * times, params, number):
         loss, weight = _loss(network, batch, params, device)
         if optimizer is not None:
             optimizer.zero_grad()

@@ -227,8 +227,16 @@ class DustSettings:
     )
     learner: str = setting(
         "both",
-        choice("both", "dustbuster", "dust"),
-        "Who finds rules: `dustbuster` (substring and parameter rules, as the papers have them), `dust` (guarded edits, ours), or `both`. All of it is validated.",
+        choice("both", "dustbuster", "dust", "seq2seq"),
+        "Who finds rules: `dustbuster` (substring and parameter rules, as the papers have them), `dust` (guarded edits, ours), `both`, or `seq2seq` (both, and what a network proposes that is trained on the log; needs `scrapy-dust[neural]`). All of it is validated.",
+    )
+    network: str = setting(
+        "plus",
+        choice("plus", "paper"),
+        "The network of the learner `seq2seq`: `paper`, as SIGIR 2017 has it, or `plus`, which is smaller, trains many times as fast, and can copy.",
+    )
+    network_epochs: int | None = setting(
+        None, integer(1), "How often training may go through a site's pairs. Default: as the network has it."
     )
     similar: str = setting(
         "auto",

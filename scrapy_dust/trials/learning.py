@@ -6,6 +6,7 @@ logs → visits by site → mined (phases 1–3, edits) → trials (phase 4) →
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -27,6 +28,9 @@ from scrapy_dust.dust.templates import template_hashes
 from scrapy_dust.dust.validation import Verdict
 from scrapy_dust.engines.local import Mined, mine_site, trial_params
 from scrapy_dust.errors import DustError, RuleBookError
+from scrapy_dust.neural.extra import require
+from scrapy_dust.neural.pieces import Epoch
+from scrapy_dust.neural.proposing import params_of, proposed_edits
 from scrapy_dust.rule_book import profiles
 from scrapy_dust.rule_book.book import RuleBook, update
 from scrapy_dust.rule_book.entries import Entry, Evidence, Status, rule_id
@@ -55,6 +59,9 @@ class Reporter:
 
     def mined(self, mined: Mined) -> None:
         """All that can be found in a site's log alone is found."""
+
+    def training(self, site: str, epoch: Epoch, most: int) -> None:
+        """A network has gone through a site's pairs once more, and will do so *most* times at most."""
 
     def probing(self, fetches: int, budget: int, decided: int, remaining: int) -> None:
         """So far has the validation come: fetches spent of the budget, rules decided, candidates that are left."""
@@ -170,6 +177,8 @@ def mine(
 
     *state*: the folder with what the project's sites have shown of edits; with *keep* they tell it.
     """
+    if settings.learner == "seq2seq":
+        require()
     pool = known(state)
     for site in sorted(visits, key=lambda site: (-len(visits[site]), site)):
         others = pool.without(site)
@@ -178,8 +187,26 @@ def mine(
             # What cannot be kept costs later sites a little evidence, and nothing else.
             with suppress(RuleBookError):
                 remember(state, site, mined.tallies)
+        if settings.learner == "seq2seq":
+            mined = _with_network(mined, settings, state if keep else None, reporter)
         reporter.mined(mined)
         yield mined
+
+
+def _with_network(mined: Mined, settings: DustSettings, state: Path | None, reporter: Reporter) -> Mined:
+    """With what a network proposes that is trained on the log; it is kept in *state*."""
+    began = time.perf_counter()
+    proposed = proposed_edits(
+        mined.site,
+        mined.log,
+        params_of(settings.network, settings.network_epochs),
+        least=settings.min_support,
+        folder=None if state is None else state / "models",
+        watch=reporter.training,
+    )
+    known = {one.rule for one in mined.edits}
+    edits = [*mined.edits, *(one for one in proposed if one.rule not in known)]
+    return replace(mined, edits=edits, seconds={**mined.seconds, "network": time.perf_counter() - began})
 
 
 def prepare(

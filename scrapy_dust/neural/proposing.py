@@ -1,0 +1,69 @@
+"""What a network proposes to `dustmine`: trained on a site's log, asked about its URLs, and read as edits.
+
+Proposed is what would merge at least as many pages as any likely rule must, and few that the log shows to be
+different. That spares the trials what they would refute at once; whether it is true they decide, as of any rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from scrapy_dust.dust.edits.classes import Effect, classes_of
+from scrapy_dust.dust.edits.edit import Edit, KeyFunction
+from scrapy_dust.dust.edits.mining import LikelyEdit, rule_of
+from scrapy_dust.dust.pages import SiteLog
+from scrapy_dust.neural.distilling import proposals_of
+from scrapy_dust.neural.pairs import clusters_of
+from scrapy_dust.neural.params import VARIANTS, NetworkParams
+from scrapy_dust.neural.schooling import Watch, school, unwatched
+
+#: Edits of a site at most.
+_MOST = 100
+#: So many pages must be merged rightly for each that is merged wrongly. Simhashes miss pages that are one, so that not all
+#: that seems wrong is: the trials look closer.
+_RIGHTLY = 2
+
+
+def params_of(variant: str, epochs: int | None) -> NetworkParams:
+    params = VARIANTS[variant]
+    return params if epochs is None else replace(params, epochs=epochs)
+
+
+def proposed_edits(
+    site: str,
+    log: SiteLog,
+    params: NetworkParams,
+    *,
+    least: int,
+    folder: Path | None = None,
+    watch: Watch = unwatched,
+) -> list[LikelyEdit]:
+    """By descending support, which is *least* at least. Trains, or takes the model that *folder* has."""
+    model = school(site, log, params, folder=folder, watch=watch)
+    if model is None:
+        return []
+    from scrapy_dust.neural.translator import Translator  # noqa: PLC0415  Needs PyTorch.
+
+    clusters = clusters_of(log)
+    keys = Translator(model).keys(url for urls in clusters for url in urls)
+    contents = {url: number for number, urls in enumerate(clusters) for url in urls}
+    return likely_edits(keys, contents, least)
+
+
+def likely_edits(keys: Mapping[str, str], contents: Mapping[str, Hashable], least: int) -> list[LikelyEdit]:
+    """*keys*: URL → what the network makes of it; *contents*: URL → the page that it is one of."""
+    classes = classes_of(contents, KeyFunction(()))
+    found: dict[frozenset[tuple[str, str]], tuple[Edit, Effect]] = {}
+    for proposal in proposals_of(keys):
+        effect = classes.effect(proposal.edit)
+        if effect.contents >= least and len(effect.good) >= _RIGHTLY * len(effect.bad):
+            # Of edits that do the same, the first in order says it in the plainest way.
+            found.setdefault(frozenset(effect.moved.items()), (proposal.edit, effect))
+    return _best(list(found.values()))
+
+
+def _best(found: Sequence[tuple[Edit, Effect]]) -> list[LikelyEdit]:
+    ordered = sorted(found, key=lambda one: (-one[1].contents, -one[1].saves, one[0].order))
+    return [LikelyEdit(rule_of(edit), effect.contents) for edit, effect in ordered[:_MOST]]
