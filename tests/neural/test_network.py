@@ -122,7 +122,7 @@ class Interrupted(Exception):
 
 
 def test_training_that_was_interrupted_goes_on_to_the_same_network(tmp_path):
-    for params in (
+    for small in (
         replace(SMALL_PLUS, epochs=4),
         replace(SMALL_PAPER, optimizer=Optimizer.SGD, epochs=3, distinct=False),
     ):
