@@ -103,7 +103,7 @@ class Progress(Reporter):
         judged = "" if epoch.held_out is None else f", held out {epoch.held_out:.4f}"
         left = _duration(epoch.seconds / epoch.number * (most - epoch.number))
         said = f"{site}: epoch {epoch.number} of at most {most}, loss {epoch.loss:.4f}{judged}"
-        self._now(f"{said}, at most {left} left")
+        self._line.show(f"{said}, at most {left} left")
 
     def probing(self, fetches: int, budget: int, decided: int, remaining: int) -> None:
         now = time.monotonic()
