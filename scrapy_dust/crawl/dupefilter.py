@@ -27,7 +27,7 @@ from scrapy_dust.crawl.filtering import Filtering
 from scrapy_dust.crawl.fingerprinter import class_key
 from scrapy_dust.crawl.http_cache import goes_by_key
 from scrapy_dust.crawl.proving import Proving
-from scrapy_dust.crawl.requests import CANARY, as_written, follows_rules, is_retry
+from scrapy_dust.crawl.requests import AFTER_FAILURE, CANARY, as_written, follows_rules, is_retry
 from scrapy_dust.crawl.rules import rules_of
 from scrapy_dust.crawl.shadowing import Shadow
 from scrapy_dust.crawl.succession import STANDS_FOR, Succession
@@ -115,9 +115,12 @@ class DustDupeFilter:
         if not self._rules.settings.enabled:
             return seen
         is_filtered = self._is_filtered(request, seen)
-        if seen and not is_filtered and self._cache_goes_by_key:
-            # It would be answered with what the one before it was: a failure, or the redirect that led here.
-            request.meta["dont_cache"] = True
+        if seen and not is_filtered:
+            # From a cache it would be answered with what the one before it was: a failure, or the redirect that led here.
+            if self._cache_goes_by_key:
+                request.meta["dont_cache"] = True
+            else:
+                request.meta[AFTER_FAILURE] = request.url
         return is_filtered
 
     def _is_filtered(self, request: Request, seen: bool) -> bool:

@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.utils.misc import load_object
 
-from scrapy_dust.crawl.requests import AS_WRITTEN, CANARY, OPT_OUT, canonical_request, follows_rules
+from scrapy_dust.crawl.requests import (
+    AFTER_FAILURE,
+    AS_WRITTEN,
+    CANARY,
+    OPT_OUT,
+    canonical_request,
+    follows_rules,
+)
 from scrapy_dust.crawl.rules import CrawlRules, rules_of
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.stats import Stat
@@ -64,6 +71,9 @@ class DustCacheStorage:
         found: Response | None = self._inner.retrieve_response(spider, self._as_itself(request))
         if found is not None and request.meta.get("redirect_urls") and found.url != request.url:
             # Scrapy's own canonicalization makes both ends equal: this is the redirect that led here.
+            return None
+        if found is not None and request.meta.get(AFTER_FAILURE) == request.url != found.url:
+            # The same of what failed: who is asked for after it has an answer of its own.
             return None
         if found is not None or not self._goes_by_class(request):
             return found

@@ -34,6 +34,9 @@ TRIAL = "dust_trial"
 #: In a request's meta, by us, for the spider: the URL that was written where the request's own was put instead.
 ORIGINAL_URL = "dust_original_url"
 
+#: In a request's meta, internal: its URL, where it is asked for though one that has its key was, which brought no page.
+AFTER_FAILURE = "_dust_after_failure"
+
 #: In a request's meta, internal: its URL is fetched as it was written, since the canonical one failed.
 AS_WRITTEN = "_dust_as_written"
 
