@@ -20,7 +20,7 @@ from scrapy_dust.learners.ours import Dust
 from scrapy_dust.neural.distilling import proposals_of
 from scrapy_dust.neural.extra import require
 from scrapy_dust.neural.params import PAPER, PLUS, NetworkParams
-from scrapy_dust.neural.schooling import school
+from scrapy_dust.neural.schooling import Watch, school, unwatched
 from scrapy_dust.sites import site_of
 
 
@@ -28,10 +28,11 @@ from scrapy_dust.sites import site_of
 class Seq2Seq:
     params: NetworkParams = PAPER
     name: str = "seq2seq"
+    watch: Watch = unwatched  #: is told of each epoch
 
     def learn(self, site: str, log: SiteLog) -> Learned:
         require()
-        model = school(site, log, self.params)
+        model = school(site, log, self.params, watch=self.watch)
         if model is None:
             return Learned(unchanged)
         from scrapy_dust.neural.translator import Translator  # noqa: PLC0415  Needs PyTorch.
