@@ -7,6 +7,7 @@ the direction that failed; WWW'07 is right.) Deviations:
 - Parameter rules take their place by support among the others.
 - A rule under which no two classes of the log's URLs would merge that are not one class already is dropped
   unfetched: the rules accepted before it say all it says. This subsumes refinement where the log shows it.
+- Where an edit is refuted by different pages, it is tried again under guards that keep them apart (`specialization.py`).
 - A pair of different pages refutes a rule in both directions, since either would give them one key.
 - Rules accepted earlier, by other logs, keep their place; they are tried again only where this log raises a
   suspicion against them.
@@ -39,6 +40,7 @@ from scrapy_dust.dust.edits.operation import ANY
 from scrapy_dust.dust.evidence import Classes, LogEvidence
 from scrapy_dust.dust.judging import Outcome
 from scrapy_dust.dust.rules import Rule, SubstringRule, pair_refines
+from scrapy_dust.dust.specialization import Specialization
 from scrapy_dust.dust.strata import in_strata, template_of
 from scrapy_dust.dust.validation import Pair, Tally, Test, Trial, TrialParams, Verdict
 
@@ -122,6 +124,7 @@ class Campaign:
         self._fetches: Counter[Rule] = Counter()
         self._same: dict[Rule, Counter[str]] = {}  # pairs, by path template
         self._told: list[Decision] | None = None
+        self._specialization = Specialization(evidence)
         self._begin()
 
     def _begin(self) -> None:
@@ -242,7 +245,9 @@ class Campaign:
             agreeing = [(pair.url, pair.target) for pair in pairs if pair.known is Outcome.SAME]
             self._examples.setdefault(rule, {}).setdefault(Outcome.SAME, agreeing[:3])
             self._same[rule] = Counter(template_of(url) for url, _ in agreeing)
-            self._current = _OnTrial(rule, candidate, Trial(pairs, self._params), moved)
+            self._specialization.opened(candidate, rule, pairs)
+            params = replace(self._params, doubt=self._params.doubt / candidate.tries)
+            self._current = _OnTrial(rule, candidate, Trial(pairs, params), moved)
             return True
         return False
 
@@ -293,6 +298,14 @@ class Campaign:
             elif tally.contradictions:
                 self._fallen.update(candidate.rules)
                 self._directions, self._spare = [], None
+                self._queue += reversed(self._narrower(candidate, rule))
+
+    def _narrower(self, candidate: Candidate, rule: Rule) -> list[Candidate]:
+        if self._params.log_only:
+            return []  # the learner has looked for guards in the log already
+        found = self._specialization.instead_of(candidate, rule)
+        self._candidates = [*self._candidates, *found]
+        return found
 
     def _saves(self, current: _OnTrial) -> int:
         assert self._classes is not None
@@ -326,6 +339,7 @@ class Campaign:
             rule, passed.candidate, Verdict.REFUTED, passed.total, passed.case.saves
         )
         self._fallen.update(passed.candidate.rules)
+        self._narrower(passed.candidate, rule)
         self._begin()
 
     def _admitted(self) -> list[Case]:

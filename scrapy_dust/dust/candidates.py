@@ -16,6 +16,9 @@ class Candidate:
     rules: tuple[Rule, ...]
     support: int
     accepted: bool = False  #: in the rule book already
+    narrows: bool = False  #: where it is refuted, it may hold under a guard
+    wider: Rule | None = None  #: the refuted rule that it is a part of
+    tries: int = 1  #: parts among which it was chosen
 
 
 def candidates_of(
@@ -24,12 +27,20 @@ def candidates_of(
     accepted: Iterable[tuple[Rule, int]] = (),
     edits: Iterable[LikelyEdit] = (),
 ) -> list[Candidate]:
-    """What is worth a trial, in the order to try it: accepted rules, then by descending support."""
+    """What is worth a trial, in the order to try it: accepted rules, edits, the papers' rules by descending support.
+
+    Edits were learned together: each was weighed on what the others leave. Rules that know nothing of them come
+    afterwards, for what is left; in force before, they would move URLs to where a guard does not hold.
+    """
     found = [Candidate((one.rule, one.rule.reversed()), one.support) for one in likely]
     found += [Candidate(one.rules, one.support) for one in parameters]
-    found += [Candidate(_directions(one.rule), one.support) for one in edits]
+    learned = [Candidate(_directions(one.rule), one.support, narrows=True) for one in edits]
     known = [Candidate((rule,), support, accepted=True) for rule, support in accepted]
-    return known + sorted(found, key=lambda one: -one.support)
+    return [*known, *_by_support(learned), *_by_support(found)]
+
+
+def _by_support(found: Iterable[Candidate]) -> list[Candidate]:
+    return sorted(found, key=lambda one: -one.support)
 
 
 def _directions(rule: Rule) -> tuple[Rule, ...]:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import random as chance
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +11,8 @@ from scrapy_dust.dust.campaign import Campaign, Probe
 from scrapy_dust.dust.candidates import Candidate, candidates_of
 from scrapy_dust.dust.canonization import Canonizer
 from scrapy_dust.dust.detection import DetectionParams, detect_likely_rules
+from scrapy_dust.dust.edits.edit import Edit
+from scrapy_dust.dust.edits.queries import DropParameter
 from scrapy_dust.dust.evidence import LogEvidence
 from scrapy_dust.dust.judging import Outcome
 from scrapy_dust.dust.pages import Page, SiteLog
@@ -247,3 +249,49 @@ def test_what_could_not_be_looked_at_leaves_a_rule_undecided():
     assert decision.verdict is Verdict.VALID
     assert decision.bounds is not None
     assert (decision.bounds.merges, decision.bounds.wrong) == (60, 1)
+
+
+def printed_views(of_news: int, of_shop: int) -> World:
+    """Printed, news are the same, and what is in the shop is not. The log has read few of the printed pages."""
+    content, pages = {}, []
+    for n in range(of_news + of_shop):
+        section = "news" if n < of_news else "shop"
+        url = f"http://{SITE}/{section}/{n}"
+        content[url] = n
+        content[f"{url}?print=1"] = n if section == "news" else 10_000 + n
+        printed = f"text {n}" if section == "news" and n % 20 == 0 else None
+        pages += [Page(url, text_digest=f"text {n}"), Page(f"{url}?print=1", text_digest=printed)]
+    return World(content, SiteLog(tuple(pages), {}))
+
+
+def test_an_edit_that_fetches_refute_is_tried_where_they_bear_it_out():
+    world = printed_views(400, 400)
+    edit = Edit((DropParameter("print"),))
+    campaign = campaign_in(world, [Candidate((edit,), 800, narrows=True)], TrialParams())
+    conduct(campaign, world)
+    (found,) = accepted(campaign)
+    assert isinstance(found, Edit)
+    assert found.operations == edit.operations
+    assert found.apply(f"http://{SITE}/news/7?print=1") == f"http://{SITE}/news/7"
+    assert found.apply(f"http://{SITE}/shop/407?print=1") == f"http://{SITE}/shop/407?print=1"
+
+
+def test_of_an_edit_that_fails_everywhere_no_part_is_believed():
+    world = printed_views(0, 300)
+    edit = Edit((DropParameter("print"),))
+    campaign = campaign_in(world, [Candidate((edit,), 300, narrows=True)], TrialParams())
+    assert len(conduct(campaign, world)) < 10
+    assert accepted(campaign) == []
+
+
+@given(worlds(), st.integers(0, 3))
+def test_whatever_is_narrowed_a_campaign_ends_and_merges_no_two_pages_that_it_looked_at(world, seed):
+    candidates = [replace(one, narrows=True) for one in candidates_in(world)]
+    campaign = campaign_in(world, candidates, TrialParams(min_support=1), seed)
+    asked = conduct(campaign, world, at_once=2, seed=seed)
+    assert campaign.finished
+    canonize = Canonizer({SITE: accepted(campaign)}, site_of, 10).canonize
+    for probe in asked:
+        pair = probe.pair
+        if probe.rule in accepted(campaign) and world.outcome(pair.url, pair.target) is Outcome.DIFFERENT:
+            assert canonize(pair.url) != canonize(pair.target)

@@ -17,6 +17,7 @@ from scrapy_dust.dust.edits.candidates import EVERYWHERE, Proposal, declared, pr
 from scrapy_dust.dust.edits.classes import Classes, Effect, classes_of
 from scrapy_dust.dust.edits.edit import Edit, KeyFunction
 from scrapy_dust.dust.edits.narrowing import leaves, lone_guards, parts_of
+from scrapy_dust.dust.edits.paths import DropIndex
 from scrapy_dust.dust.edits.pooling import NOTHING_POOLED, Kinds, Pool, Tallies, Tally, kinds_of
 from scrapy_dust.dust.edits.rewriting import Rewrite
 from scrapy_dust.dust.edits.weighing import COPIES, DECIDED, ONE_PAGE, Beliefs, Record
@@ -168,7 +169,7 @@ class _Search:
 
     def _narrowed(self, effects: list[tuple[_Weighed, Effect]]) -> Iterator[tuple[_Weighed, Effect]]:
         for weighed, effect in effects:
-            if not effect.good:
+            if not effect.good or not _says_more_than_one_name(weighed.edit, effect):
                 continue
             if not effect.bad:
                 yield from self._where_seen(weighed, effect)
@@ -260,6 +261,13 @@ class _Search:
         # Of edits with equal evidence, the one that touches fewest URLs of which nothing is known.
         silent = len(effect.moved) - effect.saves
         return self.price(weighed, effect), -effect.saves, silent, str(weighed.edit)
+
+
+def _says_more_than_one_name(edit: Edit, effect: Effect) -> bool:
+    """Where a single name of a directory's page was seen, `DropLast` says it, and nothing about other names."""
+    if not any(isinstance(one, DropIndex) for one in edit.operations):
+        return True
+    return len({anatomy_of(url).path[-1] for merge in effect.good for url in merge.moved}) > 1
 
 
 #: Families that have nothing to do with where in a site a page is.

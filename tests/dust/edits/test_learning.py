@@ -224,3 +224,14 @@ def test_no_two_known_contents_get_one_key_unless_the_budget_says_so(log):
 def test_where_every_content_has_one_url_nothing_is_learned(log):
     once = {url: number for number, url in enumerate(log)}
     assert learn_edits(once, EditParams(budget=1.0)).learned == ()
+
+
+def test_names_of_a_directorys_page_are_one_edit_where_several_were_seen():
+    several = {
+        f"http://s.example/d{n}/{name}": n for n in range(20) for name in ("", "index.html", "index.php")
+    }
+    one_name = {url: n for url, n in several.items() if not url.endswith(".php")}
+    unseen, directory = "http://s.example/other/index.shtml", "http://s.example/other/"
+    assert learn_edits(several, EditParams()).function(unseen) == directory
+    assert learn_edits(one_name, EditParams()).function(unseen) == unseen
+    assert learn_edits(one_name, EditParams()).function("http://s.example/other/index.html") == directory

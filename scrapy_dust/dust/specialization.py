@@ -1,0 +1,85 @@
+"""What is tried in the place of an edit that its trial refuted: the same, where none of what was looked at speaks against it.
+
+The log leaves open where an edit holds, and fetches say. A decision tree over what both have said (`narrowing.py`) reads
+off guards under which no two pages were merged. Among many guards one looks good by accident: what was chosen among
+n must be proved with a doubt n times smaller, and by pairs that it merges itself.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from scrapy_dust.dust.candidates import Candidate
+from scrapy_dust.dust.edits.classes import Effect, Merge
+from scrapy_dust.dust.edits.edit import Edit
+from scrapy_dust.dust.edits.narrowing import leaves
+from scrapy_dust.dust.edits.queries import DropParameter
+from scrapy_dust.dust.edits.substituting import Substitute
+from scrapy_dust.dust.evidence import LogEvidence
+from scrapy_dust.dust.judging import Outcome
+from scrapy_dust.dust.rules import ParameterRule, Rule, SubstringRule
+from scrapy_dust.dust.validation import Pair
+
+#: How often guards are looked for anew, after a narrower edit was refuted too.
+_ROUNDS = 3
+#: Guards of one tree that are tried, those first that hold for most.
+_GUARDS = 4
+
+
+class Specialization:
+    """Edits on trial, and what their pairs came to."""
+
+    def __init__(self, evidence: LogEvidence) -> None:
+        self._evidence = evidence
+        self._pairs: dict[Rule, Sequence[tuple[str, str]]] = {}  # by the widest rule
+        self._rounds: Counter[Rule] = Counter()
+        self._proposed: set[Edit] = set()
+
+    def opened(self, candidate: Candidate, rule: Rule, pairs: Iterable[Pair]) -> None:
+        """*rule* goes on trial with these pairs."""
+        if candidate.narrows and candidate.wider is None:
+            self._pairs[rule] = [(pair.url, pair.target) for pair in pairs]
+
+    def instead_of(self, candidate: Candidate, rule: Rule) -> list[Candidate]:
+        """*rule* merged different pages."""
+        widest = candidate.wider or rule
+        if not candidate.narrows or self._rounds[widest] >= _ROUNDS:
+            return []
+        self._rounds[widest] += 1
+        edit = _as_edit(widest)
+        effect = self._effect(widest)
+        if edit is None or not effect.good:
+            return []
+        found = []
+        for leaf in sorted(leaves(effect), key=lambda leaf: (len(leaf.guard), str(leaf.guard))):
+            guard = tuple(sorted({*edit.guard, *leaf.guard}, key=str))
+            narrower = Edit(edit.operations, guard)
+            if narrower not in self._proposed and len(found) < _GUARDS:
+                self._proposed.add(narrower)
+                found.append(replace(candidate, rules=(narrower,), wider=widest, tries=leaf.tries))
+        return found
+
+    def _effect(self, rule: Rule) -> Effect:
+        good, bad = [], []
+        for url, target in self._pairs.get(rule, ()):
+            pair = self._evidence.pair(url, target)
+            content = pair.content or url
+            if pair.known is Outcome.SAME:
+                good.append(Merge(target, (url,), 2, frozenset((content,))))
+            elif pair.known is Outcome.DIFFERENT:
+                bad.append(Merge(target, (url,), 2, frozenset((content, f"other than {content}"))))
+        return Effect({}, tuple(good), tuple(bad))
+
+
+def _as_edit(rule: Rule) -> Edit | None:
+    match rule:
+        case Edit():
+            return rule
+        case ParameterRule(name=name, value=None):
+            return Edit((DropParameter(name),))
+        case SubstringRule():
+            return Edit((Substitute(rule),))
+        case _:
+            return None
