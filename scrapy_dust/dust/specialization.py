@@ -52,7 +52,7 @@ class Specialization:
         effect = self._effect(widest)
         if edit is None or not effect.good:
             return []
-        found = []
+        found: list[Candidate] = []
         for leaf in sorted(leaves(effect), key=lambda leaf: (len(leaf.guard), str(leaf.guard))):
             guard = tuple(sorted({*edit.guard, *leaf.guard}, key=str))
             narrower = Edit(edit.operations, guard)
