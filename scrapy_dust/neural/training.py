@@ -151,4 +151,6 @@ def _load_optimizer(optimizer: torch.optim.Optimizer, network: Network, arrays: 
     for name, weight in network.named_parameters():
         for key, value in arrays.items():
             if key.startswith(f"{name}:"):
-                optimizer.state[weight][key.partition(":")[2]] = torch.from_numpy(np.array(value))
+                held = torch.from_numpy(np.array(value))
+                # Counts of steps stay where the program runs, whatever the weights are on.
+                optimizer.state[weight][key.partition(":")[2]] = held.to(weight.device) if held.ndim else held

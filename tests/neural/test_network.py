@@ -23,7 +23,6 @@ from scrapy_dust.learners.seq2seq import Gated, Seq2Seq
 from scrapy_dust.neural.extra import is_there
 from scrapy_dust.neural.files import load
 from scrapy_dust.neural.params import PAPER, PLUS, Optimizer, Precision
-from scrapy_dust.neural.proposing import likely_edits
 from scrapy_dust.neural.schooling import school
 from tests.learners.logs import log_of
 
@@ -81,21 +80,6 @@ def test_any_string_has_a_key_and_always_the_same(translator, url):
     key = translator.key(url)
     assert translator.key(url) == key
     assert key == url or key.startswith(f"http://{SITE}")
-
-
-def wrong_merges(keys, contents):
-    """A network that takes the previous question for the question itself: what case 5 looks like from within."""
-    return {url: url.replace("/t/prev/", "/q/") for url in keys if contents}
-
-
-def test_what_only_a_database_knows_is_not_proposed():
-    pages = [page.url for page in LOG.pages]
-    contents = {page.url: page.text_digest for page in LOG.pages}
-    both = {**{url: url for url in pages}, **{url.replace("/q/", "/t/prev/"): None for url in pages}}
-    contents |= {url: f"of {url}" for url in both if url not in contents}
-    keys = wrong_merges(both, contents)
-    assert any(url != key for url, key in keys.items())
-    assert likely_edits(keys, contents, 3) == []
 
 
 def test_behind_the_gate_no_two_pages_that_the_log_tells_apart_get_one_key():
