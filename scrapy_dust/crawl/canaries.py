@@ -8,6 +8,7 @@ else by an inquiry.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -86,7 +87,9 @@ class Canaries:
         self._inquiries: Inquiries | None = None  #: from the first one on
         self._readings = _readings() if reading else None
         self._day = datetime.now(UTC).date().isoformat()
-        self._bodies: dict[int, int] = {}  #: hash of a URL → of what it showed, the oldest first
+        self._bodies: OrderedDict[int, int] = (
+            OrderedDict()
+        )  #: hash of a URL → of what it showed, the oldest first
         self._landings: dict[
             str, str
         ] = {}  #: where canaries were redirected to → the class of the first of them
@@ -147,7 +150,7 @@ class Canaries:
                 self._held -= 1
                 self._judge(held)
         while len(self._bodies) > BODIES_REMEMBERED:
-            del self._bodies[next(iter(self._bodies))]
+            self._bodies.popitem(last=False)
 
     def _judge(self, came: _Came, *, waits: bool = True) -> None:
         canary = came.canary

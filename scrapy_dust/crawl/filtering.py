@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import OrderedDict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -40,7 +41,8 @@ class Filtering:
         self._stat = Stat.FILTERED if rules.enforced else Stat.SHADOW_FILTERED
         self._counted: set[str] = set()  #: ids of rules that have a stat of their own
         self.asked: set[int] = set()  #: hashes of URLs
-        self._fetched: dict[bytes, str] = {}  #: key → URL, the oldest first
+        #: Key → URL, the oldest first. A plain dict would look for its oldest past all that it has forgotten.
+        self._fetched: OrderedDict[bytes, str] = OrderedDict()
         #: What `behind` was asked last, which several ask of each request that is filtered.
         self._last: tuple[tuple[str, bytes] | None, tuple[Behind, ...]] = (None, ())
 
@@ -63,7 +65,7 @@ class Filtering:
         """*request* is let through, and is the one of its class that is named from now on."""
         self._fetched[key] = request.url
         if len(self._fetched) > FETCHED_REMEMBERED:
-            del self._fetched[next(iter(self._fetched))]
+            self._fetched.popitem(last=False)
 
     def keeper(self, key: bytes) -> str | None:
         """The URL that is named as fetched for a class."""

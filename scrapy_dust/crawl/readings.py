@@ -6,6 +6,7 @@ that they are not is an inquiry's to say.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -29,7 +30,9 @@ class Readings:
     """Of one crawl."""
 
     def __init__(self) -> None:
-        self._pages: dict[str, Fetched] = {}  # by the URL that was asked for, the oldest first
+        self._pages: OrderedDict[str, Fetched] = (
+            OrderedDict()
+        )  # by the URL that was asked for, the oldest first
         self._judges: dict[str, Judge] = {}  # by host
         self._learned: dict[str, int] = {}
 

@@ -10,6 +10,7 @@ redirect that a signal handler refused) is known to have failed when the spider 
 from __future__ import annotations
 
 import logging
+from collections import OrderedDict
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -62,7 +63,8 @@ class Succession:
         self._ready: list[Request] = []
         self._sees_spider_input = False
         #: Key where redirects led that left a class → where the first of them came from; None: several classes.
-        self._led_here = {} if landings is None else landings
+        # A plain dict would look for its oldest past all that it has forgotten.
+        self._led_here = OrderedDict() if landings is None else landings
         #: Key of a page that is still to come → what redirects that led there stand for.
         self._awaiting: dict[bytes, list[Sequence[Standing]]] = {}
         crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)

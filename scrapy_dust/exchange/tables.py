@@ -45,10 +45,10 @@ def _replace_cells(rule: SubstringRule) -> tuple[str, ...]:
 def read(text: str, sites: tuple[str, ...]) -> Imported:
     """Raises `Damaged` where there are no such columns. A row without a site is meant for all of *sites*."""
     rows = csv.DictReader(io.StringIO(text, newline=""), strict=True)
-    if not {"kind"} <= set(rows.fieldnames or ()):
-        raise Damaged("the first line must name the columns, 'kind' among them")
     collected = Collected(sites)
     try:
+        if "kind" not in (rows.fieldnames or ()):
+            raise Damaged("the first line must name the columns, 'kind' among them")
         for row in rows:
             _take(collected, {key: value or "" for key, value in row.items() if key}, rows.line_num)
     except csv.Error as error:
