@@ -90,6 +90,14 @@ class Command(ScrapyCommand):
         )
         group.add_argument("--dry-run", action="store_true", help="write nothing")
         group.add_argument("--json", action="store_true", help="print JSON")
+        group.add_argument(
+            "--profile",
+            action="store_true",
+            dest="profiled",
+            help="show what each phase took, in time and memory, on stderr",
+        )
+        # Scrapy's own option of this name, which profiles Python, asks for a file.
+        parser.set_defaults(profile=None)
         add_examples(parser, _EXAMPLES)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:

@@ -7,7 +7,7 @@ import json
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -24,8 +24,11 @@ from scrapy_dust.crawl_log.reader import checked
 from scrapy_dust.crawl_log.upkeep import keep_of, keep_up
 from scrapy_dust.dust.admission import Bounds
 from scrapy_dust.dust.campaign import Decision
+from scrapy_dust.dust.pages import SiteLog
 from scrapy_dust.dust.rules import LikelyRule, anchored
 from scrapy_dust.dust.validation import Verdict
+from scrapy_dust.engines.gathering import Shelved
+from scrapy_dust.engines.laps import Lap, Laps, in_all
 from scrapy_dust.engines.local import Mined
 from scrapy_dust.errors import CrawlLogError, ReportError
 from scrapy_dust.rule_book.book import RuleBook
@@ -99,20 +102,29 @@ class Job:
 
     def run(self) -> None:
         """Raises `DustError` where it cannot be done."""
-        opts, progress = self.opts, Progress(sys.stderr)
-        found = read(self._source(progress), progress)
+        opts, progress, clock = self.opts, Progress(sys.stderr, self.settings.min_support), Laps()
+        limit = self.settings.memory_limit
+        found = read(self._source(progress), progress, most=None if limit is None else limit << 20)
         self._tell(found, progress)
+        clock.lap("read")
         # The papers' phases are of pages alone. For rules to live by, redirects are evidence too.
         living = opts.phase == "valid"
         state, keep = _verdicts_path(self.settings).parent if living else None, not opts.dry_run
-        mined = list(
-            mine(found.visits, self.settings, progress, redirects_count=living, state=state, keep=keep)
-        )
+        in_turn = mine(found.visits, self.settings, progress, redirects_count=living, state=state, keep=keep)
+        try:
+            # What is only printed needs no log.
+            mined = [one if living else replace(one, log=SiteLog(())) for one in in_turn]
+        finally:
+            if isinstance(found.visits, Shelved):
+                found.visits.close()
+        clock.lap("mine")
         if opts.phase != "valid":
             _print_rules(mined, opts.phase, as_json=opts.json)
+            self._profile(_phases(mined, clock), progress)
             return
         texts: dict[str, Sequence[str]] = {}
         trials, spent = self._try(mined, found.latest, progress, texts)
+        clock.lap("validate")
         if not opts.dry_run and trials:
             conclude(trials, self.settings, found.logs, _verdicts_path(self.settings))
         if spent.interrupted:
@@ -122,9 +134,24 @@ class Job:
                 progress.say(f"{site.site}: left for another run, since {site.given_up}.")
         if opts.report:
             self._report(mined, trials, found, spent.fetches, texts)
+        clock.lap("write")
+        phases = _phases(mined, clock)
         _print_result(
-            mined, trials, spent.fetches, self.settings, written=not opts.dry_run, as_json=opts.json
+            mined, trials, spent.fetches, self.settings, phases, written=not opts.dry_run, as_json=opts.json
         )
+        self._profile(phases, progress)
+
+    def _profile(self, phases: Mapping[str, Lap], progress: Progress) -> None:
+        if not self.opts.profiled:
+            return
+        whole = sum(lap.seconds for lap in phases.values()) or 1.0
+        rows = [
+            [phase, f"{lap.seconds:.2f}", f"{lap.cpu:.2f}", f"{lap.seconds / whole:.0%}", str(lap.peak or "")]
+            for phase, lap in phases.items()
+        ]
+        heads = ["phase", "seconds", "of CPU", "share", "peak MB"]
+        for line in table(heads, rows, right={1, 2, 3, 4}).splitlines():
+            progress.say(line)
 
     def _tell(self, found: Read, progress: Progress) -> None:
         """What was not read of the logs."""
@@ -211,6 +238,14 @@ def _verdicts_path(settings: DustSettings) -> Path:
     return log_dir(settings.dir).parent / "verdicts.json"
 
 
+def _phases(mined: Sequence[Mined], clock: Laps) -> dict[str, Lap]:
+    """In their order; those of mining over all sites."""
+    phases = {"read": clock.laps["read"]}
+    for one in mined:
+        phases = in_all(phases, one.laps)
+    return phases | {phase: clock.laps[phase] for phase in ("validate", "write") if phase in clock.laps}
+
+
 def _print_rules(mined: Sequence[Mined], phase: str, *, as_json: bool) -> None:
     rules = [
         (one.site, likely)
@@ -242,6 +277,7 @@ def _print_result(
     trials: Sequence[SiteTrials],
     fetches: int,
     settings: DustSettings,
+    phases: Mapping[str, Lap],
     *,
     written: bool,
     as_json: bool,
@@ -266,7 +302,8 @@ def _print_result(
     }
     if as_json:
         told = [_decision_json(site, decision) for site, decision in decisions]
-        print(json.dumps({**summary, "decisions": told}, ensure_ascii=False))
+        took = [{"phase": phase, **asdict(lap)} for phase, lap in phases.items()]
+        print(json.dumps({**summary, "decisions": told, "phases": took}, ensure_ascii=False))
         return
     if valid:
         rows = [_decision_row(site, decision) for site, decision in valid]

@@ -9,6 +9,7 @@ from typing import TextIO, TypeVar
 
 from scrapy_dust.commands.output import printable
 from scrapy_dust.engines.local import MOST_TOKENS, Mined
+from scrapy_dust.engines.sampling import instances_needed
 from scrapy_dust.neural.pieces import Epoch
 from scrapy_dust.trials.learning import Reporter
 
@@ -69,8 +70,9 @@ class Line:
 
 
 class Progress(Reporter):
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+    def __init__(self, stream: TextIO, least: int = 3) -> None:
+        """*least*: the support that a rule needs."""
+        self._stream, self._least = stream, least
         self._line = Line(stream)
         self._reading: float | None = None  # since when
         self._began: tuple[float, int, int] | None = None  # when, and with what already spent and decided
@@ -89,11 +91,16 @@ class Progress(Reporter):
         )
 
     def mined(self, mined: Mined) -> None:
-        seconds = sum(mined.seconds.values())
+        seconds = sum(lap.seconds for lap in mined.laps.values())
         self.say(
             f"{mined.site}: {len(mined.log.pages)} pages, {len(mined.likely)} likely rules, "
             f"{len(mined.elimination.kept)} kept, {len(mined.parameters)} parameters, {len(mined.edits)} edits ({seconds:.1f} s)"
         )
+        if mined.share < 1:
+            self.say(
+                f"{mined.site}: of its URLs {mined.share:.1%} were mined, by content, since all of them take more than "
+                f"DUST_MEMORY_LIMIT. A rule that {instances_needed(mined.share, self._least)} contents bear out is found with 95 %."
+            )
         if mined.too_long:
             self.say(
                 f"{mined.site}: {mined.too_long} URLs have more than {MOST_TOKENS} words and signs; not mined."

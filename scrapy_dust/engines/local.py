@@ -1,11 +1,10 @@
-"""Mining on this machine: the pure phases, site by site, with the seconds each took.
+"""Mining on this machine: the pure phases, site by site, with what each took.
 
 Beside the papers' phases, and from the same log, edits are learned; `DUST_LEARNER` says which of the two is asked.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -21,6 +20,7 @@ from scrapy_dust.dust.rules import LikelyParameter, LikelyRule, Rule
 from scrapy_dust.dust.sketches import Similar, likeness_of
 from scrapy_dust.dust.tokens import TOKEN
 from scrapy_dust.dust.validation import Test, TrialParams
+from scrapy_dust.engines.laps import Lap, Laps
 from scrapy_dust.settings import DustSettings
 
 #: A URL has S envelopes for each of its tokens. A site that makes each URL up of thousands would have us hold
@@ -40,7 +40,8 @@ class Mined:
     parameters: Sequence[LikelyParameter]
     edits: Sequence[LikelyEdit]
     tallies: Tallies  #: what the log shows of edits of a kind, for other sites
-    seconds: Mapping[str, float]  #: by phase
+    laps: Mapping[str, Lap]  #: what each phase took
+    share: float = 1.0  #: of the site's URLs; less than 1: the others took too much memory
 
     def candidates(self, accepted: Iterable[tuple[Rule, int]] = ()) -> list[Candidate]:
         """What is worth a trial, *accepted* rules with their supports first."""
@@ -54,11 +55,15 @@ def mine_site(
     *,
     redirects_count: bool = False,
     pool: Pool = NOTHING_POOLED,
+    share: float = 1.0,
 ) -> Mined:
     """The papers look at pages alone. With *redirects_count*, a URL that redirected to a page is one of its
-    spellings: the rules behind redirects are found too. *pool*: what other sites have shown of edits.
+    spellings: the rules behind redirects are found too. *pool*: what other sites have shown of edits. *share*:
+    how much of the site *visits* is.
     """
-    return mine_log(site, merge_visits(visits), settings, redirects_count=redirects_count, pool=pool)
+    return mine_log(
+        site, merge_visits(visits), settings, redirects_count=redirects_count, pool=pool, share=share
+    )
 
 
 def mine_log(
@@ -68,8 +73,9 @@ def mine_log(
     *,
     redirects_count: bool = False,
     pool: Pool = NOTHING_POOLED,
+    share: float = 1.0,
 ) -> Mined:
-    clock = _Laps()
+    clock = Laps()
     short = _of_short_urls(log)
     likely: Sequence[LikelyRule] = ()
     elimination, parameters = Elimination((), ()), list[LikelyParameter]()
@@ -89,7 +95,7 @@ def mine_log(
     clock.lap("edits")
     too_long = len(log.pages) + len(log.redirects) - len(short.pages) - len(short.redirects)
     return Mined(
-        site, log, too_long, likely, elimination, parameters, found.edits, found.tallies, clock.seconds
+        site, log, too_long, likely, elimination, parameters, found.edits, found.tallies, clock.laps, share
     )
 
 
@@ -137,14 +143,3 @@ def trial_params(settings: DustSettings, *, log_only: bool = False) -> TrialPara
         max_loss=settings.max_loss,
         log_only=log_only,
     )
-
-
-class _Laps:
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-        self._last = time.perf_counter()
-
-    def lap(self, phase: str) -> None:
-        now = time.perf_counter()
-        self.seconds[phase] = now - self._last
-        self._last = now

@@ -238,6 +238,11 @@ class DustSettings:
     network_epochs: int | None = setting(
         None, integer(1), "How often training may go through a site's pairs. Default: as the network has it."
     )
+    memory_limit: int | None = setting(
+        None,
+        integer(1),
+        "Megabytes that `dustmine` may take while it mines, about. Beyond it the records of the logs wait on disk, in the folder for temporary files; of a site that takes more by itself, a part is mined, with all URLs of a content or none. Default: no limit.",
+    )
     similar: str = setting(
         "auto",
         choice("auto", "sketch", "size", "none"),

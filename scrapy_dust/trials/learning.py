@@ -6,7 +6,6 @@ logs → visits by site → mined (phases 1–3, edits) → trials (phase 4) →
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -21,11 +20,13 @@ from scrapy_dust.dust.campaign import Campaign, Decision
 from scrapy_dust.dust.candidates import Candidate
 from scrapy_dust.dust.canonization import Canonizer
 from scrapy_dust.dust.evidence import LogEvidence
-from scrapy_dust.dust.pages import Visit, without_repeats
+from scrapy_dust.dust.pages import Visit
 from scrapy_dust.dust.rules import Rule
 from scrapy_dust.dust.staleness import Profile, profile_of
 from scrapy_dust.dust.templates import template_hashes
 from scrapy_dust.dust.validation import Verdict
+from scrapy_dust.engines.gathering import Shelved, gather
+from scrapy_dust.engines.laps import Laps
 from scrapy_dust.engines.local import Mined, mine_site, trial_params
 from scrapy_dust.errors import DustError, RuleBookError
 from scrapy_dust.neural.extra import require
@@ -92,15 +93,11 @@ class Read:
     other_hosts: tuple[str, ...] = ()  #: some of those that were passed by, where one host was asked for
 
 
-def read(source: Source, reporter: Reporter) -> Read:
-    """Raises `CrawlLogError` for what cannot be read at all."""
-    by_site: dict[str, list[Visit]] = {}
+def read(source: Source, reporter: Reporter, *, most: int | None = None) -> Read:
+    """Raises `CrawlLogError` for what cannot be read at all. *most*: bytes that visits may take in memory."""
     reading = read_visits(source.paths, source.format, base_url=source.base_url, log_format=source.log_format)
     times, hosts = _Times(), _OfHost(source.host)
-    for visit in without_repeats(hosts.of(times.of(_reported(reading, reporter)))):
-        site = site_of(visit.url)
-        if site is not None:
-            by_site.setdefault(site, []).append(visit)
+    by_site = gather(hosts.of(times.of(_reported(reading, reporter))), most)
     named = [f"{line.path}, line {line.line}: {line.reason}" for line in reading.unreadable]
     logs = tuple(dict.fromkeys(log_name(file.name) for file in reading.files))
     return Read(
@@ -180,9 +177,15 @@ def mine(
     if settings.learner == "seq2seq":
         require()
     pool = known(state)
-    for site in sorted(visits, key=lambda site: (-len(visits[site]), site)):
-        others = pool.without(site)
-        mined = mine_site(site, visits[site], settings, redirects_count=redirects_count, pool=others)
+    for site in _in_turn(visits):
+        mined = mine_site(
+            site,
+            visits[site],
+            settings,
+            redirects_count=redirects_count,
+            pool=pool.without(site),
+            share=visits.share(site) if isinstance(visits, Shelved) else 1.0,
+        )
         if keep and state is not None and len(mined.log.pages) >= _TELLING:
             # What cannot be kept costs later sites a little evidence, and nothing else.
             with suppress(RuleBookError):
@@ -195,7 +198,7 @@ def mine(
 
 def _with_network(mined: Mined, settings: DustSettings, state: Path | None, reporter: Reporter) -> Mined:
     """With what a network proposes that is trained on the log; it is kept in *state*."""
-    began = time.perf_counter()
+    clock = Laps()
     proposed = proposed_edits(
         mined.site,
         mined.log,
@@ -206,7 +209,14 @@ def _with_network(mined: Mined, settings: DustSettings, state: Path | None, repo
     )
     known = {one.rule for one in mined.edits}
     edits = [*mined.edits, *(one for one in proposed if one.rule not in known)]
-    return replace(mined, edits=edits, seconds={**mined.seconds, "network": time.perf_counter() - began})
+    clock.lap("network")
+    return replace(mined, edits=edits, laps={**mined.laps, **clock.laps})
+
+
+def _in_turn(visits: Mapping[str, Sequence[Visit]]) -> list[str]:
+    if isinstance(visits, Shelved):
+        return visits.in_turn()
+    return sorted(visits, key=lambda site: (-len(visits[site]), site))
 
 
 def prepare(

@@ -75,3 +75,29 @@ def test_a_phase_prints_the_papers_rules(tmp_path: Path, similar: str, phase: st
     assert len(rules) > 1
     assert [json.loads(line) for line in done.stdout.splitlines()] == rules
     assert [found.name for found in tmp_path.iterdir()] == [path.name]
+
+
+def test_a_memory_limit_changes_no_rule_and_the_profile_names_every_phase(tmp_path: Path):
+    urls = [f"http://{site}.example/{n}{end}" for n in range(150) for site in "ab" for end in ("", "?p=1")]
+    (tmp_path / "log.jsonl").write_text("".join(json.dumps({"url": url}) + "\n" for url in urls))
+    printed = []
+    for limit in ((), ("-s", "DUST_MEMORY_LIMIT=1")):
+        command = [
+            sys.executable,
+            "-m",
+            "scrapy",
+            "dustmine",
+            "log.jsonl",
+            "--phase",
+            "kept",
+            "--json",
+            "--profile",
+        ]
+        done = subprocess.run(
+            [*command, *limit], cwd=tmp_path, capture_output=True, encoding="utf-8", check=True
+        )
+        printed.append(done.stdout)
+        phases = [line.split()[0] for line in done.stderr.splitlines()[-6:] if line]
+        assert phases == ["read", "pages", "likely", "kept", "parameters", "edits"]
+    assert printed[0]
+    assert printed[0] == printed[1]

@@ -1,0 +1,48 @@
+"""What phases take: seconds, and the peak of the memory."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Lap:
+    """What one phase took."""
+
+    seconds: float = 0.0
+    cpu: float = 0.0  #: seconds of this process
+    #: Megabytes that the process has had at most until its end; None where the system does not say.
+    peak: int | None = None
+
+    def __add__(self, other: Lap) -> Lap:
+        peaks = [peak for peak in (self.peak, other.peak) if peak is not None]
+        return Lap(self.seconds + other.seconds, self.cpu + other.cpu, max(peaks, default=None))
+
+
+class Laps:
+    def __init__(self) -> None:
+        self.laps: dict[str, Lap] = {}
+        self._last, self._last_cpu = time.perf_counter(), time.process_time()
+
+    def lap(self, phase: str) -> None:
+        """Since the last one, it was *phase*."""
+        now, cpu = time.perf_counter(), time.process_time()
+        taken = Lap(now - self._last, cpu - self._last_cpu, peak_memory())
+        self.laps[phase] = self.laps.get(phase, Lap()) + taken
+        self._last, self._last_cpu = now, cpu
+
+
+def in_all(laps: Mapping[str, Lap], more: Mapping[str, Lap]) -> dict[str, Lap]:
+    return {phase: laps.get(phase, Lap()) + more.get(phase, Lap()) for phase in {**laps, **more}}
+
+
+def peak_memory() -> int | None:
+    try:
+        from resource import RUSAGE_SELF, getrusage  # noqa: PLC0415  Not on Windows.
+    except ImportError:
+        return None
+    most = getrusage(RUSAGE_SELF).ru_maxrss
+    return most >> 20 if sys.platform == "darwin" else most >> 10

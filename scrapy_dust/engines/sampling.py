@@ -1,0 +1,50 @@
+"""A part of a site whose URLs with one content stay together, and what may be missed in it.
+
+By the digest of the content, where the log has one; else by the folder of the URL without its host, since most copies
+differ in their host, their last part or their query. Which part it is depends on nothing but the log.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from math import comb
+
+from scrapy_dust.dust.pages import Visit
+
+#: How sure one may be that a rule is found that shows itself often enough.
+_SURE = 0.95
+
+
+def is_in(visit: Visit, share: float) -> bool:
+    """Whether *visit* belongs to such a *share* of all."""
+    key = visit.text_digest or visit.digest or _folder(visit.url)
+    hashed = blake2b(key.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(hashed) < share * 2**64
+
+
+def _folder(url: str) -> str:
+    path = url.partition("://")[2].partition("?")[0].partition("#")[0].partition("/")[2]
+    return path.rpartition("/")[0]
+
+
+def instances_needed(share: float, least: int) -> int:
+    """How many contents must bear out a rule, that *least* of them are in the part with 95 %.
+
+    Contents are in it or not by themselves, so their number is binomial.
+    """
+    low, high = least, least
+    while _too_few(high, share, least) > 1 - _SURE:
+        low, high = high, 2 * high
+    while low < high:
+        middle = (low + high) // 2
+        if _too_few(middle, share, least) > 1 - _SURE:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def _too_few(contents: int, share: float, least: int) -> float:
+    return sum(
+        comb(contents, count) * share**count * (1 - share) ** (contents - count) for count in range(least)
+    )
