@@ -14,6 +14,7 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -74,7 +75,7 @@ def load(path: Path) -> Model | None:
         raise ModelError(str(path), f"cannot be read ({error.strerror}).") from None
     except zipfile.BadZipFile:
         raise ModelError(str(path), "is no model of scrapy-dust.") from None
-    except (ValueError, TypeError, KeyError, EOFError, RuntimeError, RecursionError) as error:
+    except (ValueError, TypeError, KeyError, EOFError, RuntimeError, MemoryError) as error:
         raise ModelError(str(path), f"is no whole model ({error}).") from None
 
 
@@ -150,10 +151,20 @@ def _array(
     weight: str,
     of_optimizer: bool,
 ) -> Any:
-    array = np.lib.format.read_array(io.BytesIO(archive.read(member)), allow_pickle=False)
-    fits = array.shape == shapes[weight] or (of_optimizer and array.shape == ())
-    if not fits or array.dtype.kind not in _KINDS or not np.isfinite(array).all():
+    held = io.BytesIO(archive.read(member))
+    try:
+        if np.lib.format.read_magic(held) != (1, 0):
+            raise ValueError(f"{member} is written otherwise")
+        shape, by_column, dtype = np.lib.format.read_array_header_1_0(held)
+    except (SyntaxError, TokenError) as error:
+        raise ValueError(f"{member} does not say what it is ({error})") from None
+    # Looked at before there is room made for it; what holds objects is not of these kinds.
+    fits = shape == shapes[weight] or (of_optimizer and shape == ())
+    if not fits or by_column or dtype.kind not in _KINDS:
         raise ValueError(f"{member} does not fit")
+    array = np.frombuffer(held.read(), dtype).reshape(shape)
+    if not np.isfinite(array).all():
+        raise ValueError(f"{member} is not all numbers")
     return array
 
 

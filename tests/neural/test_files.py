@@ -80,6 +80,11 @@ def array(value, **options):
     return held.getvalue()
 
 
+def header(text):
+    """An array of which there is nothing but what it says of itself."""
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode()
+
+
 @pytest.fixture
 def path(tmp_path):
     path = tmp_path / "a.example.model"
@@ -109,6 +114,13 @@ def test_a_file_that_is_a_pickle_altogether_is_refused_and_not_run(path, tmp_pat
         ("best/spell.bias.npy", array(np.zeros((3, 5), dtype=np.float32))),
         ("best/spell.bias.npy", array(np.full(len(VOCABULARY), np.nan, dtype=np.float32))),
         ("best/spell.bias.npy", b"\x93NUMPY"),
+        (
+            "best/spell.bias.npy",
+            header("{'descr': '<f4', 'fortran_order': False, 'shape': (10000000000000,)}"),
+        ),
+        ("best/spell.bias.npy", header("{'descr': '|O', 'fortran_order': False, 'shape': (27,)}")),
+        ("best/spell.bias.npy", header("((((((((((")),
+        ("best/spell.bias.npy", header("'" * 3)),
         ("best/more.npy", array(np.zeros(2, dtype=np.float32))),
         ("elsewhere/../../x.npy", array(np.zeros(2, dtype=np.float32))),
         ("model.json", b"[" * 100_000),
