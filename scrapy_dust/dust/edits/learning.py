@@ -17,7 +17,7 @@ from scrapy_dust.dust.edits.candidates import EVERYWHERE, Proposal, declared, pr
 from scrapy_dust.dust.edits.classes import Classes, Effect, classes_of
 from scrapy_dust.dust.edits.edit import Edit, KeyFunction
 from scrapy_dust.dust.edits.narrowing import leaves, lone_guards, parts_of
-from scrapy_dust.dust.edits.paths import DropIndex
+from scrapy_dust.dust.edits.paths import DropIndex, DropLast
 from scrapy_dust.dust.edits.pooling import NOTHING_POOLED, Kinds, Pool, Tallies, Tally, kinds_of
 from scrapy_dust.dust.edits.rewriting import Rewrite
 from scrapy_dust.dust.edits.weighing import COPIES, DECIDED, ONE_PAGE, Beliefs, Record
@@ -168,8 +168,8 @@ class _Search:
             self.beliefs.learn(records)
 
     def _narrowed(self, effects: list[tuple[_Weighed, Effect]]) -> Iterator[tuple[_Weighed, Effect]]:
-        for weighed, effect in effects:
-            if not effect.good or not _says_more_than_one_name(weighed.edit, effect):
+        for weighed, effect in map(self._named, effects):
+            if not effect.good:
                 continue
             if not effect.bad:
                 yield from self._where_seen(weighed, effect)
@@ -181,6 +181,14 @@ class _Search:
                 for guard in lone_guards(effect, _LONE):
                     edit = Edit(weighed.edit.operations, guard)
                     yield self._guarded(_Weighed(edit, slab=(1.0, 1.0), lone=True, kinds=(ONE_PAGE,)))
+
+    def _named(self, looked_at: tuple[_Weighed, Effect]) -> tuple[_Weighed, Effect]:
+        """What is done to any name of a directory's page is believed of others only where two names were seen."""
+        weighed, effect = looked_at
+        name = _only_name(weighed.edit, effect)
+        if name is None:
+            return looked_at
+        return self._guarded(replace(weighed, edit=Edit((DropLast(name),))))
 
     def _where_seen(self, weighed: _Weighed, effect: Effect) -> Iterator[tuple[_Weighed, Effect]]:
         """An edit holds in other parts of a site, where it has been seen in enough of them; else where it was."""
@@ -263,11 +271,11 @@ class _Search:
         return self.price(weighed, effect), -effect.saves, silent, str(weighed.edit)
 
 
-def _says_more_than_one_name(edit: Edit, effect: Effect) -> bool:
-    """Where a single name of a directory's page was seen, `DropLast` says it, and nothing about other names."""
-    if not any(isinstance(one, DropIndex) for one in edit.operations):
-        return True
-    return len({anatomy_of(url).path[-1] for merge in effect.good for url in merge.moved}) > 1
+def _only_name(edit: Edit, effect: Effect) -> str | None:
+    if not isinstance(edit.operations[0], DropIndex) or len(edit.operations) > 1:
+        return None
+    names = {anatomy_of(url).path[-1] for merge in effect.good for url in merge.moved}
+    return names.pop() if len(names) == 1 else None
 
 
 #: Families that have nothing to do with where in a site a page is.
