@@ -211,7 +211,7 @@ _MADE: dict[str, Callable[[], bytes]] = {
     "nginx.log": lambda: shop.access_log_with_hosts(_NGINX).encode(),
     "archives/crawl.warc.gz": shop.web_archive,
     "cdx-00000.gz": shop.index_of_archive,
-    "my-crawl.jsonl.gz": shop.crawl_log,
+    "my-crawl.jsonl.gz": lambda: shop.crawl_log(200),
     "robots.txt": lambda: b"# site: shop.example\nUser-agent: Yandex\nClean-param: ref&src /\n",
     "expected.csv": lambda: (
         b"http://shop.example/p/1/?sid=1, http://shop.example/p/1/, same\n"

@@ -108,11 +108,11 @@ def index_of_archive() -> bytes:
     return gzip.compress(("\n".join(lines) + "\n").encode())
 
 
-def crawl_log() -> bytes:
+def crawl_log(count: int = 500) -> bytes:
     """A URL list of the shop: what a crawl by another program knows of it."""
     lines = [
         {"url": url, "status": 200, "text_digest": sha256(body).hexdigest(), "size": len(body)}
-        for url, body in ((url, page(url)[1]) for url in dict.fromkeys(some_urls(500)))
+        for url, body in ((url, page(url)[1]) for url in dict.fromkeys(some_urls(count)))
     ]
     return gzip.compress("".join(json.dumps(line) + "\n" for line in lines).encode())
 

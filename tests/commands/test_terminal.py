@@ -140,7 +140,9 @@ def test_a_session_is_what_was_found_right(name, folder):
         for end in ("", "?sid=b")
     ]
     (folder / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    said = "".join(_part(folder, name, arguments) for arguments in SESSION)
+    # Without colours, the one that has some.
+    session = SESSION[1:2] if name == "no-color" else SESSION
+    said = "".join(_part(folder, name, arguments) for arguments in session)
     # What differs from machine to machine; and how many edits are learned is no matter of this.
     said = re.sub(r"\(\d+\.\d s\)", "(0.1 s)", re.sub(r"\d+ edits", "2 edits", said))
     file = SESSIONS / f"{name}.txt"
