@@ -57,7 +57,7 @@ class Addon:
         # is turned on again.
         if settings.getpriority("DUPEFILTER_CLASS") != SETTINGS_PRIORITIES["command"]:
             _wrap(settings, "DUPEFILTER_CLASS", DustDupeFilter)
-        if ours.rewrite:
+        if ours.rewrite or ours.learn == "online":
             _wrap(settings, "SCHEDULER", DustScheduler)
         if settings.getbool("HTTPCACHE_ENABLED"):
             _wrap(settings, "HTTPCACHE_STORAGE", DustCacheStorage)

@@ -100,6 +100,14 @@ class Stat(StrEnum):
         "dust/aliases_after_failure",
         "URLs that were not filtered, because whatever stood for their class had failed before they came.",
     )
+    LEARNED = (
+        "dust/online/rules",
+        "Rules that were learned while the crawl went on, and came into force in it.",
+    )
+    WAITED = (
+        "dust/online/waited",
+        "Requests that were put off until all others were done, since a likely rule makes them duplicates.",
+    )
     ALIASES_WITHOUT_ROOM = (
         "dust/aliases_without_room",
         "URLs that were not filtered, because too many were already kept in case of a failure.",

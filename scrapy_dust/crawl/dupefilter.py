@@ -27,14 +27,22 @@ from scrapy_dust.crawl.filtering import Filtering
 from scrapy_dust.crawl.fingerprinter import class_key
 from scrapy_dust.crawl.http_cache import goes_by_key
 from scrapy_dust.crawl.proving import Proving
-from scrapy_dust.crawl.requests import AFTER_FAILURE, CANARY, as_written, follows_rules, is_retry
+from scrapy_dust.crawl.requests import (
+    AFTER_FAILURE,
+    CANARY,
+    LET_THROUGH,
+    as_written,
+    follows_rules,
+    is_retry,
+)
 from scrapy_dust.crawl.rules import rules_of
 from scrapy_dust.crawl.shadowing import Shadow
-from scrapy_dust.crawl.succession import STANDS_FOR, Succession
+from scrapy_dust.crawl.succession import STANDS_FOR, Succession, stands_for
 from scrapy_dust.crawl.unfiltered import Unfiltered
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from typing import Self
 
     from scrapy import Request, Spider
@@ -122,6 +130,42 @@ class DustDupeFilter:
             else:
                 request.meta[AFTER_FAILURE] = request.url
         return is_filtered
+
+    @property
+    def suspended(self) -> Collection[str]:
+        """Ids of rules that this crawl has found to be false."""
+        return () if self._proving is None else self._proving.suspended
+
+    def take_back(self, site: str, identity: str) -> None:
+        """A rule that was learned in this crawl is false: give back what it suppressed."""
+        if self._proving is not None:
+            self._proving.suspended_elsewhere({identity: site})
+
+    def showed_page(self, request: Request) -> None:
+        """*request* has brought a page: its class, by the rules as they are now, has one."""
+        key = self._key(request)
+        self._inner.request_seen(request)
+        self._filtering.is_first(request, key)
+        if self._filtering.keeper(key) is None:
+            self._filtering.fetched(request, key)
+        self._succession.classes.settle(key)
+
+    def is_still_wanted(self, request: Request) -> bool:
+        """Whether *request*, let through a while ago, is to be fetched by the rules as they are now."""
+        key = self._key(request)
+        let_through: list[str] = request.meta.get(LET_THROUGH, [])
+        if self._proving is None or not let_through or stands_for(request, key):
+            return True
+        # A key that it was let through with was seen because of itself, unless another URL stands for it by now.
+        its_own = key.hex() in let_through
+        if its_own and self._filtering.keeper(key) in (None, request.url):
+            return True
+        self._filtering.forget(request, key)
+        if self._is_admitted(request, its_own or self._inner.request_seen(request), self._proving):
+            request.meta[LET_THROUGH] = [*let_through, key.hex()]
+            return True
+        self._inner.log(request, self._spider)
+        return False
 
     def _is_filtered(self, request: Request, seen: bool) -> bool:
         if follows_rules(request) and self._rules.cover(request.url):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from scrapy import signals
@@ -63,10 +64,13 @@ class DustExtension:
     async def _engine_stopped(self) -> None:
         settings = self._rules.settings
         # One who stops a crawl, or pauses it, does not want to wait for another.
-        if settings.learn != "close" or not settings.log_enabled or self._reason in (None, "shutdown"):
+        if settings.learn == "off" or not settings.log_enabled or self._reason in (None, "shutdown"):
             return
         # Not loaded before: it brings all of mining.
         from scrapy_dust.crawl.learning import learn  # noqa: PLC0415
 
         assert self._crawler.spider is not None
+        # What a crawl has learned while it went on costs no fetches after it.
+        if settings.learn == "online":
+            settings = replace(settings, validation_budget=0)
         await learn(self._crawler, settings)

@@ -54,6 +54,10 @@ class Filtering:
         self.asked.add(asked)
         return True
 
+    def forget(self, request: Request, key: bytes) -> None:
+        """As if *request* had never been asked for."""
+        self.asked.discard(self._asked(request, key))
+
     def _asked(self, request: Request, key: bytes) -> int:
         if self._rules.canonize(request.url) == request.url:
             return int.from_bytes(key[:8], "big")

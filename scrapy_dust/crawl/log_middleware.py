@@ -26,6 +26,7 @@ from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from pathlib import Path
     from typing import Self
 
     from scrapy import Request, Spider
@@ -48,6 +49,7 @@ class CrawlLogMiddleware:
         self._crawler = crawler
         self._settings = settings
         self._recorder: Recorder | None = None
+        self.path: Path | None = None  #: of the log, once it is begun
         self._wire_sizes: WeakKeyDictionary[Request, int] = WeakKeyDictionary()
         self._said = False
         self._flushing = create_looping_call(self._flush)
@@ -96,7 +98,7 @@ class CrawlLogMiddleware:
         if self._recorder is None:
             assert self._crawler.spider is not None
             settings = self._settings
-            path = new_log_path(log_dir(settings.dir), self._crawler.spider.name)
+            self.path = path = new_log_path(log_dir(settings.dir), self._crawler.spider.name)
             hide = hider(settings.dir, settings.log_hide)
             self._recorder = recorder(path, hide, beside=settings.log_process)
             self._flushing.start(FLUSH_SECONDS, now=False)

@@ -65,6 +65,11 @@ class Proving:
             said = {"suspended": suspended, "unproved": sorted(unproved)}
             self._record.write_text(json.dumps(said), "ascii")
 
+    @property
+    def suspended(self) -> Mapping[str, str]:
+        """Ids of rules that turned out to be false, with their sites."""
+        return self._suspension.suspended
+
     def announce_to(self, told: Callable[[str, str], None]) -> None:
         """*told* is told the site and id of each rule that is suspended here."""
         self._suspension.announce = told
@@ -116,9 +121,8 @@ class Proving:
 
     def is_another_page(self, request: Request, key: bytes) -> bool:
         """Whether *request*, never asked for, may be seen only because its key was another page's before."""
-        if not self._suspension.suspended:
-            return False
-        if self._rules.site_of(request.url) not in self._suspension.suspended.values():
+        site = self._rules.site_of(request.url)
+        if site not in self._rules.learned and site not in self._suspension.suspended.values():
             return False
         keeper = self._filtering.keeper(key)
         return keeper is None or self._rules.canonize(keeper) != self._rules.canonize(request.url)

@@ -40,6 +40,9 @@ AFTER_FAILURE = "_dust_after_failure"
 #: In a request's meta, internal: its URL is fetched as it was written, since the canonical one failed.
 AS_WRITTEN = "_dust_as_written"
 
+#: In a request's meta, internal: the keys with which it was let through, in hex, while rules are being learned.
+LET_THROUGH = "_dust_let_through"
+
 
 def follows_rules(request: Request) -> bool:
     """Whether rules may change this request's key."""

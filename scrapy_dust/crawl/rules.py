@@ -7,8 +7,8 @@ a rule book, a JOBDIR that cannot be gone on with) is said here, before anything
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -45,6 +45,8 @@ class CrawlRules:
     version: str  #: of all that determines keys
     stale: frozenset[str] = frozenset()  #: ids of rules that nothing has tested for too long
     changed: list[Callable[[], None]] = field(default_factory=list)  #: what to tell when keys change
+    learned: set[str] = field(default_factory=set)  #: sites that got rules while the crawl went on
+    may_learn: bool = False  #: rules may come into force while the crawl goes on
     set_aside: frozenset[str] = frozenset()  #: sites of which a rule was taken back since the job began
     left_alone: tuple[str, ...] = ()  #: domains of which all were taken back since the job began
     answering: frozenset[tuple[str, Rule]] = frozenset()  #: rules whose target has been seen to answer
@@ -52,7 +54,7 @@ class CrawlRules:
     @property
     def enforced(self) -> bool:
         """Whether requests are keyed by canonical form."""
-        return bool(self.sites) and self.settings.mode == "enforce"
+        return (bool(self.sites) or self.may_learn) and self.settings.mode == "enforce"
 
     @property
     def shadowed(self) -> bool:
@@ -73,6 +75,13 @@ class CrawlRules:
         """The rules that change *url*, each with its id."""
         site = site_of(url) or ""
         return tuple((rule_id(site, step.rule), step) for step in self.canonizer.explain(url))
+
+    def put(self, site: str, rules: Sequence[Rule]) -> None:
+        """Go on with *rules* of *site*: URLs that they change have other keys from now on."""
+        self.canonizer.put(site, rules)
+        self.learned.add(site)
+        for forget in self.changed:
+            forget()
 
     def suspend(self, site: str, rule: Rule) -> None:
         """Go on without *rule*: URLs that it changed have other keys from now on."""
@@ -103,8 +112,11 @@ def rules_of(crawler: Crawler) -> CrawlRules:
         jobdir = job_dir(crawler.settings)
         if settings.enabled and jobdir is not None:
             in_force = rules_of_job(jobdir, in_force)
-        rules = _compiled(in_force)
-        _rules[crawler] = rules
+        # The keys of a job that goes on later are made by the rules that it began with.
+        may_learn = (
+            settings.enabled and settings.learn == "online" and settings.log_enabled and jobdir is None
+        )
+        _rules[crawler] = replace(_compiled(in_force), may_learn=may_learn)
     return _rules[crawler]
 
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.internet.defer import Deferred
 
+    from scrapy_dust.crawl.online import Online
     from scrapy_dust.dust.rules import Rule
 
 logger = logging.getLogger(__name__)
@@ -46,6 +47,7 @@ class DustScheduler(BaseScheduler):
         self._inner: BaseScheduler = build_from_crawler(
             load_object(self._rules.settings.fallback_scheduler), crawler
         )
+        self._online: Online | None = None
         self._answering: set[tuple[str, Rule]] = set()  #: nothing is rewritten until it is open
         self._is_canary: Callable[[str], bool] = lambda url: False
         crawler.signals.connect(self._response_received, signal=signals.response_received)
@@ -59,6 +61,8 @@ class DustScheduler(BaseScheduler):
         # `scrapy shell` waits for the very request that it made; there the crawler does not crawl.
         if self._rules.enforced and self._rules.settings.rewrite and self._crawler.crawling:
             self._begin(spider)
+        if self._rules.may_learn and self._rules.enforced and self._crawler.crawling:
+            self._online = self._learning()
         return opened
 
     def _begin(self, spider: Spider) -> None:
@@ -80,10 +84,33 @@ class DustScheduler(BaseScheduler):
         return self._inner.has_pending_requests()
 
     def enqueue_request(self, request: Request) -> bool:
+        if self._online is not None:
+            self._online.place(request)
         return self._inner.enqueue_request(self._rewritten(request))
 
     def next_request(self) -> Request | None:
-        return self._inner.next_request()
+        while (request := self._inner.next_request()) is not None and self._online is not None:
+            may_go = self._online.may_go(request)
+            if may_go:
+                break
+            if may_go is None:
+                self._inner.enqueue_request(request)
+        return request
+
+    def _learning(self) -> Online | None:
+        """What learns while the crawl goes on; it asks our dupefilter, in this process."""
+        dupefilter = getattr(self._inner, "df", None)
+        if type(dupefilter) is not DustDupeFilter:
+            logger.warning(
+                'DUST_LEARN = "online" learns when this crawl has ended: while it goes on it needs '
+                "scrapy_dust.DustDupeFilter as DUPEFILTER_CLASS, and Scrapy's scheduler.",
+                extra={"spider": self._crawler.spider},
+            )
+            return None
+        # Not loaded by a crawl that does not learn.
+        from scrapy_dust.crawl.online import Online  # noqa: PLC0415
+
+        return Online(self._crawler, self._rules, dupefilter)
 
     def __len__(self) -> int:
         return len(self._inner)  # type: ignore[arg-type]

@@ -207,6 +207,11 @@ class Succession:
         return self._crawler.spider
 
 
+def stands_for(request: Request, key: bytes) -> bool:
+    """Whether *request* was let through for the class of *key*."""
+    return any(name == key.hex() for name, _ in _standings(request))
+
+
 def _standings(request: Request) -> Sequence[Standing]:
     stands_for: Sequence[Standing] = request.meta.get(STANDS_FOR, ())
     return stands_for

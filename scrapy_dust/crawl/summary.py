@@ -16,7 +16,7 @@ RULES_NAMED = 3
 
 
 def summary(rules: CrawlRules, spider: str, stats: Mapping[str, Any]) -> str:
-    if not rules.sites:
+    if not rules.sites and not rules.learned:
         return _without_rules(stats, rules.settings.mode)
     parts = _shadowed(rules, stats) if rules.shadowed else _enforced(rules, stats)
     said = "; ".join(parts)
@@ -31,7 +31,7 @@ def summary(rules: CrawlRules, spider: str, stats: Mapping[str, Any]) -> str:
 
 def _enforced(rules: CrawlRules, stats: Mapping[str, Any]) -> Iterator[str]:
     saved = stats.get(Stat.FILTERED, 0) - stats.get(Stat.HEIRS, 0)
-    said = f"{_number(rules.count, 'rule')} saved {_number(max(saved, 0), 'request')}"
+    said = f"{_number(rules.count + stats.get(Stat.LEARNED, 0), 'rule')} saved {_number(max(saved, 0), 'request')}"
     yield said + _by_rule(stats, f"{Stat.FILTERED}/")
     tested = f"{_number(stats.get(Stat.CANARIES, 0), 'URL')} fetched to test rules"
     different = stats.get(f"{Stat.CANARIES}/different", 0)

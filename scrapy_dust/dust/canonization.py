@@ -77,6 +77,11 @@ class Canonizer:
     def rules(self, site: str) -> Sequence[Rule]:
         return self._rules.get(site, ())
 
+    def put(self, site: str, rules: Sequence[Rule]) -> None:
+        """Go on with these of *site*, and no others."""
+        self._rules[site] = tuple(rules)
+        self._ready.pop(site, None)
+
     def drop(self, site: str, rule: Rule) -> None:
         """Go on as if *rule* had never been there."""
         self._rules[site] = tuple(one for one in self._rules.get(site, ()) if one != rule)

@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 
 from scrapy_dust.dust.canonization import Canonizer
 from scrapy_dust.dust.edits.pooling import NOTHING_POOLED, Pool
-from scrapy_dust.dust.pages import Visit, page_behind
+from scrapy_dust.dust.pages import SiteLog, Visit, page_behind, with_redirects
 from scrapy_dust.dust.rules import Rule
 from scrapy_dust.online.looking import look
 from scrapy_dust.online.memory import MOST_PAGES, SiteMemory
 from scrapy_dust.online.suspicions import Suspicions
+from scrapy_dust.rule_book.entries import rule_id
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of
 
@@ -31,6 +32,7 @@ class Finding:
     site: str
     rules: Sequence[Rule]  #: in force
     likely: Sequence[Rule]  #: to be decided
+    refuted: Sequence[str] = ()  #: ids of rules that were in force, and merge different pages as is seen now
 
 
 @dataclass(slots=True)
@@ -99,14 +101,25 @@ class OnlineLearner:
             page = page_behind(url, pages, log.redirects)
             if page is not None and page.text_digest and not page.volatile:
                 suspicions.see(url, page.text_digest)
-        rules = tuple(looked.rules)
+        rules = tuple(rule for rule in looked.rules if rule not in site.refuted)
+        gone = self._false(name, site, rules, log)
         known = {*rules, *site.refuted}
         likely = tuple(
             dict.fromkeys(one for one in (*looked.likely, *suspicions.grave()) if one not in known)
         )
         is_new = set(rules) != set(site.rules) or set(likely) != set(site.likely)
-        site.rules, site.likely = rules, likely
-        return Finding(name, rules, likely) if is_new or likely else None
+        site.rules, site.likely = tuple(dict.fromkeys((*rules, *site.rules))), likely
+        return Finding(name, rules, likely, gone) if is_new or likely or gone else None
+
+    def _false(self, name: str, site: _Site, rules: Sequence[Rule], log: SiteLog) -> list[str]:
+        """The rules in force that no longer hold: a look that does not find one again has seen pages against it."""
+        gone = []
+        for rule in site.rules:
+            if rule not in rules and _fails(rule, log):
+                site.refuted = (*site.refuted, rule)
+                gone.append(rule_id(name, rule))
+        site.rules = tuple(rule for rule in site.rules if rule not in site.refuted)
+        return gone
 
     def _note(self, name: str, site: _Site, visit: Visit) -> None:
         if not site.has_copies:
@@ -124,3 +137,14 @@ class OnlineLearner:
             name, oldest = self._sites.popitem(last=False)
             self._due.pop(name, None)
             self._pages -= len(oldest.memory)
+
+
+def _fails(rule: Rule, log: SiteLog) -> bool:
+    """Whether *rule* gives pages one form that are known to be different."""
+    shown: dict[str, str] = {}
+    for page in with_redirects(log):
+        if page.text_digest and not page.volatile:
+            form = rule.apply(page.url)
+            if shown.setdefault(form, page.text_digest) != page.text_digest:
+                return True
+    return False

@@ -44,15 +44,21 @@ class Looked:
         )
 
 
-def _is_of_one_page(decision: Decision) -> bool:
+def _is_of_one_page(decision: Decision, log: SiteLog) -> bool:
     """Whether it is about URLs of one path that all show one page, and so many were seen that the next does too.
 
     A trial counts contents, of which there is but one here. Of n URLs that all showed it, the n + 1st does not with a
-    probability of 1 / (n + 2) (Laplace).
+    probability of 1 / (n + 2) (Laplace). What other URLs show too may be a wall in front of the pages: a captcha, a login.
     """
     if decision.tally.contents != 1 or decision.tally.contradictions or decision.verdict is Verdict.REFUTED:
         return False
-    return 1 / (decision.saves + 3) <= EditParams().max_risk
+    if 1 / (decision.saves + 3) > EditParams().max_risk or not decision.examples:
+        return False
+    url, form = decision.examples[0][0], decision.rule.apply(decision.examples[0][0])
+    shown = next((page.text_digest for page in log.pages if page.url == url), None)
+    return shown is not None and all(
+        decision.rule.apply(page.url) == form for page in log.pages if page.text_digest == shown
+    )
 
 
 def look(
@@ -84,7 +90,7 @@ def look(
     while campaign.next_probe() is not None:
         raise AssertionError("a trial without fetches asked for one")
     decisions = campaign.decisions
-    held = [one.rule for one in decisions if one.verdict is Verdict.VALID or _is_of_one_page(one)]
+    held = [one.rule for one in decisions if one.verdict is Verdict.VALID or _is_of_one_page(one, log)]
     contents = {
         page.url: page.text_digest for page in with_redirects(log) if page.text_digest and not page.volatile
     }

@@ -148,7 +148,9 @@ class DustSettings:
         "Seconds after which keys that no worker uses go by themselves. Default: never.",
     )
     learn: str = setting(
-        "off", choice("off", "close"), "`off`; `close` mines and validates rules right after each crawl."
+        "off",
+        choice("off", "close", "online"),
+        "`off`; `close` mines and validates rules right after each crawl; `online` learns them while the crawl goes on, and goes by them at once.",
     )
     rewrite: bool = setting(
         False,

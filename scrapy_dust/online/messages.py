@@ -1,0 +1,46 @@
+"""What a crawl and the process that learns beside it say to each other: pickled, each with its length before it."""
+
+from __future__ import annotations
+
+import pickle
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from scrapy_dust.dust.rules import Rule
+from scrapy_dust.settings import DustSettings
+
+LENGTH = struct.Struct(">Q")
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """What a crawl says first."""
+
+    log: str  #: the path
+    settings: DustSettings
+    state: str  #: the folder of what the project's sites have shown
+
+
+@dataclass(frozen=True, slots=True)
+class Refuted:
+    """A rule that the crawl has found to be false."""
+
+    site: str
+    rule: Rule
+
+
+def to_message(content: object) -> bytes:
+    packed = pickle.dumps(content)
+    return LENGTH.pack(len(packed)) + packed
+
+
+def messages_in(heard: bytearray) -> Iterator[object]:
+    """The whole ones, taken off."""
+    while len(heard) >= LENGTH.size:
+        (length,) = LENGTH.unpack_from(heard)
+        if len(heard) < LENGTH.size + length:
+            return
+        content = bytes(heard[LENGTH.size : LENGTH.size + length])
+        del heard[: LENGTH.size + length]
+        yield pickle.loads(content)  # noqa: S301  From our own process.

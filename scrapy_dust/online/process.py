@@ -1,0 +1,105 @@
+"""The process beside a crawl that learns: it reads the crawl's log as it grows, and says what to go by.
+
+The crawl pays nothing for it but the answers. Standard input brings how to begin, and rules that the crawl found to
+be false; when it ends, so does the process. Standard output is answers, each with its length before it. The log has
+what another process described and wrote, so that nothing is described twice.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from scrapy_dust.crawl_log.fields import Unreadable, visit_of
+from scrapy_dust.dust.pages import Visit
+from scrapy_dust.online.learner import OnlineLearner
+from scrapy_dust.online.messages import Begin, Refuted, messages_in, to_message
+from scrapy_dust.rule_book.priors import known
+
+#: Seconds between two looks into the log.
+_PAUSE = 0.2
+#: For each second that looks took, so many seconds none is taken: they cost a fifth of a core at most.
+_REST = 4.0
+#: Bytes of the log that are read at a time.
+_AT_A_TIME = 1 << 20
+
+
+class Tail:
+    """The records of a log that is being written, as they come."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("rb", buffering=0)
+        self._rest = b""
+
+    def new(self) -> Iterator[Visit]:
+        while data := self._file.read(_AT_A_TIME):
+            *lines, self._rest = (self._rest + data).split(b"\n")
+            for line in lines:
+                try:
+                    yield visit_of(json.loads(line))
+                except (ValueError, Unreadable, AttributeError):
+                    continue  # cut short by a full disk; the crawl has said so
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class Beside:
+    """The learner, and what it is told and tells."""
+
+    def __init__(self, incoming: int, out: BinaryIO) -> None:
+        self._incoming, self._out = incoming, out
+        self._heard = bytearray()
+        self._learner: OnlineLearner | None = None
+        self._tail: Tail | None = None
+
+    def run(self) -> None:
+        rest_until = 0.0
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._incoming, selectors.EVENT_READ)
+            while not selector.select(_PAUSE) or self._listen():
+                if self._tail is None or self._learner is None:
+                    continue
+                for visit in self._tail.new():
+                    self._learner.see(visit)
+                if time.monotonic() >= rest_until:
+                    began = time.process_time()
+                    self._look(self._learner)
+                    rest_until = time.monotonic() + _REST * (time.process_time() - began)
+        if self._tail is not None:
+            self._tail.close()
+
+    def _listen(self) -> bool:
+        """False: the crawl has ended."""
+        data = os.read(self._incoming, 1 << 16)
+        self._heard += data
+        for message in messages_in(self._heard):
+            if isinstance(message, Begin):
+                self._tail = Tail(Path(message.log))
+                self._learner = OnlineLearner(message.settings, known(message.state))
+            elif isinstance(message, Refuted) and self._learner is not None:
+                self._learner.refute(message.site, message.rule)
+        return bool(data)
+
+    def _look(self, learner: OnlineLearner) -> None:
+        for site in learner.due():
+            finding = learner.look(site)
+            if finding is not None:
+                self._out.write(to_message(finding))
+                self._out.flush()
+
+
+if __name__ == "__main__":
+    # Ctrl-C reaches all processes of a group; this one ends with the crawl.
+    for interruption in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(interruption, signal.SIG_IGN)
+    if hasattr(os, "nice"):
+        os.nice(5)
+    Beside(sys.stdin.fileno(), sys.stdout.buffer).run()
