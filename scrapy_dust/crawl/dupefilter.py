@@ -27,14 +27,7 @@ from scrapy_dust.crawl.filtering import Filtering
 from scrapy_dust.crawl.fingerprinter import class_key
 from scrapy_dust.crawl.http_cache import goes_by_key
 from scrapy_dust.crawl.proving import Proving
-from scrapy_dust.crawl.requests import (
-    AFTER_FAILURE,
-    CANARY,
-    LET_THROUGH,
-    as_written,
-    follows_rules,
-    is_retry,
-)
+from scrapy_dust.crawl.requests import AFTER_FAILURE, CANARY, LET_THROUGH, as_written, follows_rules, is_retry
 from scrapy_dust.crawl.rules import rules_of
 from scrapy_dust.crawl.shadowing import Shadow
 from scrapy_dust.crawl.succession import STANDS_FOR, Succession, stands_for
