@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 #: More names than these are not listed, only the nearest.
-_LISTED = 20
+_LISTED = 40
 
 
 def no_such(kind: str, name: str, known: Collection[str]) -> str:
