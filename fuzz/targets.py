@@ -6,6 +6,8 @@ every other exception is one, and so is a law that does not hold for what was re
 
 from __future__ import annotations
 
+import atexit
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -42,7 +44,8 @@ from scrapy_dust.trials.journal import ProbeJournal
 from scrapy_dust.trials.limits import Limits
 
 #: In this the bytes stand that only files are read from.
-_FOLDER = tempfile.TemporaryDirectory(prefix="fuzz-")
+_FOLDER = tempfile.mkdtemp(prefix="fuzz-")
+atexit.register(shutil.rmtree, _FOLDER, ignore_errors=True)
 
 _NAMES = {
     "csv": "log.csv",
@@ -196,7 +199,7 @@ TARGETS: Mapping[str, Callable[[bytes], None]] = {
 
 
 def _written(content: bytes, name: str) -> Path:
-    path = Path(_FOLDER.name, name)
+    path = Path(_FOLDER, name)
     path.write_bytes(content)
     return path
 
@@ -227,7 +230,7 @@ def _laws_of_keys(rules: Sequence[Rule], url: str, site: str | None) -> None:
 
 
 def _fingerprinter() -> DustRequestFingerprinter:
-    path = Path(_FOLDER.name, "rules.json")
+    path = Path(_FOLDER, "rules.json")
     rules = (
         ParameterRule("a"),
         ParameterRule("b", "1"),
@@ -235,7 +238,7 @@ def _fingerprinter() -> DustRequestFingerprinter:
         SubstringRule("/", "", end=True),
     )
     RuleBook().with_site("a.example", [Entry(rule) for rule in rules]).save(path)
-    crawler = get_crawler(Spider, {"DUST_RULES": [str(path)], "DUST_DIR": _FOLDER.name})
+    crawler = get_crawler(Spider, {"DUST_RULES": [str(path)], "DUST_DIR": _FOLDER})
     return DustRequestFingerprinter.from_crawler(crawler)
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-#: So many classes remember the URL that was fetched for them, to be named when an alias is filtered: some 20 MB.
+#: So many classes remember the URL that was fetched for them, to be named when an alias is filtered: some 40 MB.
 #: For the others the canonical form is named.
 FETCHED_REMEMBERED = 100_000
 

@@ -151,10 +151,13 @@ def rule_of(substitution: Substitution) -> tuple[str, Rule] | None:
     if found is None:
         return None
     site = _unquoted(found[1])
-    for rule in _guesses(substitution, site):
-        written = substitutions(site, rule)
-        if not isinstance(written, str) and substitution in written:
-            return site, rule
+    try:
+        for rule in _guesses(substitution, site):
+            written = substitutions(site, rule)
+            if not isinstance(written, str) and substitution in written:
+                return site, rule
+    except ValueError:  # brackets that are no address
+        return None
     return None
 
 
