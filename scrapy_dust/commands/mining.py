@@ -110,7 +110,16 @@ class Job:
         # The papers' phases are of pages alone. For rules to live by, redirects are evidence too.
         living = opts.phase == "valid"
         state, keep = _verdicts_path(self.settings).parent if living else None, not opts.dry_run
-        in_turn = mine(found.visits, self.settings, progress, redirects_count=living, state=state, keep=keep)
+        progress.begin_mining(len(found.visits))
+        in_turn = mine(
+            found.visits,
+            self.settings,
+            progress,
+            redirects_count=living,
+            state=state,
+            keep=keep,
+            processes=None,
+        )
         try:
             # What is only printed needs no log.
             mined = [one if living else replace(one, log=SiteLog(())) for one in in_turn]

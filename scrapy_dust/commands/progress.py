@@ -75,6 +75,12 @@ class Progress(Reporter):
         self._stream, self._least = stream, least
         self._line = Line(stream)
         self._reading: float | None = None  # since when
+        self._mining = (
+            time.monotonic(),
+            0,
+            0,
+            0,
+        )  # since when, how many sites, those that are done, their pages
         self._began: tuple[float, int, int] | None = None  # when, and with what already spent and decided
 
     def say(self, text: str) -> None:
@@ -90,7 +96,24 @@ class Progress(Reporter):
             f"Reading: {visits} records" + (f", {visits / seconds:,.0f} a second" if seconds > 1 else "")
         )
 
+    def begin_mining(self, sites: int) -> None:
+        """So many sites are to be mined."""
+        self._mining = time.monotonic(), sites, 0, 0
+
     def mined(self, mined: Mined) -> None:
+        self._of_site(mined)
+        began, sites, done, pages = self._mining
+        done, pages = done + 1, pages + len(mined.log.pages)
+        self._mining = began, sites, done, pages
+        seconds = time.monotonic() - began
+        if done < sites and seconds > 0:
+            # The largest come first, so this is what is left at most.
+            left = _duration(seconds / done * (sites - done))
+            self._line.show(
+                f"Mining: {done} of {sites} sites, {pages / seconds:.0f} pages a second, {left} left at most"
+            )
+
+    def _of_site(self, mined: Mined) -> None:
         seconds = sum(lap.seconds for lap in mined.laps.values())
         self.say(
             f"{mined.site}: {len(mined.log.pages)} pages, {len(mined.likely)} likely rules, "

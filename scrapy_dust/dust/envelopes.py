@@ -116,11 +116,14 @@ def _pairs_of_runs(layer: Layer, largest: int) -> Iterator[tuple[int, Array, Arr
     """For each size of a run: the places of two of its URLs, and all that the two have in common at their ends."""
     common, count = layer.common, len(layer.urls)
     within = common[1:-1]
-    for size in range(2, min(largest, count) + 1):
+    of_one_prefix = int(np.diff(np.flatnonzero(common < 0)).max())
+    for size in range(2, min(largest, of_one_prefix) + 1):
         if size > 2:
             within = np.minimum(within[:-1], common[size - 1 : count])
         outside = np.maximum(common[: count - size + 1], common[size:])
         rows = np.flatnonzero(within > outside)
+        if not len(rows):
+            continue
         if size == 2:
             yield size, rows, rows + 1, within[rows]
             continue

@@ -58,6 +58,8 @@ def _steps(common: Numbers, i: Numbers, j: Numbers, limits: tuple[int, int]) -> 
     apart = j - i
     for width in range(1, limits[1]):
         rows = np.flatnonzero(apart == width)
+        if not len(rows):
+            continue
         begin, end = i[rows], j[rows] + 1
         left, right = common[begin], common[end]
         for size in range(width + 1, limits[1] + 1):
@@ -70,8 +72,8 @@ def _steps(common: Numbers, i: Numbers, j: Numbers, limits: tuple[int, int]) -> 
                 break
             is_left = left >= right
             begin, end = begin - is_left, end + ~is_left
-            np.clip(begin, 0, None, out=begin)
-            np.clip(end, None, len(common) - 1, out=end)
+            np.maximum(begin, 0, out=begin)
+            np.minimum(end, len(common) - 1, out=end)
             left = np.where(is_left, np.minimum(left, common[begin]), left)
             right = np.where(is_left, right, np.minimum(right, common[end]))
     return found

@@ -27,7 +27,8 @@ from scrapy_dust.dust.templates import template_hashes
 from scrapy_dust.dust.validation import Verdict
 from scrapy_dust.engines.gathering import Shelved, gather
 from scrapy_dust.engines.laps import Laps
-from scrapy_dust.engines.local import Mined, mine_site, trial_params
+from scrapy_dust.engines.local import Mined, trial_params
+from scrapy_dust.engines.side_by_side import Miner, mined_by, processes_for
 from scrapy_dust.errors import DustError, RuleBookError
 from scrapy_dust.neural.extra import require
 from scrapy_dust.neural.pieces import Epoch
@@ -169,23 +170,22 @@ def mine(
     redirects_count: bool = True,
     state: Path | None = None,
     keep: bool = False,
+    processes: int | None = 1,
 ) -> Iterator[Mined]:
     """Phases 1 to 3, and edits, site by site, the largest first.
 
-    *state*: the folder with what the project's sites have shown of edits; with *keep* they tell it.
+    *state*: the folder with what the project's sites have shown of edits; with *keep* they tell it. *processes* of this
+    machine work; None: as many as there are processors, where there is enough to do.
     """
     if settings.learner == "seq2seq":
         require()
     pool = known(state)
-    for site in _in_turn(visits):
-        mined = mine_site(
-            site,
-            visits[site],
-            settings,
-            redirects_count=redirects_count,
-            pool=pool.without(site),
-            share=visits.share(site) if isinstance(visits, Shelved) else 1.0,
-        )
+    in_turn = _in_turn(visits)
+    taken = visits.share if isinstance(visits, Shelved) else _whole
+    sites = ((site, visits[site], taken(site)) for site in in_turn)
+    miner = Miner(settings, redirects_count, pool)
+    for found in mined_by(miner, sites, processes or _processes_for(visits)):
+        mined, site = found, found.site
         if keep and state is not None and len(mined.log.pages) >= _TELLING:
             # What cannot be kept costs later sites a little evidence, and nothing else.
             with suppress(RuleBookError):
@@ -217,6 +217,15 @@ def _in_turn(visits: Mapping[str, Sequence[Visit]]) -> list[str]:
     if isinstance(visits, Shelved):
         return visits.in_turn()
     return sorted(visits, key=lambda site: (-len(visits[site]), site))
+
+
+def _whole(_site: str) -> float:
+    return 1.0
+
+
+def _processes_for(visits: Mapping[str, Sequence[Visit]]) -> int:
+    records = None if isinstance(visits, Shelved) else sum(map(len, visits.values()))
+    return processes_for(len(visits), records)
 
 
 def prepare(

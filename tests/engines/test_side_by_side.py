@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import pytest
+
+from scrapy_dust.dust.edits.pooling import NOTHING_POOLED
+from scrapy_dust.dust.pages import Visit
+from scrapy_dust.engines.side_by_side import WORTH, Miner, mined_by, processes_for
+from scrapy_dust.settings import DustSettings
+
+SITES = [
+    (f"{name}.test", [Visit(f"http://{name}.test/{n}{end}") for n in range(5) for end in ("", "?p=1")], 1.0)
+    for name in "abc"
+]
+MINER = Miner(DustSettings(), redirects_count=False, pool=NOTHING_POOLED)
+
+
+def test_several_processes_find_what_one_finds_in_the_order_of_the_sites():
+    by_one, by_two = (list(mined_by(MINER, SITES, processes)) for processes in (1, 2))
+    assert [one.site for one in by_two] == [site for site, _, _ in SITES]
+    assert all(one.likely for one in by_two)
+    for one, two in zip(by_one, by_two, strict=True):
+        assert (one.log, one.likely, one.elimination, one.parameters, one.edits) == (
+            two.log,
+            two.likely,
+            two.elimination,
+            two.parameters,
+            two.edits,
+        )
+
+
+def test_whoever_asks_for_no_more_leaves_nobody_at_work():
+    from multiprocessing import active_children  # noqa: PLC0415
+
+    before = active_children()
+    mining = mined_by(MINER, SITES * 20, 2)
+    next(mining)
+    assert len(active_children()) > len(before)
+    mining.close()  # type: ignore[attr-defined]
+    assert active_children() == before
+
+
+@pytest.mark.parametrize(("sites", "records", "one"), [(9, WORTH - 1, True), (1, None, True), (0, 0, True)])
+def test_little_work_is_done_by_one(sites, records, one):
+    assert (processes_for(sites, records) <= 1) is one
