@@ -27,7 +27,7 @@ from scrapy_dust.dust.campaign import Decision
 from scrapy_dust.dust.pages import SiteLog
 from scrapy_dust.dust.rules import LikelyRule, anchored
 from scrapy_dust.dust.validation import Verdict
-from scrapy_dust.engines.gathering import Shelved
+from scrapy_dust.engines.gathering import Shelved, records_of
 from scrapy_dust.engines.laps import Lap, Laps, in_all
 from scrapy_dust.engines.local import Mined
 from scrapy_dust.errors import CrawlLogError, ReportError
@@ -110,7 +110,7 @@ class Job:
         # The papers' phases are of pages alone. For rules to live by, redirects are evidence too.
         living = opts.phase == "valid"
         state, keep = _verdicts_path(self.settings).parent if living else None, not opts.dry_run
-        progress.begin_mining(len(found.visits))
+        progress.begin_mining(len(found.visits), records_of(found.visits))
         in_turn = mine(
             found.visits,
             self.settings,

@@ -96,22 +96,19 @@ class Progress(Reporter):
             f"Reading: {visits} records" + (f", {visits / seconds:,.0f} a second" if seconds > 1 else "")
         )
 
-    def begin_mining(self, sites: int) -> None:
-        """So many sites are to be mined."""
-        self._mining = time.monotonic(), sites, 0, 0
+    def begin_mining(self, sites: int, records: int) -> None:
+        """So many sites, of so many records in all, are to be mined."""
+        self._mining, self._mined, self._mining_began = (sites, records), (0, 0), time.monotonic()
 
     def mined(self, mined: Mined) -> None:
         self._of_site(mined)
-        began, sites, done, pages = self._mining
-        done, pages = done + 1, pages + len(mined.log.pages)
-        self._mining = began, sites, done, pages
-        seconds = time.monotonic() - began
-        if done < sites and seconds > 0:
-            # The largest come first, so this is what is left at most.
-            left = _duration(seconds / done * (sites - done))
-            self._line.show(
-                f"Mining: {done} of {sites} sites, {pages / seconds:.0f} pages a second, {left} left at most"
-            )
+        (sites, records), (done, pages) = self._mining, self._mined
+        self._mined = done, pages = done + 1, pages + len(mined.log.pages)
+        seconds = time.monotonic() - self._mining_began
+        if done < sites and seconds > 1 and pages:
+            left = _duration(seconds * max(0, records - pages) / pages)
+            rate = f"{pages / seconds:,.0f} pages a second"
+            self._line.show(f"Mining: {done} of {sites} sites, {rate}, about {left} left")
 
     def _of_site(self, mined: Mined) -> None:
         seconds = sum(lap.seconds for lap in mined.laps.values())

@@ -45,6 +45,10 @@ def gather(visits: Iterator[Visit], most: int | None) -> Mapping[str, Sequence[V
     return by_site
 
 
+def records_of(visits: Mapping[str, Sequence[Visit]]) -> int:
+    return visits.records if isinstance(visits, Shelved) else sum(map(len, visits.values()))
+
+
 class Shelved(Mapping[str, Sequence[Visit]]):
     """Visits on disk; those of one site after another's are quick to have in the order of `in_turn`."""
 
@@ -52,6 +56,7 @@ class Shelved(Mapping[str, Sequence[Visit]]):
         self._folder = TemporaryDirectory(prefix="dust-")
         self._most = most
         self._taken: Counter[str] = Counter()
+        self.records = 0
         self._waiting: list[list[tuple[object, ...]]] = [[] for _ in range(_SHELVES)]
         self._open: tuple[int, dict[str, list[Visit]]] = -1, {}
         while begun:
@@ -70,6 +75,7 @@ class Shelved(Mapping[str, Sequence[Visit]]):
     def _put(self, site: str, visits: Iterable[Visit]) -> None:
         shelf = _shelf(site)
         for visit in visits:
+            self.records += 1
             self._taken[site] += _VISIT + len(visit.url)
             self._waiting[shelf].append((site, *_values(visit)))
             if len(self._waiting[shelf]) == _CHUNK:

@@ -55,9 +55,8 @@ def mined_by(miner: Miner, sites: Iterable[Site], processes: int) -> Iterator[Mi
         yield from workers.imap(_mined, sites)
 
 
-def processes_for(sites: int, records: int | None) -> int:
-    """*records*: None where it is not known that they are few."""
-    if records is not None and records < WORTH:
+def processes_for(sites: int, records: int) -> int:
+    if records < WORTH:
         return 1
     return min(sites, os.process_cpu_count() if hasattr(os, "process_cpu_count") else os.cpu_count() or 1)
 

@@ -25,7 +25,7 @@ from scrapy_dust.dust.rules import Rule
 from scrapy_dust.dust.staleness import Profile, profile_of
 from scrapy_dust.dust.templates import template_hashes
 from scrapy_dust.dust.validation import Verdict
-from scrapy_dust.engines.gathering import Shelved, gather
+from scrapy_dust.engines.gathering import Shelved, gather, records_of
 from scrapy_dust.engines.laps import Laps
 from scrapy_dust.engines.local import Mined, trial_params
 from scrapy_dust.engines.side_by_side import Miner, mined_by, processes_for
@@ -224,8 +224,7 @@ def _whole(_site: str) -> float:
 
 
 def _processes_for(visits: Mapping[str, Sequence[Visit]]) -> int:
-    records = None if isinstance(visits, Shelved) else sum(map(len, visits.values()))
-    return processes_for(len(visits), records)
+    return processes_for(len(visits), records_of(visits))
 
 
 def prepare(
