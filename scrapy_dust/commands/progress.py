@@ -75,12 +75,7 @@ class Progress(Reporter):
         self._stream, self._least = stream, least
         self._line = Line(stream)
         self._reading: float | None = None  # since when
-        self._mining = (
-            time.monotonic(),
-            0,
-            0,
-            0,
-        )  # since when, how many sites, those that are done, their pages
+        self._mining, self._mined, self._mining_began = (0, 0), (0, 0), 0.0  # sites and their pages
         self._began: tuple[float, int, int] | None = None  # when, and with what already spent and decided
 
     def say(self, text: str) -> None:
