@@ -12,7 +12,7 @@ from scrapy.settings import Settings
 from scrapy.utils.log import configure_logging
 
 from scrapy_dust.commands.output import printable
-from scrapy_dust.commands.suggestions import remedy
+from scrapy_dust.commands.suggestions import nearest
 from scrapy_dust.dust.canonization import Canonizer
 from scrapy_dust.errors import RuleBookError
 from scrapy_dust.rule_book import Entry, RuleBook, in_project, rule_id, update
@@ -62,7 +62,7 @@ class Desk:
         if not found:
             where = ", ".join(self.paths) or "DUST_RULES"
             ids = [rule_id(site, entry.rule) for site in book.sites for entry in book.entries(site)]
-            meant = remedy(wanted, ids if len(ids) <= _GUESSED else ())
+            meant = nearest(wanted, ids if len(ids) <= _GUESSED else ())
             raise RuleBookError(
                 where, f"no rule has the id {wanted!r}. {meant or '`scrapy dustrules list` shows all ids.'}"
             )

@@ -21,10 +21,13 @@ def no_such(kind: str, name: str, known: Collection[str]) -> str:
 
 def remedy(name: str, known: Collection[str]) -> str:
     """What to do about it; empty where nothing is known, or too much."""
+    return nearest(name, known) or (f"Use one of {', '.join(known)}." if 0 < len(known) <= _LISTED else "")
+
+
+def nearest(name: str, known: Collection[str]) -> str:
+    """The same, but nothing is listed."""
     near = difflib.get_close_matches(name, known, n=1)
-    if near:
-        return f"Did you mean {near[0]!r}?"
-    return f"Use one of {', '.join(known)}." if 0 < len(known) <= _LISTED else ""
+    return f"Did you mean {near[0]!r}?" if near else ""
 
 
 def one_of(kind: str, known: Sequence[str]) -> dict[str, Any]:

@@ -324,7 +324,7 @@ def test_what_a_site_wrote_does_not_command_the_terminal(dustrules, folder):
         ([], f"say what to do: {ACTIONS}"),
         (["lst"], "there is no action 'lst'. Did you mean 'list'?"),
         (["bless", BOOK], f"there is no action 'bless'. Use one of {ACTIONS}."),
-        (["list", "--jsn"], "unrecognized arguments: --jsn"),
+        (["list", "--jsn"], "unrecognized arguments: --jsn. Did you mean --json?"),
         (["keys", "1", "2"], "'keys' got 2 arguments. Use: scrapy dustrules keys [FILE|-]"),
         (["list", "-s", "DUST_RULE=x"], "DUST_RULE is not a setting of scrapy-dust. Did you mean DUST_RULES? docs/settings.md lists them all."),
     ],
