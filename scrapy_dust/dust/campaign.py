@@ -189,6 +189,12 @@ class Campaign:
         """Whether so many pairs of its kind are the same that it would be strange if this one were not."""
         return self._same[probe.rule][template_of(probe.pair.url)] >= MANY
 
+    def offer(self, more: Iterable[Candidate]) -> None:
+        """Try these after all others."""
+        new = [one for one in more if one not in self._candidates]
+        self._candidates = [*self._candidates, *new]
+        self._queue[:0] = reversed(new)
+
     def next_probe(self) -> Probe | None:
         """A pair to look at now; None when finished, or while answers to earlier probes are to come."""
         while self._current is not None or self._open_next():
@@ -284,11 +290,11 @@ class Campaign:
         rule, candidate = current.rule, current.candidate
         assert verdict is not None
         self._current = self._told = None
-        if verdict is Verdict.VALID and self._directions and _dead(tally) >= self._params.threshold:
+        if verdict is Verdict.VALID and self._directions and tally.dead >= self._params.threshold:
             self._spare = current
         elif verdict is Verdict.VALID:
             spare = self._spare
-            better = spare is not None and _dead(spare.trial.tally) < _dead(tally)
+            better = spare is not None and spare.trial.tally.dead < tally.dead
             self._take(spare if spare is not None and better else current)
         else:
             self._over[rule] = self._decision_of(rule, candidate, verdict, tally, self._saves(current))
@@ -387,9 +393,3 @@ class Campaign:
             examples=tuple(pair for outcome in said for pair in seen.get(outcome, ()))[:3],
             fetches=self._fetches[rule],
         )
-
-
-def _dead(tally: Tally) -> float:
-    """Share of the fetched targets that do not answer. At ε, figure 3 would refuse the rule: try another direction."""
-    dead = tally.negative - tally.contradictions
-    return dead / max(1, tally.positive - tally.from_log + dead)

@@ -98,6 +98,12 @@ class Tally:
     from_log: int = 0  #: positives that cost no fetch
     contents: int = 0  #: different texts among the positives
 
+    @property
+    def dead(self) -> float:
+        """Share of the fetched targets that do not answer. At ε, figure 3 would refuse the rule: try another direction."""
+        dead = self.negative - self.contradictions
+        return dead / max(1, self.positive - self.from_log + dead)
+
 
 class Trial:
     """One rule on trial."""

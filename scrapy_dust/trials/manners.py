@@ -12,11 +12,14 @@ from urllib.parse import urlsplit
 
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.exceptions import IgnoreRequest
+from scrapy.http import TextResponse
 from scrapy.utils.defer import maybe_deferred_to_future
 from scrapy.utils.httpobj import urlparse_cached
 from twisted.internet.defer import Deferred
 
+from scrapy_dust.sites import site_of
 from scrapy_dust.trials.addresses import Addresses, is_inside
+from scrapy_dust.trials.declarations import by_robots
 from scrapy_dust.trials.limits import netloc_of
 
 if TYPE_CHECKING:
@@ -98,6 +101,10 @@ class TrialRobots(RobotsTxtMiddleware):
     async def _parse_robots(self, response: Response, netloc: str, request: Request) -> None:
         if response.status >= 500 or response.status == 429:
             self._unavailable[netloc] = RobotsUnavailable(response.status, response)
+        site = request.cb_kwargs.get("site")
+        is_its_own = site is not None and site_of(response.url) == site.site
+        if is_its_own and response.status == 200 and isinstance(response, TextResponse):
+            site.declared(by_robots(response.text, response.url))
         await super()._parse_robots(response, netloc, request)
 
     def _robots_error(self, exc: Exception, netloc: str) -> None:

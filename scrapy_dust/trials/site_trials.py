@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 
 from scrapy_dust.crawl_log.hiding import is_hidden
 from scrapy_dust.dust.campaign import Campaign, Probe
+from scrapy_dust.dust.candidates import Candidate
+from scrapy_dust.dust.edits.edit import Edit
 from scrapy_dust.dust.evidence import LogEvidence
 from scrapy_dust.dust.inquiry import Ask, inquire
 from scrapy_dust.dust.judging import Fetched, Judge, Known, Outcome
@@ -31,6 +33,8 @@ from scrapy_dust.trials.surveying import Kind, SiteSurvey, Wanted, nonsense_besi
 _AT_A_TIME = 8
 #: Answers kept for other inquiries.
 _KEPT = 2000
+#: Rules that a site may suggest.
+_DECLARED = 50
 
 
 @dataclass(slots=True)
@@ -91,6 +95,7 @@ class SiteTrials:
         self._to_send: list[str] = []
         self._kept: dict[str, Fetched] = {}
         self._under_way = 0
+        self._declared: set[Edit] = set()
         self._renderers = renderers or {}
         by_count = Counter(self._renderers.get(url) for url in evidence.urls)
         self._renderer = max(by_count, key=lambda one: by_count[one], default=None)
@@ -120,6 +125,13 @@ class SiteTrials:
     def give_up(self, reason: str) -> None:
         """Ask no more; what is not decided stays so."""
         self.given_up = self.given_up or reason
+
+    def declared(self, edits: Iterable[Edit]) -> None:
+        """The site says that these hold: they are tried last, and have to prove what others have to."""
+        new = [one for one in dict.fromkeys(edits) if one not in self._declared]
+        new = new[: _DECLARED - len(self._declared)]
+        self._declared.update(new)
+        self.campaign.offer(Candidate((one,), support=0, narrows=True) for one in new)
 
     def renderer(self, url: str) -> str | None:
         """The browser that the crawl had *url* from; of a URL that it did not have, what it used most."""

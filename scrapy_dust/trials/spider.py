@@ -21,7 +21,9 @@ from scrapy.utils.asyncio import call_later
 from twisted.python.failure import Failure
 
 from scrapy_dust.dust.judging import Fetched
+from scrapy_dust.sites import site_of
 from scrapy_dust.trials.answers import fetched, unanswered, words_of
+from scrapy_dust.trials.declarations import by_header
 from scrapy_dust.trials.manners import RobotsUnavailable
 from scrapy_dust.trials.pacing import Pace, Patience
 from scrapy_dust.trials.rendering import rendering_meta
@@ -110,6 +112,9 @@ class TrialSpider(Spider):
         )
 
     def answered(self, response: Response, site: SiteTrials, asked: str) -> Iterator[Request]:
+        if site_of(response.url) == site.site:
+            for value in response.headers.getlist("No-Vary-Search"):
+                site.declared(by_header(value.decode("latin-1"), response.url))
         rendered = "playwright" in response.flags or bool(response.meta.get("_splash_processed"))
         if self._on_text is not None:
             self._on_text(asked, words_of(response, rendered=rendered))

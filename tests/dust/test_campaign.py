@@ -276,6 +276,16 @@ def test_an_edit_that_fetches_refute_is_tried_where_they_bear_it_out():
     assert found.apply(f"http://{SITE}/shop/407?print=1") == f"http://{SITE}/shop/407?print=1"
 
 
+def test_what_is_offered_later_is_tried_and_must_prove_itself():
+    edit = Edit((DropParameter("print"),))
+    for world, found in ((printed_views(400, 0), [edit]), (printed_views(0, 400), [])):
+        campaign = campaign_in(world, [], TrialParams())
+        assert campaign.finished
+        campaign.offer([Candidate((edit,), 0)])
+        conduct(campaign, world)
+        assert accepted(campaign) == found
+
+
 def test_of_an_edit_that_fails_everywhere_no_part_is_believed():
     world = printed_views(0, 300)
     edit = Edit((DropParameter("print"),))

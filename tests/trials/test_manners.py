@@ -57,6 +57,26 @@ def test_what_robots_txt_disallows_is_never_made_up(said):
     assert result.spent.fetches > 0
 
 
+def test_parameters_that_a_site_itself_says_do_not_matter_are_tried_and_prove_themselves_as_others_do():
+    """``Clean-param`` in robots.txt, ``No-Vary-Search`` in an answer; one page is too little for any learner."""
+
+    def web(path):
+        known = sessions("/p?id=1") if path.startswith("/q") else sessions(path)
+        return Answer(known.body, known.status, {**known.headers, "No-Vary-Search": 'params=("via")'})
+
+    urls = [*SESSIONS, "/q", "/q?ref=1", "/q?via=1"]
+    with serving(with_robots("User-agent: *\nClean-param: ref /q\n", web)) as site:
+        result = tried({site.name: log_of(site, urls, web)}, {})
+        host = site.url("/").split("/")[2]
+    verdicts = {str(one.rule): one.verdict for one in result.decisions}
+    declared = {rule for rule in verdicts if rule.startswith(("ref=", "via="))}
+    assert declared == {
+        f"ref=* → (left out), where segment 1 is q and the host is {host}",
+        f"via=* → (left out), where the host is {host}",
+    }
+    assert {verdicts[rule] for rule in declared} == {Verdict.UNDECIDED}
+
+
 @pytest.mark.parametrize(("said", "asked"), [({}, 0), ({"ROBOTSTXT_OBEY": False}, 1)])
 def test_a_project_that_does_not_obey_may_ask_again_for_what_it_had(said, asked):
     with serving(with_robots("User-agent: *\nDisallow: /\n", sessions)) as site:
