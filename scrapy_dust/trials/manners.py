@@ -101,7 +101,7 @@ class TrialRobots(RobotsTxtMiddleware):
     async def _parse_robots(self, response: Response, netloc: str, request: Request) -> None:
         if response.status >= 500 or response.status == 429:
             self._unavailable[netloc] = RobotsUnavailable(response.status, response)
-        site = request.cb_kwargs.get("site")
+        site: Any = request.cb_kwargs.get("site")
         is_its_own = site is not None and site_of(response.url) == site.site
         if is_its_own and response.status == 200 and isinstance(response, TextResponse):
             site.declared(by_robots(response.text, response.url))
