@@ -26,8 +26,7 @@ from scrapy_dust.crawl.log_middleware import CrawlLogMiddleware
 from scrapy_dust.crawl.requests import LET_THROUGH, follows_rules
 from scrapy_dust.crawl_log import log_dir
 from scrapy_dust.online.gate import Gate, Step
-from scrapy_dust.online.learner import Finding
-from scrapy_dust.online.messages import Begin, Refuted, messages_in, to_message
+from scrapy_dust.online.messages import Begin, Finding, Refuted, messages_in, to_message
 from scrapy_dust.rule_book.entries import rule_id
 from scrapy_dust.stats import Stat
 

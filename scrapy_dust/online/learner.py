@@ -16,6 +16,7 @@ from scrapy_dust.dust.pages import SiteLog, Visit, page_behind, with_redirects
 from scrapy_dust.dust.rules import Rule
 from scrapy_dust.online.looking import look
 from scrapy_dust.online.memory import MOST_PAGES, SiteMemory
+from scrapy_dust.online.messages import Finding
 from scrapy_dust.online.suspicions import Suspicions
 from scrapy_dust.rule_book.entries import rule_id
 from scrapy_dust.settings import DustSettings
@@ -23,16 +24,6 @@ from scrapy_dust.sites import site_of
 
 #: A site is looked at when it has so many pages more than at the last look: at least, and as a part of them.
 _MORE, _PART = 20, 0.2
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What a crawl goes by on a site from now on."""
-
-    site: str
-    rules: Sequence[Rule]  #: in force
-    likely: Sequence[Rule]  #: to be decided
-    refuted: Sequence[str] = ()  #: ids of rules that were in force, and merge different pages as is seen now
 
 
 @dataclass(slots=True)

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import pickle
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from scrapy_dust.dust.rules import Rule
 from scrapy_dust.settings import DustSettings
 
 LENGTH = struct.Struct(">Q")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a crawl goes by on a site from now on."""
+
+    site: str
+    rules: Sequence[Rule]  #: in force
+    likely: Sequence[Rule]  #: to be decided
+    refuted: Sequence[str] = ()  #: ids of rules that were in force, and merge different pages as is seen now
 
 
 @dataclass(frozen=True, slots=True)
