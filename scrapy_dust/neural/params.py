@@ -57,7 +57,7 @@ class NetworkParams:
 
 PAPER = NetworkParams()
 
-#: Smaller, and trained some hundred times as fast. The sizes were chosen for time, not for scores.
+#: Smaller, and trained in a fraction of the time. The sizes were chosen for time, not for scores.
 PLUS = NetworkParams(
     whole=True,
     copies=True,

@@ -235,7 +235,7 @@ class DustSettings:
     network: str = setting(
         "plus",
         choice("plus", "paper"),
-        "The network of the learner `seq2seq`: `paper`, as SIGIR 2017 has it, or `plus`, which is smaller, trains many times as fast, and can copy.",
+        "The network of the learner `seq2seq`: `paper`, as SIGIR 2017 has it, or `plus`, which is smaller, trains in a fraction of the time, and can copy.",
     )
     network_epochs: int | None = setting(
         None, integer(1), "How often training may go through a site's pairs. Default: as the network has it."
