@@ -19,6 +19,10 @@ class CrawlLogError(DustError):
         return f"{where}: {self.reason}"
 
 
+class EngineError(DustError):
+    """Mining cannot be done where it was asked for."""
+
+
 class RuleBookError(DustError):
     """A rule book that cannot be read or written."""
 

@@ -38,6 +38,18 @@ def _of_plain(netloc: str) -> str | None:
     return site_of_host(netloc.lower()) if _PLAIN.fullmatch(netloc) else None
 
 
+def netloc_of(url: str) -> str:
+    """The host and port that *url* names, in lower case, without a look at whether it is right."""
+    return url.partition("://")[2].partition("/")[0].partition("?")[0].rpartition("@")[2].lower()
+
+
+def is_below(url: str, host: str) -> bool:
+    """Whether *url* is of *host*, which may have a port, or of a host below it."""
+    netloc, wanted = netloc_of(url), host.lower()
+    bare = netloc.partition(":")[0] if not netloc.startswith("[") else netloc
+    return wanted in (netloc, bare) or bare.endswith(f".{wanted}")
+
+
 def parsed_site_of(url: str) -> str | None:
     """`site_of`, of any URL, in ten times the time."""
     try:

@@ -88,6 +88,12 @@ class Command(ScrapyCommand):
         group.add_argument(
             "--report", metavar="FILE.html", help="write what was found as a page to look at, in one file"
         )
+        group.add_argument(
+            "--engine",
+            **one_of("engine", ("local", "spark")),
+            default="local",
+            help="where logs are read and sites mined (default: local, this machine)",
+        )
         group.add_argument("--dry-run", action="store_true", help="write nothing")
         group.add_argument("--json", action="store_true", help="print JSON")
         group.add_argument(

@@ -103,30 +103,7 @@ class Job:
     def run(self) -> None:
         """Raises `DustError` where it cannot be done."""
         opts, progress, clock = self.opts, Progress(sys.stderr, self.settings.min_support), Laps()
-        limit = self.settings.memory_limit
-        found = read(self._source(progress), progress, most=None if limit is None else limit << 20)
-        self._tell(found, progress)
-        clock.lap("read")
-        # The papers' phases are of pages alone. For rules to live by, redirects are evidence too.
-        living = opts.phase == "valid"
-        state, keep = _verdicts_path(self.settings).parent if living else None, not opts.dry_run
-        progress.begin_mining(len(found.visits), records_of(found.visits))
-        in_turn = mine(
-            found.visits,
-            self.settings,
-            progress,
-            redirects_count=living,
-            state=state,
-            keep=keep,
-            processes=None,
-        )
-        try:
-            # What is only printed needs no log.
-            mined = [one if living else replace(one, log=SiteLog(())) for one in in_turn]
-        finally:
-            if isinstance(found.visits, Shelved):
-                found.visits.close()
-        clock.lap("mine")
+        found, mined = self._mined(progress, clock)
         if opts.phase != "valid":
             _print_rules(mined, opts.phase, as_json=opts.json)
             self._profile(_phases(mined, clock), progress)
@@ -161,6 +138,43 @@ class Job:
         heads = ["phase", "seconds", "of CPU", "share", "peak MB"]
         for line in table(heads, rows, right={1, 2, 3, 4}).splitlines():
             progress.say(line)
+
+    def _mined(self, progress: Progress, clock: Laps) -> tuple[Read, list[Mined]]:
+        source = self._source(progress)
+        # The papers' phases are of pages alone. For rules to live by, redirects are evidence too.
+        living = self.opts.phase == "valid"
+        state, keep = _verdicts_path(self.settings).parent if living else None, not self.opts.dry_run
+        if self.opts.engine == "spark":
+            from scrapy_dust.trials.on_spark import read_and_mine  # noqa: PLC0415  Spark, where it is wanted.
+
+            found, mined = read_and_mine(
+                source, self.settings, progress, redirects_count=living, state=state, keep=keep
+            )
+            self._tell(found, progress)
+            clock.lap("mine")
+            return found, mined
+        limit = self.settings.memory_limit
+        found = read(source, progress, most=None if limit is None else limit << 20)
+        self._tell(found, progress)
+        clock.lap("read")
+        progress.begin_mining(len(found.visits), records_of(found.visits))
+        in_turn = mine(
+            found.visits,
+            self.settings,
+            progress,
+            redirects_count=living,
+            state=state,
+            keep=keep,
+            processes=None,
+        )
+        try:
+            # What is only printed needs no log.
+            mined = [one if living else replace(one, log=SiteLog(())) for one in in_turn]
+        finally:
+            if isinstance(found.visits, Shelved):
+                found.visits.close()
+        clock.lap("mine")
+        return found, mined
 
     def _tell(self, found: Read, progress: Progress) -> None:
         """What was not read of the logs."""

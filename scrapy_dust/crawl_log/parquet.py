@@ -6,9 +6,10 @@ Only functions import pyarrow here, which is an extra. Numbers are those of rows
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Any, BinaryIO
+from decimal import Decimal
+from typing import Any, BinaryIO, NamedTuple
 
 from scrapy_dust.crawl_log import segments
 from scrapy_dust.crawl_log.fields import Unreadable
@@ -17,6 +18,10 @@ from scrapy_dust.errors import CrawlLogError
 
 #: Rows that are in memory at a time.
 _ROWS = 4096
+#: Of our own columns, those that mining does not ask for.
+_UNUSED = frozenset(
+    {"minhash", "wire_size", "latency", "words", "language", "flags", "duplicate_by", "canary"}
+)
 #: Common Crawl's names, flat as it publishes them, for those of the interchange format.
 _CC_INDEX = {
     "url": "url",
@@ -27,6 +32,33 @@ _CC_INDEX = {
     "content_mime_detected": "content_type",
     "content_truncated": "truncated",
 }
+
+
+class Layout(NamedTuple):
+    """What the columns of a table mean."""
+
+    names: Mapping[str, str]  #: columns to look at → the names of the interchange format
+    is_own: bool = False  #: it is one of our segments
+    is_cc_index: bool = False
+
+
+def layout_of(columns: Iterable[str], log_format: str = "auto") -> Layout | None:
+    """None: no column has URLs. For those who see a table and not its file."""
+    present = list(columns)
+    names = {name: name.strip().lower() for name in present}
+    if log_format == "cc-index" or _is_cc_index(names):
+        return Layout(_of_cc_index(present), is_cc_index=True) if _is_cc_index(names) else None
+    if {segments.EXTRA, *segments.COLUMNS} <= names.keys():
+        return Layout({name: name for name in present if name not in _UNUSED}, is_own=True)
+    return Layout(names) if "url" in names.values() else None
+
+
+def records_of(batch: Any, layout: Layout) -> Iterator[Record]:
+    """The records of some rows of such a table."""
+    if layout.is_own:
+        return segments.records_of(batch, list(layout.names))
+    rows = (_record(row, layout.names) for row in batch.select(list(layout.names)).to_pylist())
+    return map(_capture, rows) if layout.is_cc_index else rows
 
 
 def read(log: Log) -> Iterator[Numbered]:
@@ -79,12 +111,19 @@ def _opened(log: Log, file: BinaryIO) -> Any:
 
 
 def _captures(source: Any) -> Iterator[Numbered]:
-    present = set(source.schema_arrow.names)
-    for number, record in _rows(source, {name: ours for name, ours in _CC_INDEX.items() if name in present}):
-        if isinstance(record, dict) and record.pop("truncated", None) is not None:
-            # The digest is that of the beginning only.
-            record.pop("digest", None)
-        yield number, record
+    for number, record in _rows(source, _of_cc_index(source.schema_arrow.names)):
+        yield number, _capture(record) if isinstance(record, dict) else record
+
+
+def _of_cc_index(columns: Iterable[str]) -> dict[str, str]:
+    present = set(columns)
+    return {name: ours for name, ours in _CC_INDEX.items() if name in present}
+
+
+def _capture(record: Record) -> Record:
+    # The digest is that of the beginning only.
+    beginning = {"truncated", "digest"} if record.get("truncated") is not None else {"truncated"}
+    return {name: value for name, value in record.items() if name not in beginning}
 
 
 def _of_segment(source: Any) -> Iterator[Numbered]:
@@ -122,6 +161,8 @@ def _plain(value: Any) -> object:
         return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
+    if isinstance(value, Decimal):  # unsigned numbers, as Spark reads them
+        return int(value)
     # What has no value, in a column of floating point.
     return None if isinstance(value, float) and math.isnan(value) else value
 

@@ -90,8 +90,7 @@ class Reading:
         try:
             if isinstance(outcome, Unreadable):
                 raise outcome
-            visit = visit_of(outcome)
-            foreign = version_of(outcome) not in {None, SKETCH_VERSION}
+            visit, foreign = as_visit(outcome)
         except HostUnknown as unknown:
             raise CrawlLogError(
                 path, f"{unknown}. Say which site it is of with --base-url https://HOST."
@@ -102,9 +101,7 @@ class Reading:
         except Unreadable as bad:
             self._bad(path, number, str(bad))
             return None
-        if foreign and visit.sketch is not None:
-            self.foreign_sketches += 1
-            return replace(visit, sketch=None)
+        self.foreign_sketches += foreign
         return visit
 
     def _outcomes(self, path: Path | RemoteFile) -> Iterator[tuple[int, Outcome]]:
@@ -140,6 +137,14 @@ class Reading:
         if self.passed_over:
             return "its logs have no request that shows a page. Check that they are the right ones."
         return "its logs have no record yet. Crawl first."
+
+
+def as_visit(record: Record) -> tuple[Visit, bool]:
+    """What *record* says, and whether its sketch was left out, since another version made it. Raises `Unreadable`."""
+    visit = visit_of(record)
+    if version_of(record) in {None, SKETCH_VERSION} or visit.sketch is None:
+        return visit, False
+    return replace(visit, sketch=None), True
 
 
 def read_visits(

@@ -128,9 +128,13 @@ def is_segment(source: pq.ParquetFile) -> bool:
 def records_in(source: pq.ParquetFile) -> Iterator[dict[str, Any]]:
     """The records of a segment, in their order. Raises `pyarrow.ArrowException` where it is damaged."""
     for batch in source.iter_batches(batch_size=_GROUP // 2):
-        names = batch.schema.names
-        for row in zip(*(_values(name, batch.column(name)) for name in names), strict=True):
-            yield _record(names, row)
+        yield from records_of(batch, batch.schema.names)
+
+
+def records_of(batch: pa.RecordBatch, names: list[str]) -> Iterator[dict[str, Any]]:
+    """The records of some rows, of which the columns of these names are looked at."""
+    for row in zip(*(_values(name, batch.column(name)) for name in names), strict=True):
+        yield _record(names, row)
 
 
 def rows_in(path: Path) -> int:
@@ -184,7 +188,7 @@ def _values(name: str, column: Any) -> list[Any]:
         known = column.is_valid().to_pylist()
         return [flat[a:b] if k else None for a, b, k in zip(at, at[1:], known, strict=False)]
     if name == "fetched_at":
-        moments = column.cast(pa.int64()).to_pylist()
+        moments = column.cast(pa.timestamp("ms", "UTC")).cast(pa.int64()).to_pylist()
         return [None if moment is None else _said(moment) for moment in moments]
     values: list[Any] = column.to_pylist()
     return values

@@ -43,10 +43,10 @@ def sources_of(names: Iterable[str | Path]) -> tuple[Source, ...]:
     for name in names:
         for source in _remote(str(name)) if is_uri(name) else _sources_of(Path(name)):
             found.setdefault(str(source.path), source)
-    return tuple(_one_per_crawl(list(found.values())))
+    return tuple(one_per_crawl(list(found.values())))
 
 
-def _one_per_crawl(sources: list[Source]) -> list[Source]:
+def one_per_crawl(sources: list[Source]) -> list[Source]:
     """Without those of which a crash while they were compacted or moved left another file, which counts."""
     ranks: dict[str, tuple[bool, int]] = {}
     for source in sources:

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from scrapy_dust.crawl_log.names import log_name
-from scrapy_dust.crawl_log.reader import read_visits
+from scrapy_dust.crawl_log.reader import BadLine, read_visits
 from scrapy_dust.crawl_log.stores import RemoteFile
 from scrapy_dust.dust.campaign import Campaign, Decision
 from scrapy_dust.dust.candidates import Candidate
@@ -40,7 +40,7 @@ from scrapy_dust.rule_book.files import in_project
 from scrapy_dust.rule_book.priors import known, remember
 from scrapy_dust.rule_book.verdicts import Settled, Verdicts
 from scrapy_dust.settings import DustSettings
-from scrapy_dust.sites import site_of
+from scrapy_dust.sites import is_below, netloc_of, site_of
 from scrapy_dust.trials.journal import ProbeJournal
 from scrapy_dust.trials.rest import rest_of
 from scrapy_dust.trials.site_trials import SiteTrials
@@ -99,7 +99,7 @@ def read(source: Source, reporter: Reporter, *, most: int | None = None) -> Read
     reading = read_visits(source.paths, source.format, base_url=source.base_url, log_format=source.log_format)
     times, hosts = _Times(), _OfHost(source.host)
     by_site = gather(hosts.of(times.of(_reported(reading, reporter))), most)
-    named = [f"{line.path}, line {line.line}: {line.reason}" for line in reading.unreadable]
+    named = told_of(reading.unreadable)
     logs = tuple(dict.fromkeys(log_name(file.name) for file in reading.files))
     return Read(
         by_site,
@@ -111,6 +111,10 @@ def read(source: Source, reporter: Reporter, *, most: int | None = None) -> Read
         reading.files,
         tuple(hosts.others),
     )
+
+
+def told_of(unreadable: Iterable[BadLine]) -> list[str]:
+    return [f"{line.path}, line {line.line}: {line.reason}" for line in unreadable]
 
 
 def _reported(visits: Iterable[Visit], reporter: Reporter) -> Iterator[Visit]:
@@ -133,11 +137,16 @@ class _Times:
             yield visit
 
     def latest(self) -> float:
-        try:
-            newest = datetime.fromisoformat(self._newest)
-        except ValueError:
-            return 0.0
-        return (newest if newest.tzinfo is not None else newest.replace(tzinfo=UTC)).timestamp()
+        return seconds_of(self._newest)
+
+
+def seconds_of(moment: str) -> float:
+    """As a log says it; 0: it does not."""
+    try:
+        newest = datetime.fromisoformat(moment)
+    except ValueError:
+        return 0.0
+    return (newest if newest.tzinfo is not None else newest.replace(tzinfo=UTC)).timestamp()
 
 
 class _OfHost:
@@ -153,12 +162,10 @@ class _OfHost:
                 yield visit
 
     def _is_meant(self, url: str) -> bool:
-        netloc = url.partition("://")[2].partition("/")[0].partition("?")[0].rpartition("@")[2].lower()
-        bare = netloc.partition(":")[0] if not netloc.startswith("[") else netloc
-        if self._wanted in (netloc, bare) or bare.endswith(f".{self._wanted}"):
+        if self._wanted is not None and is_below(url, self._wanted):
             return True
         if len(self.others) < _OTHERS_KEPT:
-            self.others[netloc] = None
+            self.others[netloc_of(url)] = None
         return False
 
 
@@ -177,23 +184,34 @@ def mine(
     *state*: the folder with what the project's sites have shown of edits; with *keep* they tell it. *processes* of this
     machine work; None: as many as there are processors, where there is enough to do.
     """
-    if settings.learner == "seq2seq":
-        require()
+    begin(settings)
     pool = known(state)
     in_turn = _in_turn(visits)
     taken = visits.share if isinstance(visits, Shelved) else _whole
     sites = ((site, visits[site], taken(site)) for site in in_turn)
     miner = Miner(settings, redirects_count, pool)
-    for found in mined_by(miner, sites, processes or _processes_for(visits)):
-        mined, site = found, found.site
-        if keep and state is not None and len(mined.log.pages) >= _TELLING:
-            # What cannot be kept costs later sites a little evidence, and nothing else.
-            with suppress(RuleBookError):
-                remember(state, site, mined.tallies)
-        if settings.learner == "seq2seq":
-            mined = _with_network(mined, settings, state if keep else None, reporter)
-        reporter.mined(mined)
-        yield mined
+    for mined in mined_by(miner, sites, processes or _processes_for(visits)):
+        yield finished(mined, settings, reporter, state=state, keep=keep)
+
+
+def begin(settings: DustSettings) -> None:
+    """What must be here is here, before hours are spent. Raises `DustError`."""
+    if settings.learner == "seq2seq":
+        require()
+
+
+def finished(
+    mined: Mined, settings: DustSettings, reporter: Reporter, *, state: Path | None, keep: bool
+) -> Mined:
+    """What is done here with what an engine has found in a site."""
+    if keep and state is not None and len(mined.log.pages) >= _TELLING:
+        # What cannot be kept costs later sites a little evidence, and nothing else.
+        with suppress(RuleBookError):
+            remember(state, mined.site, mined.tallies)
+    if settings.learner == "seq2seq":
+        mined = _with_network(mined, settings, state if keep else None, reporter)
+    reporter.mined(mined)
+    return mined
 
 
 def _with_network(mined: Mined, settings: DustSettings, state: Path | None, reporter: Reporter) -> Mined:

@@ -1,0 +1,200 @@
+"""What Spark's workers run: rows of logs become visits by site, and all visits of a site what is mined from them.
+
+Pure functions over Arrow batches, which know nothing of Spark. What a site is mined with is what this machine would
+mine it with, `local.mine_site`; and its visits are put into the order of the logs before, so it makes no
+difference how rows came to workers, nor how often one of them had to begin anew.
+
+    rows ──▶ chunks: site, place in the logs, visits ──▶ by site: sorted, without repeats, mined
+
+What else was seen of the logs, lines that could not be read and the like, goes the same way as if it were of a site
+of no name.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, NamedTuple
+from urllib.parse import unquote
+
+import pyarrow as pa
+
+from scrapy_dust.crawl_log.fields import Unreadable
+from scrapy_dust.crawl_log.lines import Told
+from scrapy_dust.crawl_log.parquet import Layout, records_of
+from scrapy_dust.crawl_log.reader import NAMED, BadLine, Reading, as_visit
+from scrapy_dust.crawl_log.sources import Source
+from scrapy_dust.crawl_log.stores import RemoteFile
+from scrapy_dust.dust.edits.pooling import Pool
+from scrapy_dust.dust.pages import Visit, without_repeats
+from scrapy_dust.engines.local import Mined, mine_site
+from scrapy_dust.errors import CrawlLogError
+from scrapy_dust.settings import DustSettings
+from scrapy_dust.sites import is_below, site_of
+
+#: As Spark writes schemas.
+CHUNKS = "site string, file int, row long, content binary"
+MINED = "site string, visits long, content binary"
+#: Columns that are added to a log's own.
+FILE, ROW = "_dust_file", "_dust_row"
+
+_CHUNK_SCHEMA = pa.schema(
+    [("site", pa.string()), ("file", pa.int32()), ("row", pa.int64()), ("content", pa.large_binary())]
+)
+_MINED_SCHEMA = pa.schema([("site", pa.string()), ("visits", pa.int64()), ("content", pa.large_binary())])
+#: No site is called so.
+_NO_SITE = ""
+
+
+class LogFile(NamedTuple):
+    """A file that is read."""
+
+    place: int  #: among the files
+    path: str  #: as a user is told of it
+    named: bool  #: by the user, and not only found in a folder
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What was seen of some logs beside the visits that were kept."""
+
+    records: int = 0
+    passed_over: int = 0  #: lines that show no page
+    unreadable: int = 0
+    named: tuple[BadLine, ...] = ()  #: the first of them
+    latest: str = ""  #: when the newest record was made, as it says
+    error: tuple[str, str] | None = None  #: of a file that is no log: its path, and why
+
+    def __add__(self, other: Seen) -> Seen:
+        return Seen(
+            self.records + other.records,
+            self.passed_over + other.passed_over,
+            self.unreadable + other.unreadable,
+            (self.named + other.named)[:NAMED],
+            max(self.latest, other.latest),
+            self.error or other.error,
+        )
+
+
+def bare(uri: str) -> str:
+    """A file's name in one spelling: Spark encodes names, and knows local files by a scheme."""
+    scheme, colon, path = uri.partition(":")
+    return unquote("/" + path.lstrip("/")) if colon and scheme == "file" else unquote(uri)
+
+
+def chunks_of_rows(
+    batches: Iterable[pa.RecordBatch], files: Mapping[str, LogFile], layout: Layout, host: str | None
+) -> Iterator[pa.RecordBatch]:
+    """Of a table's rows, which say in which file and where in it they stand."""
+    for batch in batches:
+        paths, rows = (batch.column(name).to_pylist() for name in (FILE, ROW))
+        found = _Chunks(host)
+        for path, row, record in zip(paths, rows, records_of(batch, layout), strict=True):
+            file = files[bare(path)]
+            try:
+                found.add(file.place, row, as_visit(record)[0])
+            except Unreadable as bad:
+                found.seen_of(
+                    file.place, row, Seen(unreadable=1, named=(BadLine(file.path, row + 1, str(bad)),))
+                )
+        yield found.batch()
+
+
+def chunks_of_files(
+    batches: Iterable[pa.RecordBatch], files: Mapping[str, LogFile], log_format: str, host: str | None
+) -> Iterator[pa.RecordBatch]:
+    """Of whole files of lines."""
+    for batch in batches:
+        for path, content in zip(
+            *(batch.column(name).to_pylist() for name in ("path", "content")), strict=True
+        ):
+            file, found = files[bare(path)], _Chunks(host)
+            source = Source(_Loaded(file.path, content), file.named)
+            reading = Reading((source,), log_format, Told())
+            error = None
+            try:
+                for row, visit in enumerate(reading):
+                    found.add(file.place, row, visit)
+            except CrawlLogError as wrong:
+                # A file of which nothing is said is no error beside others.
+                error = (wrong.path, wrong.reason) if file.named or reading.unreadable_count else None
+            rest = Seen(
+                0, reading.passed_over, reading.unreadable_count, tuple(reading.unreadable), "", error
+            )
+            found.seen_of(file.place, reading.records, rest)
+            yield found.batch()
+
+
+def mine_group(table: pa.Table, settings: DustSettings, pool: Pool, *, redirects_count: bool) -> pa.Table:
+    """Of all chunks of one site."""
+    columns = (table.column(name).to_pylist() for name in ("file", "row", "content"))
+    parts = [pickle.loads(content) for _, _, content in sorted(zip(*columns, strict=True))]  # noqa: S301  Ours.
+    site = table.column("site")[0].as_py()
+    if site == _NO_SITE:
+        seen = sum(parts, Seen())
+        return _row(_NO_SITE, seen.records, seen)
+    visits = list(without_repeats(chain.from_iterable(parts)))
+    found = mine_site(site, visits, settings, redirects_count=redirects_count, pool=pool.without(site))
+    return _row(site, len(visits), found)
+
+
+def results(rows: Iterable[Sequence[Any]]) -> tuple[Seen, list[Mined]]:
+    """What `mine_group` said of all sites, the largest first, as this machine takes them."""
+    seen, mined = Seen(), []
+    for site, visits, content in rows:
+        one = pickle.loads(zlib.decompress(content))  # noqa: S301  Ours.
+        if site == _NO_SITE:
+            seen = one
+        else:
+            mined.append((-visits, site, one))
+    return seen, [one for _, _, one in sorted(mined, key=lambda found: found[:2])]
+
+
+def _row(site: str, visits: int, found: Seen | Mined) -> pa.Table:
+    content = zlib.compress(pickle.dumps(found, pickle.HIGHEST_PROTOCOL), 1)
+    return pa.table([[site], [visits], [content]], schema=_MINED_SCHEMA)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class _Loaded(RemoteFile):
+    """A file that Spark has fetched from wherever it is."""
+
+    content: bytes = b""
+
+    def open(self, mode: str = "rb") -> io.BufferedReader:
+        return io.BufferedReader(io.BytesIO(self.content))
+
+
+class _Chunks:
+    """Visits by site and file."""
+
+    def __init__(self, host: str | None) -> None:
+        self._host = host
+        self._parts: dict[tuple[str, int], tuple[int, Any]] = {}
+        self._records, self._latest, self._last = 0, "", (0, 0)
+
+    def add(self, file: int, row: int, visit: Visit) -> None:
+        self._records, self._last = self._records + 1, (file, row)
+        if visit.fetched_at is not None and visit.fetched_at > self._latest:
+            self._latest = visit.fetched_at
+        site = site_of(visit.url) if self._host is None or is_below(visit.url, self._host) else None
+        if site:
+            self._parts.setdefault((site, file), (row, []))[1].append(visit)
+
+    def seen_of(self, file: int, row: int, seen: Seen) -> None:
+        at, before = self._parts.get((_NO_SITE, file), (row, Seen()))
+        self._parts[_NO_SITE, file] = at, before + seen
+
+    def batch(self) -> pa.RecordBatch:
+        if self._records:
+            self.seen_of(*self._last, Seen(self._records, latest=self._latest))
+        rows = [
+            (site, file, row, pickle.dumps(part, pickle.HIGHEST_PROTOCOL))
+            for (site, file), (row, part) in self._parts.items()
+        ]
+        columns = zip(*rows, strict=True) if rows else ((), (), (), ())
+        return pa.record_batch([list(column) for column in columns], schema=_CHUNK_SCHEMA)

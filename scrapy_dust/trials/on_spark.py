@@ -1,0 +1,52 @@
+"""Reading and mining on Spark, with the same result as `learning.read` and `learning.mine` have here.
+
+What is mined is tried here, as ever: trials ask sites, and Scrapy has the manners for that.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from scrapy_dust.crawl_log.names import log_name
+from scrapy_dust.engines import spark
+from scrapy_dust.engines.local import Mined
+from scrapy_dust.errors import EngineError
+from scrapy_dust.rule_book.priors import known
+from scrapy_dust.settings import DustSettings
+from scrapy_dust.trials.learning import Read, Reporter, Source, begin, finished, seconds_of, told_of
+
+
+def read_and_mine(
+    source: Source,
+    settings: DustSettings,
+    reporter: Reporter,
+    *,
+    redirects_count: bool,
+    state: Path | None,
+    keep: bool,
+) -> tuple[Read, list[Mined]]:
+    """See `learning.mine`. Raises `CrawlLogError` and `EngineError`."""
+    if source.base_url is not None or source.log_format is not None:
+        raise EngineError("access logs are not read by Spark. Mine them with --engine local.")
+    begin(settings)
+    found = spark.read_and_mine(
+        source.paths,
+        settings,
+        known(state),
+        log_format=source.format,
+        host=source.host,
+        redirects_count=redirects_count,
+    )
+    mined = [finished(one, settings, reporter, state=state, keep=keep) for one in found.mined]
+    seen = found.seen
+    read = Read(
+        # Visits stay where they were read.
+        visits={one.site: () for one in mined},
+        logs=tuple(dict.fromkeys(log_name(file.name) for file in found.files)),
+        unreadable=seen.unreadable,
+        named=told_of(seen.named),
+        passed_over=seen.passed_over,
+        latest=seconds_of(seen.latest),
+        files=found.files,
+    )
+    return read, mined
