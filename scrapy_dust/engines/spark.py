@@ -3,13 +3,12 @@
 Spark's own configuration says where that is (``spark-defaults.conf``, ``spark-submit``, ``PYSPARK_SUBMIT_ARGS``);
 without any, this machine. Workers need a Python with scrapy-dust in it. What they do is `spark_tasks`.
 
-Spark's types end here: only this module imports it, and only when it is asked for.
+Spark's types end here, and in `spark_session`: only these import it, and only when it is asked for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
@@ -19,6 +18,7 @@ from scrapy_dust.crawl_log.detection import FORMATS
 from scrapy_dust.crawl_log.sources import COMPRESSED, Source, one_per_crawl, sources_of
 from scrapy_dust.crawl_log.stores import RemoteFile, is_uri
 from scrapy_dust.dust.edits.pooling import Pool
+from scrapy_dust.engines.spark_session import said, session_of, told_in_a_sentence
 from scrapy_dust.errors import CrawlLogError, EngineError
 from scrapy_dust.settings import DustSettings
 
@@ -32,15 +32,6 @@ _PARQUET, _LINES = frozenset({"parquet", "cc-index"}), frozenset({"dust", "jsonl
 _ENDS = {".parquet": "parquet", ".jsonl": "dust", ".ndjson": "jsonl"}
 #: Sites differ in size, so each core gets several parts of them, one after the other.
 _PARTS_A_CORE = 4
-_OPTIONS = {
-    # Times of logs are in UTC, wherever a worker stands.
-    "spark.sql.session.timeZone": "UTC",
-    # All visits of a site are one table, and may be more than 2 GB.
-    "spark.sql.execution.arrow.useLargeVarTypes": "true",
-    # Parts are made as many as are wanted: what a site costs is not told by its bytes.
-    "spark.sql.adaptive.enabled": "false",
-    "spark.driver.maxResultSize": "0",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +56,7 @@ def read_and_mine(
 
     *pool*: what all sites have shown of edits; each site is mined with that of the others.
     """
-    with _session() as session, _told_in_a_sentence():
+    with session_of() as session, told_in_a_sentence():
         from scrapy_dust.engines import spark_tasks as tasks  # noqa: PLC0415  pyarrow, which is an extra
 
         sources = _sources(session, names)
@@ -123,13 +114,13 @@ def _chunks(
     host: str | None,
 ) -> DataFrame:
     """Of all logs. Tables of the same columns are read together."""
+    columns = _Columns(session)
     lines: dict[str, list[str]] = {}
     tables: dict[tuple[str, ...], list[str]] = {}
     for source in sources:
         name = log_format if log_format != "auto" else _format_of(source.path.name)
         if name in _PARQUET:
-            columns = session.read.parquet(_uri(source)).columns
-            tables.setdefault(tuple(columns), []).append(_uri(source))
+            tables.setdefault(columns(source), []).append(_uri(source))
         elif name in _LINES:
             lines.setdefault(str(name), []).append(_uri(source))
         else:
@@ -142,6 +133,30 @@ def _chunks(
     ]
     frames += [_of_lines(session, name, paths, files, host) for name, paths in lines.items()]
     return reduce(lambda one, other: one.unionAll(other), frames)
+
+
+class _Columns:
+    """The names of a table's columns. Files of one folder somewhere else have the same: Spark takes seconds to ask one."""
+
+    def __init__(self, session: SparkSession) -> None:
+        self._session = session
+        self._known: dict[RemoteFile, tuple[str, ...]] = {}
+
+    def __call__(self, source: Source) -> tuple[str, ...]:
+        import pyarrow as pa  # noqa: PLC0415
+        import pyarrow.parquet as pq  # noqa: PLC0415
+
+        path = source.path
+        if isinstance(path, RemoteFile):
+            if path.parent not in self._known:
+                self._known[path.parent] = tuple(self._session.read.parquet(path.uri).columns)
+            return self._known[path.parent]
+        try:
+            return tuple(pq.read_schema(path).names)
+        except (pa.ArrowException, OSError) as error:
+            raise CrawlLogError(
+                str(path), f"no Parquet that can be read ({said(error)}). Check the file."
+            ) from None
 
 
 def _of_tables(
@@ -183,50 +198,3 @@ def _of_lines(
         return tasks.chunks_of_files(batches, files, name, host)
 
     return whole.mapInArrow(chunks, tasks.CHUNKS)
-
-
-@contextmanager
-def _session() -> Iterator[SparkSession]:
-    """The one that is there, or one that ends with this."""
-    try:
-        import pandas  # noqa: F401, PLC0415  Spark's Arrow functions ask for it.
-        import pyarrow  # noqa: F401, PLC0415
-        from pyspark.errors import PySparkRuntimeError  # noqa: PLC0415
-        from pyspark.sql import SparkSession  # noqa: PLC0415
-    except ImportError as error:
-        raise EngineError(
-            f"--engine spark needs {error.name}, which is not installed. Run `pip install scrapy-dust[spark]`."
-        ) from None
-    before = SparkSession.getActiveSession()
-    if before is not None:
-        yield before.newSession()
-        return
-    try:
-        session = SparkSession.builder.appName("scrapy dustmine").config(map=_OPTIONS).getOrCreate()
-    except PySparkRuntimeError as error:
-        raise EngineError(
-            f"Spark did not start ({_said(error)}). It needs Java 17 or newer; set JAVA_HOME."
-        ) from None
-    try:
-        session.sparkContext.setLogLevel("ERROR")
-        yield session
-    finally:
-        session.stop()
-
-
-@contextmanager
-def _told_in_a_sentence() -> Iterator[None]:
-    from py4j.protocol import Py4JError  # noqa: PLC0415
-    from pyspark.errors import PySparkException  # noqa: PLC0415
-
-    try:
-        yield
-    except (PySparkException, Py4JError) as error:
-        raise EngineError(f"Spark could not do it: {_said(error)}. Its log has more.") from error
-
-
-def _said(error: Exception) -> str:
-    """The last line that says something: of a worker's traceback, the error."""
-    lines = [line.strip() for line in str(error).splitlines()]
-    told = [line for line in lines if line and not line.startswith(("at ", "JVM stacktrace", "File "))]
-    return (told[-1] if told else type(error).__name__).rstrip(".")[:300]
