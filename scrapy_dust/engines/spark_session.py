@@ -36,7 +36,11 @@ def session_of() -> Iterator[SparkSession]:
         ) from None
     before = SparkSession.getActiveSession()
     if before is not None:
-        yield before.newSession()
+        session = before.newSession()
+        for name, value in _OPTIONS.items():
+            if name.startswith("spark.sql."):
+                session.conf.set(name, value)
+        yield session
         return
     try:
         session = SparkSession.builder.appName("scrapy dustmine").config(map=_OPTIONS).getOrCreate()

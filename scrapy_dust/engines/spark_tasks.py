@@ -43,9 +43,11 @@ MINED = "site string, visits long, content binary"
 FILE, ROW = "_dust_file", "_dust_row"
 
 _CHUNK_SCHEMA = pa.schema(
-    [("site", pa.string()), ("file", pa.int32()), ("row", pa.int64()), ("content", pa.large_binary())]
+    [("site", pa.large_string()), ("file", pa.int32()), ("row", pa.int64()), ("content", pa.large_binary())]
 )
-_MINED_SCHEMA = pa.schema([("site", pa.string()), ("visits", pa.int64()), ("content", pa.large_binary())])
+_MINED_SCHEMA = pa.schema(
+    [("site", pa.large_string()), ("visits", pa.int64()), ("content", pa.large_binary())]
+)
 #: No site is called so.
 _NO_SITE = ""
 
