@@ -292,7 +292,8 @@ def prepare(
                 renderers=_renderers(evidence),
                 journal=journal,
                 not_before=latest,
-                at_rest=rests or (bool(known) and _is_at_rest(campaign(), known)),
+                # Of whom nothing will be asked, it need not be known how it answers.
+                at_rest=log_only or rests or (bool(known) and _is_at_rest(campaign(), known)),
                 rest=None if log_only else rest,
                 standing=len(accepted) if rests else 0,
             )
