@@ -78,8 +78,11 @@ class Web:
     delays: Mapping[str, int]  #: in turns of the event loop
     manner: Manner = field(default_factory=Manner)
 
-    def end_of(self, url: str) -> str | None:
-        """The content that is behind *url*, after its redirects; None: there is none that can be had."""
+    def end_of(self, url: str, *, at_last: bool = False) -> str | None:
+        """The content that is behind *url*, after its redirects; None: there is none that can be had.
+
+        *at_last*: or had by who asks again, as links that are not filtered do where nothing is retried.
+        """
         for _ in range(_HOPS):
             answer = self.answers.get(url)
             if not self._may_fetch(url):
@@ -87,7 +90,7 @@ class Web:
             if isinstance(answer, Redirect):
                 url = answer.to
             elif isinstance(answer, Failure):
-                return answer.then.content if answer.then and self.manner.retries else None
+                return answer.then.content if answer.then and (at_last or self.manner.retries) else None
             else:
                 return answer.content if answer else None
         return None
@@ -107,7 +110,7 @@ class Web:
         """The contents behind the URLs of each class. The login is nobody's content."""
         found: dict[str, set[str]] = {}
         for url in self.answers:
-            end = self.end_of(url)
+            end = self.end_of(url, at_last=True)
             if end is not None and LOGIN not in (url, end):
                 found.setdefault(_key(tuple(rules), url), set()).add(end)
         return found
