@@ -10,9 +10,9 @@ from tests.crawl.site import error, page, serving
 
 pytestmark = pytest.mark.e2e
 
-PAGES, SESSIONS = 40, 8
+PAGES, SESSIONS = 30, 6
 
-ONLINE = {"DUST_LEARN": "online", "CONCURRENT_REQUESTS": 2, "DOWNLOAD_DELAY": 0.02}
+ONLINE = {"DUST_LEARN": "online", "CONCURRENT_REQUESTS": 2, "DOWNLOAD_DELAY": 0.05}
 
 
 def words(number):
@@ -84,7 +84,11 @@ def test_a_class_whose_first_urls_fail_has_its_page_all_the_same(settings):
 
 def test_a_job_that_may_go_on_later_learns_when_it_ends(settings, tmp_path):
     with serving(all_at_once) as site:
-        first = crawl([site.url("/")], settings | ONLINE | {"JOBDIR": str(tmp_path / "job")}, follow=True)
+        first = crawl(
+            [site.url("/")],
+            settings | ONLINE | {"DOWNLOAD_DELAY": 0, "JOBDIR": str(tmp_path / "job")},
+            follow=True,
+        )
     assert len(first.got) == 1 + PAGES * SESSIONS
     assert "dust/online/rules" not in first.stats
     assert any(RuleBook.load(settings["DUST_RULES"]).rules_by_site().values())
