@@ -169,7 +169,7 @@ def test_a_cluster_makes_the_same_rule_book_as_this_machine_and_does_so_when_a_w
     for name, killed in (("whole", False), ("killed", True)):
         process = benchmark.mine(log, folder / name, spark.mining(), "spark")
         if killed:
-            spark.wait(lambda state: any(app["coresgranted"] == 2 for app in state["activeapps"]))
+            spark.wait(lambda state: any(app["cores"] == 2 for app in state["activeapps"]))
             time.sleep(2)
             assert process.poll() is None
             spark.processes[1].kill()
