@@ -4,6 +4,10 @@ A log of so many URLs of 20 to 30 tokens: a fifth of them of one site, the other
 ``scrapy dustmine`` reads it in a process of its own, without fetches; its time per URL, of wall and of CPU, and the
 peak memory of it with its helpers, and how the time per URL grows from the first size to the last. With ``--pages``
 each record has a digest, that most copies share, so that edits are learned too.
+
+With ``--again 0.01`` the log is mined, then as it is once more, then after a crawl that found a new page on each of that share
+of the sites (at least one), and then that log in a fresh folder: what re-mining costs of what mining costs, and whether the
+rule books are the same.
 """
 
 from __future__ import annotations
@@ -16,8 +20,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from benchmarks.kernel import site_urls
 
@@ -49,19 +54,70 @@ def _record(url: str, *, pages: bool) -> dict[str, object]:
 
 def measure(count: int, options: argparse.Namespace, folder: Path) -> float:
     log = folder / f"{count}.jsonl"
+    write(log, records(count, pages=options.pages))
+    cpu, wall, summary = mined(log, folder, options)
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
+    print(
+        f"{count} URLs: {cpu:.1f} s of CPU, {cpu / count * 1e6:.1f} µs a URL; {wall:.1f} s, {wall / count * 1e6:.1f} µs a URL; "
+        f"{peak} MB at the peak of the largest process",
+        flush=True,
+    )
+    if options.profile:
+        _show(summary)
+    log.unlink()
+    return cpu / count
+
+
+def again(count: int, options: argparse.Namespace, folder: Path) -> None:
+    """What mining costs when a crawl has added little."""
+    first = list(records(count, pages=options.pages))
+    by_site: dict[str, str] = {}
+    for record in first:
+        by_site.setdefault(_site(record["url"]), str(record["url"]))
+    chosen = random.Random(12).sample(sorted(by_site), max(1, round(options.again * len(by_site))))
+    new = [_record(f"{by_site[site]}&new=1", pages=False) for site in chosen]
+    taken: dict[str, float] = {}
+    for name, found, at in (
+        ("the first time", first, "a"),
+        ("the same log again", first, "a"),
+        (f"with a new page on {len(chosen)} sites", [*first, *new], "a"),
+        ("that log in a fresh folder", [*first, *new], "b"),
+    ):
+        (folder / at).mkdir(exist_ok=True)
+        log = folder / at / f"{count}.jsonl"
+        write(log, found)
+        taken[name], wall, summary = mined(log, folder / at, options)
+        print(
+            f"{count} URLs of {summary['sites']} sites, {name}: {taken[name]:.1f} s of CPU, {wall:.1f} s, "
+            f"{taken[name] / taken['the first time']:.3f} times the first; {summary['taken_over']} sites taken over; "
+            f"of it to mine {_mining(summary):.2f} s of CPU",
+            flush=True,
+        )
+        if options.profile:
+            _show(summary)
+    books = [(folder / at / "rules.json").read_bytes() for at in "ab"]
+    print("the rule books are", "the same" if books[0] == books[1] else "NOT the same")
+
+
+def _mining(summary: dict[str, Any]) -> float:
+    """Without reading, trials and writing."""
+    return sum(lap["cpu"] for lap in summary["phases"] if lap["phase"] not in ("read", "validate", "write"))
+
+
+def _site(url: object) -> str:
+    return str(url).split("/")[2].removeprefix("www.")
+
+
+def write(log: Path, found: Iterable[dict[str, object]]) -> None:
     with log.open("w") as file:
-        for record in records(count, pages=options.pages):
+        for record in found:
             file.write(json.dumps(record) + "\n")
-    command = [
-        sys.executable,
-        "-m",
-        "scrapy",
-        "dustmine",
-        str(log),
-        "--json",
-        "--rules",
-        str(folder / "rules.json"),
-    ]
+
+
+def mined(log: Path, folder: Path, options: argparse.Namespace) -> tuple[float, float, dict[str, Any]]:
+    """Seconds of CPU and of the wall, and what the command said."""
+    command = [sys.executable, "-m", "scrapy", "dustmine", str(log), "--json"]
+    command += ["--rules", str(folder / "rules.json")]
     command += ["--phase", options.phase] if options.phase else ["--no-validate"]
     command += ["-s", f"DUST_DIR={folder / 'dust'}"]
     if options.memory_limit:
@@ -71,18 +127,12 @@ def measure(count: int, options: argparse.Namespace, folder: Path) -> float:
         command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=folder
     )
     wall, cpu = time.perf_counter() - begun, _cpu() - before
-    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
-    print(
-        f"{count} URLs: {cpu:.1f} s of CPU, {cpu / count * 1e6:.1f} µs a URL; {wall:.1f} s, {wall / count * 1e6:.1f} µs a URL; "
-        f"{peak} MB at the peak of the largest process",
-        flush=True,
-    )
-    if options.profile:
-        summary = json.loads(process.stdout.splitlines()[-1])
-        for phase in summary.get("phases", ()):
-            print("  " + ", ".join(f"{name} {value}" for name, value in phase.items()), flush=True)
-    log.unlink()
-    return cpu / count
+    return cpu, wall, json.loads(process.stdout.splitlines()[-1])
+
+
+def _show(summary: dict[str, Any]) -> None:
+    for phase in summary.get("phases", ()):
+        print("  " + ", ".join(f"{name} {value}" for name, value in phase.items()), flush=True)
 
 
 def _cpu() -> float:
@@ -96,8 +146,14 @@ def main() -> None:
     parser.add_argument("--phase", choices=("likely", "kept"))
     parser.add_argument("--pages", action="store_true")
     parser.add_argument("--profile", action="store_true")
+    parser.add_argument("--again", type=float, metavar="SHARE")
     parser.add_argument("--memory-limit", metavar="MB")
     options = parser.parse_args()
+    if options.again is not None:
+        for count in options.urls:
+            with tempfile.TemporaryDirectory() as folder:
+                again(count, options, Path(folder))
+        return
     with tempfile.TemporaryDirectory() as folder:
         taken = [measure(count, options, Path(folder)) for count in options.urls]
     if len(taken) > 1:

@@ -106,7 +106,7 @@ class Job:
         found, mined = self._mined(progress, clock)
         if opts.phase != "valid":
             _print_rules(mined, opts.phase, as_json=opts.json)
-            self._profile(_phases(mined, clock), progress)
+            self._profile(mined, _phases(mined, clock), progress)
             return
         texts: dict[str, Sequence[str]] = {}
         trials, spent = self._try(mined, found.latest, progress, texts)
@@ -125,14 +125,26 @@ class Job:
         _print_result(
             mined, trials, spent.fetches, self.settings, phases, written=not opts.dry_run, as_json=opts.json
         )
-        self._profile(phases, progress)
+        self._profile(mined, phases, progress)
 
-    def _profile(self, phases: Mapping[str, Lap], progress: Progress) -> None:
+    def _profile(self, mined: Sequence[Mined], phases: Mapping[str, Lap], progress: Progress) -> None:
         if not self.opts.profiled:
             return
-        whole = sum(lap.seconds for lap in phases.values()) or 1.0
+        if any(one.taken_over for one in mined):
+            whole = sum(one.is_taken_over for one in mined)
+            in_part = sum(bool(one.taken_over) for one in mined) - whole
+            progress.say(
+                f"Taken over from an earlier run: {whole} of {len(mined)} sites, and {in_part} but for their edits."
+            )
+        in_all_seconds = sum(lap.seconds for lap in phases.values()) or 1.0
         rows = [
-            [phase, f"{lap.seconds:.2f}", f"{lap.cpu:.2f}", f"{lap.seconds / whole:.0%}", str(lap.peak or "")]
+            [
+                phase,
+                f"{lap.seconds:.2f}",
+                f"{lap.cpu:.2f}",
+                f"{lap.seconds / in_all_seconds:.0%}",
+                str(lap.peak or ""),
+            ]
             for phase, lap in phases.items()
         ]
         heads = ["phase", "seconds", "of CPU", "share", "peak MB"]
@@ -311,6 +323,7 @@ def _print_result(
     valid = [(site, one) for site, one in decisions if one.verdict is Verdict.VALID]
     summary = {
         "sites": len(mined),
+        "taken_over": sum(one.is_taken_over for one in mined),
         "pages": sum(len(one.log.pages) for one in mined),
         "likely": sum(len(one.likely) for one in mined),
         "kept": sum(len(one.elimination.kept) for one in mined),

@@ -6,7 +6,7 @@ Beside the papers' phases, and from the same log, edits are learned; `DUST_LEARN
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from scrapy_dust.dust.candidates import Candidate, candidates_of
 from scrapy_dust.dust.detection import DetectionParams, detect_likely_rules
@@ -14,12 +14,14 @@ from scrapy_dust.dust.edits.learning import EditParams
 from scrapy_dust.dust.edits.mining import Detected, LikelyEdit, detect_edits
 from scrapy_dust.dust.edits.pooling import NOTHING_POOLED, Pool, Tallies
 from scrapy_dust.dust.elimination import Elimination, EliminationParams, eliminate_redundant
-from scrapy_dust.dust.pages import SiteLog, Visit, merge_visits, with_redirects
+from scrapy_dust.dust.pages import Page, SiteLog, Visit, merge_visits, with_redirects
 from scrapy_dust.dust.parameters import detect_likely_parameters
 from scrapy_dust.dust.rules import LikelyParameter, LikelyRule, Rule
 from scrapy_dust.dust.sketches import Similar, likeness_of
 from scrapy_dust.dust.tokens import TOKEN
 from scrapy_dust.dust.validation import Test, TrialParams
+from scrapy_dust.engines.circumstances import Keys
+from scrapy_dust.engines.findings import Ruled
 from scrapy_dust.engines.laps import Lap, Laps
 from scrapy_dust.settings import DustSettings
 
@@ -42,10 +44,31 @@ class Mined:
     tallies: Tallies  #: what the log shows of edits of a kind, for other sites
     laps: Mapping[str, Lap]  #: what each phase took
     share: float = 1.0  #: of the site's URLs; less than 1: the others took too much memory
+    keys: Keys | None = None  #: what it depends on; None: nobody looked
+    #: What an earlier run had found, and was not mined anew: ``rules``, ``edits``.
+    taken_over: frozenset[str] = frozenset()
+
+    @property
+    def is_taken_over(self) -> bool:
+        """Nothing was mined anew."""
+        return self.taken_over == {"rules", "edits"}
 
     def candidates(self, accepted: Iterable[tuple[Rule, int]] = ()) -> list[Candidate]:
         """What is worth a trial, *accepted* rules with their supports first."""
         return candidates_of(self.elimination.kept, self.parameters, accepted, self.edits)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What an earlier run found in the very same log of a site."""
+
+    keys: Keys | None = None
+    rules: Ruled | None = None
+    edits: Detected | None = None
+    laps: Mapping[str, Lap] = field(default_factory=dict)  #: what it took to look
+
+
+NOTHING_KNOWN = Known()
 
 
 def mine_site(
@@ -74,29 +97,47 @@ def mine_log(
     redirects_count: bool = False,
     pool: Pool = NOTHING_POOLED,
     share: float = 1.0,
+    known: Known = NOTHING_KNOWN,
 ) -> Mined:
     clock = Laps()
     short = _of_short_urls(log)
-    likely: Sequence[LikelyRule] = ()
-    elimination, parameters = Elimination((), ()), list[LikelyParameter]()
-    if settings.learner != "dust":
-        pages = with_redirects(short) if redirects_count else short.pages
-        clock.lap("pages")
-        likely = detect_likely_rules(pages, detection_params(settings))
-        clock.lap("likely")
-        elimination = eliminate_redundant(likely, elimination_params(settings))
-        clock.lap("kept")
-        likeness = likeness_of(pages, Similar(settings.similar), settings.sketch_matches)
-        parameters = detect_likely_parameters(pages, likeness, settings.min_support)
-        clock.lap("parameters")
-    found = (
-        Detected() if settings.learner == "dustbuster" else detect_edits(short, edit_params(settings), pool)
-    )
-    clock.lap("edits")
-    too_long = len(log.pages) + len(log.redirects) - len(short.pages) - len(short.redirects)
+    ruled, found = known.rules, known.edits
+    if ruled is None:
+        ruled = Ruled()
+        if settings.learner != "dust":
+            pages = with_redirects(short) if redirects_count else short.pages
+            clock.lap("pages")
+            ruled = _ruled(pages, settings, clock)
+    if found is None:
+        found = Detected()
+        if settings.learner != "dustbuster":
+            found = detect_edits(short, edit_params(settings), pool)
+        clock.lap("edits")
     return Mined(
-        site, log, too_long, likely, elimination, parameters, found.edits, found.tallies, clock.laps, share
+        site,
+        log,
+        len(log.pages) + len(log.redirects) - len(short.pages) - len(short.redirects),
+        ruled.likely,
+        ruled.elimination,
+        ruled.parameters,
+        found.edits,
+        found.tallies,
+        {**known.laps, **clock.laps},
+        share,
+        known.keys,
+        frozenset(part for part in ("rules", "edits") if getattr(known, part) is not None),
     )
+
+
+def _ruled(pages: Sequence[Page], settings: DustSettings, clock: Laps) -> Ruled:
+    likely = detect_likely_rules(pages, detection_params(settings))
+    clock.lap("likely")
+    elimination = eliminate_redundant(likely, elimination_params(settings))
+    clock.lap("kept")
+    likeness = likeness_of(pages, Similar(settings.similar), settings.sketch_matches)
+    parameters = detect_likely_parameters(pages, likeness, settings.min_support)
+    clock.lap("parameters")
+    return Ruled(likely, elimination, parameters)
 
 
 def edit_params(settings: DustSettings) -> EditParams:

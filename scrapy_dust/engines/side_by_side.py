@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 
 from scrapy_dust.dust.edits.pooling import Pool
-from scrapy_dust.dust.pages import Visit
-from scrapy_dust.engines.local import Mined, mine_site
+from scrapy_dust.dust.pages import Visit, merge_visits
+from scrapy_dust.engines.local import NOTHING_KNOWN, Mined, mine_log
+from scrapy_dust.engines.remembering import Remembered
 from scrapy_dust.settings import DustSettings
 
 #: Records from which on other processes are worth their start.
@@ -28,16 +29,19 @@ class Miner:
     settings: DustSettings
     redirects_count: bool
     pool: Pool
+    remembered: Remembered | None = None  #: what earlier runs have found
 
     def __call__(self, some: Site) -> Mined:
         site, visits, share = some
-        return mine_site(
+        log = merge_visits(visits)
+        return mine_log(
             site,
-            visits,
+            log,
             self.settings,
             redirects_count=self.redirects_count,
             pool=self.pool.without(site),
             share=share,
+            known=self.remembered.of(site, log) if self.remembered else NOTHING_KNOWN,
         )
 
 

@@ -245,6 +245,11 @@ class DustSettings:
         integer(1),
         "Megabytes that `dustmine` may take while it mines, about. Beyond it the records of the logs wait on disk, in the folder for temporary files; of a site that takes more by itself, a part is mined, with all URLs of a content or none. Default: no limit.",
     )
+    remember_mining: bool = setting(
+        True,
+        switch,
+        "Keep what mining found in each site, in `mined.sqlite` of `DUST_DIR`, and do not mine a site again whose records, settings and version of scrapy-dust are the same. The result is the same without.",
+    )
     similar: str = setting(
         "auto",
         choice("auto", "sketch", "size", "none"),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -28,6 +28,8 @@ from scrapy_dust.dust.validation import Verdict
 from scrapy_dust.engines.gathering import Shelved, gather, records_of
 from scrapy_dust.engines.laps import Laps
 from scrapy_dust.engines.local import Mined, trial_params
+from scrapy_dust.engines.memory import Keeping
+from scrapy_dust.engines.remembering import parts_of, remembered_in
 from scrapy_dust.engines.side_by_side import Miner, mined_by, processes_for
 from scrapy_dust.errors import DustError, RuleBookError
 from scrapy_dust.neural.extra import require
@@ -181,17 +183,24 @@ def mine(
 ) -> Iterator[Mined]:
     """Phases 1 to 3, and edits, site by site, the largest first.
 
-    *state*: the folder with what the project's sites have shown of edits; with *keep* they tell it. *processes* of this
-    machine work; None: as many as there are processors, where there is enough to do.
+    *state*: the folder with what the project's sites have shown of edits, and what earlier runs have mined; with *keep*
+    this one adds to it. *processes* of this machine work; None: as many as there are processors, where there is enough to do.
     """
     begin(settings)
     pool = known(state)
     in_turn = _in_turn(visits)
     taken = visits.share if isinstance(visits, Shelved) else _whole
     sites = ((site, visits[site], taken(site)) for site in in_turn)
-    miner = Miner(settings, redirects_count, pool)
-    for mined in mined_by(miner, sites, processes or _processes_for(visits)):
-        yield finished(mined, settings, reporter, state=state, keep=keep)
+    remembered = None
+    if state is not None and settings.remember_mining:
+        remembered = remembered_in(state, settings, pool, redirects_count=redirects_count)
+    miner = Miner(settings, redirects_count, pool, remembered)
+    with ExitStack() as stack:
+        keeping = stack.enter_context(Keeping(remembered.memory)) if remembered and keep else None
+        for mined in mined_by(miner, sites, processes or _processes_for(visits)):
+            if keeping is not None:
+                keeping.add(parts_of(mined))
+            yield finished(mined, settings, reporter, state=state, keep=keep)
 
 
 def begin(settings: DustSettings) -> None:

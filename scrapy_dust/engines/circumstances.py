@@ -1,0 +1,99 @@
+"""What the mining of a site depends on, as digests: equal ones mean that it would find the same again.
+
+Its log, record by record as merged and in its order (pages are compared along it); the settings that mining asks;
+what other sites have shown of edits; and the code, with the versions of what that stands on. Too much is in them rather than
+too little: who changes a setting back and forth mines twice, and nobody is given what another log said.
+"""
+
+from __future__ import annotations
+
+import sys
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from functools import cache
+from hashlib import blake2b
+from operator import attrgetter
+from pathlib import Path
+
+import numpy as np
+
+from scrapy_dust import __version__
+from scrapy_dust.dust.edits.pooling import Pool, Tallies, Tally
+from scrapy_dust.dust.pages import Page, SiteLog
+from scrapy_dust.settings import DustSettings
+
+#: The settings that `local.mine_log` reads; a test sees to it that these are all.
+READ_BY_MINING = (
+    *("learner", "max_substring", "bucket_low", "bucket_high", "min_support", "similar", "sketch_matches"),
+    *("max_relative_deficiency", "max_absolute_deficiency", "max_window", "max_loss"),
+)
+
+#: Packages whose code decides what is found, and how it is written down.
+_ROOMS = ("dust", "engines", "rule_book")
+
+_page = attrgetter(*(field.name for field in fields(Page)))
+_tally = attrgetter(*(field.name for field in fields(Tally)))
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """Of one site: what its rules depend on, and what its edits do."""
+
+    rules: str
+    edits: str
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """What is the same for all sites of a run."""
+
+    common: str  #: the code, the settings, and whether redirects count
+    sites: Mapping[str, str]  #: what each site has shown of edits
+    pooled: str  #: what all of them have
+    with_edits: bool = True  #: they are learned
+
+    def keys(self, site: str, log: SiteLog) -> Keys:
+        rules = _digest([self.common, site, *_said(log)])
+        # Without contents nothing is learned, whatever others have shown.
+        learns = self.with_edits and any(page.text_digest for page in log.pages)
+        return Keys(rules, _digest([rules, self._pool_without(site)]) if learns else rules)
+
+    def _pool_without(self, site: str) -> str:
+        if site not in self.sites:
+            return self.pooled
+        return _digest(self.sites[other] for other in self.sites if other != site)
+
+
+def circumstances_of(settings: DustSettings, pool: Pool, *, redirects_count: bool) -> Circumstances:
+    read = [(name, getattr(settings, name)) for name in READ_BY_MINING]
+    sites = {site: _digest([site, *_shown(tallies)]) for site, tallies in pool.sites.items()}
+    common, with_edits = _digest([made_by(), read, redirects_count]), settings.learner != "dustbuster"
+    return Circumstances(common, sites, _digest(sites.values()), with_edits)
+
+
+@cache
+def made_by() -> str:
+    """The code that mines. Its text too: between two releases their number says nothing."""
+    package = Path(__file__).parents[1]
+    files = sorted(file for room in _ROOMS for file in (package / room).rglob("*.py"))
+    texts = (file.read_bytes() for file in files)
+    return _digest([__version__, sys.version, unicodedata.unidata_version, np.__version__, *texts])
+
+
+def _said(log: SiteLog) -> Iterable[object]:
+    yield from map(_page, log.pages)
+    yield list(log.redirects.items())
+    yield sorted(log.failures)
+
+
+def _shown(tallies: Tallies) -> Iterable[object]:
+    return ((kind, _tally(tally)) for kind, tally in tallies.items())
+
+
+def _digest(said: Iterable[object]) -> str:
+    digest = blake2b(digest_size=16)
+    for one in said:
+        # Of texts, numbers and None, the literal is unambiguous, and holds no line break.
+        digest.update(repr(one).encode("utf-8", "surrogatepass") + b"\n")
+    return digest.hexdigest()

@@ -1,0 +1,110 @@
+"""What mining found in a site, written down and read again; what does not come back as it was is not kept."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import astuple, dataclass, field
+from typing import Any
+
+from scrapy_dust.dust.edits.mining import Detected, LikelyEdit
+from scrapy_dust.dust.edits.pooling import Tally
+from scrapy_dust.dust.elimination import Dropped, Elimination
+from scrapy_dust.dust.rules import LikelyParameter, LikelyRule, ParameterRule, Rule, SubstringRule
+from scrapy_dust.rule_book.blocks import Damaged
+from scrapy_dust.rule_book.edits import edit_from
+from scrapy_dust.rule_book.entries import rule_content
+
+
+@dataclass(frozen=True, slots=True)
+class Ruled:
+    """What phases 1 to 3 found."""
+
+    likely: Sequence[LikelyRule] = ()
+    elimination: Elimination = field(default_factory=lambda: Elimination((), ()))
+    parameters: Sequence[LikelyParameter] = ()
+
+
+def rules_written(found: Ruled) -> bytes | None:
+    """None: it could not be read again as it is."""
+    number = {one: i for i, one in enumerate(found.likely)}
+    kept, dropped = found.elimination.kept, found.elimination.dropped
+    if len(number) != len(found.likely) or not number.keys() >= {*kept, *(one.rule for one in dropped)}:
+        return None
+    content = _packed(
+        {
+            "likely": [[*rule_content(one.rule)[1:], one.support, one.wide_support] for one in found.likely],
+            "kept": [number[one] for one in kept],
+            "dropped": [[number[one.rule], number[one.because]] for one in dropped],
+            "parameters": [
+                [[[rule.name, rule.value] for rule in one.rules], one.support] for one in found.parameters
+            ],
+        }
+    )
+    as_read = Ruled(list(found.likely), found.elimination, list(found.parameters))
+    return content if rules_read(content) == as_read else None
+
+
+def rules_read(content: bytes) -> Ruled | None:
+    """None: nobody here has written it."""
+    try:
+        file = _unpacked(content)
+        likely = [
+            LikelyRule(SubstringRule(alpha, beta, start, end), support, wide)
+            for alpha, beta, start, end, support, wide in file["likely"]
+        ]
+        elimination = Elimination(
+            tuple(likely[i] for i in file["kept"]),
+            tuple(Dropped(likely[i], likely[j]) for i, j in file["dropped"]),
+        )
+        parameters = [
+            LikelyParameter(tuple(ParameterRule(name, value) for name, value in rules), support)
+            for rules, support in file["parameters"]
+        ]
+    except (KeyError, IndexError, TypeError, ValueError, zlib.error):
+        return None
+    return Ruled(likely, elimination, parameters)
+
+
+def edits_written(found: Detected) -> bytes | None:
+    """None: it could not be read again as it is."""
+    content = _packed(
+        {
+            "edits": [[rule_content(one.rule), one.support] for one in found.edits],
+            "tallies": [[kind, astuple(tally)] for kind, tally in found.tallies.items()],
+        }
+    )
+    again = edits_read(content)
+    same = again is not None and (list(again.edits), again.tallies) == (list(found.edits), found.tallies)
+    return content if same else None
+
+
+def edits_read(content: bytes) -> Detected | None:
+    """None: nobody here has written it."""
+    try:
+        file = _unpacked(content)
+        return Detected(
+            [LikelyEdit(_rule(rule), support) for rule, support in file["edits"]],
+            {kind: Tally(*counts) for kind, counts in file["tallies"]},
+        )
+    except (Damaged, KeyError, IndexError, TypeError, ValueError, zlib.error):
+        return None
+
+
+def _rule(content: Iterable[Any]) -> Rule:
+    kind, *values = content
+    if kind == "edit":
+        return edit_from(*values)
+    return ParameterRule(*values) if kind == "parameter" else SubstringRule(*values)
+
+
+def _packed(value: object) -> bytes:
+    return zlib.compress(json.dumps(value, separators=(",", ":")).encode("ascii"), 1)
+
+
+def _unpacked(content: bytes) -> dict[str, Any]:
+    value = json.loads(zlib.decompress(content))
+    if not isinstance(value, dict):
+        raise TypeError("no object")
+    return value

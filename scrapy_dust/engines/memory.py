@@ -1,0 +1,158 @@
+"""What was mined of each site, kept beside the logs from one run to the next.
+
+A file of state, not for people: losing it costs time and nothing else. So one that cannot be read is begun anew, and one
+that cannot be written stays as it is. Each part of a site is kept with what it depends on and a checksum, and is given
+for exactly that.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple, Self
+
+from scrapy_dust.errors import RuleBookError
+from scrapy_dust.rule_book import files
+
+FILE = "mined.sqlite"
+
+#: Bytes that are kept, of the sites that were mined last.
+MOST = 256 << 20
+#: Sites, and bytes, written at a time.
+_BATCH, _BATCH_BYTES = 500, 16 << 20
+#: So long a reader waits for a writer, in seconds.
+_PATIENCE = 5.0
+
+_TABLE = (
+    "CREATE TABLE IF NOT EXISTS mined (site TEXT, part TEXT, key TEXT, checksum BLOB, content BLOB, run INTEGER, "
+    "PRIMARY KEY (site, part))"
+)
+_FIND = "SELECT part, key, checksum, content FROM mined WHERE site = ?"
+_PUT = "INSERT OR REPLACE INTO mined VALUES (?, ?, ?, ?, ?, ?)"
+_TOUCH = "UPDATE mined SET run = ? WHERE site = ? AND part = ?"
+
+
+class Part(NamedTuple):
+    """Of what was mined of a site."""
+
+    site: str
+    part: str
+    key: str  #: what it depends on
+    content: bytes | None  #: None: it is kept already
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """The file; it is open only while it is asked, so that any process may."""
+
+    path: str
+
+    def find(self, site: str, keys: Mapping[str, str]) -> dict[str, bytes]:
+        """By part, what depended on this key of it; nothing where that is not known, for whatever reason."""
+        if not Path(self.path).is_file():
+            return {}
+        uri = f"{Path(self.path).absolute().as_uri()}?mode=ro"
+        try:
+            with closing(sqlite3.connect(uri, uri=True, timeout=_PATIENCE)) as database:
+                rows = database.execute(_FIND, (_text(site),)).fetchall()
+        except (sqlite3.Error, UnicodeError):
+            return {}
+        return {
+            part: content
+            for part, key, checksum, content in rows
+            if keys.get(part) == key
+            and isinstance(content, bytes)
+            and checksum == _checksum(site, part, key, content)
+        }
+
+    def keep(self, parts: Sequence[Part], most: int = MOST) -> None:
+        """Each in the place of what was known of it. Where that cannot be, nothing is kept."""
+        with suppress(RuleBookError, OSError, sqlite3.Error):
+            files.make_folder(Path(self.path).parent)
+            with files.lock(self.path) as file:
+                try:
+                    _write(file, parts, most)
+                except sqlite3.DatabaseError as error:
+                    if isinstance(error, sqlite3.OperationalError) and "column" not in str(error):
+                        return  # It is busy, or the disk is full; not damaged.
+                    file.unlink()
+                    _write(file, parts, most)
+
+
+def _write(file: Path, parts: Iterable[Part], most: int) -> None:
+    # It tells URLs of the log, and is for whom the log is for.
+    os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
+    with closing(sqlite3.connect(file, timeout=_PATIENCE)) as database, database:
+        database.execute(_TABLE)
+        run = 1 + (database.execute("SELECT max(run) FROM mined").fetchone()[0] or 0)
+        for one in parts:
+            if one.content is None:
+                database.execute(_TOUCH, (run, _text(one.site), one.part))
+            elif len(one.content) <= most:
+                row = (
+                    _text(one.site),
+                    one.part,
+                    one.key,
+                    _checksum(one.site, one.part, one.key, one.content),
+                    one.content,
+                    run,
+                )
+                database.execute(_PUT, row)
+        _forget_beyond(database, most)
+
+
+def _forget_beyond(database: sqlite3.Connection, most: int) -> None:
+    taken = database.execute("SELECT sum(length(content)) FROM mined").fetchone()[0] or 0
+    if taken <= most:
+        return
+    oldest = database.execute("SELECT rowid, length(content) FROM mined ORDER BY run, rowid").fetchall()
+    for row, length in oldest:
+        if taken <= most:
+            return
+        database.execute("DELETE FROM mined WHERE rowid = ?", (row,))
+        taken -= length
+
+
+def _checksum(site: str, part: str, key: str, content: bytes) -> bytes:
+    head = repr((site, part, key)).encode("utf-8", "surrogatepass")
+    return blake2b(head + b"\n" + content, digest_size=16).digest()
+
+
+def _text(site: str) -> str:
+    """SQLite takes no halves of surrogate pairs."""
+    return site.encode("utf-8", "backslashreplace").decode()
+
+
+class Keeping:
+    """What a run found and what it used again, kept some sites at a time, and at its end, however it ends."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+        self._waiting: list[Part] = []
+        self._bytes = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._flush()
+
+    def add(self, parts: Iterable[Part]) -> None:
+        for one in parts:
+            self._waiting.append(one)
+            self._bytes += len(one.content or b"")
+        if len(self._waiting) >= _BATCH or self._bytes >= _BATCH_BYTES:
+            self._flush()
+
+    def _flush(self) -> None:
+        waiting, self._waiting, self._bytes = self._waiting, [], 0
+        if waiting:
+            self._memory.keep(waiting)

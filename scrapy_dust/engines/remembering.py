@@ -1,0 +1,59 @@
+"""A site that is mined again: what an earlier run found in the very same log is taken over.
+
+Phases 1 to 3 and the edits are taken over each by itself, since edits also depend on what other sites have shown.
+The grain is the site: one more record can make an envelope's bucket too large, or a rule the narrower of two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from scrapy_dust.dust.edits.mining import Detected
+from scrapy_dust.dust.edits.pooling import Pool
+from scrapy_dust.dust.pages import SiteLog
+from scrapy_dust.engines.circumstances import Circumstances, circumstances_of
+from scrapy_dust.engines.findings import Ruled, edits_read, edits_written, rules_read, rules_written
+from scrapy_dust.engines.laps import Laps
+from scrapy_dust.engines.local import Known, Mined
+from scrapy_dust.engines.memory import FILE, Memory, Part
+from scrapy_dust.settings import DustSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """What earlier runs have found, under the circumstances of this one."""
+
+    memory: Memory
+    circumstances: Circumstances
+
+    def of(self, site: str, log: SiteLog) -> Known:
+        clock = Laps()
+        keys = self.circumstances.keys(site, log)
+        found = self.memory.find(site, {"rules": keys.rules, "edits": keys.edits})
+        rules = rules_read(found["rules"]) if "rules" in found else None
+        edits = edits_read(found["edits"]) if "edits" in found else None
+        clock.lap("remembered")
+        return Known(keys, rules, edits, clock.laps)
+
+
+def remembered_in(state: Path, settings: DustSettings, pool: Pool, *, redirects_count: bool) -> Remembered:
+    return Remembered(
+        Memory(str(state / FILE)), circumstances_of(settings, pool, redirects_count=redirects_count)
+    )
+
+
+def parts_of(mined: Mined) -> Iterator[Part]:
+    """What is to be kept of it. Raises nothing: what cannot be written down is mined again."""
+    if mined.keys is None:
+        return
+    known = mined.taken_over
+    rules = (
+        None if "rules" in known else rules_written(Ruled(mined.likely, mined.elimination, mined.parameters))
+    )
+    edits = None if "edits" in known else edits_written(Detected(mined.edits, mined.tallies))
+    if rules is not None or "rules" in known:
+        yield Part(mined.site, "rules", mined.keys.rules, rules)
+    if edits is not None or "edits" in known:
+        yield Part(mined.site, "edits", mined.keys.edits, edits)
