@@ -6,8 +6,8 @@ peak memory of it with its helpers, and how the time per URL grows from the firs
 each record has a digest, that most copies share, so that edits are learned too.
 
 With ``--again 0.01`` the log is mined, then as it is once more, then after a crawl that found a new page on each of that share
-of the sites (at least one), and then that log in a fresh folder: what re-mining costs of what mining costs, and whether the
-rule books are the same.
+of the sites (at least one); and all of that without `DUST_REMEMBER_MINING`: what re-mining costs of what mining costs, and
+whether the rule books are the same.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -76,26 +76,30 @@ def again(count: int, options: argparse.Namespace, folder: Path) -> None:
         by_site.setdefault(_site(record["url"]), str(record["url"]))
     chosen = random.Random(12).sample(sorted(by_site), max(1, round(options.again * len(by_site))))
     new = [_record(f"{by_site[site]}&new=1", pages=False) for site in chosen]
-    taken: dict[str, float] = {}
-    for name, found, at in (
-        ("the first time", first, "a"),
-        ("the same log again", first, "a"),
-        (f"with a new page on {len(chosen)} sites", [*first, *new], "a"),
-        ("that log in a fresh folder", [*first, *new], "b"),
-    ):
-        (folder / at).mkdir(exist_ok=True)
-        log = folder / at / f"{count}.jsonl"
-        write(log, found)
-        taken[name], wall, summary = mined(log, folder / at, options)
-        print(
-            f"{count} URLs of {summary['sites']} sites, {name}: {taken[name]:.1f} s of CPU, {wall:.1f} s, "
-            f"{taken[name] / taken['the first time']:.3f} times the first; {summary['taken_over']} sites taken over; "
-            f"of it to mine {_mining(summary):.2f} s of CPU",
-            flush=True,
-        )
-        if options.profile:
-            _show(summary)
-    books = [(folder / at / "rules.json").read_bytes() for at in "ab"]
+    runs = {
+        "the first time": first,
+        "the same log again": first,
+        f"with a new page on {len(chosen)} sites": [*first, *new],
+    }
+    books = []
+    for remembering in (True, False):
+        at = folder / f"remembering {remembering}"
+        at.mkdir()
+        told = [] if remembering else ["-s", "DUST_REMEMBER_MINING=False"]
+        once = 0.0
+        for name, found in runs.items():
+            write(at / f"{count}.jsonl", found)
+            cpu, wall, summary = mined(at / f"{count}.jsonl", at, options, told)
+            once = once or cpu
+            print(
+                f"{count} URLs of {summary['sites']} sites, {' '.join([name, *told[1:]])}: {cpu:.1f} s of CPU, {wall:.1f} s, "
+                f"{cpu / once:.3f} times the first; {summary['taken_over']} sites taken over; "
+                f"of it to mine {_mining(summary):.2f} s of CPU",
+                flush=True,
+            )
+            if options.profile:
+                _show(summary)
+        books.append((at / "rules.json").read_bytes())
     print("the rule books are", "the same" if books[0] == books[1] else "NOT the same")
 
 
@@ -114,12 +118,14 @@ def write(log: Path, found: Iterable[dict[str, object]]) -> None:
             file.write(json.dumps(record) + "\n")
 
 
-def mined(log: Path, folder: Path, options: argparse.Namespace) -> tuple[float, float, dict[str, Any]]:
+def mined(
+    log: Path, folder: Path, options: argparse.Namespace, more: Sequence[str] = ()
+) -> tuple[float, float, dict[str, Any]]:
     """Seconds of CPU and of the wall, and what the command said."""
     command = [sys.executable, "-m", "scrapy", "dustmine", str(log), "--json"]
     command += ["--rules", str(folder / "rules.json")]
     command += ["--phase", options.phase] if options.phase else ["--no-validate"]
-    command += ["-s", f"DUST_DIR={folder / 'dust'}"]
+    command += ["-s", f"DUST_DIR={folder / 'dust'}", *more]
     if options.memory_limit:
         command += ["-s", f"DUST_MEMORY_LIMIT={options.memory_limit}"]
     before, begun = _cpu(), time.perf_counter()
