@@ -108,6 +108,10 @@ class Stat(StrEnum):
         "dust/online/waited",
         "Requests that were put off until all others were done, since a likely rule makes them duplicates.",
     )
+    CAPPED = (
+        "dust/online/capped",
+        "Requests that were not fetched because only pages of a trap link them, less those that were fetched after all.",
+    )
     ALIASES_WITHOUT_ROOM = (
         "dust/aliases_without_room",
         "URLs that were not filtered, because too many were already kept in case of a failure.",

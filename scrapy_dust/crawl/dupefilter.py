@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from scrapy.dupefilters import BaseDupeFilter
     from twisted.internet.defer import Deferred
 
+    from scrapy_dust.crawl.journal import Suppressions
+
 
 class DustDupeFilter:
     """For ``DUPEFILTER_CLASS``; wraps ``DUST_FALLBACK_DUPEFILTER_CLASS``."""
@@ -128,6 +130,11 @@ class DustDupeFilter:
     def suspended(self) -> Collection[str]:
         """Ids of rules that this crawl has found to be false."""
         return () if self._proving is None else self._proving.suspended
+
+    @property
+    def suppressions(self) -> Suppressions | None:
+        """What this crawl suppresses; None: rules are not enforced in it."""
+        return None if self._proving is None else self._proving.suppressions
 
     def take_back(self, site: str, identity: str) -> None:
         """A rule that was learned in this crawl is false: give back what it suppressed."""

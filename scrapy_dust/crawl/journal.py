@@ -78,6 +78,9 @@ class Suppressions:
         self._victims.leave_out(url)
         self.tell(Event(What.RETURNED, now(), url, note="what was fetched instead brought no page"))
 
+    def given_back(self, url: str, rules: tuple[str, ...], why: str) -> None:
+        self.tell(Event(What.RETURNED, now(), url, rules, note=why))
+
     def suppressed_by(self, rule: str) -> Iterator[tuple[tuple[str, ...], Request]]:
         """What *rule* suppressed, the newest first, with all rules that did."""
         assert self._crawler.spider is not None

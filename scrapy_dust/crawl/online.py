@@ -24,6 +24,7 @@ from scrapy.utils.asyncio import create_looping_call
 
 from scrapy_dust.crawl.log_middleware import CrawlLogMiddleware
 from scrapy_dust.crawl.requests import LET_THROUGH, follows_rules
+from scrapy_dust.crawl.trapping import Trapping
 from scrapy_dust.crawl_log import log_dir
 from scrapy_dust.online.gate import Gate, Step
 from scrapy_dust.online.messages import Begin, Finding, Refuted, messages_in, to_message
@@ -69,6 +70,8 @@ class Online:
         self._learned: dict[str, set[Rule]] = {}
         self._told: set[str] = set()  #: ids of rules that turned out to be false, which the process knows of
         self._work: OrderedDict[str, Iterator[None]] = OrderedDict()  #: keys to be made
+        assert dupefilter.suppressions is not None
+        self._trapping = Trapping(crawler, dupefilter.suppressions, rules.settings.trap_limit)
         self._listening = create_looping_call(self._listen)
         crawler.signals.connect(self._response_received, signal=signals.response_received)
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
@@ -82,34 +85,38 @@ class Online:
         if request.dont_filter or not follows_rules(request):
             return
         request.meta[LET_THROUGH] = [self._crawler.request_fingerprinter.fingerprint(request).hex()]
-        if not self._concerns(request):
-            return
         step = self._step(request)
-        if step is Step.WAIT:
+        if step is Step.WAIT or self._trapping.is_last(request):
             self._put_last(request)
         elif step is Step.EARLY:
             request.priority += _EARLY
+
+    def refused(self, request: Request) -> Request | None:
+        """*request* is not queued, as a duplicate. What is in its stead: itself, if only a trap had it before."""
+        return self._trapping.refused(request)
 
     def may_go(self, request: Request) -> bool | None:
         """Whether *request*, whose turn has come, is fetched. None: it is to be queued again, and waits."""
         waited = request.meta.pop(_WAITS, False)
         if waited:
             request.dont_filter = False
-        if request.dont_filter or not self._concerns(request):
+        if request.dont_filter:
             return True
-        if not self._dupefilter.is_still_wanted(request):
+        if self._concerns(request) and not self._dupefilter.is_still_wanted(request):
             return False
-        if not waited and self._step(request) is Step.WAIT:
+        if not waited and (self._step(request) is Step.WAIT or self._trapping.is_last(request)):
             self._put_last(request)
             request.dont_filter = True  # it has passed the dupefilter
             return None
-        return True
+        return not self._trapping.is_capped(request)
 
     def _concerns(self, request: Request) -> bool:
         site = self._rules.site_of(request.url)
         return site is not None and site in self._gates and follows_rules(request)
 
     def _step(self, request: Request) -> Step:
+        if not self._concerns(request):
+            return Step.FETCH
         return self._gates[self._rules.site_of(request.url) or ""].likely_step(request.url)
 
     def _put_last(self, request: Request) -> None:
@@ -123,6 +130,7 @@ class Online:
         site = self._rules.site_of(request.url)
         if site is None:
             return
+        self._trapping.response_received(response, request)
         shown = self._shown.setdefault(site, {})
         if request.url not in shown:
             self._count += 1

@@ -45,8 +45,8 @@ class Proving:
         self._crawler, self._rules, self._filtering = crawler, rules, filtering
         self._record = None if jobdir is None else Path(jobdir, PROVING_FILE)
         self._register = register
-        self._suppressions = Suppressions(crawler, rules.settings, jobdir)
-        self._suspension = Suspension(crawler, rules, filtering, self._suppressions, self._out_of_force)
+        self.suppressions = Suppressions(crawler, rules.settings, jobdir)
+        self._suspension = Suspension(crawler, rules, filtering, self.suppressions, self._out_of_force)
         self._canaries = Canaries(crawler, rules, self._suspension.concluded)
         self._suspension.is_judging = self._canaries.are_being_judged
 
@@ -110,14 +110,14 @@ class Proving:
         canonical, keeper = self._rules.canonize(request.url), self._filtering.keeper(key)
         # Of a keeper that is not known nobody can say which rules made its key: any of the site's.
         also = () if keeper is not None else (any_rule_of(self._rules.site_of(request.url) or ""),)
-        if not self._suppressions.add(request, canonical, ids, keeper, also):
+        if not self.suppressions.add(request, canonical, ids, keeper, also):
             return False
         self._filtering.count(request, key)
         return True
 
     def fetched_after_all(self, request: Request) -> None:
         """*request* was suppressed, and is let through since what stood for its class brought no page."""
-        self._suppressions.fetched_after_all(request.url)
+        self.suppressions.fetched_after_all(request.url)
 
     def is_another_page(self, request: Request, key: bytes) -> bool:
         """Whether *request*, never asked for, may be seen only because its key was another page's before."""

@@ -86,7 +86,10 @@ class DustScheduler(BaseScheduler):
     def enqueue_request(self, request: Request) -> bool:
         if self._online is not None:
             self._online.place(request)
-        return self._inner.enqueue_request(self._rewritten(request))
+        if self._inner.enqueue_request(self._rewritten(request)):
+            return True
+        again = None if self._online is None else self._online.refused(request)
+        return again is not None and self._inner.enqueue_request(again)
 
     def next_request(self) -> Request | None:
         while (request := self._inner.next_request()) is not None and self._online is not None:

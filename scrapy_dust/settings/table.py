@@ -152,6 +152,11 @@ class DustSettings:
         choice("off", "close", "online"),
         "`off`; `close` mines and validates rules right after each crawl; `online` learns them while the crawl goes on, and goes by them at once.",
     )
+    trap_limit: int = setting(
+        1000,
+        integer(0),
+        'With `DUST_LEARN = "online"`: pages of one form in a row that say nothing new, while their site shows nothing new either, after which those that only they link are not fetched (a calendar, a path that repeats itself); 0: no limit.',
+    )
     rewrite: bool = setting(
         False,
         switch,
