@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from scrapy_dust.dust.edits.edit import Edit
-from scrapy_dust.dust.edits.mining import LikelyEdit, rule_of
+from scrapy_dust.dust.edits.mining import LikelyEdit
 from scrapy_dust.dust.rules import LikelyParameter, LikelyRule, Rule, SubstringRule
 
 
@@ -26,28 +25,14 @@ def candidates_of(
     likely: Iterable[LikelyRule],
     parameters: Iterable[LikelyParameter],
     accepted: Iterable[tuple[Rule, int]] = (),
-    edits: Collection[LikelyEdit] = (),
+    edits: Iterable[LikelyEdit] = (),
 ) -> list[Candidate]:
-    """What is worth a trial, in the order to try it: accepted rules, edits, the papers' rules by descending support.
-
-    Edits were learned together: each was weighed on what the others leave. Rules that know nothing of them come
-    afterwards, for what is left; in force before, they would move URLs to where a guard does not hold. But a plain
-    rule that does everywhere what an edit does under a guard comes before it: what it proves it proves for more.
-    """
+    """What is worth a trial, in the order to try it: accepted rules, then by descending support."""
     found = [Candidate((one.rule, one.rule.reversed()), one.support) for one in likely]
     found += [Candidate(one.rules, one.support) for one in parameters]
-    learned = [Candidate(_directions(one.rule), one.support, narrows=True) for one in edits]
+    found += [Candidate(_directions(one.rule), one.support, narrows=True) for one in edits]
     known = [Candidate((rule,), support, accepted=True) for rule, support in accepted]
-    guarded = {
-        rule_of(Edit(one.rule.operations)) for one in edits if isinstance(one.rule, Edit) and one.rule.guard
-    }
-    wider = [one for one in found if not guarded.isdisjoint(one.rules)]
-    others = [one for one in found if guarded.isdisjoint(one.rules)]
-    return [*known, *_by_support([*wider, *learned]), *_by_support(others)]
-
-
-def _by_support(found: Iterable[Candidate]) -> list[Candidate]:
-    return sorted(found, key=lambda one: -one.support)
+    return known + sorted(found, key=lambda one: -one.support)
 
 
 def _directions(rule: Rule) -> tuple[Rule, ...]:
