@@ -271,6 +271,7 @@ def test_what_is_compressed_is_known_by_its_bytes(tmp_path, pack):
     assert [visit.url for visit in read_visits(path)] == ["u", "v"]
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("name", "pack"),
     [

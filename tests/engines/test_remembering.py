@@ -27,6 +27,9 @@ from scrapy_dust.settings import DustSettings
 from scrapy_dust.trials.learning import Reporter, mine
 from tests import strategies
 
+# Takes seconds, and is the same on every Python.
+pytestmark = pytest.mark.once
+
 SITE = "a.example"
 VISITS = [
     Visit(f"http://a.example/{page}{end}", 200, text_digest=f"{page}")
@@ -218,7 +221,6 @@ def test_several_processes_take_over_too(tmp_path: Path):
     assert WORTH > 3 * len(VISITS)
 
 
-@pytest.mark.once
 def test_the_rule_book_is_the_same_with_and_without_and_the_command_says_what_was_taken_over(tmp_path: Path):
     def dustmine(folder: str, visits: list[Visit], *options: str) -> tuple[bytes, dict[str, Any], str]:
         (tmp_path / folder).mkdir(exist_ok=True)

@@ -16,6 +16,9 @@ from scrapy_dust.rule_book import Entry
 from scrapy_dust.sites import site_of
 from tests.exchange.generated import SITES, some_rules, some_urls
 
+# Takes seconds, and is the same on every Python.
+pytestmark = pytest.mark.once
+
 BOTH_WAYS = [name for name in EXPORTS if name in IMPORTS]
 URLS = list(some_urls(1, 10_000))
 EDITS = [

@@ -13,6 +13,9 @@ from scrapy_dust.text import nesting
 from scrapy_dust.text.markup import read_markup
 from scrapy_dust.text.nesting import is_tangled
 
+# Takes seconds, and is the same on every Python.
+pytestmark = pytest.mark.once
+
 
 def different(count, after=""):
     return "".join(f"<b id={i}>{after}" for i in range(count))
