@@ -378,5 +378,10 @@ def test_to_be_listed_costs_a_scrapy_command_nothing():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     commands = "scrapy_dust.commands"
-    ours = {"scrapy_dust", commands, *(f"{commands}.{name}" for name in ("actions", "dustrules", "examples"))}
-    assert set(done.stdout.split()) == {*ours, "difflib"}
+    rooms = ("actions", "dustrules", "examples", "suggestions")
+    assert set(done.stdout.split()) == {
+        "scrapy_dust",
+        commands,
+        *(f"{commands}.{name}" for name in rooms),
+        "difflib",
+    }
