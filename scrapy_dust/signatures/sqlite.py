@@ -194,7 +194,7 @@ class SqliteStore:
             self._base.execute("PRAGMA journal_mode = OFF")
             self._base.execute("PRAGMA synchronous = OFF")
         else:
-            self._base.execute("PRAGMA journal_mode = WAL")
+            self._write_ahead()
             self._base.execute("PRAGMA synchronous = NORMAL")
         with self._transaction():
             (version,) = self._base.execute("PRAGMA user_version").fetchone()
@@ -206,6 +206,19 @@ class SqliteStore:
             if version == 0:
                 for statement in filter(str.strip, _SCHEMA.split(";")):
                     self._base.execute(statement)
+
+    def _write_ahead(self) -> None:
+        # SQLite's time-out does not hold here: of several that change the mode at once, all but one are refused at once.
+        until = time.monotonic() + _PATIENCE / 1000
+        while True:
+            try:
+                self._base.execute("PRAGMA journal_mode = WAL")
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                    raise
+                time.sleep(0.01)
+            else:
+                return
 
     def _write_sometimes(self) -> None:
         late = time.monotonic() - self._written >= _SECONDS

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import sqlite3
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -160,9 +161,18 @@ def test_several_processes_write_at_once(tmp_path):
         crawl.start()
     for crawl in crawls:
         crawl.join()
-    store = SqliteStore(path, must_exist=True)
-    assert len(list(store.rows())) == store.signatures() == 900
-    store.close()
+    with closing(SqliteStore(path, must_exist=True)) as store:
+        assert len(list(store.rows())) == store.signatures() == 900
+
+
+def test_who_begins_a_store_while_another_begins_it_waits(tmp_path):
+    path = tmp_path / "pages.sqlite"
+    with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        later = threading.Timer(0.3, other.execute, ("COMMIT",))
+        later.start()
+        SqliteStore(path).close()
+        later.join()
 
 
 def test_a_crawl_that_must_wait_for_another_loses_nothing(tmp_path, monkeypatch):
