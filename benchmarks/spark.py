@@ -19,13 +19,14 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from hashlib import md5
 from importlib.util import find_spec
 from pathlib import Path
 from shutil import which
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from scrapy_dust.crawl_log import segments
 
@@ -84,11 +85,15 @@ def write_log(folder: Path, urls: int, sites: int) -> None:
         segments.write(made[number * size : (number + 1) * size], folder / f"crawl{number}.parquet")
 
 
-class Cluster:
-    """Spark's master and two workers, each a process on loopback."""
+#: For Java that lives shortly: most of its time would be spent on making its code fast.
+_IN_HASTE = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+
+class Cluster:
+    """Spark's master and two workers, each a process on loopback. *in_haste*: what it is to do takes no minute."""
+
+    def __init__(self, folder: Path, *, in_haste: bool = False) -> None:
+        self._folder, self._java = folder, _IN_HASTE if in_haste else ""
         spec = find_spec("pyspark")
         assert spec is not None
         assert spec.origin is not None
@@ -98,6 +103,9 @@ class Cluster:
         self.environment = os.environ | {
             "SPARK_HOME": str(self._home),
             "SPARK_DAEMON_MEMORY": "512m",
+            "SPARK_DAEMON_JAVA_OPTS": self._java,
+            # The Java that only says how to start the other one.
+            "SPARK_LAUNCHER_OPTS": _IN_HASTE,
             "SPARK_LOCAL_IP": "127.0.0.1",
             "PYSPARK_PYTHON": sys.executable,
             "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
@@ -117,7 +125,12 @@ class Cluster:
         with (self._folder / f"{name}{len(self.processes)}.log").open("wb") as log:
             self.processes.append(
                 subprocess.Popen(
-                    [*command, *map(str, arguments)], env=self.environment, stdout=log, stderr=log
+                    [*command, *map(str, arguments)],
+                    env=self.environment,
+                    stdout=log,
+                    stderr=log,
+                    # A worker is killed with what it has started, as a machine fails.
+                    start_new_session=True,
                 )
             )
 
@@ -146,7 +159,11 @@ class Cluster:
             "spark.executor.memory": "2g",
             "spark.ui.enabled": "false",
         }
-        said = " ".join(f"--conf {name}={value}" for name, value in options.items())
+        if self._java:
+            options |= dict.fromkeys(
+                ("spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions"), self._java
+            )
+        said = " ".join(f"--conf '{name}={value}'" for name, value in options.items())
         master = f"--master spark://127.0.0.1:{self._port}"
         return self.environment | {"PYSPARK_SUBMIT_ARGS": f"{master} {said} pyspark-shell"}
 
@@ -174,8 +191,8 @@ def _free_port() -> int:
 
 
 @contextmanager
-def cluster(folder: Path) -> Iterator[Cluster]:
-    found = Cluster(folder)
+def cluster(folder: Path, *, in_haste: bool = False) -> Iterator[Cluster]:
+    found = Cluster(folder, in_haste=in_haste)
     try:
         found.start()
         yield found
@@ -183,14 +200,27 @@ def cluster(folder: Path) -> Iterator[Cluster]:
         found.stop()
 
 
-def mine(log: Path, folder: Path, environment: dict[str, str], engine: str) -> subprocess.Popen[str]:
-    """`scrapy dustmine` on *log*; its rule book and its state are in *folder*."""
+def arguments(log: Path, folder: Path, engine: str) -> list[str]:
+    """Of `scrapy`: to mine *log*; the rule book and the state are in *folder*."""
     folder.mkdir(parents=True)
-    command = [sys.executable, "-m", "scrapy", "dustmine", "--engine", engine, "--no-validate", "--json"]
-    places = ["--rules", str(folder / "rules.json"), "-s", f"DUST_DIR={folder / 'dust'}", str(log)]
+    command = ["dustmine", "--engine", engine, "--no-validate", "--json"]
+    return [*command, "--rules", str(folder / "rules.json"), "-s", f"DUST_DIR={folder / 'dust'}", str(log)]
+
+
+def mine(log: Path, folder: Path, environment: dict[str, str], engine: str) -> subprocess.Popen[str]:
+    """`scrapy dustmine`, as a process."""
+    return _begun(["scrapy", *arguments(log, folder, engine)], environment)
+
+
+def mine_several(runs: Sequence[tuple[list[str], int]], environment: dict[str, str]) -> subprocess.Popen[str]:
+    """One run after the other in one session of Spark: their arguments, and the process group to kill in the middle."""
+    said = [text for of_run, group in runs for text in (json.dumps(of_run), str(group))]
+    return _begun(["benchmarks.spark_session", *said], environment)
+
+
+def _begun(module: list[str], environment: dict[str, str]) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        command + places,
-        cwd=folder,
+        [sys.executable, "-m", *module],
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -198,13 +228,16 @@ def mine(log: Path, folder: Path, environment: dict[str, str], engine: str) -> s
     )
 
 
-def finished(process: subprocess.Popen[str], seconds: float = 3600) -> dict[str, object]:
-    """What it printed."""
-    out, errors = process.communicate(timeout=seconds)
+def finished(process: subprocess.Popen[str], seconds: float = 3600) -> list[dict[str, Any]]:
+    """What it printed, line by line. It is over afterwards, whatever happens."""
+    try:
+        out, errors = process.communicate(timeout=seconds)
+    finally:
+        process.kill()
+        process.communicate()
     if process.returncode:
-        raise RuntimeError(f"dustmine: {errors or out}")
-    found: dict[str, object] = json.loads(out)
-    return found
+        raise RuntimeError(f"{process.args}: {errors or out}")
+    return [json.loads(line) for line in out.splitlines()]
 
 
 def main() -> None:
@@ -215,28 +248,33 @@ def main() -> None:
     options = parser.parse_args()
     if (why := missing()) is not None:
         sys.exit(f"{why}. Run `pip install scrapy-dust[spark]`, and install Java 17.")
-    with ExitStack() as stack:
-        folder = Path(stack.enter_context(TemporaryDirectory()))
-        write_log(folder / "log", options.urls, options.sites)
-        begun, before = time.perf_counter(), _cpu_of_children()
-        here = finished(mine(folder / "log", folder / "local", dict(os.environ), "local"))
-        local, cpu = time.perf_counter() - begun, _cpu_of_children() - before
-        spark = stack.enter_context(cluster(folder))
-        begun = time.perf_counter()
-        process = mine(folder / "log", folder / "spark", spark.mining(), "spark")
+    with TemporaryDirectory() as at:
+        compare(Path(at), options)
+
+
+def compare(folder: Path, options: argparse.Namespace) -> None:
+    log = folder / "log"
+    write_log(log, options.urls, options.sites)
+    begun, before = time.perf_counter(), _cpu_of_children()
+    (here,) = finished(mine(log, folder / "local", dict(os.environ), "local"))
+    local, cpu = time.perf_counter() - begun, _cpu_of_children() - before
+    before = _cpu_of_children()
+    with cluster(folder) as spark:
+        begun, run = time.perf_counter(), arguments(log, folder / "spark", "spark")
+        process = mine_several([(run, spark.processes[1].pid if options.kill else 0)], spark.mining())
         spark.wait(lambda state: state["activeapps"])
         started = time.perf_counter() - begun
-        if options.kill:
-            time.sleep(local / 3)
-            spark.processes[1].kill()
-        there = finished(process)
+        *said, there = finished(process)
         seconds = time.perf_counter() - begun
-        same = (folder / "local/rules.json").read_bytes() == (folder / "spark/rules.json").read_bytes()
+    cpu_there = _cpu_of_children() - before
+    same = (folder / "local/rules.json").read_bytes() == (folder / "spark/rules.json").read_bytes()
+    killed = "".join(f", one killed with {one['done']} of {one['parts']} parts done" for one in said[1:])
     print(
-        f"{here['pages']} URLs of {here['sites']} sites, {here['valid']} rules: {local:.1f} s here on one core "
+        f"{here['pages']} URLs of {here['sites']} sites, {here['valid']} rules: {local:.1f} s here "
         f"({cpu / options.urls * 1e6:.0f} µs of CPU time a URL), "
-        f"{seconds:.1f} s on two workers of one core{', one of them killed' if options.kill else ''} "
-        f"({seconds / local:.2f} times; its application was there after {started:.1f} s). "
+        f"{seconds:.1f} s on two workers of one core{killed} ({seconds / local:.2f} times; its application was there "
+        f"after {started:.1f} s; {cpu_there / options.urls * 1e6:.0f} µs of CPU time a URL, the cluster's start "
+        f"included{', without what was killed' * options.kill}). "
         f"Rule books {'are the same' if same else 'DIFFER'}; {there['pages']} URLs."
     )
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import random
-import time
 from dataclasses import replace
 
 import pyarrow as pa
@@ -150,30 +148,35 @@ def test_the_names_of_files_are_told_in_one_spelling(uri, name):
     assert tasks.bare(uri) == name
 
 
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory):
+@pytest.fixture
+def cluster(tmp_path):
     if (why := benchmark.missing()) is not None:
         pytest.skip(f"{why}: a cluster of Spark's own needs Java 17 and `pip install scrapy-dust[spark]`")
-    folder = tmp_path_factory.mktemp("spark")
-    benchmark.write_log(folder / "log", 6000, 80)
-    with benchmark.cluster(folder) as found:
-        yield folder, found
+    with benchmark.cluster(tmp_path, in_haste=True) as found:
+        yield found
 
 
 @pytest.mark.e2e
-def test_a_cluster_makes_the_same_rule_book_as_this_machine_and_does_so_when_a_worker_is_killed(cluster):
-    folder, spark = cluster
-    log = folder / "log"
-    here = benchmark.finished(benchmark.mine(log, folder / "local", dict(os.environ), "local"), 120)
+def test_a_cluster_makes_the_same_rule_book_as_this_machine_and_does_so_when_a_worker_is_killed(
+    cluster, tmp_path
+):
+    log = tmp_path / "log"
+    benchmark.write_log(log, 1500, 40)
+    runs = [
+        (benchmark.arguments(log, tmp_path / name, engine), group)
+        for name, engine, group in (
+            ("here", "local", 0),
+            ("whole", "spark", 0),
+            ("killed", "spark", cluster.processes[1].pid),
+        )
+    ]
+    _, here, whole, middle, killed = benchmark.finished(
+        benchmark.mine_several(runs, cluster.mining()), seconds=240
+    )
     assert here["valid"]
-    for name, killed in (("whole", False), ("killed", True)):
-        process = benchmark.mine(log, folder / name, spark.mining(), "spark")
-        if killed:
-            spark.wait(lambda state: any(app["cores"] == 2 for app in state["activeapps"]))
-            time.sleep(2)
-            assert process.poll() is None
-            spark.processes[1].kill()
-        there = benchmark.finished(process, 120)
+    assert 0 < middle["done"] < middle["parts"]
+    cluster.wait(lambda state: state["aliveworkers"] == 1)
+    for there in (whole, killed):
         assert (there["pages"], there["sites"]) == (here["pages"], here["sites"])
-        book = (folder / name / "rules.json").read_bytes()
-        assert book == (folder / "local/rules.json").read_bytes()
+    book, *books = ((tmp_path / name / "rules.json").read_bytes() for name in ("here", "whole", "killed"))
+    assert books == [book, book]
