@@ -16,7 +16,7 @@ settings.register_profile(
 )
 # On each Python; the one that runs the e2e tests looks longer.
 settings.register_profile(
-    "quick", deadline=None, max_examples=20, derandomize=True, suppress_health_check=_SLOW
+    "quick", deadline=None, max_examples=8, derandomize=True, suppress_health_check=_SLOW
 )
 settings.register_profile("long", deadline=None, max_examples=3000, suppress_health_check=_SLOW)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "dev"))

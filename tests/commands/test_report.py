@@ -46,6 +46,7 @@ def mine(tmp_path):
     return run
 
 
+@pytest.mark.once
 def test_the_page_tells_what_the_rule_book_will_do(mine, tmp_path):
     done = mine("--report", "found.html")
     assert done.returncode == 0, done.stderr
@@ -85,6 +86,7 @@ def test_texts_that_validation_fetched_stand_side_by_side(tmp_path):
     assert ["The log says nothing of their texts."] in [pair["said"][-1:] for pair in shown]
 
 
+@pytest.mark.once
 def test_where_it_cannot_be_written_a_sentence_says_so(mine):
     done = mine("--dry-run", "--report", "nowhere/found.html")
     assert done.returncode == 1

@@ -333,6 +333,7 @@ def test_findings_stand_in_the_crawl_log_and_mining_reads_them(settings):
     assert not near.volatile
 
 
+@pytest.mark.once
 def test_near_pages_are_copies_only_where_that_is_asked_for(settings):
     frame = prose(77, 60)
     pages = {f"/{n}": document(n, frame=frame, words=300) for n in range(10)}
@@ -352,6 +353,7 @@ def test_near_pages_are_copies_only_where_that_is_asked_for(settings):
     assert len(visit(pages | changed, settings | DROP, DUST_CONTENT_NEAR=0.999).paths) == 15
 
 
+@pytest.mark.once
 def test_pages_that_differ_only_within_their_boilerplate_are_not_near(settings):
     frame = prose(77, 900)
     pages = {f"/{n}": document(n, frame=frame, words=25, title="One title for all") for n in range(20)}
@@ -365,6 +367,7 @@ def test_the_addon_puts_it_in_place_when_it_is_asked_for():
         assert (ContentDedupMiddleware in made["SPIDER_MIDDLEWARES"]) is there
 
 
+@pytest.mark.once
 def test_it_is_said_when_many_urls_show_the_same(settings, caplog):
     visit({f"/{n}": document(1) for n in range(60)}, settings | DROP)
     warnings = [record.getMessage() for record in ours(caplog) if record.levelno == logging.WARNING]

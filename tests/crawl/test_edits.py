@@ -68,6 +68,7 @@ def test_an_edit_made_false_in_mid_crawl_is_suspended_and_every_victim_comes(wit
     assert "show different pages" in entry.reason
 
 
+@pytest.mark.once
 def test_only_the_edit_that_is_false_is_blamed(with_rules):
     """Of two rules at work on one URL, the plain one holds."""
 

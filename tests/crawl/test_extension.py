@@ -46,6 +46,7 @@ def test_what_would_have_been_saved_in_shadow_mode(with_rules, summary):
     assert summary().startswith("1 rule would have saved 2 requests")
 
 
+@pytest.mark.once
 def test_what_would_have_been_lost_in_shadow_mode(with_rules, summary):
     def web(path):
         kept = path if path.startswith("/wrong") else path.partition("?")[0]
@@ -69,6 +70,7 @@ def test_what_would_have_been_lost_in_shadow_mode(with_rules, summary):
     assert "dust/suspended" not in result.stats
 
 
+@pytest.mark.once
 def test_pages_of_one_text_are_not_asked_for_again_in_shadow_mode(with_rules, summary):
     times = itertools.count()
 

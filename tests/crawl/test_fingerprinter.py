@@ -154,6 +154,7 @@ several_parameters = st.lists(
 ).map(lambda named: "http://a.test/?" + "&".join(map("=".join, named)))
 
 
+@pytest.mark.once
 @settings(max_examples=500)
 @given(plain | several_parameters, st.booleans())
 def test_a_url_is_compared_as_scrapy_compares_it(url, keep_fragments):

@@ -21,6 +21,7 @@ def only_the_last_answers(path):
     return page() if path.endswith("sid=39") else error(404)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(("per_class", "in_all"), [(8, 100_000), (8, 3), (0, 0)])
 def test_forty_aliases_of_which_only_the_last_has_the_page(with_rules, monkeypatch, per_class, in_all):
     monkeypatch.setattr(classes, "HEIRS_PER_CLASS", per_class)

@@ -48,6 +48,7 @@ def test_values_are_in_no_file_of_the_log(settings, site):
     assert third == first + "&x=1"
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("process", [False, True])
 def test_equal_values_are_equal_in_the_logs_of_all_crawls(settings, site, process):
     for _ in range(2):
@@ -55,6 +56,7 @@ def test_equal_values_are_equal_in_the_logs_of_all_crawls(settings, site, proces
     assert len({visit.url for visit in read_visits(settings["DUST_DIR"])}) == 1
 
 
+@pytest.mark.once
 def test_hidden_urls_are_evidence_and_are_never_asked_for(settings, site):
     urls = [site.url(f"/{name}?token=secret{n}") for name in range(30) for n in range(3)]
     crawl(urls, settings | HIDE)

@@ -85,6 +85,7 @@ def test_redirects_and_failures_inside_a_class_lose_nothing_whatever_runs_the_cr
     assert list((project / ".scrapy/dust/logs/spider").glob("*.jsonl"))
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("reactor", ["asyncio", "no reactor"])
 def test_the_shell_fetches_a_url_twice(project, reactor):
     with serving(lambda path: page()) as site:
@@ -96,6 +97,7 @@ def test_the_shell_fetches_a_url_twice(project, reactor):
     assert site.asked.count("/?sid=1") == 3
 
 
+@pytest.mark.once
 def test_a_wrong_setting_is_the_last_thing_said_and_the_exit_status_tells(project):
     ran = scrapy(project, "runspider", "spider.py", "-a", "urls=[]", "-s", "DUST_MODE=enforced")
     assert ran.returncode == 1
@@ -103,6 +105,7 @@ def test_a_wrong_setting_is_the_last_thing_said_and_the_exit_status_tells(projec
     assert said == "ValueError: DUST_MODE must be one of 'enforce', 'shadow', 'off', got 'enforced'."
 
 
+@pytest.mark.once
 def test_a_job_that_another_version_began_is_refused_as_the_last_thing_said(project):
     with serving(lambda path: page()) as site:
         write_rules(project / "dust-rules.json", {site.name: [ParameterRule("sid")]})

@@ -33,6 +33,7 @@ def trap(path: str):
     return page() if re.fullmatch(r"/dir/\d+/|/b\?a=\d+&b=2|/q/\d+\?sid=7", path) else error(404)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("rules", [RULES, ()], ids=["with rules", "without rules"])
 def test_every_page_behind_a_redirect_inside_its_class_arrives(with_rules, rules):
     with serving(trap) as site:
@@ -44,6 +45,7 @@ def test_every_page_behind_a_redirect_inside_its_class_arrives(with_rules, rules
     assert len(site.asked) == 180
 
 
+@pytest.mark.once
 def test_without_us_a_third_of_them_is_lost(with_rules):
     """So that the test above is known to test something."""
     with serving(trap) as site:
@@ -66,6 +68,7 @@ def test_a_bounce_over_a_cookie_page_ends_in_the_page(with_rules):
     assert result.got == [site.url("/p?id=1&sid=2")]
 
 
+@pytest.mark.once
 def test_a_redirect_inside_a_class_would_not_be_filtered_in_shadow_mode_either(with_rules):
     with serving(trap) as site:
         result = crawl(

@@ -108,6 +108,7 @@ def test_victims_come_with_their_own_callback_errback_meta_and_priority(with_rul
     assert {priority - -n for n, _, priority in got.values()} <= {0, 1}
 
 
+@pytest.mark.once
 def test_callbacks_that_have_no_name_are_kept_too(with_rules):
     got = []
 
@@ -122,6 +123,7 @@ def test_callbacks_that_have_no_name_are_kept_too(with_rules):
     assert sorted(got) == list(enumerate(urls))
 
 
+@pytest.mark.once
 def test_a_rule_that_stays_true_is_not_suspended(with_rules):
     with serving(lambda path: text(path.partition("&")[0])) as site:
         settings = with_rules(site, SID) | {"DUST_CANARY_RATE": 1}
@@ -131,6 +133,7 @@ def test_a_rule_that_stays_true_is_not_suspended(with_rules):
     assert "dust/suspended" not in result.stats
 
 
+@pytest.mark.once
 def test_a_page_that_changes_is_no_other_page(with_rules):
     numbers = count()
 
@@ -144,6 +147,7 @@ def test_a_page_that_changes_is_no_other_page(with_rules):
     assert "dust/doubted" not in result.stats
 
 
+@pytest.mark.once
 def test_what_is_shown_for_anything_is_no_other_page(with_rules):
     """A site that has lost the sessions of its old URLs, and says so with status 200."""
 
@@ -169,6 +173,7 @@ def test_a_login_that_canaries_are_sent_to_suspends_nothing(with_rules):
     assert "dust/suspended" not in result.stats
 
 
+@pytest.mark.once
 def test_one_page_that_differs_suspends_nothing_and_costs_no_page(with_rules):
     def web(path: str) -> Answer:
         return text(path if path == "/p?id=0&sid=s1" else path.partition("&")[0])
@@ -187,6 +192,7 @@ def test_one_page_that_differs_suspends_nothing_and_costs_no_page(with_rules):
     )
 
 
+@pytest.mark.once
 def test_other_rules_stay_in_force(with_rules):
     with serving(Changing(after=5)) as site:
         urls = urls_of(site, 5, 8)
@@ -201,6 +207,7 @@ def test_other_rules_stay_in_force(with_rules):
     assert asked
 
 
+@pytest.mark.once
 def test_a_key_that_was_another_pages_hides_none(with_rules):
     """The bare URL has the key of the first alias as long as the rule is in force, and is a page of its own after."""
     with serving(Changing(after=1)) as site:
@@ -212,6 +219,7 @@ def test_a_key_that_was_another_pages_hides_none(with_rules):
     assert sorted(result.got) == sorted([*aliases, bare])
 
 
+@pytest.mark.once
 def test_what_was_fetched_is_not_fetched_again_after_a_suspension(with_rules):
     with serving(Changing(after=1)) as site:
         aliases = [site.url(f"/p?id=1&sid={n}") for n in range(20)]
@@ -227,6 +235,7 @@ def stale(site, settings, days=400):
     RuleBook().with_site(site.name, [entry]).save(settings["DUST_RULES"][0])
 
 
+@pytest.mark.once
 def test_a_rule_that_nothing_has_tested_for_long_is_tested_before_it_is_used(settings):
     paths = [f"/p?id=0&sid=s{n}" for n in range(20)]
     with serving(one_by_one(lambda path: text(path.partition("&")[0]), *paths)) as site:
@@ -243,6 +252,7 @@ def test_a_rule_that_nothing_has_tested_for_long_is_tested_before_it_is_used(set
     assert entry.evidence.positive == 50 + tested
 
 
+@pytest.mark.once
 def test_a_stale_rule_that_has_become_false_suppresses_nothing(settings):
     with serving(text) as site:
         stale(site, settings)
@@ -273,6 +283,7 @@ def test_the_journal_tells_all_of_it(with_rules, tmp_path):
     assert {event.note for event in by_url[What.TESTED].values()} <= {"same", "different", "unknown"}
 
 
+@pytest.mark.once
 def test_a_pause_forgets_neither_what_was_suspended_nor_what_is_still_to_be_given_back(with_rules, tmp_path):
     with serving(Changing(after=5)) as site:
         urls = urls_of(site, 5, 12)
@@ -285,6 +296,7 @@ def test_a_pause_forgets_neither_what_was_suspended_nor_what_is_still_to_be_give
     assert (tmp_path / "job" / "dust-proving.json").exists()
 
 
+@pytest.mark.once
 def test_what_was_suppressed_for_a_keeper_of_before_a_pause_is_not_lost_either(with_rules, tmp_path):
     """The bare URL is changed by no rule, and the one that was fetched for it is not remembered."""
     web = Changing(after=2)

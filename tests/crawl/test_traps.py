@@ -29,6 +29,7 @@ def walk(web, folder: Path, **chosen):
     return result, delivered
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("rewrite", [False, True])
 def test_no_page_is_lost_and_few_come_twice(tmp_path, rewrite):
     with trapping(jitter=random.Random(7)) as web:

@@ -414,6 +414,7 @@ def test_a_line_of_any_length_is_no_danger(tmp_path, monkeypatch):
     assert reading.unreadable[0].reason.startswith("longer than")
 
 
+@pytest.mark.once
 def test_memory_does_not_grow_with_the_log(tmp_path):
     path = tmp_path / "big.jsonl"
     path.write_bytes(
@@ -497,6 +498,7 @@ def test_visits_are_grouped_by_site_in_the_logs_order():
     assert found.without_site == 2
 
 
+@pytest.mark.once
 def test_the_crawls_of_real_sites_are_read_to_the_last_line(shared_data):
     reading = read_visits(shared_data / "sites")
     with gzip.open(shared_data / "uci" / "pages.jsonl.gz") as uci:

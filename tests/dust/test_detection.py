@@ -87,6 +87,7 @@ def test_colliding_hashes_change_nothing(log, params, hash_mask):
     check(log, params, hash_mask=hash_mask)
 
 
+@pytest.mark.once
 @given(some_log, detection_params())
 def test_layers_that_are_not_held_are_made_again(log, params):
     check(log, params, held=0)

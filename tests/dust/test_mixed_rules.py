@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -64,6 +65,7 @@ def canonizer(of_site: Sequence[Rule], passes: int = 10) -> Canonizer:
     return Canonizer({SITE: of_site}, site_of, passes)
 
 
+@pytest.mark.once
 @settings(max_examples=300)
 @given(some_rules, st.lists(some_urls, min_size=1, max_size=4), passes)
 def test_rules_of_all_kinds_made_ready_do_what_they_do_one_by_one(of_site, several, passes):
@@ -115,6 +117,7 @@ def test_an_edit_that_has_nothing_to_do_with_a_url_leaves_it_to_the_plain_rules(
     assert canonizer([idle, *of_site]).canonize(url) == canonizer(of_site).canonize(url)
 
 
+@pytest.mark.once
 @settings(max_examples=500)
 @given(
     st.lists(edited.edits, min_size=1, max_size=6),

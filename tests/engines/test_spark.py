@@ -54,6 +54,7 @@ def without_times(found):
     return [replace(one, laps={}) for one in found]
 
 
+@pytest.mark.once
 @settings(max_examples=15)
 @given(st.integers(0, 10**6), st.integers(1, 40))
 def test_however_rows_are_cut_and_brought_together_the_same_is_mined(seed, size):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from scrapy_dust.dust.canonization import Canonizer
 from scrapy_dust.exchange import exported
 from scrapy_dust.rule_book import Entry, Evidence
@@ -57,6 +59,7 @@ def by_apache(text, url):
     return url
 
 
+@pytest.mark.once
 def test_nginx_and_apache_compute_the_key():
     """Two rounds are written: a URL that has a thing more often comes to its key by redirects, one after the other."""
     tried = {"nginx": 0, "apache": 0}

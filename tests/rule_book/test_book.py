@@ -38,6 +38,7 @@ def test_a_book_that_is_saved_and_loaded_is_the_same_book(tmp_path_factory, writ
     assert RuleBook.load([path], missing_ok=False) == written
 
 
+@pytest.mark.once
 @given(books())
 def test_a_book_that_was_loaded_is_written_back_byte_by_byte(tmp_path_factory, written):
     path = tmp_path_factory.getbasetemp() / "bytes.json"

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,6 +24,7 @@ def in_force(one):
     return {entry.rule for entry in one.entries(SITE) if entry.status is Status.VALID}
 
 
+@pytest.mark.once
 @given(BOOKS, BOOKS)
 def test_what_is_in_force_does_not_depend_on_who_begins(mine, theirs):
     assert in_force(join(mine, theirs)[0]) == in_force(join(theirs, mine)[0])

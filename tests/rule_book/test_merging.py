@@ -52,6 +52,7 @@ def test_what_a_person_disabled_or_a_trial_refuted_is_not_in_force(known, found)
     ]
 
 
+@pytest.mark.once
 @given(FEW, FEW)
 def test_a_rule_and_its_reverse_are_never_both_brought_into_force(known, found):
     before = {entry.rule for entry in known if entry.status is VALID}

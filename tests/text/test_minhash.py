@@ -32,6 +32,7 @@ def exact(a, b):
     return both / (len(a) + len(b) - both)
 
 
+@pytest.mark.once
 @given(some_shingles, some_shingles)
 def test_datasketch_computes_and_loads_the_same(one, other):
     datasketch = pytest.importorskip("datasketch", reason="datasketch is not installed")
@@ -121,6 +122,7 @@ def described(words):
     return describe(body, "text/html; charset=utf-8", None, "http://a.test/")
 
 
+@pytest.mark.once
 def test_estimates_are_as_near_to_the_exact_resemblance_as_theory_has_it():
     rng = random.Random(20070508)
     beyond = {1: 0, 2: 0, 3: 0}

@@ -84,6 +84,7 @@ def test_a_large_pdf_is_not_read(monkeypatch):
     assert page(document(shown(b"words"))).words == 0
 
 
+@pytest.mark.once
 def test_a_pdf_that_takes_too_long_is_judged_by_its_bytes(monkeypatch):
     monkeypatch.setattr(pdf, "SECONDS", 1)
     monkeypatch.setattr(pdf, "MEMORY", 1 << 29)

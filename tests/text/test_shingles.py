@@ -128,6 +128,7 @@ def pairs(seed, count):
         )
 
 
+@pytest.mark.once
 def test_each_hash_agrees_as_often_as_the_pages_resemble_each_other():
     # Thesis §6.3: the probability that two least values are equal is the resemblance.
     found = list(pairs(seed=20070508, count=1500))
@@ -136,6 +137,7 @@ def test_each_hash_agrees_as_often_as_the_pages_resemble_each_other():
         assert abs(sum(agree[which] - r for r, agree in found)) < 3.5 * spread
 
 
+@pytest.mark.once
 def test_the_four_hashes_agree_independently_of_each_other():
     found = [(r, agree) for r, agree in pairs(seed=11, count=1500) if 0 < r < 1]
     for i in range(4):
