@@ -1,13 +1,12 @@
-"""What ``scrapy dustmine`` does: its options, the order of things, and what it prints."""
+"""What ``scrapy dustmine`` does: its options, and the order of things."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,35 +17,23 @@ from scrapy.utils.project import inside_project
 
 from scrapy_dust.commands.progress import Progress
 from scrapy_dust.commands.suggestions import no_such, remedy
-from scrapy_dust.commands.tables import table
+from scrapy_dust.commands.telling import phases_of, print_result, print_rules, profile_table
 from scrapy_dust.crawl_log import log_dir, log_sources
 from scrapy_dust.crawl_log.reader import checked
 from scrapy_dust.crawl_log.upkeep import keep_of, keep_up
-from scrapy_dust.dust.admission import Bounds
-from scrapy_dust.dust.campaign import Decision
 from scrapy_dust.dust.pages import SiteLog
-from scrapy_dust.dust.rules import LikelyRule, anchored
-from scrapy_dust.dust.validation import Verdict
 from scrapy_dust.engines.gathering import Shelved, records_of
-from scrapy_dust.engines.laps import Lap, Laps, in_all
+from scrapy_dust.engines.laps import Lap, Laps
 from scrapy_dust.engines.local import Mined
 from scrapy_dust.errors import CrawlLogError, ReportError
 from scrapy_dust.rule_book.book import RuleBook
-from scrapy_dust.rule_book.entries import rule_content, rule_id
 from scrapy_dust.rule_book.files import in_project, is_uri
 from scrapy_dust.rule_book.verdicts import Verdicts
 from scrapy_dust.settings import DustSettings
+from scrapy_dust.trials.concluding import conclude, with_decisions
 from scrapy_dust.trials.journal import ProbeJournal, probes_path
-from scrapy_dust.trials.learning import (
-    Read,
-    Source,
-    conclude,
-    decide_from_log,
-    mine,
-    prepare,
-    read,
-    with_decisions,
-)
+from scrapy_dust.trials.learning import decide_from_log, mine, prepare
+from scrapy_dust.trials.reading import Read, Source, read
 from scrapy_dust.trials.site_trials import SiteTrials
 from scrapy_dust.trials.spending import Spent, progress_of
 
@@ -105,8 +92,8 @@ class Job:
         opts, progress, clock = self.opts, Progress(sys.stderr, self.settings.min_support), Laps()
         found, mined = self._mined(progress, clock)
         if opts.phase != "valid":
-            _print_rules(mined, opts.phase, as_json=opts.json)
-            self._profile(mined, _phases(mined, clock), progress)
+            print_rules(mined, opts.phase, as_json=opts.json)
+            self._profile(mined, phases_of(mined, clock), progress)
             return
         texts: dict[str, Sequence[str]] = {}
         trials, spent = self._try(mined, found.latest, progress, texts)
@@ -121,13 +108,13 @@ class Job:
         if opts.report:
             self._report(mined, trials, found, spent.fetches, texts)
         clock.lap("write")
-        phases = _phases(mined, clock)
-        _print_result(
-            mined, trials, spent.fetches, self.settings, phases, written=not opts.dry_run, as_json=opts.json
+        took = phases_of(mined, clock)
+        print_result(
+            mined, trials, spent.fetches, self.settings, took, written=not opts.dry_run, as_json=opts.json
         )
-        self._profile(mined, phases, progress)
+        self._profile(mined, took, progress)
 
-    def _profile(self, mined: Sequence[Mined], phases: Mapping[str, Lap], progress: Progress) -> None:
+    def _profile(self, mined: Sequence[Mined], took: Mapping[str, Lap], progress: Progress) -> None:
         if not self.opts.profiled:
             return
         if any(one.taken_over for one in mined):
@@ -136,19 +123,7 @@ class Job:
             progress.say(
                 f"Taken over from an earlier run: {whole} of {len(mined)} sites, and {in_part} but for their edits."
             )
-        in_all_seconds = sum(lap.seconds for lap in phases.values()) or 1.0
-        rows = [
-            [
-                phase,
-                f"{lap.seconds:.2f}",
-                f"{lap.cpu:.2f}",
-                f"{lap.seconds / in_all_seconds:.0%}",
-                str(lap.peak or ""),
-            ]
-            for phase, lap in phases.items()
-        ]
-        heads = ["phase", "seconds", "of CPU", "share", "peak MB"]
-        for line in table(heads, rows, right={1, 2, 3, 4}).splitlines():
+        for line in profile_table(took).splitlines():
             progress.say(line)
 
     def _mined(self, progress: Progress, clock: Laps) -> tuple[Read, list[Mined]]:
@@ -273,135 +248,3 @@ class Job:
 
 def _verdicts_path(settings: DustSettings) -> Path:
     return log_dir(settings.dir).parent / "verdicts.json"
-
-
-def _phases(mined: Sequence[Mined], clock: Laps) -> dict[str, Lap]:
-    """In their order; those of mining over all sites."""
-    phases = {"read": clock.laps["read"]}
-    for one in mined:
-        phases = in_all(phases, one.laps)
-    return phases | {phase: clock.laps[phase] for phase in ("validate", "write") if phase in clock.laps}
-
-
-def _print_rules(mined: Sequence[Mined], phase: str, *, as_json: bool) -> None:
-    rules = [
-        (one.site, likely)
-        for one in mined
-        for likely in (one.likely if phase == "likely" else one.elimination.kept)
-    ]
-    rules.sort(key=lambda pair: (-pair[1].support, *anchored(pair[1].rule), pair[0]))
-    if as_json:
-        for site, likely in rules:
-            print(json.dumps(_likely_json(likely) | ({"site": site} if len(mined) > 1 else {})))
-    else:
-        rows = [[str(likely.support), site, str(likely.rule)] for site, likely in rules]
-        print(table(["support", "site", "rule"], rows, right={0}))
-
-
-def _likely_json(likely: LikelyRule) -> dict[str, object]:
-    rule = likely.rule
-    return {
-        "alpha": rule.alpha,
-        "beta": rule.beta,
-        "start": rule.start,
-        "end": rule.end,
-        "support": likely.support,
-    }
-
-
-def _print_result(
-    mined: Sequence[Mined],
-    trials: Sequence[SiteTrials],
-    fetches: int,
-    settings: DustSettings,
-    phases: Mapping[str, Lap],
-    *,
-    written: bool,
-    as_json: bool,
-) -> None:
-    decisions = [(site.site, decision) for site in trials for decision in site.campaign.decisions]
-    valid = [(site, one) for site, one in decisions if one.verdict is Verdict.VALID]
-    summary = {
-        "sites": len(mined),
-        "taken_over": sum(one.is_taken_over for one in mined),
-        "pages": sum(len(one.log.pages) for one in mined),
-        "likely": sum(len(one.likely) for one in mined),
-        "kept": sum(len(one.elimination.kept) for one in mined),
-        "parameters": sum(len(one.parameters) for one in mined),
-        "edits": sum(len(one.edits) for one in mined),
-        "valid": len(valid) + sum(site.standing for site in trials),
-        "refuted": sum(one.verdict is Verdict.REFUTED for _, one in decisions),
-        "undecided": sum(one.verdict is Verdict.UNDECIDED for _, one in decisions)
-        + sum(site.campaign.remaining for site in trials),
-        "redundant": sum(len(site.campaign.redundant) for site in trials),
-        "fetches": fetches,
-        "lost_at_most": sum(site.campaign.lost_at_most for site in trials),
-        "rules": settings.rules[0] if written else None,
-    }
-    if as_json:
-        told = [_decision_json(site, decision) for site, decision in decisions]
-        took = [{"phase": phase, **asdict(lap)} for phase, lap in phases.items()]
-        print(json.dumps({**summary, "decisions": told, "phases": took}, ensure_ascii=False))
-        return
-    if valid:
-        rows = [_decision_row(site, decision) for site, decision in valid]
-        heads = ["id", "site", "rule", "saves", "same", "from log", "fetches", "wrong ≤", "unseen ≤"]
-        print(table(heads, rows, right=set(range(3, len(heads))), spare=[6, 5, 4]))
-        print()
-    print(
-        "{pages} pages of {sites} sites: {likely} likely rules, {kept} kept, {parameters} parameters, "
-        "{edits} edits; {valid} valid, {refuted} refuted, {undecided} undecided, {redundant} redundant; {fetches} fetches.".format(
-            **summary
-        )
-    )
-    if valid:
-        print(
-            "Of these pages at most {lost_at_most} are suppressed wrongly (95 %, site by site).".format(
-                **summary
-            )
-        )
-    standing = [site for site in trials if site.standing]
-    if standing:
-        names = ", ".join(site.site for site in standing)
-        print(f"Nothing is new since they were mined, so their rules stay as they are: {names}.")
-    print(f"Rule book: {settings.rules[0]}" if written else "Nothing written.")
-
-
-def _decision_row(site: str, decision: Decision) -> list[str]:
-    tally = decision.tally
-    return [
-        rule_id(site, decision.rule),
-        site,
-        str(decision.rule),
-        str(decision.saves),
-        str(tally.positive),
-        str(tally.from_log),
-        str(decision.fetches),
-        *_bounds_row(decision.bounds),
-    ]
-
-
-def _bounds_row(bounds: Bounds | None) -> list[str]:
-    return ["", ""] if bounds is None else [str(bounds.wrong), f"{bounds.unseen:.1%}"]
-
-
-def _decision_json(site: str, decision: Decision) -> dict[str, object]:
-    tally = decision.tally
-    return {
-        "id": rule_id(site, decision.rule),
-        "site": site,
-        "rule": rule_content(decision.rule),
-        "text": str(decision.rule),
-        "verdict": str(decision.verdict),
-        "support": decision.support,
-        "saves": decision.saves,
-        "positive": tally.positive,
-        "negative": tally.negative,
-        "contradictions": tally.contradictions,
-        "unknown": tally.unknown,
-        "from_log": tally.from_log,
-        "contents": tally.contents,
-        "bounds": None if decision.bounds is None else asdict(decision.bounds),
-        "fetches": decision.fetches,
-        "examples": decision.examples,
-    }

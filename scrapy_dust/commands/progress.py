@@ -11,7 +11,7 @@ from scrapy_dust.commands.output import printable
 from scrapy_dust.engines.local import MOST_TOKENS, Mined
 from scrapy_dust.engines.sampling import instances_needed
 from scrapy_dust.neural.pieces import Epoch
-from scrapy_dust.trials.learning import Reporter
+from scrapy_dust.trials.reading import Reporter
 
 Thing = TypeVar("Thing")
 

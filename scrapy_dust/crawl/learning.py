@@ -21,9 +21,11 @@ from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.files import in_project
 from scrapy_dust.rule_book.verdicts import Verdicts
 from scrapy_dust.settings import DustSettings
+from scrapy_dust.trials.concluding import conclude
 from scrapy_dust.trials.interruption import Interruption
 from scrapy_dust.trials.journal import ProbeJournal, probes_path
-from scrapy_dust.trials.learning import Reporter, Source, conclude, decide_from_log, mine, prepare, read
+from scrapy_dust.trials.learning import decide_from_log, mine, prepare
+from scrapy_dust.trials.reading import Reporter, Source, read
 from scrapy_dust.trials.run import run_trials_here
 from scrapy_dust.trials.site_trials import SiteTrials
 from scrapy_dust.trials.spending import Spent, progress_of

@@ -13,7 +13,7 @@ from scrapy_dust.dust.validation import Verdict
 from scrapy_dust.report.pairs import PairShown
 from scrapy_dust.report.savings import Savings
 from scrapy_dust.rule_book import Entry, Evidence, RuleBook, Status, rule_id
-from scrapy_dust.trials.learning import evidence_of
+from scrapy_dust.trials.concluding import evidence_of
 
 _Look = Callable[[str, str], PairShown]
 

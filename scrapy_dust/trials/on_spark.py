@@ -13,7 +13,8 @@ from scrapy_dust.engines.local import Mined
 from scrapy_dust.errors import EngineError
 from scrapy_dust.rule_book.priors import known
 from scrapy_dust.settings import DustSettings
-from scrapy_dust.trials.learning import Read, Reporter, Source, begin, finished, seconds_of, told_of
+from scrapy_dust.trials.learning import begin, finished
+from scrapy_dust.trials.reading import Read, Reporter, Source, seconds_of, told_of
 
 
 def read_and_mine(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from scrapy_dust.trials.learning import Reporter
+    from scrapy_dust.trials.reading import Reporter
     from scrapy_dust.trials.site_trials import SiteTrials
 
 

@@ -13,7 +13,8 @@ from scrapy_dust.dust.validation import Verdict
 from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.verdicts import Verdicts
 from scrapy_dust.settings import DustSettings
-from scrapy_dust.trials.learning import Reporter, Source, mine, prepare, read
+from scrapy_dust.trials.learning import mine, prepare
+from scrapy_dust.trials.reading import Reporter, Source, read
 from tests.crawl.crawling import crawl
 from tests.crawl.site import page, serving
 

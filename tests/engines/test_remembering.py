@@ -24,7 +24,8 @@ from scrapy_dust.engines.local import Mined, mine_site
 from scrapy_dust.engines.memory import FILE, Memory, Part
 from scrapy_dust.engines.side_by_side import WORTH
 from scrapy_dust.settings import DustSettings
-from scrapy_dust.trials.learning import Reporter, mine
+from scrapy_dust.trials.learning import mine
+from scrapy_dust.trials.reading import Reporter
 from tests import strategies
 
 # Takes seconds, and is the same on every Python.

@@ -21,7 +21,8 @@ from scrapy_dust.engines import spark_tasks as tasks
 from scrapy_dust.engines.local import mine_site
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of
-from scrapy_dust.trials.learning import Reporter, Source, mine, read
+from scrapy_dust.trials.learning import mine
+from scrapy_dust.trials.reading import Reporter, Source, read
 
 SETTINGS = DustSettings()
 

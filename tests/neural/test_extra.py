@@ -10,7 +10,8 @@ import pytest
 from scrapy_dust.learners.seq2seq import Seq2Seq
 from scrapy_dust.neural.extra import NoNetwork, is_there
 from scrapy_dust.settings import DustSettings
-from scrapy_dust.trials.learning import Reporter, mine
+from scrapy_dust.trials.learning import mine
+from scrapy_dust.trials.reading import Reporter
 from tests.learners.logs import SITE, log_of
 
 DUSTY = log_of(*([f"http://a.example/s/{n}", f"http://a.example/story/{n}/title"] for n in range(30)))

@@ -20,7 +20,8 @@ from scrapy_dust.rule_book.verdicts import Verdicts
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.text.sketch import describe
 from scrapy_dust.trials.journal import ProbeJournal
-from scrapy_dust.trials.learning import Reporter, mine, prepare
+from scrapy_dust.trials.learning import mine, prepare
+from scrapy_dust.trials.reading import Reporter
 from scrapy_dust.trials.run import run_trials_here
 from scrapy_dust.trials.site_trials import SiteTrials
 from scrapy_dust.trials.spending import Spent

@@ -16,7 +16,9 @@ from scrapy_dust.rule_book import RuleBook
 from scrapy_dust.rule_book.priors import own
 from scrapy_dust.rule_book.verdicts import Verdicts
 from scrapy_dust.settings import DustSettings
-from scrapy_dust.trials.learning import Reporter, Source, conclude, mine, prepare, read
+from scrapy_dust.trials.concluding import conclude
+from scrapy_dust.trials.learning import mine, prepare
+from scrapy_dust.trials.reading import Reporter, Source, read
 from tests.crawl.crawling import QUIET
 
 FORUM = "http://www.scifi.forum.co.il"

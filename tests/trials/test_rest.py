@@ -11,7 +11,9 @@ from scrapy_dust.dust.pages import Visit
 from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.verdicts import Verdicts
 from scrapy_dust.settings import DustSettings
-from scrapy_dust.trials.learning import Reporter, conclude, mine, prepare
+from scrapy_dust.trials.concluding import conclude
+from scrapy_dust.trials.learning import mine, prepare
+from scrapy_dust.trials.reading import Reporter
 from scrapy_dust.trials.site_trials import SiteTrials
 from tests.trials.test_site_trials import SITE, URLS, run, shop
 

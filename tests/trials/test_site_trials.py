@@ -19,7 +19,8 @@ from scrapy_dust.rule_book.verdicts import Verdicts
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.trials.answers import fetched, unanswered
 from scrapy_dust.trials.journal import ProbeJournal
-from scrapy_dust.trials.learning import Reporter, Source, mine, prepare, read
+from scrapy_dust.trials.learning import mine, prepare
+from scrapy_dust.trials.reading import Reporter, Source, read
 from scrapy_dust.trials.site_trials import SiteTrials
 from tests.trials.running import html, prose
 

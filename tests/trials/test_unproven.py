@@ -11,7 +11,8 @@ from scrapy_dust.engines.local import mine_site
 from scrapy_dust.rule_book import Entry, RuleBook, Status
 from scrapy_dust.rule_book.verdicts import Verdicts
 from scrapy_dust.settings import DustSettings
-from scrapy_dust.trials.learning import decide_from_log, prepare, with_decisions
+from scrapy_dust.trials.concluding import with_decisions
+from scrapy_dust.trials.learning import decide_from_log, prepare
 
 SITE = "a.example"
 SID, PAGE, OTHER = ParameterRule("sid"), ParameterRule("page"), ParameterRule("other")

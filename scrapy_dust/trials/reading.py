@@ -1,0 +1,136 @@
+"""Logs become visits by site: of all hosts or of one, with what could not be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from scrapy_dust.crawl_log.names import log_name
+from scrapy_dust.crawl_log.reader import BadLine, read_visits
+from scrapy_dust.crawl_log.stores import RemoteFile
+from scrapy_dust.dust.pages import Visit
+from scrapy_dust.engines.gathering import gather
+from scrapy_dust.engines.local import Mined
+from scrapy_dust.neural.pieces import Epoch
+from scrapy_dust.sites import is_below, netloc_of
+
+#: Of the hosts that were not asked for.
+_OTHERS_KEPT = 1000
+
+
+class Reporter:
+    """What may be watched. Does nothing."""
+
+    def reading(self, visits: int) -> None:
+        """So many records have been read."""
+
+    def mined(self, mined: Mined) -> None:
+        """All that can be found in a site's log alone is found."""
+
+    def training(self, site: str, epoch: Epoch, most: int) -> None:
+        """A network has gone through a site's pairs once more, and will do so *most* times at most."""
+
+    def probing(self, fetches: int, budget: int, decided: int, remaining: int) -> None:
+        """So far has the validation come: fetches spent of the budget, rules decided, candidates that are left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where visits come from."""
+
+    paths: Sequence[str]
+    format: str = "auto"
+    host: str | None = None  #: only this host and those below it
+    base_url: str | None = None  #: where requests went of which an access log does not say it
+    log_format: str | None = None  #: of access logs, as the server's configuration has it
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What was read, by site."""
+
+    visits: Mapping[str, Sequence[Visit]]
+    logs: tuple[str, ...]  #: the names of the files, as a rule book calls them
+    unreadable: int
+    named: Sequence[str]  #: the first unreadable lines, with where and why
+    passed_over: int  #: lines that show no page
+    latest: float = 0.0  #: when the newest record was made, in seconds; 0: the logs do not say
+    files: Sequence[Path | RemoteFile] = ()
+    other_hosts: tuple[str, ...] = ()  #: some of those that were passed by, where one host was asked for
+
+
+def read(source: Source, reporter: Reporter, *, most: int | None = None) -> Read:
+    """Raises `CrawlLogError` for what cannot be read at all. *most*: bytes that visits may take in memory."""
+    reading = read_visits(source.paths, source.format, base_url=source.base_url, log_format=source.log_format)
+    times, hosts = _Times(), _OfHost(source.host)
+    by_site = gather(hosts.of(times.of(_reported(reading, reporter))), most)
+    named = told_of(reading.unreadable)
+    logs = tuple(dict.fromkeys(log_name(file.name) for file in reading.files))
+    return Read(
+        by_site,
+        logs,
+        reading.unreadable_count,
+        named,
+        reading.passed_over,
+        times.latest(),
+        reading.files,
+        tuple(hosts.others),
+    )
+
+
+def told_of(unreadable: Iterable[BadLine]) -> list[str]:
+    return [f"{line.path}, line {line.line}: {line.reason}" for line in unreadable]
+
+
+def _reported(visits: Iterable[Visit], reporter: Reporter) -> Iterator[Visit]:
+    for number, visit in enumerate(visits, start=1):
+        yield visit
+        if number % 20_000 == 0:
+            reporter.reading(number)
+
+
+class _Times:
+    """When visits were made, as they pass."""
+
+    def __init__(self) -> None:
+        self._newest = ""
+
+    def of(self, visits: Iterable[Visit]) -> Iterator[Visit]:
+        for visit in visits:
+            if visit.fetched_at is not None and visit.fetched_at > self._newest:
+                self._newest = visit.fetched_at
+            yield visit
+
+    def latest(self) -> float:
+        return seconds_of(self._newest)
+
+
+def seconds_of(moment: str) -> float:
+    """As a log says it; 0: it does not."""
+    try:
+        newest = datetime.fromisoformat(moment)
+    except ValueError:
+        return 0.0
+    return (newest if newest.tzinfo is not None else newest.replace(tzinfo=UTC)).timestamp()
+
+
+class _OfHost:
+    """The visits of one host and of those below it; without a *host*, all."""
+
+    def __init__(self, host: str | None) -> None:
+        self._wanted = None if host is None else host.lower()
+        self.others: dict[str, None] = {}  #: hosts that were passed by, the first of them
+
+    def of(self, visits: Iterable[Visit]) -> Iterator[Visit]:
+        for visit in visits:
+            if self._wanted is None or self._is_meant(visit.url):
+                yield visit
+
+    def _is_meant(self, url: str) -> bool:
+        if self._wanted is not None and is_below(url, self._wanted):
+            return True
+        if len(self.others) < _OTHERS_KEPT:
+            self.others[netloc_of(url)] = None
+        return False
