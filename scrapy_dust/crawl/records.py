@@ -30,6 +30,8 @@ Record = dict[str, object]
 #: What is known of an answer, and what is to be described of it.
 Recorded = tuple[Record, Body | None]
 
+#: Bytes of a header that a log keeps with each answer.
+_LONGEST_HEADER = 1000
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
@@ -90,10 +92,19 @@ def of_page(request: Request, response: Response, wire_size: int | None) -> Iter
         content_type=body.content_type,
         wire_size=wire_size,
         latency=None if latency is None or cached else round(latency, 4),
+        no_vary_search=_no_vary_search(response),
         flags=[*flags],
         **marks,
     )
     yield record, body
+
+
+def _no_vary_search(response: Response) -> str | None:
+    """Which parameters the answer says do not matter, as a header."""
+    if b"No-Vary-Search" not in response.headers:
+        return None
+    said = b", ".join(response.headers.getlist(b"No-Vary-Search"))
+    return said.decode("latin-1") if len(said) <= _LONGEST_HEADER else None
 
 
 def of_copy(request: Request, response: Response, keeper: str, by: str) -> Iterator[Recorded]:

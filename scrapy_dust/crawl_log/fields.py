@@ -27,6 +27,7 @@ _TEXTS = (
     "fetched_at",
     "rendered",
     "duplicate_of",
+    "no_vary_search",
 )
 _TEXT_TYPES = frozenset({str, type(None)})
 
@@ -58,6 +59,7 @@ def visit_of(record: Mapping[str, Any]) -> Visit:
         fetched_at,
         rendered,
         keeper,
+        no_vary_search,
     ) = texts
     return Visit(
         url=url,
@@ -76,6 +78,7 @@ def visit_of(record: Mapping[str, Any]) -> Visit:
         failed=status is None and bool(record.get("error")),
         rendered=rendered or None,
         duplicate_of=keeper or None,
+        no_vary_search=no_vary_search or None,
     )
 
 

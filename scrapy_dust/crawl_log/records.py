@@ -2,7 +2,7 @@
 
 What is not known is left out. Ours are ``sketch_version``, ``minhash``, ``words``, ``language``, ``error`` and
 whatever more the caller knows: ``wire_size`` in bytes, ``latency`` in seconds, ``flags``,
-``rendered``, ``duplicate_of``, ``duplicate_by``, ``referrer``.
+``rendered``, ``duplicate_of``, ``duplicate_by``, ``referrer``, ``no_vary_search``.
 """
 
 from __future__ import annotations

@@ -161,7 +161,8 @@ def _record(headers: Headers, block: bytes, *, whole: bool, contents: dict[str, 
         return known
     content_type = http.get("content-type") or None
     text = describe(body, content_type, None, url)
-    page = record_of_page(url, status, text, size=len(body), fetched_at=fetched_at, content_type=content_type)
+    said = {"content_type": content_type, "no_vary_search": http.get("no-vary-search")}
+    page = record_of_page(url, status, text, size=len(body), fetched_at=fetched_at, **said)
     if digest and len(contents) < MAX_REMEMBERED:
         contents[digest] = {name: page[name] for name in _CONTENT if name in page}
     return page

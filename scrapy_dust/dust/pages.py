@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 _LONGEST_CHAIN = 10
+#: Different texts that say which parameters do not matter: a site that makes up one for each page says nothing.
+_DECLARED = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,9 @@ class Visit:
     failed: bool = False  #: no answer came at all
     duplicate_of: str | None = None  #: URL of the page that the crawl found it to be a copy of
     rendered: str | None = None  #: the browser that made the page, as `crawl/requests.py` names it
+    no_vary_search: str | None = (
+        None  #: which of its parameters the answer says do not matter, as that header does
+    )
 
     @property
     def is_page(self) -> bool:
@@ -66,6 +71,8 @@ class SiteLog:
     failures: frozenset[str] = (
         frozenset()
     )  #: URLs that answered with an error, or not at all, and never better
+    #: What answers say of their parameters (``No-Vary-Search``), and where: each text once for a host.
+    declared: Sequence[tuple[str, str]] = ()
 
 
 def page_behind(url: str, pages: Mapping[str, Page], redirects: Mapping[str, str]) -> Page | None:
@@ -94,8 +101,11 @@ def merge_visits(visits: Iterable[Visit]) -> SiteLog:
     redirects: dict[str, str] = {}
     failures: dict[str, None] = {}
     copies: dict[str, str] = {}
+    declared: dict[tuple[str, str], str] = {}
     for visit in visits:
         if visit.is_page:
+            if visit.no_vary_search and len(declared) < _DECLARED:
+                declared.setdefault((_host(visit.url), visit.no_vary_search), visit.url)
             if visit.duplicate_of:
                 copies[visit.url] = visit.duplicate_of
             known = pages.get(visit.url)
@@ -112,7 +122,12 @@ def merge_visits(visits: Iterable[Visit]) -> SiteLog:
         pages=tuple(pages.values()),
         redirects={url: target for url, target in redirects.items() if url not in pages},
         failures=frozenset(url for url in failures if url not in pages and url not in redirects),
+        declared=tuple((said, url) for (_, said), url in declared.items()),
     )
+
+
+def _host(url: str) -> str:
+    return url.partition("://")[2].partition("/")[0]
 
 
 def _tell_copies(pages: dict[str, Page], copies: Mapping[str, str]) -> None:

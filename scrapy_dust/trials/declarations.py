@@ -1,6 +1,7 @@
-"""What a site says of its own parameters, met on the way: ``Clean-param`` in robots.txt, ``No-Vary-Search`` in answers.
+"""What a site says of its own parameters: ``Clean-param`` in the robots.txt of validation, ``No-Vary-Search`` in answers.
 
-It is a reason to try a rule and no evidence for it, and it is about the host that says it. Nothing is asked for to read it.
+It is a reason to try a rule and no evidence for it, and it is about the host that says it. Nothing is asked for to read it:
+what the crawl was answered is in its log, and what validation is answered is met on the way.
 """
 
 from __future__ import annotations
@@ -12,12 +13,20 @@ from scrapy_dust.dust.edits.anatomy import anatomy_of
 from scrapy_dust.dust.edits.edit import Edit
 from scrapy_dust.dust.edits.guards import Condition
 from scrapy_dust.dust.edits.queries import DropParameter
+from scrapy_dust.dust.pages import SiteLog
 from scrapy_dust.dust.rules import ParameterRule, Rule
 from scrapy_dust.exchange import clean_param, no_vary_search
 from scrapy_dust.exchange.travelling import Imported
 from scrapy_dust.sites import site_of
 
+#: Rules that a site may suggest.
+MOST = 50
 _LONGEST = 100_000  #: characters of a robots.txt that are read
+
+
+def by_log(log: SiteLog) -> list[Edit]:
+    """What answers said of their parameters while the log was made."""
+    return list(dict.fromkeys(edit for said, url in log.declared for edit in by_header(said, url)))[:MOST]
 
 
 def by_robots(text: str, url: str) -> list[Edit]:

@@ -34,6 +34,7 @@ from scrapy_dust.rule_book.priors import known, remember
 from scrapy_dust.rule_book.verdicts import Verdicts
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of
+from scrapy_dust.trials.declarations import by_log
 from scrapy_dust.trials.journal import ProbeJournal
 from scrapy_dust.trials.reading import Reporter
 from scrapy_dust.trials.rest import rest_of
@@ -191,6 +192,7 @@ def _to_try(one: Mined, book: RuleBook) -> tuple[list[Rule], set[Rule], list[Can
     candidates += [
         Candidate((entry.rule,), support=0) for entry in entries if entry.status is Status.UNPROVEN
     ]
+    candidates += [Candidate((edit,), support=0, narrows=True) for edit in by_log(one.log)]
     disabled = {entry.rule for entry in entries if entry.status is Status.DISABLED}
     return [entry.rule for entry in accepted], disabled, candidates
 

@@ -30,6 +30,8 @@ def _said(mined: Mined, book: RuleBook, verdicts: Verdicts, settings: DustSettin
     yield trial_params(settings), settings.passes, settings.sketch_matches, settings.never_probe
     yield from map(_shown, mined.log.pages)
     yield sorted(mined.log.redirects.items())
+    if mined.log.declared:
+        yield sorted(mined.log.declared)
     for candidate in mined.candidates():
         yield [rule_id(mined.site, rule) for rule in candidate.rules], candidate.support
     yield sorted((rule_id(mined.site, one.rule), str(one.status)) for one in book.entries(mined.site))

@@ -25,6 +25,7 @@ from scrapy_dust.dust.judging import Fetched, Judge, Known, Outcome
 from scrapy_dust.dust.validation import Verdict
 from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.verdicts import Verdicts
+from scrapy_dust.trials.declarations import MOST
 from scrapy_dust.trials.journal import ProbeJournal
 from scrapy_dust.trials.limits import Limits
 from scrapy_dust.trials.surveying import Kind, SiteSurvey, Wanted, nonsense_beside, survey
@@ -33,8 +34,6 @@ from scrapy_dust.trials.surveying import Kind, SiteSurvey, Wanted, nonsense_besi
 _AT_A_TIME = 8
 #: Answers kept for other inquiries.
 _KEPT = 2000
-#: Rules that a site may suggest.
-_DECLARED = 50
 
 
 @dataclass(slots=True)
@@ -129,7 +128,7 @@ class SiteTrials:
     def declared(self, edits: Iterable[Edit]) -> None:
         """The site says that these hold: they are tried last, and have to prove what others have to."""
         new = [one for one in dict.fromkeys(edits) if one not in self._declared]
-        new = new[: _DECLARED - len(self._declared)]
+        new = new[: MOST - len(self._declared)]
         self._declared.update(new)
         self.campaign.offer(Candidate((one,), support=0, narrows=True) for one in new)
 

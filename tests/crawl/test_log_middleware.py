@@ -46,6 +46,22 @@ def test_a_page_is_recorded_with_all_that_mining_needs(settings, records):
     assert visit.text_digest == record["text_digest"]
 
 
+def test_what_an_answer_says_of_its_parameters_is_recorded_and_no_long_text(settings, records):
+    said = {"/a": 'params=("sid"), key-order', "/b": "x" * 1001}
+
+    def web(path):
+        return Answer(page().body, 200, {**HTML, "No-Vary-Search": said[path]} if path in said else HTML)
+
+    with serving(web) as site:
+        crawl([site.url(path) for path in ("/a", "/b", "/c")], settings)
+        assert {record["url"]: record.get("no_vary_search") for record in records()} == {
+            site.url("/a"): said["/a"],
+            site.url("/b"): None,
+            site.url("/c"): None,
+        }
+    assert {visit.no_vary_search for visit in read_visits(settings["DUST_DIR"])} == {said["/a"], None}
+
+
 def test_each_answer_and_each_failure_is_one_record(settings, records):
     answers = {
         "/page": page(),

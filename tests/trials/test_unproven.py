@@ -1,4 +1,7 @@
-"""Rules from elsewhere come into force, or are refuted, by what our own log shows; nothing is fetched here."""
+"""Rules from elsewhere, and what a site's answers declared, come into force or are refuted by what our own log shows.
+
+Nothing is fetched here.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +21,8 @@ SITE = "a.example"
 SID, PAGE, OTHER = ParameterRule("sid"), ParameterRule("page"), ParameterRule("other")
 
 
-def visits():
-    """``sid`` says nothing, ``page`` says which page."""
+def visits(says=None):
+    """``sid`` says nothing, ``page`` says which page. *says*: what each answer declares of its parameters."""
     for n in range(40):
         for url, text in (
             (f"http://a.example/p{n}", f"text {n}"),
@@ -28,12 +31,12 @@ def visits():
         ):
             first = 8 * n + 4 * text.startswith("other")
             sketch = (first, first + 1, first + 2, first + 3)
-            yield Visit(url, 200, (900, 900), sketch, digest=text, text_digest=text)
+            yield Visit(url, 200, (900, 900), sketch, digest=text, text_digest=text, no_vary_search=says)
 
 
-def after_a_run(book):
+def after_a_run(book, says=None):
     settings = DustSettings()
-    mined = mine_site(SITE, visits(), settings)
+    mined = mine_site(SITE, visits(says), settings)
     # As if the log had led to nothing: only what comes from elsewhere is tried.
     bare = replace(mined, likely=(), elimination=Elimination((), ()), parameters=(), edits=())
     trials = prepare([bare], book, Verdicts(), settings, log_only=True)
@@ -50,3 +53,11 @@ def test_what_the_log_proves_comes_into_force_and_what_it_contradicts_does_not()
     assert after[SID].evidence.positive > 0
     assert after[PAGE].status is Status.SUSPENDED
     assert after[OTHER] == entries[2]
+
+
+def test_what_answers_declared_while_the_log_was_made_is_tried_and_proves_itself_as_others_do():
+    after = after_a_run(RuleBook(), 'params=("sid" "page" "other")').entries(SITE)
+    assert {str(entry.rule): entry.status for entry in after} == {
+        "sid=* → (left out), where the host is a.example": Status.VALID
+    }
+    assert after_a_run(RuleBook()).entries(SITE) == ()
