@@ -84,10 +84,10 @@ class NoNetwork(BaseDownloadHandler):
         answer = web.answers.get(request.url, Failure(404))
         if isinstance(answer, Failure) and answer.then and asked[request.url] > (answer.times or 0):
             answer = answer.then
-        return _response(request.url, answer)
+        return _response(request.url, answer, asked.total())
 
 
-def _response(url: str, answer: Answer) -> Response:
+def _response(url: str, answer: Answer, requests: int) -> Response:
     match answer:
         case Failure("silence"):
             raise DownloadConnectionRefusedError("nobody there")
@@ -102,8 +102,10 @@ def _response(url: str, answer: Answer) -> Response:
             return HtmlResponse(url, body=f"<html><head>{head}</head></html>".encode())
         case Redirect(to):
             return HtmlResponse(url, status=302, headers={"Location": to})
-        case Page(content):
-            return HtmlResponse(url, body=_body(content))
+        case Page(content, turns_after):
+            shown = content if requests > turns_after else answer.taken_for
+            # Whoever has asked for it has had its content, whatever it showed by then.
+            return HtmlResponse(url, headers={"X-Content": content}, body=_body(shown))
     raise AssertionError(answer)
 
 
@@ -138,7 +140,7 @@ class Walker(Spider):
 
     def parse(self, response: Response) -> Any:
         assert isinstance(response, TextResponse)
-        content = response.css("title::text").get("")
+        content = response.headers.get("X-Content", b"").decode()
         is_new = content not in self.crawled.contents
         self.crawled.contents.add(content)
         self.crawled.pages += 1

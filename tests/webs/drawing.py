@@ -86,7 +86,49 @@ def web(number: int) -> Web:
         tuple(dict.fromkeys(_rules(chance, urls, wrong=wrong))),
         {url: chance.randint(0, 6) for url in urls},
     )
-    return replace(drawn, manner=_manner(chance))
+    drawn = replace(drawn, manner=_manner(chance))
+    # What hardly comes about by itself.
+    match number % 10:
+        case 8:
+            return _walled(chance, drawn)
+        case 9:
+            return _turning(chance, drawn)
+    return drawn
+
+
+def _walled(chance: random.Random, web: Web) -> Web:
+    """Pages of which most URLs lead to a login, and one does not."""
+    answers: dict[str, Answer] = {}
+    for name in range(10, 10 + chance.randint(3, 6)):
+        urls = [f"{ROOT}/p{name}?sid={n}" for n in range(chance.randint(3, 8))]
+        answers |= {url: Redirect(LOGIN) if chance.random() < 0.8 else Page(f"{name}") for url in urls}
+        answers[chance.choice(urls)] = Page(f"{name}")
+    return replace(
+        web,
+        answers={**web.answers, **answers},
+        start=(*web.start, *chance.sample(sorted(answers), len(answers))),
+        rules=_with_sid(web.rules),
+    )
+
+
+def _turning(chance: random.Random, web: Web) -> Web:
+    """One page under many URLs, of which half turn into pages of their own while the crawl goes on."""
+    urls = [f"{ROOT}/p9?sid={n}" for n in range(chance.randint(15, 40))]
+    turns = chance.randint(0, len(urls))
+    pages = {url: Page(f"9:{url}", turns) if chance.random() < 0.5 else Page("9") for url in urls}
+    return replace(
+        web,
+        answers={**web.answers, **pages},
+        start=(*web.start, *urls),
+        delays={**web.delays, **{url: chance.randint(0, 6) for url in urls}},
+        rules=_with_sid(web.rules),
+        # A page that still looks like another is a copy of it.
+        manner=replace(web.manner, canary_rate=chance.choice((0.3, 0.3, 0.6)), content_dedup="off"),
+    )
+
+
+def _with_sid(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
+    return tuple(dict.fromkeys((ParameterRule("sid"), *rules)))
 
 
 def _name_of(url: str) -> str:

@@ -25,6 +25,13 @@ _HOPS = 20
 @dataclass(frozen=True)
 class Page:
     content: str
+    #: Until so many requests have come to the web, it shows the page that this one is taken for.
+    turns_after: int = 0
+
+    @property
+    def taken_for(self) -> str:
+        """The content that a rule takes this one for: what stands before its colon."""
+        return self.content.partition(":")[0]
 
 
 @dataclass(frozen=True)

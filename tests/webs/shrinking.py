@@ -66,7 +66,8 @@ def _plainer(answer: Answer) -> Iterator[Answer]:
     match answer:
         case Redirect(to, refresh=True):
             yield Redirect(to)
-        case Page():
-            return
+        case Page(content, turns_after):
+            if turns_after:
+                yield Page(content)
         case _ if getattr(answer, "then", None):
             yield answer.then  # type: ignore[union-attr]
