@@ -31,9 +31,11 @@ class Site:
 
 SITES = {
     # Host and directory aliases, index pages, sort orders of listings.
-    "apache": Site("http://apache.test/", r"/(python3\.11|sqlite3|manual|git|handbook)(/|$)", 0.42),
+    "apache": Site(
+        "http://apache.test/", r"/(python3\.11|sqlite3|manual|git|handbook|debian-policy)(/|$)", 0.42
+    ),
     # Links to reply to a comment, on every page with comments: half of all URLs.
-    "wordpress": Site("http://blog.test/", r"/wp-(admin|login|json)|/feed/", 0.5),
+    "wordpress": Site("http://blog.test/", r"/wp-(admin|login|json)|/feed/|/202[23]/|/(author|tag)/", 0.5),
 }
 
 
