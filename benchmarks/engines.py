@@ -45,10 +45,11 @@ def _cuts(urls: list[str]) -> dict[str, list[object]]:
     return columns
 
 
+# DuckDB's own `hash` is the same for '?cat=w399&page=45' and '?cat=w309&page=35', and for more pairs of this kind.
 _SQL = f"""
 with cut as (select id, text, len(cuts) - 1 as n, unnest(cuts) as place, unnest(range(len(cuts))) as i from urls),
-prefixes as (select id, n, i as p, hash(substr(text, 1, place)) as before from cut),
-suffixes as (select id, i as e, hash(substr(text, place + 1)) as after from cut),
+prefixes as (select id, n, i as p, md5_number_lower(substr(text, 1, place)) as before from cut),
+suffixes as (select id, i as e, md5_number_lower(substr(text, place + 1)) as after from cut),
 envelopes as (
     select id, p, e, before, after, n from prefixes join suffixes using (id)
     where e between p and p + {PARAMS.max_substring}
@@ -58,7 +59,7 @@ shared as (
     having count(*) between 2 and {PARAMS.bucket_high}
 ),
 members as (
-    select before, after, p, s, size, id, hash(substr(text, cuts[p + 1] + 1, cuts[e + 1] - cuts[p + 1])) as key
+    select before, after, p, s, size, id, md5_number_lower(substr(text, cuts[p + 1] + 1, cuts[e + 1] - cuts[p + 1])) as key
     from (select *, n - e as s from envelopes) join shared using (before, after, p, s) join urls using (id)
 ),
 pairs as (

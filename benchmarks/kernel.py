@@ -91,10 +91,17 @@ def transcribe(count: int) -> None:
     records = oracle.unique_records([{"url": url} for url in urls])
     theirs = oracle.kept_rules(records, 35, 6, 11, 3, 0.05, 1, 1100, oracle.likely_similar_always)
     literal = time.process_time() - begun
+    same = list(map(printed, kept)) == [pair.printed() for pair in theirs]
     print(
         f"{count} URLs: {sum(taken):.2f} s against {literal:.1f} s of the literal transcription, "
-        f"{literal / sum(taken):.0f} times as fast; {len(kept)} and {len(theirs)} rules kept"
+        f"{literal / sum(taken):.0f} times as fast; {len(kept)} and {len(theirs)} rules kept, "
+        f"{'the same' if same else 'OTHERS'} in the same order"
     )
+
+
+def printed(one: LikelyRule) -> tuple[str, str, bool, bool, int]:
+    """As the transcription has it."""
+    return one.rule.alpha, one.rule.beta, one.rule.start, one.rule.end, one.support
 
 
 def main() -> None:
