@@ -25,7 +25,7 @@ from scrapy_dust.dust.instances import Bools, Instances, rules_of, together
 from scrapy_dust.dust.overlong import bare_of, instances_beside_overlong
 from scrapy_dust.dust.pages import Page
 from scrapy_dust.dust.rules import LikelyRule, SubstringRule, anchored
-from scrapy_dust.dust.sharing import Array, Suffixes
+from scrapy_dust.dust.sharing import Array, Suffixes, from_the_end
 from scrapy_dust.dust.sketches import Likeness, Similar, likeness_of
 from scrapy_dust.dust.sorting import edges_of, sorted_with_order
 from scrapy_dust.dust.substrings import Hashes, SubstringHashes
@@ -54,19 +54,28 @@ def detect_likely_rules(
     *hash_mask* weakens the substring hashes, so that a test can see collisions being resolved. *held* is the
     number of places in layers that are kept.
     """
-    tokens = tokens_of(page.url for page in pages)
+    tokens, sites = tokens_of(page.url for page in pages), np.array([0, len(pages)])
+    order, common = from_the_end(tokens, sites)
+    tokens, pages = tokens.at(order), [pages[number] for number in order.tolist()]
     likeness = likeness_of(pages, params.similar, params.sketch_matches)
-    rules = _Detection(tokens, likeness, params, hash_mask, held).rules()
+    rules = _Detection(tokens, sites, Suffixes(tokens, common), likeness, params, hash_mask, held).rules()
     return sorted(rules, key=lambda likely: (-likely.support, *anchored(likely.rule)))
 
 
 class _Detection:
     def __init__(
-        self, tokens: Tokens, likeness: Likeness, params: DetectionParams, hash_mask: int, held: int
+        self,
+        tokens: Tokens,
+        sites: Array,
+        suffixes: Suffixes,
+        likeness: Likeness,
+        params: DetectionParams,
+        hash_mask: int,
+        held: int,
     ) -> None:
         self._tokens, self._likeness, self._params = tokens, likeness, params
+        self._sites, self._suffixes = sites, suffixes
         self._hashes = SubstringHashes(tokens, hash_mask)
-        self._suffixes = Suffixes(tokens)
         self._limits = params.bucket_low, params.bucket_high
         self._room, self._held = held, list[Layer]()
 
@@ -100,7 +109,7 @@ class _Detection:
             yield from self._held
             return
         room = self._room
-        for layer in layers(self._tokens, self._suffixes):
+        for layer in layers(self._tokens, self._sites, self._suffixes):
             room -= len(layer.urls)
             if room >= 0:
                 self._held.append(layer)

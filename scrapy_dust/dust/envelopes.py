@@ -41,19 +41,20 @@ class Layer:
     common: Numbers
 
 
-def layers(tokens: Tokens, suffixes: Suffixes) -> Iterator[Layer]:
-    """By ascending length of the prefix."""
+def layers(tokens: Tokens, sites: Array, suffixes: Suffixes) -> Iterator[Layer]:
+    """By ascending length of the prefix. *sites*: as `shared_prefixes` has it."""
     lengths = tokens.lengths()
     height: type[np.signedinteger[Any]] = (
         np.int16 if int(lengths.max(initial=0)) < np.iinfo(np.int16).max else np.int32
     )
-    for depth, urls, prefix in shared_prefixes(tokens.ids, tokens.offsets):
+    for shared in shared_prefixes(tokens, sites):
+        urls, prefix = shared.urls, shared.start
         ordered: Numbers = np.empty(len(urls), dtype=np.int32)
         common: Numbers = np.full(len(urls) + 1, -1, dtype=height)
         for begin, end in portions(prefix, np.ones(len(urls), dtype=np.int64), URLS):
-            some = urls[begin:end], prefix[begin:end], lengths[urls[begin:end]] - depth
+            some = urls[begin:end], prefix[begin:end], lengths[urls[begin:end]] - shared.depth
             ordered[begin:end], common[begin + 1 : end] = _from_the_end(*some, suffixes)
-        yield Layer(depth, ordered, common)
+        yield Layer(shared.depth, ordered, common)
 
 
 def portions(prefix: Array, count: Array, together: int) -> Iterator[tuple[int, int]]:
@@ -72,14 +73,42 @@ def portions(prefix: Array, count: Array, together: int) -> Iterator[tuple[int, 
         begin = end
 
 
-def _from_the_end(urls: Array, prefix: Array, rest: Array, suffixes: Suffixes) -> tuple[Array, Numbers]:
-    """URLs with one prefix sorted by their *rest*, its end first, and what neighbours have in common."""
-    # A rest that is the end of another stands before it.
-    place = suffixes.place[suffixes.first[urls] + rest].astype(np.int64)
-    _, order = sorted_with_order(packed(packed(counted(prefix), place), rest))
-    urls, rest, prefix = urls[order], rest[order], prefix[order]
-    common = suffixes.common(urls[:-1], urls[1:], np.minimum(rest[:-1], rest[1:]))
-    return urls, np.where(prefix[:-1] == prefix[1:], common, -1)
+def _from_the_end(urls: Array, prefix: Array, rest: Array, suffixes: Suffixes) -> tuple[Array, Array]:
+    """URLs with one prefix sorted by their *rest*, its end first, and what neighbours have in common.
+
+    *urls* come sorted by the whole of them, and mostly that is the same. It is not where a prefix and a suffix that two
+    URLs have in common overlap in one of them: then its rest is the end of the other's, and stands before all of these.
+    """
+    same = prefix[1:] == prefix[:-1]
+    common = np.where(same, suffixes.common(urls[:-1], urls[1:]), -1)
+    is_end = np.zeros(len(urls), dtype=np.bool_)
+    is_end[:-1] = common >= rest[:-1]
+    is_end[1:] |= common >= rest[1:]
+    if not is_end.any():
+        return urls, common
+    order = _with_ends_first(urls, prefix, rest, np.flatnonzero(is_end), suffixes)
+    urls, rest = urls[order], rest[order]
+    common = common[np.minimum(order[:-1], len(common) - 1)]
+    new = np.flatnonzero(np.diff(order) != 1)
+    common[new] = np.where(same[new], suffixes.common(urls[new], urls[new + 1]), -1)
+    return urls, np.minimum(common, np.minimum(rest[:-1], rest[1:]))
+
+
+def _with_ends_first(urls: Array, prefix: Array, rest: Array, ends: Array, suffixes: Suffixes) -> Array:
+    """The order in which each rest among *ends* stands before those that it is the end of."""
+    others = np.delete(np.arange(len(urls)), ends)
+    # The first URL that has it. Where a rest is the end of no other one, that may as well be its own.
+    place = suffixes.place[suffixes.first[urls[ends]] + rest[ends]].astype(np.int64)
+    _, order = sorted_with_order(packed(packed(counted(prefix[ends]), place), rest[ends]))
+    ends = ends[order]
+    bits = max(int(urls.max()).bit_length(), int(place.max()).bit_length())
+    at = np.searchsorted((prefix[others] << bits) | urls[others], (prefix[ends] << bits) | place[order])
+    at += np.arange(len(ends))
+    found: Array = np.empty(len(urls), dtype=np.int64)
+    is_other = np.ones(len(urls), dtype=np.bool_)
+    is_other[at] = False
+    found[at], found[is_other] = ends, others
+    return found
 
 
 def counted(ascending: Array) -> Array:

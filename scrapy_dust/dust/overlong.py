@@ -62,7 +62,10 @@ def _shared_with(overlong: Array, layer: Layer, rest: Array, suffixes: Suffixes)
         nearest = overlong[other]
         rows = np.flatnonzero(group[nearest] == group)
         near = nearest[rows]
-        shared = suffixes.common(layer.urls[rows], layer.urls[near], np.minimum(rest[rows], rest[near]))
+        shared = np.minimum(rest[rows], rest[near])
+        apart = np.flatnonzero(rows != near)
+        of_two = suffixes.common(layer.urls[rows[apart]], layer.urls[near[apart]])
+        shared[apart] = np.minimum(shared[apart], of_two)
         found[rows] = np.maximum(found[rows], shared)
     return found
 

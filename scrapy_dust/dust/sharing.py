@@ -1,13 +1,15 @@
 """Which URLs begin with the same tokens, and which end with the same.
 
-The prefixes of all URLs are a tree, as are their suffixes; sorted by their tokens, the URLs with one prefix stand
-together. A prefix is known by its length and by the place of the first of its URLs in that order.
+The prefixes of the URLs of a site are a tree, as are their suffixes. URLs are numbered in the order of their tokens
+from the last to the first (`from_the_end`), so those with one suffix have numbers in a row, and what two URLs have in
+common at their ends is the least that neighbours between them have. What stands together in memory is looked at together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,73 +17,113 @@ import numpy.typing as npt
 from scrapy_dust.dust.sorting import edges_of, sorted_with_order
 from scrapy_dust.dust.tokens import Tokens
 
-if TYPE_CHECKING:
-    from scrapy_dust.dust.tokens import Ids
-
 Array = npt.NDArray[np.int64]
 #: Any whole numbers; of URLs and tokens, 32 bits.
 Numbers = npt.NDArray[np.signedinteger[Any]]
+Heights = npt.NDArray[np.unsignedinteger[Any]]
 
 
-def shared_prefixes(
-    ids: Ids, offsets: Array, places: Array | None = None
-) -> Iterator[tuple[int, Array, Array]]:
-    """For every length from 0 on: the URLs with a prefix so long that another URL has too, and the place of the
-    first of these. Ordered by that. *places* gets the place of each URL that has come to share no prefix.
-    """
-    lengths = np.diff(offsets)
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """The URLs of which another one of the same site has the same first tokens, or last ones, so many of them."""
+
+    depth: int  #: so many
+    urls: Array  #: those that have the same together, and among these the lesser numbers first
+    start: Array  #: per URL: the place of the first that has the same, among the site's URLs sorted by their tokens
+    edges: Array  #: where those begin that have the same
+
+
+def shared_prefixes(tokens: Tokens, sites: Array) -> Iterator[Shared]:
+    """For every length from 0 on. *sites*: the number of the first URL of each, and after them how many URLs there are."""
+    return _shared(tokens, sites, tokens.offsets[:-1], 1, np.empty(len(tokens), dtype=np.int64))
+
+
+def _shared(tokens: Tokens, sites: Array, begin: Array, step: int, places: Array) -> Iterator[Shared]:
+    """The tokens of a URL are read from *begin* on. *places* gets the place of each URL that comes to share no more."""
+    ids, lengths = tokens.ids, tokens.lengths()
     vocabulary = int(ids.max(initial=0)) + 1
-    alive, start = np.arange(len(lengths)), np.zeros(len(lengths), dtype=np.int64)
+    urls, sizes = np.arange(len(tokens)), np.diff(sites)
+    start = np.repeat(sites[:-1], sizes)
+    places[:] = start
+    shared = np.repeat(sizes > 1, sizes)
+    urls, start = urls[shared], start[shared]
     depth = 0
-    while len(alive) > 1:
-        yield depth, alive, start
-        longer = lengths[alive] > depth
-        alive, start = alive[longer], start[longer]
-        key, order = sorted_with_order(start * vocabulary + ids[offsets[alive] + depth])
-        alive, edges, wider = alive[order], edges_of(key), edges_of(start)
+    while len(urls):
+        edges = edges_of(start)
+        yield Shared(depth, urls, start, edges)
+        longer = lengths[urls] > depth
+        if not longer.all():
+            places[urls[~longer]] = start[~longer]
+            urls, start = urls[longer], start[longer]
+            edges = edges_of(start)
+        key = start * vocabulary + ids[begin[urls] + step * depth]
+        if (key[1:] < key[:-1]).any():
+            key, order = sorted_with_order(key)
+            urls = urls[order]
         # `start` is in order, before and after: only what has one start is sorted anew.
-        first = np.repeat(wider[:-1], np.diff(wider))
-        sizes = np.diff(edges)
-        start = np.repeat(start[edges[:-1]] + edges[:-1] - first[edges[:-1]], sizes)
+        first, wider = np.repeat(edges[:-1], np.diff(edges)), edges_of(key)
+        sizes = np.diff(wider)
+        start = np.repeat(start[wider[:-1]] + wider[:-1] - first[wider[:-1]], sizes)
         shared = np.repeat(sizes > 1, sizes)
-        if places is not None:
-            places[alive[~shared]] = start[~shared]
-        alive, start = alive[shared], start[shared]
+        places[urls[~shared]] = start[~shared]
+        urls, start = urls[shared], start[shared]
         depth += 1
 
 
+def from_the_end(tokens: Tokens, sites: Array) -> tuple[Array, Heights]:
+    """The order of all URLs, those of a site sorted by their last tokens, and how many each shares with the one before it."""
+    common: Heights = np.zeros(len(tokens), dtype=np.min_scalar_type(int(tokens.lengths().max(initial=0))))
+    places = np.empty(len(tokens), dtype=np.int64)
+    for shared in _shared(tokens, sites, tokens.offsets[1:] - 1, -1, places):
+        edges = shared.edges
+        place = np.arange(len(shared.urls)) + np.repeat(shared.start[edges[:-1]] - edges[:-1], np.diff(edges))
+        place[edges[:-1]] = -1
+        common[place[place >= 0]] = shared.depth
+    return sorted_with_order(places)[1], common
+
+
 class Suffixes:
-    """The suffixes of URLs."""
+    """The suffixes of URLs that are numbered in the order `from_the_end`."""
 
-    def __init__(self, tokens: Tokens) -> None:
+    def __init__(self, tokens: Tokens, common: Heights) -> None:
+        self._common = common
+        count = len(tokens)
         #: Per URL: where in `place` its suffixes begin, from the one of no tokens to the whole URL.
-        self.first = tokens.offsets[:-1] + np.arange(len(tokens))
-        #: Of each, the place of the first URL that has it: with its length, it is known by that.
-        self.place: Numbers = np.full(len(tokens.ids) + len(tokens), -1, dtype=np.int32)
-        #: Per URL: the length of the longest that another URL has too; -1: not even the empty one.
-        self.deepest = np.full(len(tokens), -1, dtype=np.int64)
-        places = np.zeros(len(tokens), dtype=np.int64)
-        for depth, urls, start in shared_prefixes(_reversed(tokens), tokens.offsets, places):
-            self.place[self.first[urls] + depth] = start
-            self.deepest[urls] = depth
-        alone = np.flatnonzero(self.place < 0)
-        self.place[alone] = places[np.searchsorted(self.first, alone, side="right") - 1]
+        self.first = tokens.offsets[:-1] + np.arange(count)
+        #: Of each, the first URL that has it: with its length, it is known by that.
+        self.place: Numbers = np.repeat(np.arange(count, dtype=np.int32), tokens.lengths() + 1)
+        shared = np.maximum(common, np.append(common[1:], common[:0].dtype.type(0))[:count])
+        urls, depth = np.arange(count), 0
+        while len(urls):
+            begins = common[urls] < depth
+            begins[0] = True
+            sizes = np.diff(np.append(np.flatnonzero(begins), len(urls)))
+            self.place[self.first[urls] + depth] = np.repeat(urls[begins], sizes)
+            depth += 1
+            urls = urls[shared[urls] >= depth]
+        self._least, self._level = _least_of_ranges(common)
 
-    def common(self, one: Array | Numbers, other: Array | Numbers, most: Array) -> Array:
-        """How long a suffix each two URLs have in common, *most* at the most."""
-        first, second = self.first[one], self.first[other]
-        low, high = np.zeros(len(first), dtype=np.int64), most
-        for _ in range(int(high.max(initial=0)).bit_length()):
-            middle = (low + high + 1) >> 1
-            is_common = self.place[first + middle] == self.place[second + middle]
-            low = np.where(is_common, middle, low)
-            high = np.where(is_common, high, middle - 1)
-        return low
+    def common(self, one: Array | Numbers, other: Array | Numbers) -> Array:
+        """How long a suffix each two different URLs of a site have in common."""
+        low, high = np.minimum(one, other), np.maximum(one, other)
+        # The least of a range is that of two ranges that cover it and are as long as a power of two.
+        level = self._level[high - low]
+        base = level * len(self._level)
+        found: Array = np.minimum(
+            self._least[base + low + 1], self._least[base + high + 1 - (1 << level)]
+        ).astype(np.int64)
+        return found
 
 
-def _reversed(tokens: Tokens) -> Ids:
-    """The ids of every URL from its end to its start, in the same places."""
-    ends = np.repeat(tokens.offsets[:-1] + tokens.offsets[1:] - 1, tokens.lengths())
-    ends -= np.arange(len(tokens.ids))
-    backwards: Ids = tokens.ids[ends]
-    return backwards
+def _least_of_ranges(values: Heights) -> tuple[Heights, Array]:
+    """The least of the 2ᵏ *values* from each on, for one k after the other; and of each length the greatest k."""
+    level = np.zeros(len(values) + 1, dtype=np.int64)
+    levels = [np.append(values, values[:1])] if len(values) else [values]
+    width = 1
+    while 2 * width <= len(values):
+        before = levels[-1]
+        levels.append(before.copy())
+        np.minimum(before[:-width], before[width:], out=levels[-1][:-width])
+        width *= 2
+        level[width:] += 1
+    return np.concatenate(levels), level

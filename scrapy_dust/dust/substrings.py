@@ -18,6 +18,8 @@ Hashes = npt.NDArray[np.uint64]
 _BASE = 0x9E3779B97F4A7C15  # odd, so that powers never vanish
 _ONE, _TWO = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
+#: URLs whose tokens are weighted at a time: what is made of them stays in the processor's cache.
+_URLS = 4000
 #: Tokens compared at a time.
 _COMPARED = 4_000_000
 
@@ -47,10 +49,13 @@ class SubstringHashes:
         # place in the whole. Each URL's tokens are weighted by their place from its start, and the shift is
         # taken out by the inverse power.
         table = powers(int(lengths.max(initial=0)) + 1)
-        place = np.arange(len(tokens.ids)) - np.repeat(tokens.offsets[:-1], lengths)
         of_token = mix(np.arange(1, int(tokens.ids.max(initial=0)) + 2, dtype=np.uint64))
         self._sums = np.zeros(len(tokens.ids) + 1, dtype=np.uint64)
-        np.multiply(of_token[tokens.ids], table[place], out=self._sums[1:])
+        for begin in range(0, len(tokens), _URLS):
+            offsets = tokens.offsets[begin : begin + _URLS + 1]
+            left, right = int(offsets[0]), int(offsets[-1])
+            place = np.arange(left, right) - np.repeat(offsets[:-1], np.diff(offsets))
+            np.multiply(of_token[tokens.ids[left:right]], table[place], out=self._sums[left + 1 : right + 1])
         np.cumsum(self._sums, out=self._sums)
         inverse = np.full(len(table), pow(_BASE, -1, 2**64), dtype=np.uint64)
         inverse[0] = 1
