@@ -4,8 +4,8 @@
 
 DATA is a folder with URL lists (``sites/*.jsonl.gz``, ``uci/*.jsonl.gz``) whose lines say what a URL shows, as
 ``cluster_exact`` (equal words) and ``cluster_strict`` (nearly equal, without what all pages share). The first
-three quarters of each list are learned from and the rest is crawled; for ``uci`` also a quarter of the contents, and
-a quarter of the hosts, are held out, three times, for the best methods of each kind. Each method learns once for both
+three quarters of each list are learned from and the rest is crawled; for ``uci`` also a quarter of the contents is
+held out, three times, and a quarter of the hosts, for the best methods of each kind. Each method learns once for both
 truths, but for ``dust``, which learns what the truth calls one page, as ``scrapy dusteval --truth`` has it do. With
 ``--methods`` and ``--lists``, the other rows stay on the page as they are. Other orders of arrival and new sites: `benchmarks/arrivals.py`, which this
 command runs too unless it is given ``--methods``.
@@ -18,7 +18,7 @@ import re
 import time
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from statistics import fmean
@@ -28,6 +28,7 @@ from benchmarks.logs import EXACT, STRICT, lists_in, load, name_of
 from scrapy_dust.learners.evaluation import Protocol, Score, Split, Task, Taught, judge, tasks_of, teach
 from scrapy_dust.learners.in_crawl import in_crawl
 from scrapy_dust.learners.learner import Learner
+from scrapy_dust.learners.leftovers import Left
 from scrapy_dust.learners.ours import Dust
 from scrapy_dust.learners.registry import LEARNERS
 
@@ -64,13 +65,16 @@ class Run:
     urls: int
     contents: tuple[int, int]  #: by the exact and the strict truth
     rows: Mapping[str, Row]  #: by method
+    left: Mapping[Left, int] = field(default_factory=dict)  #: what `dust` fetches in vain, by why, exact
 
 
 _SEEDS = 3
-#: Of uci with something held out: who is best of each kind, and who learns nothing.
-_HELD_OUT = frozenset(
+#: With hosts of uci held out: who is best of each kind, and who learns nothing.
+_OF_HOSTS = frozenset(
     ("keepall", "scrapy", "standard", "surt", "dustbuster", "ra", "duster", "dust", "dust-crawl")
 )
+#: Variants of ours and of `dustmine` are not shown where contents are held out.
+_VARIANTS = frozenset(("dustmine-plain", "dust-near", "dust-bold", "dust-alone"))
 
 Part = tuple[Path, Split, int]
 
@@ -87,17 +91,26 @@ def run_of(part: Part, methods: Sequence[str]) -> Run:
     visits, truths = load(path)
     # What is nearly equal is held out together, and so is what is equal.
     lessons = Lessons(tasks_of(visits, truths[STRICT], Protocol(split=split, seed=seed)))
-    rows = {}
+    rows, left = {}, {}
     for method in methods:
-        if split is Split.LOG or method in _HELD_OUT:
+        if _is_shown(method, split):
             scores = lessons.scores(method, truths)
+            left = dict(scores[0].left) if method == "dust" else left
             crawls = [score.replay for score in scores]
             costs = [Cost(crawl.precision, crawl.recall, crawl.f1, crawl.lost) for crawl in crawls]
             first = scores[0]
             rows[method] = Row(
                 crawls[0].crawled, costs[0], costs[1], first.rules, first.us_per_url, first.learn_seconds
             )
-    return Run(name_of(path), split, seed, crawls[0].urls, (crawls[0].clusters, crawls[1].clusters), rows)
+    return Run(
+        name_of(path), split, seed, crawls[0].urls, (crawls[0].clusters, crawls[1].clusters), rows, left
+    )
+
+
+def _is_shown(method: str, split: Split) -> bool:
+    if split is Split.HOST:
+        return method in _OF_HOSTS
+    return split is Split.LOG or method not in _VARIANTS
 
 
 class Lessons:
@@ -152,6 +165,7 @@ _HEAD = re.compile(r"## (\S+), ([^,\n]+)(?:, seed (\d))?")
 _COUNTS = re.compile(
     r"([\d,]+) URLs crawled by KeepAll, of ([\d,]+) contents \(exact\) and ([\d,]+) \(strict\)"
 )
+_LEFT = re.compile(rf"({'|'.join(Left)}): (\d+)")
 
 
 def runs_on(page: str) -> Iterator[Run]:
@@ -162,7 +176,8 @@ def runs_on(page: str) -> Iterator[Run]:
             split = next(split for split, said in _SAID.items() if said == head[2])
             urls, exact, strict = (int(text.replace(",", "")) for text in counts.groups())
             rows = dict(_rows_in(part.splitlines()))
-            yield Run(head[1], split, int(head[3] or 0), urls, (exact, strict), rows)
+            left = {Left(why): int(count) for why, count in _LEFT.findall(part)}
+            yield Run(head[1], split, int(head[3] or 0), urls, (exact, strict), rows, left)
 
 
 def _rows_in(lines: Iterable[str]) -> Iterator[tuple[str, Row]]:
@@ -184,14 +199,15 @@ def merged(old: Iterable[Run], new: Iterable[Run]) -> list[Run]:
         known = runs.get((run.name, run.split, run.seed))
         rows = {**(known.rows if known else {}), **run.rows}
         ordered = {name: rows[name] for name in LEARNERS if name in rows}
-        runs[run.name, run.split, run.seed] = replace(run, rows=ordered)
+        left = run.left or (known.left if known else {})
+        runs[run.name, run.split, run.seed] = replace(run, rows=ordered, left=left)
     order = list(Split)
     listed = list(dict.fromkeys(run.name for run in runs.values()))
     return sorted(runs.values(), key=lambda run: (listed.index(run.name), order.index(run.split), run.seed))
 
 
 def as_markdown(runs: Sequence[Run]) -> str:
-    parts = ["## All lists", "", *_overview(runs), "", *_savings(runs), "", *_held_out(runs)]
+    parts = ["## All lists", "", *_overview(runs), "", *_savings(runs), "", *_held_out(runs), *_in_vain(runs)]
     for run in runs:
         seed = "" if run.split is Split.LOG else f", seed {run.seed}"
         parts += ["", f"## {run.name}, {_SAID[run.split]}{seed}", "", *_details(run)]
@@ -272,6 +288,20 @@ def _held_out(runs: Sequence[Run]) -> Iterator[str]:
         yield ""
 
 
+def _in_vain(runs: Sequence[Run]) -> Iterator[str]:
+    """The thesis' figure 6.6, of every list."""
+    shown = [run for run in runs if run.split is Split.LOG and run.left]
+    if shown:
+        yield "What `dust` still fetches in vain, by exact contents, in the classes of the thesis' figure 6.6."
+        yield ""
+        yield "| | " + " | ".join(run.name for run in shown) + " | all |"
+        yield "|---|" + "---:|" * (len(shown) + 1)
+        for why in Left:
+            counts = [run.left.get(why, 0) for run in shown]
+            yield f"| {why} | " + " | ".join(f"{one:,}" for one in (*counts, sum(counts))) + " |"
+        yield ""
+
+
 def _f1(value: float, best: float) -> str:
     return f"**{value:.4f}**" if round(value, 4) == round(best, 4) else f"{value:.4f}"
 
@@ -281,6 +311,9 @@ def _details(run: Run) -> Iterator[str]:
         f"{run.urls:,} URLs crawled by KeepAll, of {run.contents[0]:,} contents (exact) "
         f"and {run.contents[1]:,} (strict)."
     )
+    if run.left:
+        counts = ", ".join(f"{why}: {run.left.get(why, 0)}" for why in Left)
+        yield f"In vain, by the exact truth, `dust` fetches {counts}."
     yield ""
     yield (
         "| method | crawled | exact: precision | recall | F1 | lost | strict: precision | recall | F1 | lost "

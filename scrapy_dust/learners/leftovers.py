@@ -2,7 +2,7 @@
 
 A URL is left when it is crawled although its content has been. What tells the classes apart is what a log tells:
 an image by its type, a soft error by being the answer to many URLs that have nothing in common with one another,
-a rule by being needed for several contents, a copy by bearing its original's name in another directory.
+a rule by being needed for several contents and making one of few that differ, a copy by bearing its original's name in another directory.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from enum import StrEnum
 
 from scrapy_dust.dust.edits.anatomy import anatomy_of
 from scrapy_dust.dust.edits.candidates import edits_between
+from scrapy_dust.dust.edits.classes import classes_of
+from scrapy_dust.dust.edits.edit import Edit, KeyFunction
 
 
 class Left(StrEnum):
@@ -20,7 +22,7 @@ class Left(StrEnum):
 
     IMAGE = "images"
     ERROR = "soft errors"  #: one answer to whatever is asked for
-    RULE = "rules"  #: one edit would tell it, and others
+    RULE = "rules"  #: one edit would tell it and others, and be right more often than not
     COPY = "copies"
     OTHER = "others"
 
@@ -45,32 +47,41 @@ def leftovers(
     for url in keys.values():
         by_content.setdefault(truth[url], []).append(url)
     again = {content: found for content, found in by_content.items() if len(found) > 1}
-    needed = _needed({content: found for content, found in again.items() if len(found) < MANY})
+    few = {content: found for content, found in again.items() if len(found) < MANY}
+    rules = _rules(_needed(few), {url: truth[url] for url in keys.values()})
     counts: Counter[Left] = Counter()
     for first, *others in again.values():
         for url in others:
-            counts[_why(first, url, len(others) + 1, needed, images)] += 1
+            counts[_why(first, url, len(others) + 1, rules, images)] += 1
     return counts
 
 
-def _needed(again: Mapping[Hashable, list[str]]) -> Counter[str]:
+def _needed(again: Mapping[Hashable, list[str]]) -> Counter[Edit]:
     """By how many contents each edit is called for."""
-    needed: Counter[str] = Counter()
+    needed: Counter[Edit] = Counter()
     for first, *others in again.values():
-        needed.update({name for url in others for name in _edits(first, url)})
+        needed.update({edit for url in others for edit in _edits(first, url)})
     return needed
 
 
-def _edits(one: str, other: str) -> set[str]:
-    return {str(edit) for edit in edits_between(anatomy_of(one), anatomy_of(other))}
+def _rules(needed: Mapping[Edit, int], contents: Mapping[str, Hashable]) -> set[Edit]:
+    """Those that hold more often than not: to leave out all of a query is called for wherever two differ."""
+    classes = classes_of(contents, KeyFunction(()))
+    often = (edit for edit, count in needed.items() if count >= _CONTENTS)
+    effects = ((edit, classes.effect(edit)) for edit in often)
+    return {edit for edit, effect in effects if effect.contents > len(effect.bad)}
 
 
-def _why(first: str, url: str, found: int, needed: Mapping[str, int], images: Collection[str]) -> Left:
+def _edits(one: str, other: str) -> set[Edit]:
+    return set(edits_between(anatomy_of(one), anatomy_of(other)))
+
+
+def _why(first: str, url: str, found: int, rules: Collection[Edit], images: Collection[str]) -> Left:
     if url in images:
         return Left.IMAGE
     if found >= MANY:
         return Left.ERROR
-    if any(needed.get(name, 0) >= _CONTENTS for name in _edits(first, url)):
+    if not _edits(first, url).isdisjoint(rules):
         return Left.RULE
     here, there = anatomy_of(first).path, anatomy_of(url).path
     return Left.COPY if here[-1] == there[-1] and here[:-1] != there[:-1] else Left.OTHER

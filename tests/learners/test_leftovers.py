@@ -16,6 +16,11 @@ def test_what_one_edit_would_tell_of_several_pages_is_a_rule():
     assert left_of(*([f"p/{n}", f"p/{n}?print=1"] for n in range(3))) == {Left.RULE: 3}
 
 
+def test_what_would_make_one_of_more_pages_that_differ_is_no_rule():
+    programs = [[f"man?{name}", f"man?{name[::-1]}"] for name in ("tar", "ssh", "awk", "sed")]
+    assert left_of(*programs, *([f"man?{name}"] for name in ("ls", "cp", "mv"))) == {Left.OTHER: 4}
+
+
 def test_a_file_of_the_same_name_elsewhere_is_a_copy():
     assert left_of(["2008/x/plan.html", "old/plan.html"]) == {Left.COPY: 1}
 
