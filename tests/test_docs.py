@@ -67,3 +67,24 @@ def test_each_how_to_is_followed_and_listed():
     how_tos = {f"howto/{page.name}" for page in (DOCS / "howto").glob("*.md")}
     assert how_tos <= followed_pages()
     assert all((DOCS / page).exists() for page in followed_pages())
+
+
+def test_every_row_of_the_threat_model_names_a_test_that_is_there():
+    """Or a command of this repository, where what is shown is a measurement."""
+    page = (DOCS / "security.md").read_text("utf-8").partition("## Fuzzing")[0]
+    rows = [
+        line.strip("| ").split(" | ") for line in page.splitlines() if re.match(r"\| (?!the attempt|-)", line)
+    ]
+    assert len(rows) > 20
+    for row in rows:
+        assert len(row) == 3, row
+        proofs = re.findall(r"`([^`]+)`", row[2])
+        assert proofs, row
+        assert [proof for proof in proofs if not _is_there(proof)] == []
+
+
+def _is_there(proof):
+    if command := re.match(r"python -m (\w+)(?:\.(\w+))?$", proof):
+        return (ROOT / command[1] / f"{command[2] or '__main__'}.py").exists()
+    path, _, name = proof.partition("::")
+    return (ROOT / path).exists() and (not name or f"def {name}(" in (ROOT / path).read_text("utf-8"))
