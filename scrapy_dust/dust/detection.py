@@ -14,7 +14,7 @@ What crosses from the arrays to Python objects is only the rules that reached th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,8 +27,9 @@ from scrapy_dust.dust.pages import Page
 from scrapy_dust.dust.rules import LikelyRule, SubstringRule, anchored
 from scrapy_dust.dust.sharing import Array, Suffixes, from_the_end
 from scrapy_dust.dust.sketches import Likeness, Similar, likeness_of
+from scrapy_dust.dust.sketches import together as alike
 from scrapy_dust.dust.sorting import edges_of, sorted_with_order
-from scrapy_dust.dust.substrings import Hashes, SubstringHashes
+from scrapy_dust.dust.substrings import Hashes, SubstringHashes, mix
 from scrapy_dust.dust.tokens import Tokens, tokens_of
 
 
@@ -54,12 +55,31 @@ def detect_likely_rules(
     *hash_mask* weakens the substring hashes, so that a test can see collisions being resolved. *held* is the
     number of places in layers that are kept.
     """
-    tokens, sites = tokens_of(page.url for page in pages), np.array([0, len(pages)])
-    order, common = from_the_end(tokens, sites)
-    tokens, pages = tokens.at(order), [pages[number] for number in order.tolist()]
-    likeness = likeness_of(pages, params.similar, params.sketch_matches)
-    rules = _Detection(tokens, sites, Suffixes(tokens, common), likeness, params, hash_mask, held).rules()
-    return sorted(rules, key=lambda likely: (-likely.support, *anchored(likely.rule)))
+    return detect_in_sites([pages], params, hash_mask=hash_mask, held=held)[0]
+
+
+def detect_in_sites(
+    sites: Sequence[Sequence[Page]],
+    params: DetectionParams,
+    *,
+    hash_mask: int = 2**64 - 1,
+    held: int = HELD,
+) -> list[list[LikelyRule]]:
+    """The same for each of several sites. All are gone through together: for small ones, the passes over arrays cost what
+    they cost for one.
+    """
+    tokens = tokens_of(page.url for pages in sites for page in pages)
+    edges = np.cumsum([0, *map(len, sites)])
+    order, common = from_the_end(tokens, edges)
+    tokens = tokens.at(order)
+    likeness = alike([likeness_of(pages, params.similar, params.sketch_matches) for pages in sites]).at(order)
+    found: list[list[LikelyRule]] = [[] for _ in sites]
+    detection = _Detection(tokens, edges, Suffixes(tokens, common), likeness, params, hash_mask, held)
+    for site, likely in detection.rules():
+        found[site].append(likely)
+    for rules in found:
+        rules.sort(key=lambda likely: (-likely.support, *anchored(likely.rule)))
+    return found
 
 
 class _Detection:
@@ -76,10 +96,13 @@ class _Detection:
         self._tokens, self._likeness, self._params = tokens, likeness, params
         self._sites, self._suffixes = sites, suffixes
         self._hashes = SubstringHashes(tokens, hash_mask)
+        self._site = np.repeat(np.arange(len(sites) - 1, dtype=np.int32), np.diff(sites))
+        self._salt = mix(np.arange(len(sites), dtype=np.uint64))
         self._limits = params.bucket_low, params.bucket_high
         self._room, self._held = held, list[Layer]()
 
-    def rules(self) -> Iterator[LikelyRule]:
+    def rules(self) -> Iterator[tuple[int, LikelyRule]]:
+        """Each with the number of its site."""
         bare, beside = self._instances()
         bare, rule, is_open = self._supported(bare, beside)
         stairs = staircases(bare, self._layers(), len(self._tokens), self._limits)
@@ -90,8 +113,9 @@ class _Detection:
             sizes = np.diff(found.edges)
             several.append(found.instances.at(np.repeat(found.open, sizes)))
             closed = np.flatnonzero(~found.open)
-            rules = rules_of(found.instances.at(found.edges[closed]), self._tokens)
-            yield from _likely(rules, found.support[closed], sizes[closed])
+            yield from self._likely(
+                found.instances.at(found.edges[closed]), found.support[closed], sizes[closed]
+            )
         yield from self._of_several(together(several))
 
     def _instances(self) -> tuple[Instances, Instances]:
@@ -122,8 +146,9 @@ class _Detection:
         return instances.at(np.flatnonzero(self._likeness.likely(instances.a, instances.b)))
 
     def _keys(self, instances: Instances, prefix: Array, suffix: Array) -> Hashes:
-        """Equal for equal pairs of substrings, whichever comes first."""
-        return self._hashes.of(instances.a, prefix, suffix) + self._hashes.of(instances.b, prefix, suffix)
+        """Equal for equal pairs of substrings of one site, whichever comes first."""
+        of_both = self._hashes.of(instances.a, prefix, suffix) + self._hashes.of(instances.b, prefix, suffix)
+        return of_both + self._salt[self._site[instances.a]]
 
     def _supported(self, bare: Instances, beside: Instances) -> tuple[Instances, Array, Bools]:
         """Bare instances by their rules, where these have enough support or *beside* has some that grow from them.
@@ -162,19 +187,22 @@ class _Detection:
         rule = np.repeat(np.arange(len(edges) - 1), np.diff(edges))
         if not len(rule):
             return instances, rule
+        site = self._site[instances.a]
         same = self._hashes.same_as_first(instances.a, instances.b, instances.prefix, instances.suffix, edges)
+        same &= site == np.repeat(site[edges[:-1]], np.diff(edges))
         together = np.logical_and.reduceat(same, edges[:-1])
         number = len(edges) - 1
         for group in np.flatnonzero(~together).tolist():
             rows = np.arange(edges[group], edges[group + 1])
-            numbers: dict[SubstringRule, int] = {}
-            for row, one in zip(rows, rules_of(instances.at(rows), self._tokens), strict=True):
+            numbers: dict[tuple[int, SubstringRule], int] = {}
+            rules = rules_of(instances.at(rows), self._tokens)
+            for row, one in zip(rows, zip(site[rows].tolist(), rules, strict=True), strict=True):
                 rule[row] = numbers.setdefault(one, number + len(numbers))
             number += len(numbers)
         rule, order = sorted_with_order(rule)
         return instances.at(order), counted(rule)
 
-    def _of_several(self, instances: Instances) -> Iterator[LikelyRule]:
+    def _of_several(self, instances: Instances) -> Iterator[tuple[int, LikelyRule]]:
         """Figure 1, lines 17–22: group the instances by their two substrings and count."""
         keys = self._keys(instances, instances.prefix, instances.suffix)
         instances, rule = self._by_rule(instances, keys, keys[:0])
@@ -184,10 +212,10 @@ class _Detection:
         support = np.add.reduceat(instances.low, edges[:-1], dtype=np.int64)
         wide = np.add.reduceat(instances.wide, edges[:-1], dtype=np.int64)
         enough = np.flatnonzero(support >= self._params.min_support)
-        rules = rules_of(instances.at(edges[enough]), self._tokens)
-        yield from _likely(rules, support[enough], wide[enough])
+        yield from self._likely(instances.at(edges[enough]), support[enough], wide[enough])
 
-
-def _likely(rules: Iterable[SubstringRule], support: Array, wide: Array) -> Iterator[LikelyRule]:
-    for rule, of_rule, of_wide in zip(rules, support.tolist(), wide.tolist(), strict=True):
-        yield LikelyRule(rule=rule, support=of_rule, wide_support=of_wide)
+    def _likely(self, instances: Instances, support: Array, wide: Array) -> Iterator[tuple[int, LikelyRule]]:
+        """The rules of which these are instances."""
+        columns = self._site[instances.a].tolist(), support.tolist(), wide.tolist()
+        for rule, site, of_rule, of_wide in zip(rules_of(instances, self._tokens), *columns, strict=True):
+            yield site, LikelyRule(rule=rule, support=of_rule, wide_support=of_wide)

@@ -8,7 +8,7 @@ not unlikely to be similar to any.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
@@ -33,9 +33,9 @@ class Similar(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """LikelySimilar over the pages of one site, many pairs at a time."""
+    """LikelySimilar over the pages of a site, many pairs at a time."""
 
-    similar: Similar
+    similar: Similar  #: auto: by what is here of a page; pages of several sites, each with one of the two
     matches: int  #: how many hashes of two sketches must agree: k of 4
     sketches: Indices  #: pages × hashes, values interned; -1 where a sketch is shorter
     sketch_lengths: Indices  #: 0: no sketch
@@ -46,9 +46,14 @@ class Likeness:
         if self.similar is Similar.SKETCH:
             return self._sketches_match(a, b)
         if self.similar is Similar.SIZE:
-            overlap: Bools = (self.sizes[a, 0] <= self.sizes[b, 1]) & (self.sizes[b, 0] <= self.sizes[a, 1])
-            return overlap
+            return self._sizes_overlap(a, b)
+        if self.similar is Similar.AUTO:
+            return self._sketches_match(a, b) & self._sizes_overlap(a, b)
         return np.ones(len(a), dtype=np.bool_)
+
+    def _sizes_overlap(self, a: Numbers, b: Numbers) -> Bools:
+        overlap: Bools = (self.sizes[a, 0] <= self.sizes[b, 1]) & (self.sizes[b, 0] <= self.sizes[a, 1])
+        return overlap
 
     def _sketches_match(self, a: Numbers, b: Numbers) -> Bools:
         agreeing = np.zeros(len(a), dtype=np.int64)
@@ -60,6 +65,42 @@ class Likeness:
         likely: Bools = (agreeing >= needed) | (lengths_a == 0) | (lengths_b == 0)
         return likely
 
+    def at(self, order: Indices) -> Likeness:
+        """Of the pages in another *order*."""
+        return replace(
+            self,
+            sketches=self.sketches[order],
+            sketch_lengths=self.sketch_lengths[order],
+            sizes=self.sizes[order],
+        )
+
+
+def together(sites: Sequence[Likeness]) -> Likeness:
+    """Of the pages of several sites, one site after the other, each judged by what it is judged by. Pairs are of one site."""
+    if len(sites) == 1:
+        return sites[0]
+    kinds = {one.similar for one in sites}
+    width = max(one.sketches.shape[1] for one in sites)
+    sketches, lengths, sizes = [], [], []
+    for one in sites:
+        by_sketch, count = one.similar is Similar.SKETCH, len(one.sizes)
+        wide = np.full((count, width), -1, dtype=np.int64)
+        if by_sketch:
+            wide[:, : one.sketches.shape[1]] = one.sketches
+        sketches.append(wide)
+        lengths.append(one.sketch_lengths if by_sketch else np.zeros(count, dtype=np.int64))
+        sizes.append(_unknown_sizes(count) if by_sketch else one.sizes)
+    similar = kinds.pop() if len(kinds) == 1 else Similar.AUTO
+    return Likeness(
+        similar, sites[0].matches, np.concatenate(sketches), np.concatenate(lengths), np.concatenate(sizes)
+    )
+
+
+def _unknown_sizes(count: int) -> Indices:
+    sizes = np.empty((count, 2), dtype=np.int64)
+    sizes[:, 0], sizes[:, 1] = np.iinfo(np.int64).min, np.iinfo(np.int64).max
+    return sizes
+
 
 def likeness_of(pages: Sequence[Page], similar: Similar, matches: int = 4) -> Likeness:
     if similar is Similar.AUTO:
@@ -67,8 +108,7 @@ def likeness_of(pages: Sequence[Page], similar: Similar, matches: int = 4) -> Li
     width = max((len(page.sketch or ()) for page in pages), default=0)
     sketches = np.full((len(pages), width), -1, dtype=np.int64)
     lengths = np.zeros(len(pages), dtype=np.int64)
-    sizes = np.empty((len(pages), 2), dtype=np.int64)
-    sizes[:, 0], sizes[:, 1] = np.iinfo(np.int64).min, np.iinfo(np.int64).max
+    sizes = _unknown_sizes(len(pages))
     # Values are interned, so that hashes of any width compare as what they are.
     interned: dict[int, int] = {}
     for number, page in enumerate(pages):

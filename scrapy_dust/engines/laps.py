@@ -21,6 +21,10 @@ class Lap:
         peaks = [peak for peak in (self.peak, other.peak) if peak is not None]
         return Lap(self.seconds + other.seconds, self.cpu + other.cpu, max(peaks, default=None))
 
+    def __mul__(self, share: float) -> Lap:
+        """What a part of the work took."""
+        return Lap(self.seconds * share, self.cpu * share, self.peak)
+
 
 class Laps:
     def __init__(self) -> None:

@@ -5,11 +5,11 @@ Beside the papers' phases, and from the same log, edits are learned; `DUST_LEARN
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from scrapy_dust.dust.candidates import Candidate, candidates_of
-from scrapy_dust.dust.detection import DetectionParams, detect_likely_rules
+from scrapy_dust.dust.detection import DetectionParams, detect_in_sites
 from scrapy_dust.dust.edits.learning import EditParams
 from scrapy_dust.dust.edits.mining import Detected, LikelyEdit, detect_edits
 from scrapy_dust.dust.edits.pooling import NOTHING_POOLED, Pool, Tallies
@@ -99,22 +99,70 @@ def mine_log(
     share: float = 1.0,
     known: Known = NOTHING_KNOWN,
 ) -> Mined:
+    (mined,) = mine_logs([Task(site, log, pool, share, known)], settings, redirects_count=redirects_count)
+    return mined
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A site to be mined; see `mine_log`."""
+
+    site: str
+    log: SiteLog
+    pool: Pool = NOTHING_POOLED
+    share: float = 1.0
+    known: Known = NOTHING_KNOWN
+
+
+def mine_logs(
+    tasks: Iterable[Task], settings: DustSettings, *, redirects_count: bool = False
+) -> Iterator[Mined]:
+    """The same for several sites. They are together in phase 1; what that took each is told by its URLs."""
+    begun = [_Begun(task, _of_short_urls(task.log)) for task in tasks]
+    if settings.learner != "dust":
+        _detect([one for one in begun if one.task.known.rules is None], settings, redirects_count)
+    for one in begun:
+        yield _ended(one, settings)
+
+
+@dataclass(slots=True)
+class _Begun:
+    task: Task
+    short: SiteLog
+    pages: Sequence[Page] = ()
+    likely: Sequence[LikelyRule] | None = None
+    laps: Mapping[str, Lap] = field(default_factory=dict)
+
+
+def _detect(sites: Sequence[_Begun], settings: DustSettings, redirects_count: bool) -> None:
+    """Phase 1."""
     clock = Laps()
-    short = _of_short_urls(log)
-    ruled, found = known.rules, known.edits
-    if ruled is None:
-        ruled = Ruled()
-        if settings.learner != "dust":
-            pages = with_redirects(short) if redirects_count else short.pages
-            clock.lap("pages")
-            ruled = _ruled(pages, settings, clock)
+    for site in sites:
+        site.pages = with_redirects(site.short) if redirects_count else site.short.pages
+    clock.lap("pages")
+    found = detect_in_sites([site.pages for site in sites], detection_params(settings)) if sites else ()
+    clock.lap("likely")
+    in_all = sum(len(site.pages) for site in sites) or 1
+    for site, likely in zip(sites, found, strict=True):
+        site.likely = likely
+        site.laps = {phase: lap * (len(site.pages) / in_all) for phase, lap in clock.laps.items()}
+
+
+def _ended(site: _Begun, settings: DustSettings) -> Mined:
+    """What comes after phase 1."""
+    clock = Laps()
+    task, known = site.task, site.task.known
+    ruled, found = known.rules or Ruled(), known.edits
+    if site.likely is not None:
+        ruled = _ruled(site.likely, site.pages, settings, clock)
     if found is None:
         found = Detected()
         if settings.learner != "dustbuster":
-            found = detect_edits(short, edit_params(settings), pool)
+            found = detect_edits(site.short, edit_params(settings), task.pool)
         clock.lap("edits")
+    log, short = task.log, site.short
     return Mined(
-        site,
+        task.site,
         log,
         len(log.pages) + len(log.redirects) - len(short.pages) - len(short.redirects),
         ruled.likely,
@@ -122,16 +170,14 @@ def mine_log(
         ruled.parameters,
         found.edits,
         found.tallies,
-        {**known.laps, **clock.laps},
-        share,
+        {**known.laps, **site.laps, **clock.laps},
+        task.share,
         known.keys,
         frozenset(part for part in ("rules", "edits") if getattr(known, part) is not None),
     )
 
 
-def _ruled(pages: Sequence[Page], settings: DustSettings, clock: Laps) -> Ruled:
-    likely = detect_likely_rules(pages, detection_params(settings))
-    clock.lap("likely")
+def _ruled(likely: Sequence[LikelyRule], pages: Sequence[Page], settings: DustSettings, clock: Laps) -> Ruled:
     elimination = eliminate_redundant(likely, elimination_params(settings))
     clock.lap("kept")
     likeness = likeness_of(pages, Similar(settings.similar), settings.sketch_matches)

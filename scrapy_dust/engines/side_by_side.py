@@ -5,21 +5,27 @@ from __future__ import annotations
 import os
 import pickle
 import signal
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from multiprocessing import get_context
+from typing import TypeVar
 
 from scrapy_dust.dust.edits.pooling import Pool
-from scrapy_dust.dust.pages import Visit, merge_visits
-from scrapy_dust.engines.local import NOTHING_KNOWN, Mined, mine_log
+from scrapy_dust.dust.pages import SiteLog, Visit, merge_visits
+from scrapy_dust.engines.local import NOTHING_KNOWN, Mined, Task, mine_logs
 from scrapy_dust.engines.remembering import Remembered
 from scrapy_dust.settings import DustSettings
 
 #: Records from which on other processes are worth their start.
 WORTH = 50_000
+#: Records of small sites that are mined together.
+TOGETHER = 4_000
 
 Site = tuple[str, Sequence[Visit], float]  #: its visits, and how much of it they are
+
+
+_Any = TypeVar("_Any")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,24 +37,21 @@ class Miner:
     pool: Pool
     remembered: Remembered | None = None  #: what earlier runs have found
 
-    def __call__(self, some: Site) -> Mined:
-        site, visits, share = some
-        log = merge_visits(visits)
-        return mine_log(
-            site,
-            log,
-            self.settings,
-            redirects_count=self.redirects_count,
-            pool=self.pool.without(site),
-            share=share,
-            known=self.remembered.of(site, log) if self.remembered else NOTHING_KNOWN,
-        )
+    def __call__(self, sites: Sequence[Site]) -> list[Mined]:
+        tasks = [self._task(site, merge_visits(visits), share) for site, visits, share in sites]
+        return list(mine_logs(tasks, self.settings, redirects_count=self.redirects_count))
+
+    def _task(self, site: str, log: SiteLog, share: float) -> Task:
+        known = self.remembered.of(site, log) if self.remembered else NOTHING_KNOWN
+        return Task(site, log, self.pool.without(site), share, known)
 
 
 def mined_by(miner: Miner, sites: Iterable[Site], processes: int) -> Iterator[Mined]:
-    """One by one where *processes* is 1, or what they are to be given cannot be handed over."""
+    """In this process where *processes* is 1, or what they are to be given cannot be handed over."""
+    parts = together(sites, lambda one: len(one[1]))
     if processes < 2 or not _can_be_handed_over(miner):
-        yield from map(miner, sites)
+        for some in parts:
+            yield from miner(some)
         return
     with ExitStack() as stack:
         # Not forked: of a process with threads, as Scrapy's and numpy's, a copy may stand still.
@@ -56,7 +59,23 @@ def mined_by(miner: Miner, sites: Iterable[Site], processes: int) -> Iterator[Mi
         stack.callback(workers.join)
         # However it ends, nobody goes on: not after Ctrl-C, and not where no more is asked for.
         stack.callback(workers.terminate)
-        yield from workers.imap(_mined, sites)
+        for mined in workers.imap(_mined, parts):
+            yield from mined
+
+
+def together(sites: Iterable[_Any], visits_of: Callable[[_Any], int]) -> Iterator[list[_Any]]:
+    """Small sites with their neighbours: each by itself would cost what it costs to begin."""
+    some: list[_Any] = []
+    taken = 0
+    for site in sites:
+        visits = visits_of(site)
+        if some and taken + visits > TOGETHER:
+            yield some
+            some, taken = [], 0
+        some.append(site)
+        taken += visits
+    if some:
+        yield some
 
 
 def processes_for(sites: int, records: int) -> int:
@@ -82,5 +101,5 @@ def _begin(miner: Miner) -> None:
     _miner[:] = [miner]
 
 
-def _mined(some: Site) -> Mined:
-    return _miner[0](some)
+def _mined(sites: Sequence[Site]) -> list[Mined]:
+    return _miner[0](sites)

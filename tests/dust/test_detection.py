@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scrapy_dust.dust import envelopes, overlong, substrings, tokens
-from scrapy_dust.dust.detection import DetectionParams, detect_likely_rules
+from scrapy_dust.dust.detection import DetectionParams, detect_in_sites, detect_likely_rules
 from scrapy_dust.dust.pages import Page
 from scrapy_dust.dust.rules import LikelyRule, SubstringRule
 from scrapy_dust.dust.sketches import Similar
@@ -110,6 +112,22 @@ def test_how_much_is_done_at_a_time_changes_nothing(log, params, together):
 def test_the_order_of_pages_does_not_matter(log, params, random):
     pages = pages_of(log)
     assert detect_likely_rules(random.sample(pages, len(pages)), params) == detect_likely_rules(pages, params)
+
+
+@given(
+    st.lists(some_log, min_size=1, max_size=4),
+    detection_params(),
+    st.sampled_from((Similar.AUTO, None)),
+    st.booleans(),
+)
+@example([urls("a/1", "a/2"), urls("a/1", "b/1"), urls("b/2", "a/2")], EVERYTHING, None, True)
+def test_sites_that_are_gone_through_together_have_the_rules_that_each_has_by_itself(
+    sites, params, similar, collide
+):
+    params = replace(params, similar=similar or params.similar)
+    pages = [pages_of(log) for log in sites]
+    found = detect_in_sites(pages, params, hash_mask=0 if collide else 2**64 - 1)
+    assert found == [detect_likely_rules(of_site, params) for of_site in pages]
 
 
 @given(some_log)
