@@ -222,6 +222,8 @@ class DustDupeFilter:
         written = self._as_written(request, key)
         if written is not request:
             self._succession.keep(written, key)
+            if self._proving is not None:
+                self._proving.replace(written, key)
 
     def _had_unfiltered(self, request: Request, key: bytes) -> bool:
         # If it failed, what links to it is another chance, as it is without us.

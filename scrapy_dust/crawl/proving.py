@@ -15,7 +15,7 @@ from scrapy import Request
 
 from scrapy_dust.crawl.canaries import Canaries
 from scrapy_dust.crawl.journal import Suppressions
-from scrapy_dust.crawl.suspension import Suspension, any_rule_of
+from scrapy_dust.crawl.suspension import REPLACED, Suspension, any_rule_of
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
@@ -114,6 +114,13 @@ class Proving:
             return False
         self._filtering.count(request, key)
         return True
+
+    def replace(self, written: Request, key: bytes) -> None:
+        """The canonical URL is fetched in the place of *written*, which is given back if a rule between them is false."""
+        ids = tuple(identity for identity, _ in self._filtering.behind(written.url, key))
+        canonical = self._rules.canonize(written.url)
+        if not self.suppressions.add(written, canonical, ids, self._filtering.keeper(key), (REPLACED,)):
+            self._suspension.offer(written)
 
     def fetched_after_all(self, request: Request) -> None:
         """*request* was suppressed, and is let through since what stood for its class brought no page."""

@@ -46,6 +46,9 @@ logger = logging.getLogger(__name__)
 #: Of a rule in doubt so many of the URLs that it suppressed are fetched at a time.
 PROBES = 10
 
+#: Among the ids of rules: the request was not filtered, and its canonical URL was fetched in its place.
+REPLACED = "replaced"
+
 Known = tuple[str, "Rule"]  # a rule with its site
 Suppressed = tuple[tuple[str, ...], "Request"]  # with the ids of the rules that did
 
@@ -166,6 +169,10 @@ class Suspension:
         reason = f"refuted by a crawl on {day}: {canary.url} and {canary.keeper} show different pages"
         self._tell([found_of(site, rule, watch, self._name, reason)])
 
+    def offer(self, request: Request) -> None:
+        """To the spider, now, and whatever is known of its class."""
+        self._returning.add(iter((request.replace(dont_filter=True),)))
+
     def go_on_without(self, site: str, identity: str) -> None:
         """The rule was suspended before this job was paused, or by another worker."""
         self.suspended[identity] = site
@@ -193,9 +200,12 @@ class Suspension:
         self._returning.add(requests())
 
     def _given_back(self, rules: Sequence[str], request: Request, why: str) -> None:
-        ids = tuple(one for one in rules if not one.startswith("any "))
+        ids = tuple(one for one in rules if one != REPLACED and not one.startswith("any "))
         self._crawler.stats.inc_value(Stat.RETURNED.value)
-        self._filtering.uncount(request, ids)
+        if REPLACED in rules:
+            self._filtering.forget(request, self._crawler.request_fingerprinter.fingerprint(request))
+        else:
+            self._filtering.uncount(request, ids)
         self._suppressions.tell(Event(What.RETURNED, now(), request.url, ids, note=why))
 
     def _spider_idle(self, spider: Spider) -> None:

@@ -77,6 +77,21 @@ def test_a_rule_whose_target_fails_rewrites_no_more(rewriting):
     assert result.stats["dust/rewritten"] < 10
 
 
+def test_what_was_written_is_asked_for_when_a_rule_between_it_and_what_was_fetched_is_false(rewriting):
+    """Also where the canonical URL has failed and another alias, as a canary, has brought a page."""
+
+    def web(path):
+        number, _, sid = path.removeprefix("/p?id=").partition("&sid=")
+        return page(words=f"page {number} as {sid} has it " * 9) if sid else error(404)
+
+    with serving(web) as site:
+        urls = [site.url(f"/p?id={n}&sid={sid}") for sid in "abcdefgh" for n in range(3)]
+        result = crawl(urls, rewriting(site) | {"DUST_CANARY_RATE": 0.5})
+    assert result.stats["dust/suspended"] == 1
+    assert sorted(result.got) == sorted(urls)
+    assert result.stats.get("dust/filtered", 0) == 0
+
+
 class Lazy(Visitor):
     """Asks for the next when it has the answer to the last."""
 

@@ -20,6 +20,13 @@ SHOWN_BY = [
     ("giving back off", 89),
 ]
 
+#: Webs on which contents were once lost.
+BROKEN_BEFORE = (918, 21_259, 21_389)
+
+
+def test_no_content_is_lost_where_it_once_was():
+    assert [number for number in BROKEN_BEFORE if breaks(web(number))] == []
+
 
 @pytest.mark.parametrize("first", range(0, 175, 25))
 def test_no_content_is_lost(first):
