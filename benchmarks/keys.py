@@ -6,7 +6,8 @@ never fire; every third of them has a word that occurs in the URLs. All requests
 fingerprinters remember what they were asked.
 
 Then the same number of requests to 100 sites under 1, 100 and 1,000 rules a site, and to one site under 1,000:
-what a request costs must not depend on it. Each is measured in turns with Scrapy's `RequestFingerprinter`, in CPU
+what a request costs must not depend on it. Idle rules are the same on all sites there, as rules about session ids
+are; once more with those of each site its own. Each is measured in turns with Scrapy's `RequestFingerprinter`, in CPU
 time: every thousand requests in the best of the rounds, since a busy machine spoils some of each round.
 duplicate-url-discarder is measured too where it is installed with its rules (``pip install
 duplicate-url-discarder duplicate-url-discarder-rules``).
@@ -20,7 +21,7 @@ import json
 import random
 import time
 import tracemalloc
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
@@ -78,19 +79,26 @@ def urls(count: int, sites: int, touched: Sequence[bool]) -> list[str]:
     return made
 
 
-def rules(count: int, sites: int) -> dict[str, tuple[Rule, ...]]:
-    """*count* rules in all, of which the first of each site fires on `urls`."""
+def rules(count: int, sites: int, *, own: bool = False) -> dict[str, tuple[Rule, ...]]:
+    """*count* rules in all, of which the first of each site fires on `urls`; the others each site's *own*, or not."""
     firing: tuple[Rule, Rule] = (ParameterRule("sid"), SubstringRule("/index.html", "/", end=True))
-    idle: list[Rule] = []
-    for number in range(count // sites - 1):
-        word = WORDS[number % len(WORDS)]
+    return {
+        f"site{site}.test": (firing[site % 2], *idle_rules(count // sites - 1, site if own else None))
+        for site in range(sites)
+    }
+
+
+def idle_rules(count: int, site: int | None) -> Iterator[Rule]:
+    """That do not fire on `urls`. Of a *site* of their own they have other words, or other texts at the same words."""
+    of = "" if site is None else f"{site}x"
+    for number in range(count):
+        word, mark = WORDS[number % len(WORDS)], "/" if site is None else "/-.~+"[(site + number) % 5]
         kinds: tuple[Rule, ...] = (
-            ParameterRule(f"p{number}"),
-            SubstringRule(f"/old{number}/", f"/new{number}/"),
-            SubstringRule(f"/{word}/{'-' * (number // len(WORDS) + 1)}", f"/{word}/"),
+            ParameterRule(f"p{of}{number}"),
+            SubstringRule(f"/old{of}{number}/", f"/new{number}/"),
+            SubstringRule(f"/{word}{mark}{'-' * (number // len(WORDS) + 1)}", f"/{word}/"),
         )
-        idle.append(kinds[number % 3])
-    return {f"site{site}.test": (firing[site % 2], *idle) for site in range(sites)}
+        yield kinds[number % 3]
 
 
 def crawler_with(by_site: dict[str, tuple[Rule, ...]]) -> Crawler:
@@ -144,6 +152,10 @@ def costs(count: int, rounds: int = 3) -> list[Cost]:
         for which in MIXES if sites == 1_000 else ("a third touched",):
             asked = urls(count, sites, MIXES[which])
             found.append(Cost("ours", number, sites, which, *compare(fingerprint, asked, rounds)))
+    fingerprint = crawler_with(rules(100_000, 100, own=True)).request_fingerprinter.fingerprint
+    asked = urls(count, 100, MIXES["a third touched"])
+    own = compare(fingerprint, asked, rounds)
+    found.append(Cost("ours, each site with its own", 100_000, 100, "a third touched", *own))
     if (theirs := discarder()) is not None:
         asked = urls(count, 1_000, MIXES["a third touched"])
         found.append(

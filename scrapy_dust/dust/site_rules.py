@@ -9,6 +9,9 @@ Rules that share what is looked up are told apart by their texts: a rule changes
 its name with an equals sign. Where a URL has not even the shortest of several such texts, of which the one is
 part of the other, it has none of them.
 
+What is looked up for the rules of all sites is in one index, with texts of which a URL must have one for any site's
+rules to be asked (`Texts`). What a rule that does not apply costs is mostly memory that was not at hand.
+
 Nothing here decides what a rule does. Candidates are tried with the rule's own `apply`, in the rules' order,
 and a rule that is passed over would have changed nothing.
 """
@@ -18,6 +21,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from functools import partial, reduce
 from itertools import chain, pairwise
 
 from scrapy_dust.dust.rules import GROWTH, ParameterRule, Rule, SubstringRule
@@ -26,12 +30,17 @@ Step = tuple[Rule, str, str]
 Word = bytes
 #: What is looked up for a rule: a word, or two in a row.
 Key = Word | tuple[Word, Word]
+#: A rule: a text without which it changes no URL, and its place.
+Sought = tuple[str, int]
 
 #: In the URLs of most sites. Only speed depends on it.
 COMMON = (b"http", b"https", b"www")
 
 #: Rules that share a word without having to be looked up by two; and that are compared with each other.
 _FEW, _MANY = 4, 256
+
+#: Texts that are looked for where a URL has a word: each more is as much time, and a reason less to look further.
+_FEW_TEXTS = 8
 
 # Letters and digits stay, all else becomes a space. A regular expression takes four times as long.
 _SPACED = bytes(byte if chr(byte).isascii() and chr(byte).isalnum() else 32 for byte in range(256))
@@ -43,34 +52,89 @@ def words_of(text: str) -> list[Word]:
 
 
 class Texts:
-    """Equal texts as one object: many sites have rules of the same words, and what they share stays at hand."""
+    """What is looked up for the rules of all sites that were met, and texts of which a URL must have one.
+
+    A site's own index is looked into only for words whose texts are in a URL. So most URLs touch none of it; and of
+    this one index, what the URLs of all sites have in common stays at hand, however many sites and rules there are.
+    """
 
     def __init__(self) -> None:
-        self._one: dict[Key | str, Key | str] = {}
-
-    def word(self, word: Key) -> Key:
-        return self._one.setdefault(word, word)  # type: ignore[return-value]
+        self._one: dict[str, str] = {}
+        self._rules: dict[Rule, Rule] = {}
+        self._of_key: dict[Key, tuple[Key, str, tuple[str, ...]]] = {}
+        #: Of a key itself, a text and other texts, one of which a URL must have; None where no rule is looked up by it.
+        self.of_key = self._of_key.get
 
     def literal(self, literal: str) -> str:
-        return self._one.setdefault(literal, literal)  # type: ignore[return-value]
+        """Equal texts as one object."""
+        return self._one.setdefault(literal, literal)
+
+    def rule(self, rule: Rule) -> Rule:
+        """Equal rules as one object."""
+        return self._rules.setdefault(rule, rule)
+
+    def add(self, key: Key, literals: Iterable[str]) -> Key:
+        """*literals* are those of rules that are looked up by *key*. Of equal keys, the first is returned."""
+        known, *_ = there = self._of_key.get(key, (key,))
+        texts = before = (there[1], *there[2]) if len(there) == 3 else ()
+        word = (key if isinstance(key, bytes) else key[0]).decode()
+        for literal in sorted(literals, key=len):
+            texts = _also_of(texts, literal, word)
+        if texts != before:
+            first, *others = map(self.literal, texts)
+            self._of_key[known] = (known, first, tuple(others))
+        return known
+
+
+def _also_of(texts: tuple[str, ...], literal: str, word: str) -> tuple[str, ...]:
+    """A few texts, so that what contains *literal* or one of *texts*, which all have *word*, contains one of them."""
+    if _has_one(literal, texts):
+        return texts
+    texts = (*(text for text in texts if literal not in text), literal)
+    return texts if len(texts) <= _FEW_TEXTS else (reduce(partial(_in_both, word), texts),)
+
+
+def _has_one(url: str, texts: Iterable[str]) -> bool:
+    for text in texts:  # noqa: SIM110 - a generator would take twice as long
+        if text in url:
+            return True
+    return False
+
+
+def _in_both(word: str, one: str, other: str) -> str:
+    """A text that has *word*, as both do, and is part of both."""
+    if one in other:
+        return one
+    at, there = one.index(word), other.index(word)
+    left, right = _alike(one[:at][::-1], other[:there][::-1]), _alike(one[at:], other[there:])
+    return one[at - left : at + right]
+
+
+def _alike(one: str, other: str) -> int:
+    """How many characters are the same at the beginnings of both."""
+    return next(
+        (at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+    )
 
 
 class SiteRules:
     """*rules* of *site*, in the order to apply them. *texts* are those of all sites."""
 
+    __slots__ = ("_by_key", "_has_pairs", "_of_key", "_rules", "_wordless")
+
     def __init__(self, site: str, rules: Sequence[Rule], texts: Texts | None = None) -> None:
         texts = texts or Texts()
-        self._rules = tuple(rules)
-        #: What a URL must contain for the rule in this place to change it: quicker to see than to apply the rule.
-        self._literals = tuple(texts.literal(_literal(rule)) for rule in self._rules)
-        by_key = _by_rarest_key(self._rules, {*COMMON, *words_of(site)})
-        #: Places of rules → those of further ones whose literals contain theirs.
-        self._within: dict[int, tuple[int, ...]] = {}
-        #: Key → the rules to look for where a URL has it, but for those in `_within`: literal and place of each.
-        self._by_key = {
-            texts.word(key): tuple((self._literals[place], place) for place in self._shortest(places))
-            for key, places in by_key.items()
+        self._rules = tuple(map(texts.rule, rules))
+        by_key = {
+            key: [(texts.literal(_literal(self._rules[place])), place) for place in places]
+            for key, places in _by_rarest_key(self._rules, {*COMMON, *words_of(site)}).items()
         }
+        #: The rules to look for where a URL has the key.
+        self._by_key = {
+            texts.add(key, [literal for literal, _ in of_key]): _by_shortest(of_key)
+            for key, of_key in by_key.items()
+        }
+        self._of_key = texts.of_key
         self._has_pairs = any(isinstance(key, tuple) for key in by_key)
         #: Without a word to look up (a slash at the end, say), tried on every URL.
         self._wordless = tuple(place for place, rule in enumerate(self._rules) if not _words_needed(rule))
@@ -94,8 +158,6 @@ class SiteRules:
             while at < len(candidates):
                 place = candidates[at]
                 at += 1
-                if self._literals[place] not in form:
-                    continue
                 rule = self._rules[place]
                 after = rule.apply(form)
                 if after != form:
@@ -114,11 +176,15 @@ class SiteRules:
         """The candidates among the rules with words."""
         words = words_of(url)
         keys: Iterable[Key] = chain(words, pairwise(words)) if self._has_pairs else words
-        # What a look touches in memory is what it costs, where other sites were met since: of most words one place.
-        sought = filter(None, map(self._by_key.get, keys))
-        found = [rule[1] for rules in sought for rule in rules if rule[0] in url]
-        if found and self._within:
-            found += [further for place in found for further in self._within.get(place, ())]
+        # What a look touches in memory is what it costs, where other sites were met since: of most URLs, the index that
+        # all sites share, and nothing of this one.
+        found: list[int] = []
+        for key, text, others in filter(None, map(self._of_key, keys)):
+            if text in url or (others and _has_one(url, others)):
+                for literal, place, further in self._by_key.get(key, ()):
+                    if literal in url:
+                        found.append(place)
+                        found += [place for literal, place in further if literal in url]
         return sorted(set(found)) if len(found) > 1 else found
 
     def _and_wordless(self, candidates: Sequence[int]) -> Sequence[int]:
@@ -127,20 +193,19 @@ class SiteRules:
     def _begins_without_a_word(self, url: str) -> bool:
         return any(self._rules[place].apply(url) != url for place in self._wordless)
 
-    def _shortest(self, places: Sequence[int]) -> tuple[int, ...]:
-        """Those of *places* whose literals contain no other's; the others are put in `_within`."""
-        if len(places) == 1 or len(places) > _MANY:
-            return tuple(places)
-        shortest: dict[int, list[int]] = {}
-        for place in sorted(places, key=lambda place: len(self._literals[place])):
-            literal = self._literals[place]
-            part = next((other for other in shortest if self._literals[other] in literal), None)
-            if part is None:
-                shortest[place] = []
-            else:
-                shortest[part].append(place)
-        self._within.update({place: tuple(others) for place, others in shortest.items() if others})
-        return tuple(shortest)
+
+def _by_shortest(rules: Sequence[Sought]) -> tuple[tuple[str, int, tuple[Sought, ...]], ...]:
+    """Of *rules* those whose literals contain no other's, each with the others whose literals contain its own."""
+    if len(rules) == 1 or len(rules) > _MANY:
+        return tuple((*rule, ()) for rule in rules)
+    shortest: dict[Sought, list[Sought]] = {}
+    for rule in sorted(rules, key=lambda rule: len(rule[0])):
+        part = next((other for other in shortest if other[0] in rule[0]), None)
+        if part is None:
+            shortest[rule] = []
+        else:
+            shortest[part].append(rule)
+    return tuple((*rule, tuple(others)) for rule, others in shortest.items())
 
 
 def _by_rarest_key(rules: Sequence[Rule], common: set[Word]) -> dict[Key, list[int]]:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from scrapy_dust.dust.canonization import Canonizer, Step
 from scrapy_dust.dust.rules import ParameterRule, Rule, SubstringRule
+from scrapy_dust.dust.site_rules import Texts
 from scrapy_dust.sites import site_of
 from tests import oracle
 from tests.dust.test_rules import sides
@@ -71,6 +72,31 @@ def test_so_do_many_rules_that_share_their_words(of_site, texts, passes):
         steps, taken = literally(of_site, text, passes, anywhere=True)
         assert ready.canonize(text) == (steps[-1].after if steps and taken else text)
         assert ready.forms(text) == (text, *(step.after for step in steps))
+
+
+@settings(max_examples=100, suppress_health_check=[HealthCheck.data_too_large, HealthCheck.too_slow])
+@given(st.lists(crowd, min_size=2, max_size=4), st.lists(scraps("ab/", 12), min_size=1, max_size=4), passes)
+def test_many_rules_of_several_sites_are_kept_apart(of_sites, texts, passes):
+    """What sites share to look words up does not pass over a rule of one, in whatever order they are met."""
+    asked = ""
+    ready = Canonizer({str(site): of_site for site, of_site in enumerate(of_sites)}, lambda _: asked, passes)
+    for text in texts:
+        for site, of_site in enumerate(of_sites):
+            asked = str(site)
+            steps, taken = literally(of_site, text, passes, anywhere=True)
+            assert ready.canonize(text) == (steps[-1].after if steps and taken else text)
+
+
+@given(st.lists(st.lists(scraps("ab/?=", 5), max_size=12), min_size=1, max_size=4), scraps("ab/?=", 12))
+def test_a_site_is_asked_for_every_word_whose_rules_have_their_text_in_the_url(of_sites, url):
+    shared = Texts()
+    literals = [f"{text[:2]}/a/{text[2:]}" for of_site in of_sites for text in of_site]
+    for of_site in of_sites:
+        shared.add(b"a", [f"{text[:2]}/a/{text[2:]}" for text in of_site])
+    url += "/a/" + url
+    _, first, others = shared.of_key(b"a") or (b"", "/a/", ())
+    assert all("a" in text for text in (first, *others))
+    assert any(text in url for text in (first, *others)) or not any(literal in url for literal in literals)
 
 
 def test_a_rule_of_a_kind_that_is_not_known_here_is_tried_on_every_url():
