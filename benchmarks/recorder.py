@@ -3,6 +3,11 @@
 A server in a process of its own answers with made-up pages, each of which links to two more. The same spider
 crawls them all with the recorder and without, each crawl in a process of its own, turn and turn about. Printed
 are the medians of the pairs' ratios, by the clock and in CPU time, and how much more memory there was at the peak.
+
+``--bystander``: what a process beside a crawl costs on this machine that has nothing to do with it. A third crawl of
+each pair, without the recorder, while a process that only counts, with the same priority, takes as much CPU time as
+the one that describes pages took. ``--pace 50``: the server answers with so many pages a second and no more, as a
+site does that sets the pace itself; without it the crawl is as fast as it can be.
 """
 
 from __future__ import annotations
@@ -55,15 +60,30 @@ def page(number: int, words: int) -> bytes:
 
 
 async def serve(
-    words: int, listening: Callable[[int], object], answered: Callable[[int], object] | None = None
+    words: int,
+    listening: Callable[[int], object],
+    answered: Callable[[int], object] | None = None,
+    pace: float = 0,
 ) -> None:
-    """Says on which port it listens, and the number of each page that it has answered with."""
+    """Says on which port it listens, and the number of each page that it has answered with.
+
+    *pace*: pages a second, on all connections together; 0: as many as it can.
+    """
+    turn = 0.0
+
+    async def wait() -> None:
+        nonlocal turn
+        now = time.monotonic()
+        turn = max(turn + 1 / pace, now)
+        await asyncio.sleep(turn - now)
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while line := await reader.readline():
             number = int(line.split()[1].partition(b"?")[0].rpartition(b"/")[2] or 0)
             while (await reader.readline()).strip():
                 pass
+            if pace:
+                await wait()
             body = page(number, words)
             head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {len(body)}\r\n\r\n"
             writer.write(head.encode() + body)
@@ -82,8 +102,17 @@ async def serve(
 
 
 @contextmanager
-def _server(words: int) -> Iterator[int]:
-    command = [sys.executable, "-m", "benchmarks.recorder", "--serve", "--words", str(words)]
+def _server(words: int, pace: float = 0) -> Iterator[int]:
+    command = [
+        sys.executable,
+        "-m",
+        "benchmarks.recorder",
+        "--serve",
+        "--words",
+        str(words),
+        "--pace",
+        str(pace),
+    ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         yield int(process.stdout.readline())
@@ -180,6 +209,28 @@ def _crawled(port: int, pages: int, *, recorded: bool) -> Cost:
     return Cost(**json.loads(done.stdout))
 
 
+def count_beside(share: float) -> None:
+    """Takes a *share* of a core until it is ended, in bits of a millisecond, and no memory to speak of."""
+    # Not loaded by a crawl that is measured without the recorder.
+    from scrapy_dust.crawl_log.recording import give_way  # noqa: PLC0415
+
+    give_way()
+    begun = time.monotonic()
+    while True:
+        while time.process_time() < share * (time.monotonic() - begun):
+            for _ in range(10_000):
+                pass
+        time.sleep(0.001)
+
+
+@contextmanager
+def _bystander(share: float) -> Iterator[None]:
+    command = [sys.executable, "-m", "benchmarks.recorder", "--count", str(share)]
+    with subprocess.Popen(command) as process:
+        yield
+        process.terminate()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.recorder", description=__doc__.splitlines()[0]
@@ -187,14 +238,19 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=1000)
     parser.add_argument("--pairs", type=int, default=3)
     parser.add_argument("--words", type=int, default=600, help="on a page")
+    parser.add_argument("--pace", type=float, default=0, help="pages a second that the server answers with")
+    parser.add_argument("--bystander", action="store_true", help="crawl beside an unrelated process too")
     parser.add_argument("--json", action="store_true")
     for mine in ("--serve", "--record"):
         parser.add_argument(mine, action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--crawl", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--count", type=float, help=argparse.SUPPRESS)
     parser.add_argument("--dir", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:
-        asyncio.run(serve(options.words, lambda port: print(port, flush=True)))
+        asyncio.run(serve(options.words, lambda port: print(port, flush=True), pace=options.pace))
+    elif options.count:
+        count_beside(options.count)
     elif options.crawl:
         cost = crawl(options.crawl, options.pages, recorded=options.record, folder=options.dir)
         print(json.dumps(cost.__dict__))
@@ -204,12 +260,16 @@ def main() -> None:
 
 def _compare(options: argparse.Namespace) -> None:
     pairs: list[tuple[Cost, Cost]] = []
-    with _server(options.words) as port:
+    beside: list[tuple[Cost, Cost]] = []
+    with _server(options.words, options.pace) as port:
         for number in range(options.pairs):
             # Who goes first takes turns too.
             order = (False, True) if number % 2 == 0 else (True, False)
             costs = {recorded: _crawled(port, options.pages, recorded=recorded) for recorded in order}
             pairs.append((costs[False], costs[True]))
+            if options.bystander:
+                with _bystander(costs[True].cpu_beside / costs[True].seconds):
+                    beside.append((costs[False], _crawled(port, options.pages, recorded=False)))
     result = {
         "pages": pairs[0][0].pages,
         "clock": median(with_.seconds / without.seconds for without, with_ in pairs),
@@ -219,6 +279,9 @@ def _compare(options: argparse.Namespace) -> None:
         "peak_mb": median((with_.peak - without.peak) / 2**20 for without, with_ in pairs),
         "pages_per_second": median(without.pages / without.seconds for without, _ in pairs),
     }
+    if beside:
+        result["clock_bystander"] = median(with_.seconds / without.seconds for without, with_ in beside)
+        result["cpu_bystander"] = median(with_.cpu / without.cpu for without, with_ in beside)
     if options.json:
         print(json.dumps(result))
         return
@@ -229,6 +292,11 @@ def _compare(options: argparse.Namespace) -> None:
         f"which takes {result['beside_us']:.0f} µs of it a page, its start included), "
         f"{result['peak_mb']:+.1f} MB at the peak (medians of {len(pairs)} pairs)."
     )
+    if beside:
+        print(
+            "Without it, beside a process that takes as much CPU time to count: "
+            f"{result['clock_bystander']:.3f} × the time, {result['cpu_bystander']:.3f} × the CPU time."
+        )
 
 
 if __name__ == "__main__":

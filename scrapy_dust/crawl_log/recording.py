@@ -106,7 +106,7 @@ def main(stream: BinaryIO, out: TextIO) -> None:
     complaints.tell()
 
 
-def _give_way() -> None:
+def give_way() -> None:
     """Where there are too few cores for both, the crawl goes first, and is not interrupted by what it hands over."""
     if hasattr(os, "nice"):
         os.nice(5)
@@ -120,7 +120,7 @@ if __name__ == "__main__":
     # answers that it has asked for; this one ends with it.
     for interruption in (signal.SIGINT, signal.SIGTERM):
         signal.signal(interruption, signal.SIG_IGN)
-    _give_way()
+    give_way()
     # As much as a crawl hands over at a time.
     with open(sys.stdin.fileno(), "rb", buffering=1 << 17, closefd=False) as incoming:
         main(incoming, sys.stdout)
