@@ -53,11 +53,11 @@ def eliminate_redundant(likely: Sequence[LikelyRule], params: EliminationParams)
         last = min(i + params.max_window, len(rules) - 1)
         # The first rule in the window that refines this one ends the window (figure 2, lines 8–10). The
         # inner loop does not skip rules that were eliminated before: they still eliminate others.
-        refining = next((j for j in narrower[i] if j > i), None)
+        refining = narrower[i]
         if refining is not None and (refining > last or not params.is_close(support, supports[refining])):
             refining = None
-        for j in wider[i]:
-            if i < j <= last and (refining is None or j < refining) and params.is_close(support, supports[j]):
+        for j in wider.get(i, ()):
+            if j <= last and (refining is None or j < refining) and params.is_close(support, supports[j]):
                 because.setdefault(j, i)
         if refining is not None:
             because[i] = refining
@@ -74,25 +74,30 @@ Pair = tuple[tuple[str, ...], tuple[str, ...]]
 _START, _END = "^^", "$$"
 
 
-def _refinements(rules: Sequence[LikelyRule]) -> tuple[list[list[int]], list[list[int]]]:
-    """For each rule, the positions of those it refines, and of those that refine it, ascending."""
+def _refinements(rules: Sequence[LikelyRule]) -> tuple[dict[int, list[int]], list[int | None]]:
+    """For each rule, by positions, what figure 2 may look at: those behind it that it refines, and the first one behind it
+    that refines it.
+    """
     position = {_pair(one.rule): i for i, one in enumerate(rules)}
-    wider: list[list[int]] = [[] for _ in rules]
-    narrower: list[list[int]] = [[] for _ in rules]
+    find = position.get
+    wider: dict[int, list[int]] = {}
+    narrower: list[int | None] = [None] * len(rules)
     for pair, i in position.items():
         # The longer side stays the longer one; which of two of equal length is in front may depend on what was
         # stripped.
         may_turn = len(pair[0]) == len(pair[1])
         for stripped in _stripped(pair):
-            j = position.get(stripped)
+            j = find(stripped)
             if j is None and may_turn:
-                j = position.get((stripped[1], stripped[0]))
-            if j is not None:
-                wider[i].append(j)
-    for i, positions in enumerate(wider):
-        for j in positions:
-            narrower[j].append(i)
-    return [sorted(set(positions)) for positions in wider], narrower
+                j = find((stripped[1], stripped[0]))
+            if j is None:
+                continue
+            if j > i:
+                # The wider rule seldom has less support.
+                wider.setdefault(i, []).append(j)
+            elif narrower[j] is None:
+                narrower[j] = i
+    return {i: sorted(set(positions)) for i, positions in wider.items()}, narrower
 
 
 def _pair(rule: SubstringRule) -> Pair:
