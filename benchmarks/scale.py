@@ -55,15 +55,13 @@ def _record(url: str, *, pages: bool) -> dict[str, object]:
 def measure(count: int, options: argparse.Namespace, folder: Path) -> float:
     log = folder / f"{count}.jsonl"
     write(log, records(count, pages=options.pages))
-    cpu, wall, summary = mined(log, folder, options)
+    cpu, wall, _ = mined(log, folder, options)
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
     print(
         f"{count} URLs: {cpu:.1f} s of CPU, {cpu / count * 1e6:.1f} µs a URL; {wall:.1f} s, {wall / count * 1e6:.1f} µs a URL; "
         f"{peak} MB at the peak of the largest process",
         flush=True,
     )
-    if options.profile:
-        _show(summary)
     log.unlink()
     return cpu / count
 
@@ -97,8 +95,6 @@ def again(count: int, options: argparse.Namespace, folder: Path) -> None:
                 f"of it to mine {_mining(summary):.2f} s of CPU",
                 flush=True,
             )
-            if options.profile:
-                _show(summary)
         books.append((at / "rules.json").read_bytes())
     print("the rule books are", "the same" if books[0] == books[1] else "NOT the same")
 
@@ -126,19 +122,15 @@ def mined(
     command += ["--rules", str(folder / "rules.json")]
     command += ["--phase", options.phase] if options.phase else ["--no-validate"]
     command += ["-s", f"DUST_DIR={folder / 'dust'}", *more]
+    command += ["--profile"] if options.profile else []
     if options.memory_limit:
         command += ["-s", f"DUST_MEMORY_LIMIT={options.memory_limit}"]
     before, begun = _cpu(), time.perf_counter()
-    process = subprocess.run(
-        command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=folder
-    )
+    # With --profile the command shows its table there.
+    errors = None if options.profile else subprocess.DEVNULL
+    process = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=errors, cwd=folder)
     wall, cpu = time.perf_counter() - begun, _cpu() - before
     return cpu, wall, json.loads(process.stdout.splitlines()[-1])
-
-
-def _show(summary: dict[str, Any]) -> None:
-    for phase in summary.get("phases", ()):
-        print("  " + ", ".join(f"{name} {value}" for name, value in phase.items()), flush=True)
 
 
 def _cpu() -> float:

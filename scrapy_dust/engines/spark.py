@@ -52,7 +52,7 @@ def read_and_mine(
     host: str | None = None,
     redirects_count: bool = False,
 ) -> Found:
-    """What `local.mine_site` finds in each site of these logs. Raises `CrawlLogError` and `EngineError`.
+    """What `side_by_side.Miner` finds in each site of these logs. Raises `CrawlLogError` and `EngineError`.
 
     *pool*: what all sites have shown of edits; each site is mined with that of the others.
     """
@@ -66,12 +66,12 @@ def read_and_mine(
         }
         chunks = _chunks(session, sources, files, log_format, host)
 
-        def mine(table: Any) -> Any:
-            return tasks.mine_group(table, settings, pool, redirects_count=redirects_count)
+        def mine(batches: Iterator[Any]) -> Iterator[Any]:
+            return tasks.mine_sites(batches, settings, pool, redirects_count=redirects_count)
 
         parts = max(_PARTS_A_CORE * session.sparkContext.defaultParallelism, chunks.rdd.getNumPartitions())
-        by_site = chunks.repartition(parts, "site").groupBy("site")
-        seen, mined = tasks.results(by_site.applyInArrow(mine, tasks.MINED).collect())
+        by_site = chunks.repartition(parts, "site").sortWithinPartitions("site", "file", "row")
+        seen, mined = tasks.results(by_site.mapInArrow(mine, tasks.MINED).collect())
     if seen.error is not None:
         raise CrawlLogError(*seen.error)
     if not seen.records:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _OPTIONS = {
     # Times of logs are in UTC, wherever a worker stands.
     "spark.sql.session.timeZone": "UTC",
-    # All visits of a site are one table, and may be more than 2 GB.
+    # What was found in a site, with the list of its URLs, may be more than 2 GB.
     "spark.sql.execution.arrow.useLargeVarTypes": "true",
     # Parts are made as many as are wanted: what a site costs is not told by its bytes.
     "spark.sql.adaptive.enabled": "false",

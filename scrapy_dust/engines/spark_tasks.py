@@ -1,7 +1,7 @@
 """What Spark's workers run: rows of logs become visits by site, and all visits of a site what is mined from them.
 
 Pure functions over Arrow batches, which know nothing of Spark. What a site is mined with is what this machine would
-mine it with, `local.mine_site`; and its visits are put into the order of the logs before, so it makes no
+mine it with, `side_by_side.Miner`; and its visits are put into the order of the logs before, so it makes no
 difference how rows came to workers, nor how often one of them had to begin anew.
 
     rows ──▶ chunks: site, place in the logs, visits ──▶ by site: sorted, without repeats, mined
@@ -17,7 +17,8 @@ import pickle
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, groupby
+from operator import itemgetter
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
@@ -31,7 +32,8 @@ from scrapy_dust.crawl_log.sources import Source
 from scrapy_dust.crawl_log.stores import RemoteFile
 from scrapy_dust.dust.edits.pooling import Pool
 from scrapy_dust.dust.pages import Visit, without_repeats
-from scrapy_dust.engines.local import Mined, mine_site
+from scrapy_dust.engines.local import Mined
+from scrapy_dust.engines.side_by_side import Miner, together
 from scrapy_dust.errors import CrawlLogError
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import is_below, site_of
@@ -131,21 +133,37 @@ def chunks_of_files(
             yield found.batch()
 
 
-def mine_group(table: pa.Table, settings: DustSettings, pool: Pool, *, redirects_count: bool) -> pa.Table:
-    """Of all chunks of one site."""
-    columns = (table.column(name).to_pylist() for name in ("file", "row", "content"))
-    parts = [pickle.loads(content) for _, _, content in sorted(zip(*columns, strict=True))]  # noqa: S301  Ours.
-    site = table.column("site")[0].as_py()
-    if site == _NO_SITE:
-        seen = sum(parts, Seen())
-        return _row(_NO_SITE, seen.records, seen)
-    visits = list(without_repeats(chain.from_iterable(parts)))
-    found = mine_site(site, visits, settings, redirects_count=redirects_count, pool=pool.without(site))
-    return _row(site, len(visits), found)
+def mine_sites(
+    batches: Iterable[pa.RecordBatch], settings: DustSettings, pool: Pool, *, redirects_count: bool
+) -> Iterator[pa.RecordBatch]:
+    """Of all chunks of some sites, sorted by their sites and their places in the logs."""
+    miner = Miner(settings, redirects_count, pool)
+    for some in together(_sites(batches), lambda one: len(one[1])):
+        sites = [(site, visits, 1.0) for site, visits, seen in some if seen is None]
+        for (site, visits, _), mined in zip(sites, miner(sites), strict=True):
+            yield _row(site, len(visits), mined)
+        for _, _, seen in some:
+            if seen is not None:
+                yield _row(_NO_SITE, seen.records, seen)
+
+
+def _sites(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, list[Visit], Seen | None]]:
+    """Each site with its visits, and what else was seen where there is no site."""
+    rows = (
+        row
+        for batch in batches
+        for row in zip(*(batch.column(name).to_pylist() for name in ("site", "content")), strict=True)
+    )
+    for site, contents in groupby(rows, itemgetter(0)):
+        parts = [pickle.loads(content) for _, content in contents]  # noqa: S301  Ours.
+        if site == _NO_SITE:
+            yield site, [], sum(parts, Seen())
+        else:
+            yield site, list(without_repeats(chain.from_iterable(parts))), None
 
 
 def results(rows: Iterable[Sequence[Any]]) -> tuple[Seen, list[Mined]]:
-    """What `mine_group` said of all sites, the largest first, as this machine takes them."""
+    """What `mine_sites` said of all sites, the largest first, as this machine takes them."""
     seen, mined = Seen(), []
     for site, visits, content in rows:
         one = pickle.loads(zlib.decompress(content))  # noqa: S301  Ours.
@@ -156,9 +174,9 @@ def results(rows: Iterable[Sequence[Any]]) -> tuple[Seen, list[Mined]]:
     return seen, [one for _, _, one in sorted(mined, key=lambda found: found[:2])]
 
 
-def _row(site: str, visits: int, found: Seen | Mined) -> pa.Table:
+def _row(site: str, visits: int, found: Seen | Mined) -> pa.RecordBatch:
     content = zlib.compress(pickle.dumps(found, pickle.HIGHEST_PROTOCOL), 1)
-    return pa.table([[site], [visits], [content]], schema=_MINED_SCHEMA)
+    return pa.record_batch([[site], [visits], [content]], schema=_MINED_SCHEMA)
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -11,7 +11,7 @@ what an uninterrupted one does.
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -92,7 +92,7 @@ class SiteTrials:
         self._errands: deque[_Errand] = deque()  # in the order to take them
         self._open: dict[str, deque[_Errand]] = {}  # to be answered by the site
         self._to_send: list[str] = []
-        self._kept: dict[str, Fetched] = {}
+        self._kept: OrderedDict[str, Fetched] = OrderedDict()
         self._under_way = 0
         self._declared: set[Edit] = set()
         self._renderers = renderers or {}
@@ -206,7 +206,7 @@ class SiteTrials:
             return  # whoever wants it later may have more luck
         self._kept[page.url] = page
         if len(self._kept) > _KEPT:
-            del self._kept[next(iter(self._kept))]
+            self._kept.popitem(last=False)
 
     def _known(self, url: str) -> Known | None:
         page = self._evidence.page_of(url)

@@ -43,11 +43,15 @@ def chunked(parts, host=None):
         yield from tasks.chunks_of_rows(table.to_batches(), files, layout, host)
 
 
-def mined(chunks):
-    """As Spark brings them together: by site, in any order."""
+def mined(chunks, size=5, parts=2):
+    """As Spark brings them together: all of a site in one part, sorted, in batches of any size."""
     table = pa.Table.from_batches(chunks, tasks._CHUNK_SCHEMA)
-    groups = [table.filter(pa.compute.equal(table["site"], site)) for site in table["site"].unique()]
-    done = [tasks.mine_group(one, SETTINGS, NOTHING_POOLED, redirects_count=True) for one in groups]
+    names = sorted(set(table["site"].to_pylist()))
+    done = []
+    for part in range(parts):
+        some = table.filter(pa.compute.is_in(table["site"], pa.array(names[part::parts], pa.large_string())))
+        rows = some.sort_by([(name, "ascending") for name in ("site", "file", "row")])
+        done += tasks.mine_sites(rows.to_batches(size), SETTINGS, NOTHING_POOLED, redirects_count=True)
     return tasks.results(tuple(column[0].as_py() for column in one.columns) for one in done)
 
 
@@ -57,15 +61,15 @@ def without_times(found):
 
 @pytest.mark.once
 @settings(max_examples=15)
-@given(st.integers(0, 10**6), st.integers(1, 40))
-def test_however_rows_are_cut_and_brought_together_the_same_is_mined(seed, size):
+@given(st.integers(0, 10**6), st.integers(1, 40), st.integers(1, 20), st.integers(1, 3))
+def test_however_rows_are_cut_and_brought_together_the_same_is_mined(seed, size, together, cores):
     chance, made = random.Random(seed), records(60)
     parts = [(place, 0, made[place * 20 : (place + 1) * 20]) for place in range(3)]
     parts = [(p, b + at, some[at : at + size]) for p, b, some in parts for at in range(0, len(some), size)]
     chance.shuffle(parts)
     chunks = list(chunked(parts))
     chance.shuffle(chunks)
-    seen, there = mined(chunks)
+    seen, there = mined(chunks, together, cores)
     visits = {}
     for record in made:
         for visit in [tasks.as_visit(record)[0]]:
