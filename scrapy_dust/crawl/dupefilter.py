@@ -35,7 +35,7 @@ from scrapy_dust.crawl.unfiltered import Unfiltered
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
     from typing import Self
 
     from scrapy import Request, Spider
@@ -71,6 +71,8 @@ class DustDupeFilter:
         if self._rules.enforced:
             self._proving = Proving(crawler, self._rules, self._filtering, self._jobdir, self._register)
         self._shadow = Shadow(crawler, self._rules, self._filtering) if self._rules.shadowed else None
+        #: Told of each request that is let through and is queued next.
+        self.let_through: Callable[[Request], None] = lambda request: None
         if self._rules.enforced:
             crawler.signals.connect(self._request_scheduled, signal=signals.request_scheduled)
 
@@ -124,6 +126,8 @@ class DustDupeFilter:
                 request.meta["dont_cache"] = True
             else:
                 request.meta[AFTER_FAILURE] = request.url
+        if not is_filtered:
+            self.let_through(request)
         return is_filtered
 
     @property

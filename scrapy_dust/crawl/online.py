@@ -71,6 +71,7 @@ class Online:
         self._told: set[str] = set()  #: ids of rules that turned out to be false, which the process knows of
         self._work: OrderedDict[str, Iterator[None]] = OrderedDict()  #: keys to be made
         assert dupefilter.suppressions is not None
+        dupefilter.let_through = self._place
         self._trapping = Trapping(crawler, dupefilter.suppressions, rules.settings.trap_limit)
         self._listening = create_looping_call(self._listen)
         crawler.signals.connect(self._response_received, signal=signals.response_received)
@@ -78,13 +79,17 @@ class Online:
         crawler.signals.connect(self._engine_stopped, signal=signals.engine_stopped)
         self._listening.start(_EVERY, now=False)
 
-    def place(self, request: Request) -> None:
-        """Give *request*, which is about to be queued, its place: last where it waits."""
+    def mark(self, request: Request) -> None:
+        """*request* comes to be queued, if it is no duplicate."""
         request.meta.pop(_WAITS, None)  # copied from the request before
         request.meta.pop(LET_THROUGH, None)
-        if request.dont_filter or not follows_rules(request):
+        if not request.dont_filter and follows_rules(request):
+            request.meta[LET_THROUGH] = [self._crawler.request_fingerprinter.fingerprint(request).hex()]
+
+    def _place(self, request: Request) -> None:
+        """Give *request*, which is no duplicate, its place in the queue: last where it waits."""
+        if LET_THROUGH not in request.meta:
             return
-        request.meta[LET_THROUGH] = [self._crawler.request_fingerprinter.fingerprint(request).hex()]
         step = self._step(request)
         if step is Step.WAIT or self._trapping.is_last(request):
             self._put_last(request)
@@ -100,6 +105,7 @@ class Online:
         waited = request.meta.pop(_WAITS, False)
         if waited:
             request.dont_filter = False
+            request.priority -= WAITING
         if request.dont_filter:
             return True
         if self._concerns(request) and not self._dupefilter.is_still_wanted(request):

@@ -85,7 +85,7 @@ class DustScheduler(BaseScheduler):
 
     def enqueue_request(self, request: Request) -> bool:
         if self._online is not None:
-            self._online.place(request)
+            self._online.mark(request)
         if self._inner.enqueue_request(self._rewritten(request)):
             return True
         again = None if self._online is None else self._online.refused(request)

@@ -14,6 +14,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 
 from scrapy_dust.sites import site_of
 from scrapy_dust.text.shingles import hashes_of, shingles_of
@@ -23,7 +24,7 @@ UNREAD = 32
 #: Pages in a row that said nothing new, after which a form looks like a trap.
 SUSPICIOUS = 16
 #: After a page that said something new up to so many are not read; they count as new.
-_PASSED_OVER = 4
+_PASSED_OVER = 16
 #: How often a part of a path may stand in it before it repeats itself.
 _TWICE = 2
 
@@ -96,11 +97,15 @@ class Traps:
 
     def fate(self, url: str, parent: str | None) -> Fate:
         """What to do with *url*, found on *parent*. What was found on a page that is no trap's is fetched."""
-        form = self._forms.get(form_of(url))
+        # The parent first: it is the same for all links of a page, and of most pages that is all there is to ask.
         above = None if parent is None else self._forms.get(form_of(parent))
-        if form is None or above is None:
+        if above is None or above.barren < min(SUSPICIOUS, self._limit):
             return Fate.FETCH
-        self._forms.move_to_end(form_of(url))
+        name = form_of(url)
+        form = self._forms.get(name)
+        if form is None:
+            return Fate.FETCH
+        self._forms.move_to_end(name)
         barren = min(form.barren, above.barren)
         if barren >= self._limit and self._quiet.get(site_of(url) or "", 0) >= self._limit:
             form.is_capped = True
@@ -144,6 +149,7 @@ class Traps:
         return form
 
 
+@lru_cache(maxsize=4096)
 def form_of(url: str) -> str:
     """What *url* has in common with those that a trap makes of it: 0 for numbers, * for ids.
 

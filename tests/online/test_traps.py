@@ -32,14 +32,14 @@ def walk(limit, many, url=month, words=days):
 
 def test_a_calendar_without_end_goes_last_and_then_nowhere():
     assert walk(LIMIT, UNREAD + 24).fate(month(9999), month(9998)) is Fate.FETCH
-    late = walk(LIMIT, UNREAD + 75 + SUSPICIOUS)
+    late = walk(LIMIT, UNREAD + 49 + SUSPICIOUS)
     assert late.fate(month(9999), month(9998)) is Fate.LAST
-    later = walk(LIMIT, UNREAD + 75 + LIMIT)
+    later = walk(LIMIT, UNREAD + 49 + LIMIT)
     assert later.fate(month(9999), month(9998)) is Fate.CAP
 
 
 def test_what_a_page_links_that_is_no_trap_is_fetched():
-    watched = walk(LIMIT, UNREAD + 75 + LIMIT)
+    watched = walk(LIMIT, UNREAD + 49 + LIMIT)
     assert watched.fate(month(9999), None) is Fate.FETCH
     assert watched.fate(month(9999), "http://s.test/") is Fate.FETCH
     assert watched.fate("http://s.test/other", month(3)) is Fate.FETCH
@@ -80,7 +80,7 @@ def test_a_form_that_leads_to_something_new_does_not_even_wait():
 
 
 def test_what_was_capped_comes_again_when_the_site_shows_something_new():
-    watched = walk(LIMIT, UNREAD + 75 + LIMIT)
+    watched = walk(LIMIT, UNREAD + 49 + LIMIT)
     assert watched.fate(month(9999), month(9998)) is Fate.CAP
     assert watched.came("http://s.test/news", None, lambda: None) == [form_of(month(1))]
     assert watched.fate(month(9999), month(9998)) is Fate.LAST
@@ -91,7 +91,7 @@ def test_a_page_that_cannot_be_read_counts_as_new():
 
 
 def test_another_site_is_not_asked():
-    watched = walk(LIMIT, UNREAD + 75 + LIMIT)
+    watched = walk(LIMIT, UNREAD + 49 + LIMIT)
     for _ in range(3):
         watched.came("http://other.test/news", None, lambda: None)
     assert watched.fate(month(9999), month(9998)) is Fate.CAP
@@ -143,7 +143,7 @@ def test_pages_are_new_as_a_literal_reading_has_it(pages):
             continue
         runs = {tuple(words[at : at + 3]) for at in range(len(words) - 2)}
         barren = barren + 1 if runs <= known else 0
-        pause = 0 if runs <= known else min(4, pause * 2 + 1)
+        pause = 0 if runs <= known else min(16, pause * 2 + 1)
         unread = pause
         known |= runs
     expected = Fate.CAP if barren >= 3 else Fate.FETCH
