@@ -18,6 +18,7 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.misc import build_from_crawler, load_object
 
 from scrapy_dust.crawl.dupefilter import DustDupeFilter
+from scrapy_dust.crawl.holding import Turn
 from scrapy_dust.crawl.requests import ORIGINAL_URL, canonical_request, may_be_rewritten
 from scrapy_dust.crawl.rules import rules_of
 from scrapy_dust.sites import site_of
@@ -93,11 +94,13 @@ class DustScheduler(BaseScheduler):
 
     def next_request(self) -> Request | None:
         while (request := self._inner.next_request()) is not None and self._online is not None:
-            may_go = self._online.may_go(request)
-            if may_go:
+            turn = self._online.turn(request)
+            if turn is Turn.GO:
                 break
-            if may_go is None:
+            if turn is not Turn.DROP:
                 self._inner.enqueue_request(request)
+            if turn is Turn.HOLD:
+                return None
         return request
 
     def _learning(self) -> Online | None:

@@ -78,7 +78,7 @@ class Trapping:
         return request.replace(dont_filter=True) if key in self._capped else None
 
     def _fate(self, request: Request) -> Fate:
-        if self._traps is None or not _is_watched(request):
+        if self._traps is None or not self._traps.suspects_any or not _is_watched(request):
             return Fate.FETCH
         fate = self._traps.fate(request.url, _parent(request))
         return Fate.FETCH if fate is not Fate.FETCH and _key(request) in self._vouched else fate

@@ -16,6 +16,8 @@ from scrapy_dust.dust.rules import Rule
 
 #: URLs that are fetched early for one likely rule, after each look at the site.
 EARLY = 6
+#: When only URLs that wait are left, so many are fetched between two looks: at least, and as a part of all fetched.
+LEAST_AT_A_TIME, PART_AT_A_TIME = 20, 0.05
 
 
 class Step(StrEnum):
@@ -28,10 +30,12 @@ class Step(StrEnum):
 
 
 class Gate:
-    """Of one site."""
+    """Of one site. *suppresses*: whether it is asked what rules in force suppress, which in a crawl its dupefilter is."""
 
-    def __init__(self, site: str, site_of: Callable[[str], str | None], passes: int = 10) -> None:
-        self.site, self._site_of, self._passes = site, site_of, passes
+    def __init__(
+        self, site: str, site_of: Callable[[str], str | None], passes: int = 10, *, suppresses: bool = True
+    ) -> None:
+        self.site, self._site_of, self._passes, self._suppresses = site, site_of, passes, suppresses
         self.rules: Sequence[Rule] = ()  #: in force
         self.likely: Sequence[Rule] = ()
         self._bought: Counter[Rule] = Counter()
@@ -49,12 +53,21 @@ class Gate:
         for url in let_through:
             self.let_through(url)
 
+    def is_as(self, rules: Sequence[Rule], likely: Sequence[Rule]) -> bool:
+        """Whether `change` to these would change nothing."""
+        return set(rules) == set(self.rules) and {*likely}.difference(rules) == set(self.likely)
+
+    def look_on(self) -> None:
+        """Nothing is different, but there was another look: some more may be fetched early."""
+        self._bought.clear()
+
     def key(self, url: str) -> str:
         return self._canonize.canonize(url)
 
     def let_through(self, url: str) -> None:
         """*url* is fetched, or queued to be."""
-        self._keys.add(hash(self.key(url)))
+        if self._suppresses:
+            self._keys.add(hash(self.key(url)))
         if self.likely:
             self._likely_keys.add(hash(self._make_likely.canonize(url)))
 

@@ -78,6 +78,14 @@ class OnlineLearner:
             del self._due[name]
             yield name
 
+    def undecided(self) -> list[str]:
+        """The sites with likely rules of which more was seen since the last look, that seen last first."""
+        return [
+            name
+            for name, site in reversed(self._sites.items())
+            if site.likely and site.memory.seen > site.looked_at
+        ]
+
     def look(self, name: str) -> Finding | None:
         """None: nothing is different from what it was."""
         site = self._sites.get(name)

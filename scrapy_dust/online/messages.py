@@ -40,6 +40,16 @@ class Refuted:
     rule: Rule
 
 
+@dataclass(frozen=True, slots=True)
+class Decide:
+    """Nothing but what waits is left: look at all that there is to see, and say when that is done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """It is, as far as there was time."""
+
+
 def to_message(content: object) -> bytes:
     packed = pickle.dumps(content)
     return LENGTH.pack(len(packed)) + packed

@@ -20,13 +20,15 @@ from typing import BinaryIO
 from scrapy_dust.crawl_log.fields import Unreadable, visit_of
 from scrapy_dust.dust.pages import Visit
 from scrapy_dust.online.learner import OnlineLearner
-from scrapy_dust.online.messages import Begin, Refuted, messages_in, to_message
+from scrapy_dust.online.messages import Begin, Decide, Decided, Refuted, messages_in, to_message
 from scrapy_dust.rule_book.priors import known
 
 #: Seconds between two looks into the log.
 _PAUSE = 0.2
 #: For each second that looks took, so many seconds none is taken: they cost a fifth of a core at most.
 _REST = 4.0
+#: Seconds that are spent on sites where URLs wait, at a time.
+_TO_DECIDE = 2.0
 #: Bytes of the log that are read at a time.
 _AT_A_TIME = 1 << 20
 
@@ -86,14 +88,33 @@ class Beside:
                 self._learner = OnlineLearner(message.settings, known(message.state))
             elif isinstance(message, Refuted) and self._learner is not None:
                 self._learner.refute(message.site, message.rule)
+            elif isinstance(message, Decide):
+                self._decide()
         return bool(data)
+
+    def _decide(self) -> None:
+        if self._tail is not None and self._learner is not None:
+            for visit in self._tail.new():
+                self._learner.see(visit)
+            until = time.monotonic() + _TO_DECIDE
+            for site in self._learner.undecided():
+                self._look_at(self._learner, site)
+                if time.monotonic() > until:
+                    break
+        self._say(Decided())
 
     def _look(self, learner: OnlineLearner) -> None:
         for site in learner.due():
-            finding = learner.look(site)
-            if finding is not None:
-                self._out.write(to_message(finding))
-                self._out.flush()
+            self._look_at(learner, site)
+
+    def _look_at(self, learner: OnlineLearner, site: str) -> None:
+        finding = learner.look(site)
+        if finding is not None:
+            self._say(finding)
+
+    def _say(self, message: object) -> None:
+        self._out.write(to_message(message))
+        self._out.flush()
 
 
 if __name__ == "__main__":

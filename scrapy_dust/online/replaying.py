@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 from scrapy_dust.dust.edits.pooling import NOTHING_POOLED, Pool
 from scrapy_dust.dust.pages import SiteLog, Visit, merge_visits
-from scrapy_dust.online.gate import Gate, Step
+from scrapy_dust.online.gate import LEAST_AT_A_TIME, PART_AT_A_TIME, Gate, Step
 from scrapy_dust.online.learner import OnlineLearner
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of
 
 Key = Callable[[str], str]
-#: URLs that wait, of which so many are fetched between two looks when nothing else is left: least, and part.
-_LEAST, _PART = 20, 0.05
+#: Pages before a method that learns again and again does so for the first time.
+_LEAST = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ class _Online:
             while self._queue:
                 self._take(self._queue.popleft())
                 self._look(list(self._learner.due()))
-            some = max(_LEAST, round(_PART * len(self._fetched)))
+            some = max(LEAST_AT_A_TIME, round(PART_AT_A_TIME * len(self._fetched)))
             undecided, self._waiting = self._waiting[:some], self._waiting[some:]
             for url in undecided:
                 # What was decided meanwhile by those before it is not fetched.

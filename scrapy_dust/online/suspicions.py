@@ -11,7 +11,7 @@ leave out.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -95,7 +95,8 @@ class Suspicions:
         self._key = key
         self._shown: dict[str, Hashable] = {}  #: by form
         self._urls: dict[Hashable, list[str]] = {}  #: forms by content, the first few
-        self._thoughts: dict[Edit, Hashable] = {}  #: with the content that made us think of it
+        #: With the content that made us think of it. A plain dict would look for its oldest past all it has forgotten.
+        self._thoughts: OrderedDict[Edit, Hashable] = OrderedDict()
         self._suspected: dict[Edit, Suspicion] = {}
         self.duplicates = 0  #: forms that showed what another one had shown
 
@@ -135,7 +136,7 @@ class Suspicions:
             del self._thoughts[edit]
             self._suspect(edit)
         elif len(self._thoughts) > _THOUGHTS:
-            del self._thoughts[next(iter(self._thoughts))]
+            self._thoughts.popitem(last=False)
 
     def _suspect(self, edit: Edit) -> None:
         suspicion = self._suspected[edit] = Suspicion(edit)

@@ -73,6 +73,13 @@ class Traps:
         self._forms: OrderedDict[str, _Form] = OrderedDict()  #: the one that was met longest ago first
         self._quiet: OrderedDict[str, int] = OrderedDict()  #: by site: pages in a row that said nothing new
         self._runs = 0  #: in the `known` of all forms
+        self._suspicion = min(SUSPICIOUS, limit)
+        self._suspects: set[str] = set()  #: forms that may look like a trap; more than do
+
+    @property
+    def suspects_any(self) -> bool:
+        """False: `fate` has nothing but `Fate.FETCH` to say."""
+        return bool(self._suspects)
 
     def came(self, url: str, parent: str | None, read: Reading) -> list[str]:
         """*url*, found on *parent*, has brought a page. The forms that were capped and, because of it, are no longer.
@@ -89,17 +96,22 @@ class Traps:
             words = read()
             is_new = words is None or self._says_something_new(form, url, words)
             form.barren = 0 if is_new else form.barren + 1
+            if form.barren >= self._suspicion:
+                self._suspects.add(name)
             form.pause = min(_PASSED_OVER, form.pause * 2 + 1) if is_new else 0
             form.unread = form.pause
         if is_new and parent is not None and (above := self._forms.get(form_of(parent))) is not None:
             above.barren = 0  # it leads somewhere
+            self._suspects.discard(form_of(parent))
+        if is_new:
+            self._suspects.discard(name)
         return self._heard(site, is_new=is_new)
 
     def fate(self, url: str, parent: str | None) -> Fate:
         """What to do with *url*, found on *parent*. What was found on a page that is no trap's is fetched."""
         # The parent first: it is the same for all links of a page, and of most pages that is all there is to ask.
         above = None if parent is None else self._forms.get(form_of(parent))
-        if above is None or above.barren < min(SUSPICIOUS, self._limit):
+        if above is None or above.barren < self._suspicion:
             return Fate.FETCH
         name = form_of(url)
         form = self._forms.get(name)
@@ -110,7 +122,7 @@ class Traps:
         if barren >= self._limit and self._quiet.get(site_of(url) or "", 0) >= self._limit:
             form.is_capped = True
             return Fate.CAP
-        return Fate.LAST if barren >= min(SUSPICIOUS, self._limit) else Fate.FETCH
+        return Fate.LAST if barren >= self._suspicion else Fate.FETCH
 
     def _says_something_new(self, form: _Form, url: str, words: Sequence[bytes]) -> bool:
         if not words:
@@ -144,7 +156,8 @@ class Traps:
         form = self._forms.setdefault(name, _Form())
         self._forms.move_to_end(name)
         while len(self._forms) > _FORMS or (self._runs > _OF_ALL and len(self._forms) > 1):
-            _, forgotten = self._forms.popitem(last=False)
+            which, forgotten = self._forms.popitem(last=False)
+            self._suspects.discard(which)
             self._runs -= len(forgotten.known)
         return form
 
@@ -160,9 +173,12 @@ def form_of(url: str) -> str:
     host, _, path = rest.partition("/")
     parts = path.split("/")
     kinds = [_kind(part) for part in parts]
-    if max(Counter(part for part in parts if part).values(), default=0) > _TWICE:
+    if (
+        len(parts) - len(set(parts)) >= _TWICE
+        and max(Counter(filter(None, parts)).values(), default=0) > _TWICE
+    ):
         kinds = [*sorted(set(filter(None, kinds))), _REPEATED[1:]]
-    names = sorted({_kind(parameter) for parameter in query.split("&") if parameter})
+    names = sorted({_kind(parameter) for parameter in query.split("&") if parameter}) if query else ()
     return f"{scheme}://{host}/{'/'.join(kinds)}" + (f"?{'&'.join(names)}" if names else "")
 
 

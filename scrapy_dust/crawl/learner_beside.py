@@ -1,0 +1,59 @@
+"""The process that learns beside a crawl, as the crawl sees it: told what it needs, heard without waiting for it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+
+from scrapy_dust.online.messages import Begin, messages_in, to_message
+
+
+class LearnerBeside:
+    """Of one crawl."""
+
+    def __init__(self, begin: Begin) -> None:
+        environment = os.environ | {
+            "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+            "OPENBLAS_NUM_THREADS": "1",
+            "OMP_NUM_THREADS": "1",
+        }
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "scrapy_dust.online.process"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            bufsize=0,
+            env=environment,
+        )
+        assert self._process.stdout is not None
+        os.set_blocking(self._process.stdout.fileno(), False)
+        self._heard = bytearray()
+        self.tell(begin)
+
+    def tell(self, message: object) -> None:
+        assert self._process.stdin is not None
+        with suppress(OSError):
+            self._process.stdin.write(to_message(message))
+
+    def heard(self) -> Iterator[object]:
+        """What it has said since it was last asked."""
+        assert self._process.stdout is not None
+        with suppress(BlockingIOError):
+            while data := os.read(self._process.stdout.fileno(), 1 << 16):
+                self._heard += data
+        yield from messages_in(self._heard)
+
+    @property
+    def code(self) -> int | None:
+        """With which it has ended; None: it goes on."""
+        return self._process.poll()
+
+    def close(self) -> None:
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with suppress(OSError):
+                    pipe.close()
+        self._process.kill()
+        self._process.wait()

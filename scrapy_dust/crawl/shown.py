@@ -1,0 +1,58 @@
+"""URLs that have shown pages, of all sites of a crawl, within bounds; known by other keys when rules change."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterator
+
+#: URLs of all sites; of others a class is fetched once more.
+REMEMBERED = 500_000
+
+Made = Callable[[str], None]
+
+
+class Shown:
+    """Of one crawl. Of a site the first ones are forgotten first, and first of the site seen longest ago."""
+
+    def __init__(self, most: int = REMEMBERED) -> None:
+        self._most = most
+        self._count = 0
+        self._urls: OrderedDict[str, deque[str]] = OrderedDict()
+        self._work: OrderedDict[str, Iterator[None]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return self._count
+
+    def add(self, site: str, url: str) -> None:
+        self._urls.setdefault(site, deque()).append(url)
+        self._urls.move_to_end(site)
+        self._count += 1
+        while self._count > self._most:
+            name, oldest = next(iter(self._urls.items()))
+            oldest.popleft()
+            self._count -= 1
+            if not oldest:
+                del self._urls[name]
+
+    def make_again(self, site: str, make: Made) -> None:
+        """*make* is called with each URL of *site* while `go_on` has time, anew if it was being called."""
+        self._work[site] = self._made(list(self._urls.get(site, ())), make)
+
+    def go_on(self, seconds: float) -> None:
+        until = time.monotonic() + seconds
+        while self._work and time.monotonic() < until:
+            site = next(iter(self._work))
+            if next(self._work[site], self) is self:
+                del self._work[site]
+
+    @property
+    def is_made(self) -> bool:
+        """Whether there is nothing for `go_on` to do."""
+        return not self._work
+
+    @staticmethod
+    def _made(urls: list[str], make: Made) -> Iterator[None]:
+        for url in urls:
+            make(url)
+            yield
