@@ -26,7 +26,7 @@ from scrapy_dust.crawl import job
 from scrapy_dust.crawl.filtering import Filtering
 from scrapy_dust.crawl.fingerprinter import class_key
 from scrapy_dust.crawl.http_cache import goes_by_key
-from scrapy_dust.crawl.proving import Proving
+from scrapy_dust.crawl.proving import NewGround, Proving
 from scrapy_dust.crawl.requests import AFTER_FAILURE, CANARY, LET_THROUGH, as_written, follows_rules, is_retry
 from scrapy_dust.crawl.rules import rules_of
 from scrapy_dust.crawl.shadowing import Shadow
@@ -139,6 +139,11 @@ class DustDupeFilter:
     def suppressions(self) -> Suppressions | None:
         """What this crawl suppresses; None: rules are not enforced in it."""
         return None if self._proving is None else self._proving.suppressions
+
+    def prove_in_new_parts(self, is_new: NewGround) -> None:
+        """Where *is_new*, asked about a URL and the rules that would suppress it, says so, it becomes a canary."""
+        if self._proving is not None:
+            self._proving.is_new_ground = is_new
 
     def take_back(self, site: str, identity: str) -> None:
         """A rule that was learned in this crawl is false: give back what it suppressed."""

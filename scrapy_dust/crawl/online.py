@@ -9,14 +9,16 @@ again when its turn comes, and suppressed, kept and given back like anything tha
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, signals
 from scrapy.utils.asyncio import create_looping_call
+from scrapy.utils.job import job_dir
 
 from scrapy_dust.crawl.holding import Patience, Turn
+from scrapy_dust.crawl.learned import Learning
 from scrapy_dust.crawl.learner_beside import LearnerBeside
 from scrapy_dust.crawl.log_middleware import CrawlLogMiddleware
 from scrapy_dust.crawl.requests import LET_THROUGH, follows_rules
@@ -24,6 +26,7 @@ from scrapy_dust.crawl.shown import Shown
 from scrapy_dust.crawl.trapping import Trapping
 from scrapy_dust.crawl_log import log_dir
 from scrapy_dust.online.gate import Gate, Step
+from scrapy_dust.online.ground import Ground
 from scrapy_dust.online.messages import Begin, Decide, Decided, Finding, Refuted
 from scrapy_dust.rule_book.entries import rule_id
 from scrapy_dust.stats import Stat
@@ -60,17 +63,31 @@ class Online:
         self._gave_up = False
         self._shown, self._pages = Shown(), 0
         self._gates: dict[str, Gate] = {}
-        self._learned: dict[str, set[Rule]] = {}
+        self._ground: dict[str, Ground] = {}
+        #: What the crawl, or the job before it was paused, has learned.
+        self._learned: dict[str, set[Rule]] = {site: set(of) for site, of in rules.before.rules.items()}
         self._told: set[str] = set()  #: ids of rules that turned out to be false, which the process knows of
         self._patience = Patience()
         assert dupefilter.suppressions is not None
         dupefilter.let_through = self._place
+        dupefilter.prove_in_new_parts(self._is_new_ground)
         self._trapping = Trapping(crawler, dupefilter.suppressions, rules.settings.trap_limit)
         self._listening = create_looping_call(self._listen)
         crawler.signals.connect(self._response_received, signal=signals.response_received)
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
         crawler.signals.connect(self._engine_stopped, signal=signals.engine_stopped)
+        jobdir = job_dir(crawler.settings)
+        self._job = None if jobdir is None else Learning(jobdir, rules.settings)
+        self._go_on_with_job()
         self._listening.start(_EVERY, now=False)
+
+    def _go_on_with_job(self) -> None:
+        if self._job is not None:
+            for site, urls in self._job.shown().items():
+                for url in urls:
+                    self._shown.add(site, url)
+        for site in self._rules.before.rules:
+            self._go_by(site, ())
 
     def mark(self, request: Request) -> None:
         """*request* comes to be queued, if it is no duplicate."""
@@ -122,6 +139,15 @@ class Online:
         elif step is Step.EARLY:
             request.priority += _EARLY
 
+    def _is_new_ground(self, url: str, rules: Iterable[Rule]) -> bool:
+        """Whether *url*, which *rules* would suppress, is in a part of its site where they have still to show themselves."""
+        site = self._rules.site_of(url) or ""
+        learned = self._learned.get(site)
+        if not learned:
+            return False
+        ground = self._ground.setdefault(site, Ground())
+        return ground.is_new(url, [rule for rule in rules if rule in learned])
+
     def _gate_of(self, request: Request) -> Gate | None:
         if not self._gates or LET_THROUGH not in request.meta:
             return None
@@ -170,7 +196,10 @@ class Online:
         if not isinstance(log, CrawlLogMiddleware) or log.path is None:
             return  # nothing recorded yet
         state = log_dir(self._rules.settings.dir).parent
-        self._process = LearnerBeside(Begin(str(log.path), _plain(self._rules.settings), str(state)))
+        before, settings = self._rules.before, _plain(self._rules.settings)
+        if self._job is not None:
+            self._job.add_log(str(log.path))
+        self._process = LearnerBeside(Begin(str(log.path), settings, str(state), before.logs, before.rules))
 
     def _take(self, finding: Finding) -> None:
         """Put into force what is new. Rules stay until one of their pages speaks against them."""
@@ -180,11 +209,14 @@ class Online:
         new = [rule for rule in finding.rules if rule not in known and rule_id(site, rule) not in suspended]
         if new:
             self._learned.setdefault(site, set()).update(new)
+            if self._job is not None:
+                self._job.add_rules(site, (*known, *new))
             self._rules.put(site, (*known, *new))
             self._crawler.stats.set_value(
                 Stat.LEARNED.value, sum(len(rules) for rules in self._learned.values())
             )
             self._say(site, new)
+        self._ground.setdefault(site, Ground()).learned(finding.held)
         self._go_by(site, finding.likely)
 
     def _take_back(self, finding: Finding) -> None:
@@ -237,6 +269,8 @@ class Online:
     def _spider_closed(self) -> None:
         if self._listening.running:
             self._listening.stop()
+        if self._job is not None and self._learned:
+            self._job.save_shown(self._shown.by_site())
 
     def _engine_stopped(self) -> None:
         if self._process is not None:

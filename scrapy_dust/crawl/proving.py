@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from scrapy import Request
 
@@ -19,13 +19,16 @@ from scrapy_dust.crawl.suspension import REPLACED, Suspension, any_rule_of
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from scrapy.crawler import Crawler
 
-    from scrapy_dust.crawl.filtering import Filtering
+    from scrapy_dust.crawl.filtering import Behind, Filtering
     from scrapy_dust.crawl.rules import CrawlRules
     from scrapy_dust.dust.rules import Rule
+
+#: Whether rules have still to show themselves in the part of the site where a URL is.
+NewGround: TypeAlias = "Callable[[str, Iterable[Rule]], bool]"
 
 #: In a JOBDIR: the rules that were suspended since it was begun, by id, with their sites; and those in doubt.
 PROVING_FILE = "dust-proving.json"
@@ -48,6 +51,7 @@ class Proving:
         self.suppressions = Suppressions(crawler, rules.settings, jobdir)
         self._suspension = Suspension(crawler, rules, filtering, self.suppressions, self._out_of_force)
         self._canaries = Canaries(crawler, rules, self._suspension.concluded)
+        self.is_new_ground: NewGround | None = None  #: where rules are learned while the crawl goes on
         self._suspension.is_judging = self._canaries.are_being_judged
 
     def open(self) -> None:
@@ -92,8 +96,11 @@ class Proving:
     def becomes_canary(self, request: Request, key: bytes, *, early: bool) -> bool:
         """Whether *request*, which rules would suppress, is fetched to test them; *early*: its keeper has not come."""
         if not self._canaries.are_chosen(request.url):
-            by = self._filtering.behind(request.url, key) if self._suspension.unproved else ()
-            if self._suspension.unproved.isdisjoint(identity for identity, _ in by):
+            is_asked = self._suspension.unproved or self.is_new_ground is not None
+            by = self._filtering.behind(request.url, key) if is_asked else ()
+            if self._suspension.unproved.isdisjoint(identity for identity, _ in by) and not self._is_new(
+                request.url, by
+            ):
                 return False
         keeper = self._filtering.keeper(key)
         self._canaries.send(request, key, keeper, early=early)
@@ -103,6 +110,9 @@ class Proving:
             self._filtering.fetched(request, key)
         self._crawler.stats.inc_value(Stat.CANARIES.value)
         return True
+
+    def _is_new(self, url: str, by: Sequence[Behind]) -> bool:
+        return self.is_new_ground is not None and self.is_new_ground(url, [rule for _, rule in by])
 
     def suppress(self, request: Request, key: bytes) -> bool:
         """*request* is suppressed. False: it cannot be kept for the case that this is wrong, and is let through."""

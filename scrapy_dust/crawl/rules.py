@@ -18,6 +18,7 @@ from scrapy.utils.job import job_dir
 from scrapy.utils.misc import load_object
 
 from scrapy_dust.crawl.job_rules import RulesInForce, rules_of_job
+from scrapy_dust.crawl.learned import Before, learned_before, set_aside_by
 from scrapy_dust.dust.canonization import Canonizer, Step
 from scrapy_dust.dust.rules import Rule
 from scrapy_dust.rule_book.book import RuleBook
@@ -49,6 +50,7 @@ class CrawlRules:
     may_learn: bool = False  #: rules may come into force while the crawl goes on
     set_aside: frozenset[str] = frozenset()  #: sites of which a rule was taken back since the job began
     left_alone: tuple[str, ...] = ()  #: domains of which all were taken back since the job began
+    before: Before = field(default_factory=Before)  #: what the job had learned before it was paused
     answering: frozenset[tuple[str, Rule]] = frozenset()  #: rules whose target has been seen to answer
 
     @property
@@ -112,11 +114,9 @@ def rules_of(crawler: Crawler) -> CrawlRules:
         jobdir = job_dir(crawler.settings)
         if settings.enabled and jobdir is not None:
             in_force = rules_of_job(jobdir, in_force)
-        # The keys of a job that goes on later are made by the rules that it began with.
-        may_learn = (
-            settings.enabled and settings.learn == "online" and settings.log_enabled and jobdir is None
-        )
-        _rules[crawler] = replace(_compiled(in_force), may_learn=may_learn)
+        before = learned_before(jobdir) if settings.enabled and jobdir is not None else Before()
+        may_learn = settings.enabled and settings.learn == "online" and settings.log_enabled
+        _rules[crawler] = replace(_compiled(_gone_on_with(in_force, before), before), may_learn=may_learn)
     return _rules[crawler]
 
 
@@ -133,9 +133,22 @@ def _book(settings: DustSettings) -> RuleBook:
     return RuleBook.load([in_project(path) for path in settings.rules])
 
 
-def _compiled(in_force: RulesInForce) -> CrawlRules:
+def _gone_on_with(in_force: RulesInForce, before: Before) -> RulesInForce:
+    """*in_force* in a job that has learned rules: its keys are made by them, whatever has been set since."""
+    if not before.rules:
+        return in_force
+    skipped = in_force.settings.skip_domains
+    return replace(
+        in_force,
+        settings=replace(in_force.settings, mode="enforce"),
+        set_aside=in_force.set_aside | set_aside_by(before, in_force.settings),
+        left_alone=(*in_force.left_alone, *(name for name in skipped if name not in before.skipped)),
+    )
+
+
+def _compiled(in_force: RulesInForce, before: Before) -> CrawlRules:
     book, settings = in_force.book, in_force.settings
-    by_site = book.rules_by_site()
+    by_site = {**book.rules_by_site(), **before.rules}
     of = _but(settings.skip_domains)
     canonizer = Canonizer(by_site, of, settings.passes)
     canonize = lru_cache(maxsize=1000)(canonizer.canonize)
@@ -152,6 +165,8 @@ def _compiled(in_force: RulesInForce) -> CrawlRules:
         set_aside=in_force.set_aside,
         left_alone=in_force.left_alone,
         answering=frozenset(_answering(book, canonizer)) if settings.rewrite else frozenset(),
+        learned=set(before.rules),
+        before=before,
     )
 
 

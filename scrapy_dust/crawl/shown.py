@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 #: URLs of all sites; of others a class is fetched once more.
 REMEMBERED = 500_000
@@ -34,6 +34,9 @@ class Shown:
             self._count -= 1
             if not oldest:
                 del self._urls[name]
+
+    def by_site(self) -> Mapping[str, Sequence[str]]:
+        return self._urls
 
     def make_again(self, site: str, make: Made) -> None:
         """*make* is called with each URL of *site* while `go_on` has time, anew if it was being called."""

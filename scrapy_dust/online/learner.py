@@ -7,8 +7,9 @@ looked at (`looking.py`) each time it has grown by a part, so that all looks tog
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from scrapy_dust.dust.canonization import Canonizer
 from scrapy_dust.dust.edits.pooling import NOTHING_POOLED, Pool
@@ -41,10 +42,17 @@ class OnlineLearner:
     """Of one crawl."""
 
     def __init__(
-        self, settings: DustSettings, pool: Pool = NOTHING_POOLED, most_pages: int = MOST_PAGES
+        self,
+        settings: DustSettings,
+        pool: Pool = NOTHING_POOLED,
+        most_pages: int = MOST_PAGES,
+        in_force: Mapping[str, Sequence[Rule]] = MappingProxyType({}),
     ) -> None:
+        """*in_force*: rules that were learned before, by site."""
         self._settings, self._pool, self._most = settings, pool, most_pages
-        self._sites: OrderedDict[str, _Site] = OrderedDict()  #: the one seen longest ago first
+        self._sites: OrderedDict[str, _Site] = OrderedDict(
+            (site, _Site(rules=tuple(rules))) for site, rules in in_force.items()
+        )  #: the one seen longest ago first
         self._pages = 0
         self._due: dict[str, None] = {}
 
@@ -108,7 +116,7 @@ class OnlineLearner:
         )
         is_new = set(rules) != set(site.rules) or set(likely) != set(site.likely)
         site.rules, site.likely = tuple(dict.fromkeys((*rules, *site.rules))), likely
-        return Finding(name, rules, likely, gone) if is_new or likely or gone else None
+        return Finding(name, rules, likely, looked.held, gone) if is_new or rules or likely or gone else None
 
     def _false(self, name: str, site: _Site, rules: Sequence[Rule], log: SiteLog) -> list[str]:
         """The rules in force that no longer hold: a look that does not find one again has seen pages against it."""

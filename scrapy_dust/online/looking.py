@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from scrapy_dust.dust.campaign import Campaign, Decision
 from scrapy_dust.dust.canonization import Canonizer
+from scrapy_dust.dust.edits.edit import Edit
 from scrapy_dust.dust.edits.learning import EditParams
 from scrapy_dust.dust.edits.pooling import NOTHING_POOLED, Pool, Tallies
 from scrapy_dust.dust.evidence import LogEvidence
@@ -19,7 +20,8 @@ from scrapy_dust.dust.pages import SiteLog, with_redirects
 from scrapy_dust.dust.rules import Rule
 from scrapy_dust.dust.validation import Verdict
 from scrapy_dust.engines.local import mine_log, trial_params
-from scrapy_dust.online.extent import as_far_as_seen
+from scrapy_dust.online.extent import ANY_VALUE, as_far_as_seen
+from scrapy_dust.online.ground import Held, held_by
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of
 
@@ -31,6 +33,7 @@ class Looked:
     decisions: Sequence[Decision]
     tallies: Tallies
     rules: Sequence[Rule] = ()  #: that may come into force, as far as they reach
+    held: Held = field(default_factory=dict)  #: in which parts of the site each was seen to hold
 
     @property
     def likely(self) -> tuple[Rule, ...]:
@@ -42,6 +45,21 @@ class Looked:
             and not one.tally.contradictions
             and one.rule not in self.rules
         )
+
+
+def _is_valid(decision: Decision, refuted: Sequence[Rule]) -> bool:
+    """Whether it may come into force. What was false comes back under another guard only as borne out as any value is.
+
+    Of the many guards that there are, one always leaves out what spoke against it.
+    """
+    if decision.verdict is not Verdict.VALID:
+        return False
+    again = any(_does(one) == _does(decision.rule) for one in refuted)
+    return not again or decision.tally.contents >= ANY_VALUE
+
+
+def _does(rule: Rule) -> object:
+    return rule.operations if isinstance(rule, Edit) else rule
 
 
 def _is_of_one_page(decision: Decision, log: SiteLog) -> bool:
@@ -90,9 +108,14 @@ def look(
     while campaign.next_probe() is not None:
         raise AssertionError("a trial without fetches asked for one")
     decisions = campaign.decisions
-    held = [one.rule for one in decisions if one.verdict is Verdict.VALID or _is_of_one_page(one, log)]
+    held = [
+        one.rule
+        for one in decisions
+        if _is_valid(one, refuted) or (one.rule not in refuted and _is_of_one_page(one, log))
+    ]
     contents = {
         page.url: page.text_digest for page in with_redirects(log) if page.text_digest and not page.volatile
     }
     reached = as_far_as_seen(held, contents, Canonizer({site: held}, site_of, settings.passes))
-    return Looked(decisions, mined.tallies, reached)
+    held_in = held_by(contents, Canonizer({site: reached}, site_of, settings.passes)) if reached else {}
+    return Looked(decisions, mined.tallies, reached, held_in)

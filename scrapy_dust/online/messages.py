@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pickle
 import struct
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from scrapy_dust.dust.rules import Rule
+from scrapy_dust.online.ground import Held
 from scrapy_dust.settings import DustSettings
 
 LENGTH = struct.Struct(">Q")
@@ -20,6 +21,7 @@ class Finding:
     site: str
     rules: Sequence[Rule]  #: in force
     likely: Sequence[Rule]  #: to be decided
+    held: Held = field(default_factory=dict)  #: in which parts of the site each rule was seen to hold
     refuted: Sequence[str] = ()  #: ids of rules that were in force, and merge different pages as is seen now
 
 
@@ -30,6 +32,8 @@ class Begin:
     log: str  #: the path
     settings: DustSettings
     state: str  #: the folder of what the project's sites have shown
+    logs: Sequence[str] = ()  #: earlier ones of the same job
+    rules: Mapping[str, Sequence[Rule]] = field(default_factory=dict)  #: in force since then, by site
 
 
 @dataclass(frozen=True, slots=True)

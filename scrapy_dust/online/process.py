@@ -13,12 +13,15 @@ import selectors
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from scrapy_dust.crawl_log import read_visits
 from scrapy_dust.crawl_log.fields import Unreadable, visit_of
 from scrapy_dust.dust.pages import Visit
+from scrapy_dust.errors import CrawlLogError
 from scrapy_dust.online.learner import OnlineLearner
 from scrapy_dust.online.messages import Begin, Decide, Decided, Refuted, messages_in, to_message
 from scrapy_dust.rule_book.priors import known
@@ -85,12 +88,21 @@ class Beside:
         for message in messages_in(self._heard):
             if isinstance(message, Begin):
                 self._tail = Tail(Path(message.log))
-                self._learner = OnlineLearner(message.settings, known(message.state))
+                self._learner = OnlineLearner(message.settings, known(message.state), in_force=message.rules)
+                self._read_again(self._learner, message.logs)
             elif isinstance(message, Refuted) and self._learner is not None:
                 self._learner.refute(message.site, message.rule)
             elif isinstance(message, Decide):
                 self._decide()
         return bool(data)
+
+    @staticmethod
+    def _read_again(learner: OnlineLearner, logs: Sequence[str]) -> None:
+        """What the job had seen before it was paused, as far as it is there."""
+        for log in logs:
+            with suppress(CrawlLogError, OSError):
+                for visit in read_visits(log):
+                    learner.see(visit)
 
     def _decide(self) -> None:
         if self._tail is not None and self._learner is not None:

@@ -7,17 +7,24 @@ only, a log does not tell, so its turn comes later here than in a crawl and neve
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from scrapy_dust.dust.blame import at_work, decisive
+from scrapy_dust.dust.canonization import Canonizer
 from scrapy_dust.dust.edits.pooling import NOTHING_POOLED, Pool
 from scrapy_dust.dust.pages import SiteLog, Visit, merge_visits
+from scrapy_dust.dust.rules import Rule
 from scrapy_dust.online.gate import LEAST_AT_A_TIME, PART_AT_A_TIME, Gate, Step
+from scrapy_dust.online.ground import Ground
 from scrapy_dust.online.learner import OnlineLearner
+from scrapy_dust.rule_book.entries import rule_id
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of
 
 Key = Callable[[str], str]
+#: Min-hashes of four that two pages may share and be different.
+_ALIKE = 2
 #: Pages before a method that learns again and again does so for the first time.
 _LEAST = 20
 
@@ -112,11 +119,15 @@ def online(arrivals: Arrivals, settings: DustSettings, pool: Pool = NOTHING_POOL
 
 class _Online:
     def __init__(self, arrivals: Arrivals, learner: OnlineLearner, settings: DustSettings) -> None:
-        self._arrivals, self._learner = arrivals, learner
+        self._arrivals, self._learner, self._passes = arrivals, learner, settings.passes
         self._gate = Gate(arrivals.site, site_of, settings.passes)
+        self._ground = Ground()
+        self._canonizer = Canonizer({}, site_of)
         self._queue = deque(arrivals.urls)
         self._waiting: list[str] = []
         self._fetched: list[str] = []
+        self._keepers: dict[str, str] = {}  #: by key
+        self._suppressed: dict[str, tuple[Rule, ...]] = {}  #: URLs, by what
 
     def fetch_all(self) -> list[str]:
         while self._queue or self._waiting:
@@ -127,21 +138,54 @@ class _Online:
             undecided, self._waiting = self._waiting[:some], self._waiting[some:]
             for url in undecided:
                 # What was decided meanwhile by those before it is not fetched.
-                if self._gate.step(url) is not Step.SUPPRESS:
-                    self._fetch(url)
+                self._take(url, waited=True)
             self._look([*self._learner.due(), self._arrivals.site] if undecided else [])
         return self._fetched
 
-    def _take(self, url: str) -> None:
+    def _take(self, url: str, *, waited: bool = False) -> None:
         step = self._gate.step(url)
-        if step is Step.WAIT:
+        if step is Step.WAIT and not waited:
             self._waiting.append(url)
-        elif step is not Step.SUPPRESS:
+        elif step is Step.SUPPRESS:
+            self._suppress(url)
+        else:
             self._fetch(url)
+
+    def _suppress(self, url: str) -> None:
+        keeper = self._keepers[self._gate.key(url)]
+        rules = at_work(self._canonizer, url, keeper)
+        if not self._ground.is_new(url, rules):
+            self._suppressed[url] = rules
+            return
+        self._fetch(url)
+        if self._differ(url, keeper):
+            self._refute(decisive(self._canonizer, self._arrivals.site, url, keeper))
+
+    def _differ(self, url: str, keeper: str) -> bool:
+        """Whether the two show different pages; not where a page of either may only have changed meanwhile."""
+        one, other = (self._arrivals.visits[which][0] for which in (url, keeper))
+        if one.text_digest == other.text_digest or None in (one.text_digest, other.text_digest):
+            return False
+        alike = zip(one.sketch or (), other.sketch or (), strict=False)
+        return sum(a == b for a, b in alike) <= _ALIKE
+
+    def _refute(self, rules: Sequence[Rule]) -> None:
+        """At once, where a crawl looks at some more first."""
+        for rule in rules:
+            self._learner.refute(self._arrivals.site, rule)
+        self._give_back(rules)
+        self._go_by([rule for rule in self._gate.rules if rule not in rules], self._gate.likely)
+
+    def _give_back(self, rules: Collection[Rule]) -> None:
+        back = [url for url, by in self._suppressed.items() if not set(rules).isdisjoint(by)]
+        for url in back:
+            del self._suppressed[url]
+        self._queue.extendleft(reversed(back))
 
     def _fetch(self, url: str) -> None:
         self._fetched.append(url)
         self._gate.let_through(url)
+        self._keepers.setdefault(self._gate.key(url), url)
         for visit in self._arrivals.visits[url]:
             self._learner.see(visit)
 
@@ -150,7 +194,20 @@ class _Online:
         if any(found):
             for finding in found:
                 if finding is not None:
-                    self._gate.change(finding.rules, finding.likely, self._fetched)
+                    self._ground.learned(finding.held)
+                    false = [
+                        rule for rule in self._gate.rules if rule_id(finding.site, rule) in finding.refuted
+                    ]
+                    self._give_back(false)
+                    stay = [rule for rule in self._gate.rules if rule not in false]
+                    self._go_by(list(dict.fromkeys((*stay, *finding.rules))), finding.likely)
             # Each of them may be decided now, or be what decides another rule.
             self._queue.extendleft(reversed(self._waiting))
             self._waiting = []
+
+    def _go_by(self, rules: Sequence[Rule], likely: Sequence[Rule]) -> None:
+        self._canonizer = Canonizer({self._arrivals.site: rules}, site_of, self._passes)
+        self._gate.change(rules, likely, self._fetched)
+        self._keepers = {}
+        for url in self._fetched:
+            self._keepers.setdefault(self._gate.key(url), url)

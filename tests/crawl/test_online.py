@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from scrapy import Request, signals
-from scrapy.exceptions import DontCloseSpider
+from scrapy.exceptions import CloseSpider, DontCloseSpider
 
 from scrapy_dust.rule_book.book import RuleBook
 from tests.crawl.crawling import Visitor, crawl
@@ -84,16 +86,79 @@ def test_a_class_whose_first_urls_fail_has_its_page_all_the_same(settings):
     assert numbers(first.got) == {str(n) for n in range(PAGES)}
 
 
-def test_a_job_that_may_go_on_later_learns_when_it_ends(settings, tmp_path):
+class Pausing(Visitor):
+    """Stops when some of what was queued was suppressed by what it has learned, and much is left."""
+
+    name = "pausing"
+
+    def parse(self, response):
+        yield from super().parse(response)
+        if self.crawler.stats.get_value("dust/filtered", 0) > 3:
+            raise CloseSpider("shutdown")
+
+
+def test_a_job_that_is_paused_now_and_then_goes_on_with_what_it_has_learned_and_loses_no_page(
+    settings, tmp_path
+):
+    job = settings | ONLINE | {"JOBDIR": str(tmp_path / "job")}
+    chance = random.Random(str(tmp_path))
     with serving(all_at_once) as site:
-        first = crawl(
-            [site.url("/")],
-            settings | ONLINE | {"DOWNLOAD_DELAY": 0, "JOBDIR": str(tmp_path / "job")},
-            follow=True,
-        )
-    assert len(first.got) == 1 + PAGES * SESSIONS
-    assert "dust/online/rules" not in first.stats
-    assert any(RuleBook.load(settings["DUST_RULES"]).rules_by_site().values())
+        runs = [crawl([site.url("/")], job, follow=True, spider=Pausing)]
+        while runs[-1].stats["finish_reason"] != "finished":
+            assert runs[-1].stats.get("dust/rules", 0) > 0 or len(runs) == 1
+            pause = {"CLOSESPIDER_PAGECOUNT": chance.randint(3, 12) if len(runs) < 3 else 0}
+            runs.append(crawl([], job | pause | {"DOWNLOAD_DELAY": 0}, follow=True, spider=Visitor))
+    assert numbers(url for run in runs for url in run.got) == {str(n) for n in range(PAGES)}
+    assert len(site.asked) < 1 + PAGES * SESSIONS
+    assert len(runs) > 1
+
+
+def differing_later(path):
+    """As `all_at_once`, but a parameter that did not matter in what came first tells all other pages apart."""
+    if path == "/":
+        return page(*(f"/p{n}{view}" for n in range(60) for view in ("", "?view=all")), words="home " * 20)
+    number, _, view = path.removeprefix("/p").partition("?")
+    return page(words=words(path if view and int(number) < 50 else int(number)))
+
+
+def test_what_waits_is_fetched_in_the_end(settings):
+    with serving(differing_later) as site:
+        first = crawl([site.url("/")], settings | ONLINE | {"DOWNLOAD_DELAY": 0.02}, follow=True)
+    assert len(set(site.asked)) == 121
+    assert first.stats["dust/online/waited"] > 0
+
+
+class Turning:
+    """Sessions do not matter, until a rule says so and some URLs were suppressed: then each URL has a page of its own."""
+
+    def __init__(self):
+        self.has_turned = False
+
+    def __call__(self, path):
+        number = path.removeprefix("/p").partition("?")[0]
+        if not number.isdigit():
+            return all_at_once(path)
+        return page(words=words(path if self.has_turned else int(number)))
+
+
+class Turned(Visitor):
+    name = "turned"
+
+    def parse(self, response):
+        if self.crawler.stats.get_value("dust/filtered", 0) > 5:
+            self.web.has_turned = True
+        yield from super().parse(response)
+
+
+def test_a_rule_that_is_learned_and_turns_out_to_be_false_in_one_crawl_gives_back_all_its_victims(settings):
+    Turned.web = Turning()
+    with serving(Turned.web) as site:
+        proving = settings | ONLINE | {"DUST_CANARY_RATE": 0.2}
+        first = crawl([site.url("/")], proving, follow=True, spider=Turned)
+    assert Turned.web.has_turned
+    assert first.stats["dust/suspended"] >= 1
+    assert first.stats["dust/returned"] > 5
+    assert len(set(site.asked)) == 1 + PAGES * SESSIONS
 
 
 TRAPPED = {

@@ -1,0 +1,118 @@
+"""The rules that a job has learned while it went on, kept in its JOBDIR with the URLs that are known by them.
+
+A rule is written down before any key is made by it. A job that goes on has all of them in force from its first
+request, in the same order, as if there had been no pause; and the URLs that had shown pages are made known again,
+while it crawls. Of a class whose page is not known again one URL is fetched once more. Where the rules cannot be
+gone on with, because another version or other settings apply them in another way, their sites are *set aside*: of
+their URLs only those are filtered that were asked for themselves.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from scrapy_dust.dust.canonization import CANONIZER_VERSION, EDITS_VERSION
+from scrapy_dust.dust.rules import Rule
+from scrapy_dust.errors import DustError, RuleBookError
+from scrapy_dust.rule_book.book import RuleBook
+from scrapy_dust.rule_book.document import parse
+from scrapy_dust.rule_book.entries import Entry
+from scrapy_dust.settings import DustSettings
+
+#: In a JOBDIR: how rules are applied, each change of the rules of a site, and the crawl logs of the job, line by line.
+FILE = "dust-learned.jsonl"
+#: The same for the URLs that had shown pages when the job was paused. Only what is fetched once more depends on it.
+SHOWN_FILE = "dust-shown.pickle"
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What a job has learned before it was paused."""
+
+    rules: Mapping[str, tuple[Rule, ...]] = field(
+        default_factory=dict
+    )  #: in force, by site; none for what was begun with
+    logs: tuple[str, ...] = ()
+    applied: tuple[object, ...] = ()  #: how, when they were learned
+    skipped: tuple[str, ...] = ()  #: domains that were left alone then
+
+
+class Learning:
+    """Writes it down."""
+
+    def __init__(self, jobdir: str, settings: DustSettings) -> None:
+        self._path, self._shown = Path(jobdir, FILE), Path(jobdir, SHOWN_FILE)
+        if not self._path.exists():
+            self._add({"applied": _applied(settings), "skipped": settings.skip_domains})
+
+    def add_log(self, path: str) -> None:
+        self._add({"log": path})
+
+    def add_rules(self, site: str, rules: Iterable[Rule]) -> None:
+        """*site* is to go by *rules*. Raises `OSError`."""
+        book = RuleBook().with_site(site, [Entry(rule) for rule in rules])
+        self._add({"book": json.loads(book.rendered())})
+
+    def save_shown(self, urls: Mapping[str, Sequence[str]]) -> None:
+        unfinished = self._shown.with_suffix(".new")
+        unfinished.write_bytes(pickle.dumps({site: list(of_site) for site, of_site in urls.items()}))
+        unfinished.replace(self._shown)
+
+    def shown(self) -> Mapping[str, Sequence[str]]:
+        with suppress(FileNotFoundError):
+            found: Mapping[str, Sequence[str]] = pickle.loads(self._shown.read_bytes())  # noqa: S301  In its JOBDIR.
+            return found
+        return {}
+
+    def _add(self, line: Mapping[str, object]) -> None:
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+
+
+def learned_before(jobdir: str) -> Before:
+    """Raises `DustError` where it cannot be read, since keys of the job were made by it."""
+    path = Path(jobdir, FILE)
+    rules: dict[str, tuple[Rule, ...]] = {}
+    logs: list[str] = []
+    head: dict[str, list[object]] = {}
+    try:
+        for line in _lines(path):
+            if "book" in line:
+                book = RuleBook(parse(str(path), json.dumps(line["book"]).encode()))
+                rules |= book.rules_by_site()
+            elif "log" in line:
+                logs.append(str(line["log"]))
+            else:
+                head = line  # type: ignore[assignment]
+    except (RuleBookError, ValueError, OSError) as error:
+        raise DustError(
+            f"{path}: {error}: the rules that this job has learned cannot be read, so that it cannot go on; begin anew "
+            "with another JOBDIR."
+        ) from None
+    return Before(
+        rules, tuple(logs), tuple(head.get("applied", ())), tuple(map(str, head.get("skipped", ())))
+    )
+
+
+def set_aside_by(before: Before, settings: DustSettings) -> frozenset[str]:
+    """The sites whose rules are not applied now as they were."""
+    as_it_was = list(before.applied) == _applied(settings) and settings.mode == "enforce"
+    return frozenset() if as_it_was else frozenset(before.rules)
+
+
+def _applied(settings: DustSettings) -> list[object]:
+    return [CANONIZER_VERSION, EDITS_VERSION, settings.passes]
+
+
+def _lines(path: Path) -> Iterator[dict[str, object]]:
+    """The last one may have been cut short by a kill: no key was made by it."""
+    if not path.exists():
+        return
+    *whole, _ = path.read_text("utf-8").split("\n")
+    for line in whole:
+        yield json.loads(line)

@@ -1,0 +1,73 @@
+"""Where a rule was seen to hold: in which parts of a site, by path template.
+
+A crawl walks through a site part by part, so that what was seen of a rule says little of a part that is new. There
+the first URLs that it would suppress are fetched all the same, as canaries, until so many were looked at as make a
+rule; unless it was seen to hold in so many parts that the next one is very probably like them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from scrapy_dust.dust.canonization import Canonizer
+from scrapy_dust.dust.rules import Rule
+from scrapy_dust.dust.strata import template_of
+from scrapy_dust.online.extent import ANY_VALUE, ONE_VALUE
+
+#: By rule, the parts of the site in which it was seen to hold, and how many contents bore it out there, up to
+#: `ONE_VALUE`.
+Held = Mapping[Rule, Mapping[str, int]]
+
+#: Parts that are remembered of a site for each rule; of others every URL is new.
+_PARTS = 2000
+
+
+class Ground:
+    """Of one site."""
+
+    def __init__(self) -> None:
+        self._held: Held = {}
+        self._sent: dict[Rule, Counter[str]] = {}
+
+    def learned(self, held: Held) -> None:
+        self._held = held
+
+    def is_new(self, url: str, rules: Iterable[Rule]) -> bool:
+        """Whether *url*, which *rules* would suppress, is fetched all the same; then it is counted as looked at."""
+        part = template_of(url)
+        new = [rule for rule in rules if self._is_new(rule, part)]
+        for rule in new:
+            sent = self._sent.setdefault(rule, Counter())
+            if part in sent or len(sent) < _PARTS:
+                sent[part] += 1
+        return bool(new)
+
+    def _is_new(self, rule: Rule, part: str) -> bool:
+        held: Mapping[str, int] = self._held.get(rule, {})
+        if len(held) >= ANY_VALUE:
+            return False
+        sent = self._sent.get(rule)
+        return max(held.get(part, 0), 0 if sent is None else sent[part]) < ONE_VALUE
+
+
+def held_by(contents: Mapping[str, str], canonizer: Canonizer) -> Held:
+    """Where the rules of *canonizer* were seen to hold, by what each URL shows."""
+    groups: dict[str, list[str]] = {}
+    for url in contents:
+        groups.setdefault(canonizer.canonize(url), []).append(url)
+    found: dict[Rule, dict[str, set[str]]] = {}
+    for urls in groups.values():
+        if len(urls) > 1 and len({contents[url] for url in urls}) == 1:
+            _count(urls, contents[urls[0]], canonizer, found)
+    return {rule: {part: len(shown) for part, shown in parts.items()} for rule, parts in found.items()}
+
+
+def _count(
+    urls: Iterable[str], content: str, canonizer: Canonizer, found: dict[Rule, dict[str, set[str]]]
+) -> None:
+    for url in urls:
+        for step in canonizer.explain(url):
+            shown = found.setdefault(step.rule, {}).setdefault(template_of(url), set())
+            if len(shown) < ONE_VALUE:
+                shown.add(content)

@@ -1,0 +1,54 @@
+"""What waits is held for a look, and never for long."""
+
+from __future__ import annotations
+
+from scrapy_dust.crawl.holding import Patience
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_it_ends_when_the_look_has_come_and_keys_are_made() -> None:
+    patience = Patience(Clock())
+    assert patience.asks(100)
+    assert patience.holds()
+    patience.decided()
+    assert not patience.is_over(100, keys_made=False)
+    assert patience.is_over(100, keys_made=True)
+    assert not patience.holds()
+
+
+def test_the_next_look_is_asked_for_when_some_more_pages_have_come() -> None:
+    patience = Patience(Clock())
+    patience.asks(1000)
+    patience.decided()
+    patience.is_over(1000, keys_made=True)
+    assert not patience.asks(1049)
+    assert patience.asks(1050)
+
+
+def test_a_look_that_does_not_come_holds_nothing_up() -> None:
+    clock = Clock()
+    patience = Patience(clock)
+    patience.asks(100)
+    clock.now = 3.1
+    assert not patience.holds()
+    assert patience.is_over(100, keys_made=True)
+
+
+def test_all_holding_together_is_a_small_part_of_the_crawl() -> None:
+    clock, held, pages = Clock(), 0.0, 0
+    patience = Patience(clock)
+    while clock.now < 1000:
+        pages += 100
+        clock.now += 1
+        if patience.asks(pages):
+            clock.now += 2.9
+            held += 2.9
+            patience.decided()
+            patience.is_over(pages, keys_made=True)
+    assert held <= 0.05 * clock.now + 6
