@@ -2,22 +2,27 @@
 
 A crawl walks through a site part by part, so that what was seen of a rule says little of a part that is new. There
 the first URLs that it would suppress are fetched all the same, as canaries, until so many were looked at as make a
-rule; unless it was seen to hold in so many parts that the next one is very probably like them.
+rule; unless it was seen to hold in so many parts that the next one is very probably like them. Rules that differ in
+numbers, ids and guards alone show themselves for each other.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import lru_cache
 
 from scrapy_dust.dust.canonization import Canonizer
+from scrapy_dust.dust.edits.edit import Edit
 from scrapy_dust.dust.rules import Rule
 from scrapy_dust.dust.strata import template_of
 from scrapy_dust.online.extent import ANY_VALUE, ONE_VALUE
+from scrapy_dust.online.traps import form_of, kind_of
 
-#: By rule, the parts of the site in which it was seen to hold, and how many contents bore it out there, up to
-#: `ONE_VALUE`.
-Held = Mapping[Rule, Mapping[str, int]]
+#: By what a rule does, the parts of the site in which that was seen to hold, and how many contents bore it out
+#: there, up to `ONE_VALUE`.
+Held = Mapping[str, Mapping[str, int]]
 
 #: Parts that are remembered of a site for each rule; of others every URL is new.
 _PARTS = 2000
@@ -28,27 +33,38 @@ class Ground:
 
     def __init__(self) -> None:
         self._held: Held = {}
-        self._sent: dict[Rule, Counter[str]] = {}
+        self._sent: dict[str, Counter[str]] = {}
 
     def learned(self, held: Held) -> None:
         self._held = held
 
     def is_new(self, url: str, rules: Iterable[Rule]) -> bool:
         """Whether *url*, which *rules* would suppress, is fetched all the same; then it is counted as looked at."""
-        part = template_of(url)
-        new = [rule for rule in rules if self._is_new(rule, part)]
-        for rule in new:
-            sent = self._sent.setdefault(rule, Counter())
+        part = part_of(url)
+        new = [deed for deed in dict.fromkeys(map(deed_of, rules)) if self._is_new(deed, part)]
+        for deed in new:
+            sent = self._sent.setdefault(deed, Counter())
             if part in sent or len(sent) < _PARTS:
                 sent[part] += 1
         return bool(new)
 
-    def _is_new(self, rule: Rule, part: str) -> bool:
-        held: Mapping[str, int] = self._held.get(rule, {})
+    def _is_new(self, deed: str, part: str) -> bool:
+        held: Mapping[str, int] = self._held.get(deed, {})
         if len(held) >= ANY_VALUE:
             return False
-        sent = self._sent.get(rule)
+        sent = self._sent.get(deed)
         return max(held.get(part, 0), 0 if sent is None else sent[part]) < ONE_VALUE
+
+
+@lru_cache(maxsize=4096)
+def deed_of(rule: Rule) -> str:
+    """What *rule* does, whatever the numbers and ids, and wherever it does it."""
+    return kind_of(str(replace(rule, guard=()) if isinstance(rule, Edit) else rule))
+
+
+def part_of(url: str) -> str:
+    """Of a site: what *url* has in common with others of its kind, ids and numbers apart."""
+    return template_of(form_of(url))
 
 
 def held_by(contents: Mapping[str, str], canonizer: Canonizer) -> Held:
@@ -56,7 +72,7 @@ def held_by(contents: Mapping[str, str], canonizer: Canonizer) -> Held:
     groups: dict[str, list[str]] = {}
     for url in contents:
         groups.setdefault(canonizer.canonize(url), []).append(url)
-    found: dict[Rule, dict[str, set[str]]] = {}
+    found: dict[str, dict[str, set[str]]] = {}
     for urls in groups.values():
         if len(urls) > 1 and len({contents[url] for url in urls}) == 1:
             _count(urls, contents[urls[0]], canonizer, found)
@@ -64,10 +80,10 @@ def held_by(contents: Mapping[str, str], canonizer: Canonizer) -> Held:
 
 
 def _count(
-    urls: Iterable[str], content: str, canonizer: Canonizer, found: dict[Rule, dict[str, set[str]]]
+    urls: Iterable[str], content: str, canonizer: Canonizer, found: dict[str, dict[str, set[str]]]
 ) -> None:
     for url in urls:
         for step in canonizer.explain(url):
-            shown = found.setdefault(step.rule, {}).setdefault(template_of(url), set())
+            shown = found.setdefault(deed_of(step.rule), {}).setdefault(part_of(url), set())
             if len(shown) < ONE_VALUE:
                 shown.add(content)

@@ -172,17 +172,18 @@ def form_of(url: str) -> str:
     scheme, _, rest = rest.partition("://")
     host, _, path = rest.partition("/")
     parts = path.split("/")
-    kinds = [_kind(part) for part in parts]
+    kinds = [kind_of(part) for part in parts]
     if (
         len(parts) - len(set(parts)) >= _TWICE
         and max(Counter(filter(None, parts)).values(), default=0) > _TWICE
     ):
         kinds = [*sorted(set(filter(None, kinds))), _REPEATED[1:]]
-    names = sorted({_kind(parameter) for parameter in query.split("&") if parameter}) if query else ()
+    names = sorted({kind_of(parameter) for parameter in query.split("&") if parameter}) if query else ()
     return f"{scheme}://{host}/{'/'.join(kinds)}" + (f"?{'&'.join(names)}" if names else "")
 
 
-def _kind(part: str) -> str:
+def kind_of(part: str) -> str:
+    """*part* with 0 for numbers and * for ids."""
     return _NUMBER.sub("0", _ID.sub("*", part))
 
 
