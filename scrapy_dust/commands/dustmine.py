@@ -132,7 +132,7 @@ class Command(ScrapyCommand):
             give_up("dustmine", error)
             self.exitcode = 1
         except KeyboardInterrupt:
-            self._fail("interrupted; nothing was written.")
+            self._fail("interrupted; the rule book is whole: the old one or the new one.")
 
     def _fail(self, why: str) -> None:
         from scrapy_dust.commands.output import printable  # noqa: PLC0415

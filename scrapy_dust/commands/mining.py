@@ -25,7 +25,7 @@ from scrapy_dust.dust.pages import SiteLog
 from scrapy_dust.engines.gathering import Shelved, records_of
 from scrapy_dust.engines.laps import Lap, Laps
 from scrapy_dust.engines.local import Mined
-from scrapy_dust.errors import CrawlLogError, ReportError
+from scrapy_dust.errors import CrawlLogError, DustError, ReportError
 from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.files import in_project, is_uri
 from scrapy_dust.rule_book.verdicts import Verdicts
@@ -90,7 +90,13 @@ class Job:
     def run(self) -> None:
         """Raises `DustError` where it cannot be done."""
         opts, progress, clock = self.opts, Progress(sys.stderr, self.settings.min_support), Laps()
-        found, mined = self._mined(progress, clock)
+        try:
+            found, mined = self._mined(progress, clock)
+        except KeyboardInterrupt:
+            kept = f" {progress.kept}" if progress.kept and not opts.dry_run else ""
+            raise DustError(
+                f"interrupted before any rule was tried; the rule book is as it was.{kept}"
+            ) from None
         if opts.phase != "valid":
             print_rules(mined, opts.phase, as_json=opts.json)
             self._profile(mined, phases_of(mined, clock), progress)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from scrapy.settings import Settings
 from scrapy.utils.log import configure_logging
 
 from scrapy_dust.commands.output import printable
+from scrapy_dust.commands.suggestions import remedy
 from scrapy_dust.commands.tables import table
 from scrapy_dust.dust.contents import Kind
 from scrapy_dust.settings import DustSettings
@@ -24,6 +26,9 @@ from scrapy_dust.signatures.redis import RedisStore
 from scrapy_dust.signatures.sqlite import SqliteStore
 from scrapy_dust.signatures.store import DAY, Row
 from scrapy_dust.sites import site_of
+
+#: Of the sites that were not asked for.
+_OTHERS_KEPT = 1000
 
 
 @contextmanager
@@ -102,11 +107,20 @@ class Desk:
 
     def _meant(self) -> Iterator[Row]:
         latest = time.time() - (self.older or 0) * DAY
+        others: dict[str, None] = {}
+        is_known = False
         for row in self.store.rows():
-            if self.site is not None and site_of(row.url) != self.site:
+            if self.site is not None and (site := site_of(row.url)) != self.site:
+                if len(others) < _OTHERS_KEPT:
+                    others[site or ""] = None
                 continue
+            is_known = True
             if self.older is None or row.seen < latest:
                 yield row
+        if self.site is not None and not is_known:
+            meant = remedy(self.site, others)
+            said = f"scrapy dustpages: no page of the site {self.site!r} is in this store. {meant}".rstrip()
+            print(printable(said), file=sys.stderr)
 
     def _print(self, row: Row) -> None:
         seen = datetime.fromtimestamp(row.seen, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

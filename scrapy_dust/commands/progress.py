@@ -77,6 +77,7 @@ class Progress(Reporter):
         self._reading: float | None = None  # since when
         self._mining, self._mined, self._mining_began = (0, 0), (0, 0), 0.0  # sites and their pages
         self._began: tuple[float, int, int] | None = None  # when, and with what already spent and decided
+        self.kept = ""  #: what an interruption does not cost, as a sentence
 
     def say(self, text: str) -> None:
         """A line that stays."""
@@ -122,6 +123,10 @@ class Progress(Reporter):
             )
 
     def training(self, site: str, epoch: Epoch, most: int) -> None:
+        if epoch.number > 1:
+            self.kept = (
+                f"What the network has learned of {site} is kept: the same command goes on from there."
+            )
         judged = "" if epoch.held_out is None else f", held out {epoch.held_out:.4f}"
         left = _duration(epoch.seconds / epoch.number * (most - epoch.number))
         said = f"{site}: epoch {epoch.number} of at most {most}, loss {epoch.loss:.4f}{judged}"

@@ -71,6 +71,14 @@ def test_it_lists_counts_and_finds(stored, dustpages):
     assert json.loads(out)["url"] == "http://a.example/2"
 
 
+def test_a_site_that_the_store_does_not_have_is_said_with_the_one_that_may_be_meant(stored, dustpages):
+    status, out, said = dustpages("list", "--site", "a.exampel", "--store", stored())
+    assert (status, out) == (0, "")
+    assert said == (
+        "scrapy dustpages: no page of the site 'a.exampel' is in this store. Did you mean 'a.example'?\n"
+    )
+
+
 def test_stores_are_merged_and_what_is_purged_is_gone(stored, dustpages):
     store, other = stored(), stored("other.sqlite", {**PAGES, "http://c.example/": Kind.CONTENT})
     assert dustpages("merge", other, "--store", store)[:2] == (0, f"1 pages taken from {other}.\n")

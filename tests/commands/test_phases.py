@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -101,3 +103,20 @@ def test_a_memory_limit_changes_no_rule_and_the_profile_names_every_phase(tmp_pa
         assert phases == ["read", "pages", "likely", "kept", "parameters", "edits"]
     assert printed[0]
     assert printed[0] == printed[1]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a log that comes slowly is a pipe here")
+def test_ctrl_c_while_a_log_is_read_leaves_the_rule_book_as_it_was(tmp_path):
+    os.mkfifo(tmp_path / "log.jsonl")
+    command = [sys.executable, "-m", "scrapy", "dustmine", "log.jsonl", "--format", "dust", "--no-validate"]
+    with (
+        subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process,
+        (tmp_path / "log.jsonl").open("w"),  # waits for who reads it
+    ):
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert said.splitlines()[-1] == (
+        "scrapy dustmine: interrupted before any rule was tried; the rule book is as it was."
+    )
+    assert not (tmp_path / "dust-rules.json").exists()
