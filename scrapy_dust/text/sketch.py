@@ -8,6 +8,7 @@ text that was not read to its end is the whole body's, for then the words do not
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -59,12 +60,37 @@ def describe(body: bytes, content_type: str | None, encoding: str | None, url: s
 
     *encoding* is one that was declared, not guessed; None: look into *content_type* and the document.
     """
-    digest = xxh3_128_hexdigest(body)
-    if is_pdf(body, content_type):
-        pdf = read_pdf(body)
-        return _of_bytes(body, digest) if pdf is None else _of_document(pdf[0], body, digest, whole=pdf[1])
-    read = read_text(body, content_type, encoding, url)
-    return _of_bytes(body, digest) if read is None else _of_document(read[0], body, digest, whole=read[1])
+    return describe_each([(body, content_type, encoding, url)])[0]
+
+
+def describe_each(pages: Sequence[tuple[bytes, str | None, str | None, str]]) -> list[PageText]:
+    """What `describe` says of each, for several at two thirds of the time.
+
+    Step by step for all of them: the parser, the interpreter and numpy do not all fit a processor's first cache, and
+    page by page each of them would push out the others.
+    """
+    read = [_read(*page) for page in pages]
+    split = [None if one is None else split_words(one[0].text) for one in read]
+    digests = [xxh3_128_hexdigest(body) for body, *_ in pages]
+    worded = iter(
+        _describe_words(
+            [
+                (words[0], one[0], digest, words[1] and one[1])
+                for words, one, digest in zip(split, read, digests, strict=True)
+                if words and words[0] and one
+            ]
+        )
+    )
+    return [
+        next(worded) if words and words[0] else _of_bytes(page[0], digest, one[0] if one else _NO_TEXT)
+        for words, one, digest, page in zip(split, read, digests, pages, strict=True)
+    ]
+
+
+def _read(
+    body: bytes, content_type: str | None, encoding: str | None, url: str
+) -> tuple[Document, bool] | None:
+    return read_pdf(body) if is_pdf(body, content_type) else read_text(body, content_type, encoding, url)
 
 
 def read_text(
@@ -130,29 +156,41 @@ def _kind(content_type: str | None) -> _Kind:
     return _Kind.UNKNOWN if media_type in _NO_TYPE or "/" not in media_type else _Kind.BYTES
 
 
-def _of_document(document: Document, body: bytes, digest: str, *, whole: bool) -> PageText:
-    words, complete = split_words(document.text)
-    if not words:
-        return _of_bytes(body, digest, document)
-    return describe_words(words, document, digest, complete=complete and whole)
-
-
 def describe_words(words: list[bytes], document: Document, digest: str, *, complete: bool) -> PageText:
     """What *words* say, of which there is one at least. *digest* is the body's; *complete*: it has no others."""
-    shingles = shingles_of(hashes_of(words))
-    said = b" ".join(words) + b"\n" + (document.title or "").encode("utf-8", "surrogatepass")
-    return PageText(
-        sketch=sketch_of(shingles),
-        shingles=shingles,
-        text_digest=xxh3_128_hexdigest(said) if complete else digest,
-        digest=digest,
-        title=document.title,
-        canonical=document.canonical,
-        outlinks=document.outlinks,
-        words=len(words),
-        language=document.language,
-        simhash=simhash_of(shingles),
-        minhash=minhash_of(shingles),
+    return _describe_words([(words, document, digest, complete)])[0]
+
+
+def _describe_words(pages: Sequence[tuple[list[bytes], Document, str, bool]]) -> list[PageText]:
+    """Step by step, as `describe_each` has it."""
+    hashes = [hashes_of(words) for words, *_ in pages]
+    shingles = [shingles_of(of_page) for of_page in hashes]
+    sketches = [sketch_of(of_page) for of_page in shingles]
+    simhashes = [simhash_of(of_page) for of_page in shingles]
+    minhashes = [minhash_of(of_page) for of_page in shingles]
+    return [
+        PageText(
+            sketch=sketch,
+            shingles=of_page,
+            text_digest=_digest_of_text(words, document) if complete else digest,
+            digest=digest,
+            title=document.title,
+            canonical=document.canonical,
+            outlinks=document.outlinks,
+            words=len(words),
+            language=document.language,
+            simhash=simhash,
+            minhash=minhash,
+        )
+        for (words, document, digest, complete), of_page, sketch, simhash, minhash in zip(
+            pages, shingles, sketches, simhashes, minhashes, strict=True
+        )
+    ]
+
+
+def _digest_of_text(words: list[bytes], document: Document) -> str:
+    return xxh3_128_hexdigest(
+        b" ".join(words) + b"\n" + (document.title or "").encode("utf-8", "surrogatepass")
     )
 
 
