@@ -38,6 +38,8 @@ COMMON = (b"http", b"https", b"www")
 
 #: Rules that share a word without having to be looked up by two; and that are compared with each other.
 _FEW, _MANY = 4, 256
+#: Words of a URL, from which on it is worth while to see which are the same: a path of /a/b/a/b/… asks no rule twice.
+_REPEATING = 32
 
 #: Texts that are looked for where a URL has a word: each more is as much time, and a reason less to look further.
 _FEW_TEXTS = 8
@@ -176,6 +178,8 @@ class SiteRules:
         """The candidates among the rules with words."""
         words = words_of(url)
         keys: Iterable[Key] = chain(words, pairwise(words)) if self._has_pairs else words
+        if len(words) > _REPEATING:
+            keys = dict.fromkeys(keys)
         # What a look touches in memory is what it costs, where other sites were met since: of most URLs, the index that
         # all sites share, and nothing of this one.
         found: list[int] = []

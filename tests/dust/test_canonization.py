@@ -75,6 +75,15 @@ def test_so_do_many_rules_that_share_their_words(of_site, texts, passes):
 
 
 @settings(max_examples=100, suppress_health_check=[HealthCheck.data_too_large, HealthCheck.too_slow])
+@given(crowd, scraps("ab/", 12), st.integers(1, 12), passes)
+def test_so_do_they_where_a_url_repeats_its_words(of_site, text, times, passes):
+    url = f"{text}/a/b/" * times * 4
+    steps, taken = literally(of_site, url, passes, anywhere=True)
+    ready = Canonizer({SITE: of_site}, lambda _: SITE, passes)
+    assert ready.canonize(url) == (steps[-1].after if steps and taken else url)
+
+
+@settings(max_examples=100, suppress_health_check=[HealthCheck.data_too_large, HealthCheck.too_slow])
 @given(st.lists(crowd, min_size=2, max_size=4), st.lists(scraps("ab/", 12), min_size=1, max_size=4), passes)
 def test_many_rules_of_several_sites_are_kept_apart(of_sites, texts, passes):
     """What sites share to look words up does not pass over a rule of one, in whatever order they are met."""
