@@ -12,7 +12,7 @@ import platform
 from dataclasses import asdict
 
 from benchmarks.comparisons import canonizing, filtering, fingerprinting, mining
-from benchmarks.texts import extracting, sketching
+from benchmarks.texts import describing, extracting, sketching
 
 
 def main() -> None:
@@ -22,7 +22,11 @@ def main() -> None:
     options = parser.parse_args()
     results = [
         *(benchmark(quick=options.quick) for benchmark in (mining, fingerprinting, canonizing, filtering)),
-        *(result for benchmark in (extracting, sketching) for result in benchmark(quick=options.quick)),
+        *(
+            result
+            for benchmark in (extracting, sketching, describing)
+            for result in benchmark(quick=options.quick)
+        ),
     ]
     if options.json:
         print(json.dumps([asdict(result) for result in results], indent=2))

@@ -13,7 +13,7 @@ from xxhash import xxh3_128_hexdigest, xxh32_intdigest
 from benchmarks.comparisons import Result, best
 from scrapy_dust.text.markup import Document, read_markup
 from scrapy_dust.text.shingles import WIDTH
-from scrapy_dust.text.sketch import MAX_BYTES, describe_words
+from scrapy_dust.text.sketch import MAX_BYTES, describe, describe_each, describe_words
 from scrapy_dust.text.words import split_words
 
 # apt-get install apache2-doc python3-doc
@@ -87,3 +87,20 @@ def extracting(*, quick: bool) -> list[Result]:
     taken = best(lambda: _documents(bodies), theirs, 2 if quick else 3)
     size = _megabytes([len(body) for body in bodies])
     return [Result(f"HTML read, {len(bodies)} pages", *taken, "lxml's text_content()", size)]
+
+
+def describing(*, quick: bool) -> list[Result]:
+    """A dozen pages at a time, as a recorder has them from a fast crawl, against each alone."""
+    asked = [(body, "text/html", "utf-8", "http://a.test/") for body in pages(quick=quick)]
+
+    def ours() -> None:
+        for begin in range(0, len(asked), 12):
+            describe_each(asked[begin : begin + 12])
+
+    def alone() -> None:
+        for page in asked:
+            describe(*page)
+
+    size = _megabytes([len(body) for body, *_ in asked])
+    taken = best(ours, alone, 2 if quick else 3)
+    return [Result(f"pages described together, {len(asked)} pages", *taken, "the same one by one", size)]

@@ -64,7 +64,7 @@ def describe(body: bytes, content_type: str | None, encoding: str | None, url: s
 
 
 def describe_each(pages: Sequence[tuple[bytes, str | None, str | None, str]]) -> list[PageText]:
-    """What `describe` says of each, for several at two thirds of the time.
+    """What `describe` says of each, for several of them in less time.
 
     Step by step for all of them: the parser, the interpreter and numpy do not all fit a processor's first cache, and
     page by page each of them would push out the others.
