@@ -3,6 +3,8 @@
 URLs and documents made of one piece repeated, in sizes that grow fourfold to 1 MB, through all that looks at every
 URL or page. Given is how the time grows from a size to the next, 4 being linear and 16 quadratic: of each function
 the worst of all pieces, in CPU time. Times below a millisecond say nothing and are left out.
+
+Mining looks at URLs of 500 words and signs at most. What it takes for paths that repeat themselves up to there is told last.
 """
 
 from __future__ import annotations
@@ -13,14 +15,18 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import Any
 
 from scrapy_dust.crawl_log.hiding import Hider, is_hidden
 from scrapy_dust.dust.canonization import Canonizer
 from scrapy_dust.dust.edits.anatomy import anatomy_of, class_of
 from scrapy_dust.dust.edits.captures import captures_of
+from scrapy_dust.dust.pages import Visit
 from scrapy_dust.dust.rules import ParameterRule, SubstringRule, parameters
 from scrapy_dust.dust.strata import template_of
 from scrapy_dust.dust.tokens import tokenize
+from scrapy_dust.engines.local import mine_site
+from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of
 from scrapy_dust.text.content import content_of
 from scrapy_dust.text.sketch import describe
@@ -101,7 +107,7 @@ def measured(
         yield max(grown, key=lambda growth: growth.fourfold)
 
 
-def _timed(function: Callable[[str], object], text: str) -> float:
+def _timed(function: Callable[[Any], object], text: object) -> float:
     # As timeit does: collections come by the number of objects, and look at all there are.
     gc.disable()
     began = time.process_time()
@@ -113,6 +119,33 @@ def _timed(function: Callable[[str], object], text: str) -> float:
 
 def _url(piece: str, size: int) -> str:
     return HOME + ("?" if "=" in piece or piece in "&;=#" else "") + piece * (size // len(piece))
+
+
+def repeating(segments: int, names: Sequence[str]) -> Iterator[Visit]:
+    """Of each of sixty pages three URLs, whose paths go round in *names* once or thrice more."""
+    for page in range(60):
+        path = "".join(f"/{names[(page + at) % len(names)]}" for at in range(segments))
+        for more in (0, 1, 3):
+            shown = f"{page}"
+            yield Visit(
+                f"{HOME[:-1]}{path}{f'/{names[0]}' * more}/{page}.html",
+                200,
+                (1000, 1000),
+                (page, page + 1, page + 2, page + 3),
+                shown,
+                shown,
+            )
+
+
+def mining() -> Iterator[str]:
+    """Of 180 URLs in paths that repeat one, two and three names: seconds by the number of segments."""
+    for names in ("a", "ab", "abc"):
+        taken = []
+        for segments in (60, 120, 240):
+            visits = list(repeating(segments, names))
+            taken.append(_timed(lambda of: mine_site("a.example", of, DustSettings()), visits))
+        times = ", ".join(f"{second:.2f}" for second in taken)
+        yield f"mining 180 URLs of 60, 120, 240 segments /{'/'.join(names)}/…: {times} s"
 
 
 def main() -> None:
@@ -127,6 +160,9 @@ def main() -> None:
     ):
         times = " ".join(f"{1000 * second:8.1f}" for second in growth.seconds)
         print(f"{times:<36} {growth.fourfold:6.1f}  {growth.piece!r:<12} {growth.what}", flush=True)
+    if not quick:
+        for told in mining():
+            print(told, flush=True)
 
 
 if __name__ == "__main__":
