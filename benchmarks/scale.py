@@ -126,10 +126,11 @@ def mined(
     if options.memory_limit:
         command += ["-s", f"DUST_MEMORY_LIMIT={options.memory_limit}"]
     before, begun = _cpu(), time.perf_counter()
-    # With --profile the command shows its table there.
-    errors = None if options.profile else subprocess.DEVNULL
-    process = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=errors, cwd=folder)
+    process = subprocess.run(command, check=True, capture_output=True, text=True, cwd=folder)
     wall, cpu = time.perf_counter() - begun, _cpu() - before
+    if options.profile:
+        # The command's own table stands behind all that it told of its progress.
+        print("phase" + process.stderr.rpartition("\nphase")[2], end="", flush=True)
     return cpu, wall, json.loads(process.stdout.splitlines()[-1])
 
 
