@@ -287,7 +287,17 @@ class SqliteStore:
         try:
             yield
         except (sqlite3.Error, OSError) as error:
-            raise SignatureStoreError(str(self.path or "the store of this crawl"), f"{error}.") from error
+            raise SignatureStoreError(
+                str(self.path or "the store of this crawl"), _sentence(error)
+            ) from error
+
+
+def _sentence(error: sqlite3.Error | OSError) -> str:
+    if isinstance(error, OSError):
+        return f"cannot be read or written ({error.strerror or error}). Check the path and its permissions."
+    if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB:
+        return "this is no store of contents. Name the file that a crawl with DUST_CONTENT_STORE has made."
+    return f"{error}."
 
 
 def _now() -> int:

@@ -79,6 +79,17 @@ def test_a_site_that_the_store_does_not_have_is_said_with_the_one_that_may_be_me
     )
 
 
+def test_a_file_that_is_no_store_is_said_with_the_remedy(tmp_path, dustpages):
+    other = tmp_path / "other"
+    other.write_text("no database " * 200)
+    status, _, said = dustpages("list", "--store", str(other))
+    assert status == 1
+    assert said == (
+        f"scrapy dustpages: {other}: this is no store of contents. "
+        "Name the file that a crawl with DUST_CONTENT_STORE has made.\n"
+    )
+
+
 def test_stores_are_merged_and_what_is_purged_is_gone(stored, dustpages):
     store, other = stored(), stored("other.sqlite", {**PAGES, "http://c.example/": Kind.CONTENT})
     assert dustpages("merge", other, "--store", store)[:2] == (0, f"1 pages taken from {other}.\n")

@@ -205,7 +205,7 @@ def test_memory_does_not_grow_with_what_is_kept():
 @pytest.mark.parametrize("content", [b"no database at all, but long enough to be looked at" * 40])
 def test_what_is_no_store_is_refused_in_a_sentence(tmp_path, content):
     (tmp_path / "x").write_bytes(content)
-    with pytest.raises(SignatureStoreError, match="not a database"):
+    with pytest.raises(SignatureStoreError, match="no store of contents"):
         SqliteStore(tmp_path / "x")
     newer = sqlite3.connect(tmp_path / "newer")
     newer.execute("PRAGMA user_version = 99")
