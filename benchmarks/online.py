@@ -1,18 +1,19 @@
 """First crawls of sites of which nothing is known: the table and the curves of docs/online.md.
 
-    python -m benchmarks.online DATA [--output docs/online.md] [--lists a,b]
+    python -m benchmarks.online DATA [--output docs/online.md] [--lists a,b] [--sorted]
 
 DATA is a folder with URL lists (``sites/*.jsonl.gz``) whose lines say what a URL shows. Each is replayed in its own
 order by each way to go about it, as ``scrapy dusteval --online`` does. *Lost* is counted by the strict truth (no URL
 with that page was fetched), and beside it by equal words, where a page that says another word at each fetch counts
-as lost with each URL that is not fetched. Sites with fewer than 30 redundant URLs have no say in the mean.
+as lost with each URL that is not fetched. With ``--sorted`` URLs come sorted, so that the crawl walks through one part
+of a site after the other. Sites with fewer than 30 redundant URLs have no say in the mean.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 
@@ -44,9 +45,11 @@ class Row:
         return self.totals[method].sum_of("avoided") / most if most else 0.0
 
 
-def row_of(path: Path) -> Row:
+def row_of(path: Path, *, is_sorted: bool = False) -> Row:
     visits, truths = load(path)
     arrivals = list(arrivals_of(visits, truths[EXACT]))
+    if is_sorted:
+        arrivals = [replace(one, urls=sorted(one.urls)) for one in arrivals]
     strict, totals, lost = truths[STRICT], {}, {}
     for name, method in METHODS.items():
         crawls = [method(one, DustSettings()) for one in arrivals]
@@ -98,11 +101,12 @@ def main() -> None:
         "--output", type=Path, help="a Markdown page; the table goes below its marker, curves beside it"
     )
     parser.add_argument("--lists", help="A,B,… (default: all of sites)")
+    parser.add_argument("--sorted", action="store_true", help="URLs come in their alphabetical order")
     options = parser.parse_args()
     rows = []
     for path in lists_in(options.data):
         if path.parent.name == "sites" and (not options.lists or name_of(path) in options.lists.split(",")):
-            rows.append(row_of(path))
+            rows.append(row_of(path, is_sorted=options.sorted))
             print(rows[-1].name, {name: total.share for name, total in rows[-1].totals.items()}, flush=True)
             if options.output and rows[-1].redundant >= _SAYS:
                 (options.output.parent / f"online-{rows[-1].name}.svg").write_text(

@@ -3,8 +3,9 @@
 The server of `benchmarks/recorder.py` answers with pages; every tenth link is written a second time, with a session
 id. The same spider crawls with ``DUST_LEARN = "online"`` and with ``"off"``, the crawl recorded in both, each in a
 process of its own, turn and turn about. Printed are the median ratios of pages a second and of the crawl's own CPU
-time a page until its spider closes, what was fetched, and the longest time for which the event loop did not come to a
-timer, once 200 pages have come.
+time a page until its spider closes, what was fetched, and, once 200 pages have come, the longest time for which the
+event loop did not come to a timer, and the most CPU time that one callback of it took, which says the same of a
+machine that has other work too.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ class Run:
     seconds: float
     cpu: float  #: of the crawl's own process
     lag: float  #: the longest, in seconds
+    block: float  #: the longest single callback, in seconds of its thread
     rules: int
 
 
@@ -47,10 +49,21 @@ class Sessions(Follower):
     """Follows every link, and of every tenth another spelling."""
 
     async def start(self) -> AsyncIterator[Any]:
-        self.lag = 0.0
+        self.lag = self.block = 0.0
+        self._time_callbacks()
         self.watching = asyncio.get_running_loop().create_task(self._watch())
         async for request in super().start():
             yield request
+
+    def _time_callbacks(self) -> None:
+        run = asyncio.Handle._run  # type: ignore[attr-defined]
+
+        def timed(handle: asyncio.Handle) -> None:
+            began = time.thread_time()
+            run(handle)
+            self.block = max(self.block, time.thread_time() - began)
+
+        asyncio.Handle._run = timed  # type: ignore[attr-defined]
 
     async def _watch(self) -> None:
         while True:
@@ -62,7 +75,7 @@ class Sessions(Follower):
         assert isinstance(response, TextResponse)
         self.got += 1
         if self.got == _STARTED:
-            self.lag = 0.0
+            self.lag = self.block = 0.0
         for link in response.css("a::attr(href)").getall():
             number = int(link.rpartition("/")[2])
             if number < self.pages:
@@ -98,7 +111,7 @@ def crawl(port: int, pages: int, learn: str) -> Run:
         spider = crawler.spider
         assert isinstance(spider, Sessions)
         rules = crawler.stats.get_value("dust/online/rules", 0)
-        return Run(spider.got, spider.seconds, spider.cpu, spider.lag, rules)
+        return Run(spider.got, spider.seconds, spider.cpu, spider.lag, spider.block, rules)
 
 
 def _crawled(port: int, pages: int, learn: str) -> Run:
@@ -132,6 +145,8 @@ def main() -> None:
     )
     lags = [[round(one.lag * 1000) for one in of] for of in zip(*pairs, strict=True)]
     print(f"longest lag of the event loop, ms: {lags[1]} online, {lags[0]} off")
+    blocks = [[round(one.block * 1000) for one in of] for of in zip(*pairs, strict=True)]
+    print(f"longest callback, ms of CPU: {blocks[1]} online, {blocks[0]} off")
 
 
 if __name__ == "__main__":

@@ -58,6 +58,19 @@ def test_a_language_that_comes_late_and_was_translated_is_fetched() -> None:
     assert crawl.avoided > 0
 
 
+def test_a_rule_of_one_part_of_a_site_loses_nothing_in_the_next_one() -> None:
+    # What is true of all logs, which come first, is false of all graphs.
+    pages: dict[str, object] = {
+        f"http://s.test/log/{n}{rev}": f"log {n}" for n in range(60) for rev in ("", "?revcount=30")
+    }
+    pages |= {
+        f"http://s.test/graph/{n}{rev}": f"graph {n} {rev}" for n in range(60) for rev in ("", "?revcount=30")
+    }
+    crawl = crawled(pages)
+    assert crawl.lost == 0
+    assert crawl.avoided > 0
+
+
 def test_what_waits_is_fetched_in_the_end_if_nothing_decides_it() -> None:
     # Two contents under two URLs each suspect the parameter; then it tells pages apart.
     pages: dict[str, object] = {f"http://s.test/{n}": n for n in range(40)}
