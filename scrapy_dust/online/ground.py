@@ -34,9 +34,13 @@ class Ground:
     def __init__(self) -> None:
         self._held: Held = {}
         self._sent: dict[str, Counter[str]] = {}
+        self._looked_at = Counter[str]()  #: parts of which enough was sent, by what rules do
 
     def learned(self, held: Held) -> None:
         self._held = held
+        for deed, sent in self._sent.items():
+            known = held.get(deed, {})
+            self._looked_at[deed] = sum(n >= ONE_VALUE and part not in known for part, n in sent.items())
 
     def is_new(self, url: str, rules: Iterable[Rule]) -> bool:
         """Whether *url*, which *rules* would suppress, is fetched all the same; then it is counted as looked at."""
@@ -46,13 +50,16 @@ class Ground:
             sent = self._sent.setdefault(deed, Counter())
             if part in sent or len(sent) < _PARTS:
                 sent[part] += 1
+                if sent[part] == ONE_VALUE and part not in self._held.get(deed, {}):
+                    self._looked_at[deed] += 1
         return bool(new)
 
     def _is_new(self, deed: str, part: str) -> bool:
         held: Mapping[str, int] = self._held.get(deed, {})
-        if len(held) >= ANY_VALUE:
-            return False
         sent = self._sent.get(deed)
+        # What was sent has still to be judged; if it shows another page, the rule is out of force at once.
+        if len(held) + (0 if sent is None else self._looked_at[deed]) >= ANY_VALUE:
+            return False
         return max(held.get(part, 0), 0 if sent is None else sent[part]) < ONE_VALUE
 
 
