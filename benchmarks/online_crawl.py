@@ -51,6 +51,7 @@ class Sessions(Follower):
 
     async def start(self) -> AsyncIterator[Any]:
         self.lag = self.block = 0.0
+        self.is_over = False
         self._time_callbacks()
         self.watching = asyncio.get_running_loop().create_task(self._watch())
         async for request in super().start():
@@ -66,7 +67,8 @@ class Sessions(Follower):
         def timed(handle: asyncio.Handle) -> None:
             began, collecting[0] = time.thread_time(), 0.0
             run(handle)
-            self.block = max(self.block, time.thread_time() - began - collecting[0])
+            if not self.is_over:
+                self.block = max(self.block, time.thread_time() - began - collecting[0])
 
         gc.callbacks.append(collected)
         asyncio.Handle._run = timed  # type: ignore[attr-defined]
@@ -91,6 +93,7 @@ class Sessions(Follower):
 
     def closed(self, reason: str) -> None:
         super().closed(reason)
+        self.is_over = True
         self.watching.cancel()
         used = resource.getrusage(resource.RUSAGE_SELF)
         self.cpu = used.ru_utime + used.ru_stime
