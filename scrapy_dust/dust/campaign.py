@@ -20,7 +20,7 @@ the direction that failed; WWW'07 is right.) Deviations:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from scrapy_dust.dust.admission import (
@@ -36,7 +36,10 @@ from scrapy_dust.dust.admission import (
 from scrapy_dust.dust.candidates import Candidate
 from scrapy_dust.dust.canonization import Canonizer
 from scrapy_dust.dust.edits.edit import Edit
+from scrapy_dust.dust.edits.learning import EditParams
+from scrapy_dust.dust.edits.mining import families_of
 from scrapy_dust.dust.edits.operation import ANY
+from scrapy_dust.dust.edits.weighing import contents_needed
 from scrapy_dust.dust.evidence import Classes, LogEvidence
 from scrapy_dust.dust.judging import Outcome
 from scrapy_dust.dust.rules import Rule, SubstringRule, pair_refines
@@ -240,7 +243,8 @@ class Campaign:
                 continue
             self._tried.add(rule)
             moved = self._classes.moved(rule, self._canonizer(rule))
-            if not candidate.accepted and self._classes.saved(moved) <= 0:
+            saves = self._classes.saved(moved)
+            if not candidate.accepted and saves <= 0:
                 self._directions = []
                 if self._spare is None:
                     self.redundant.append(candidate)
@@ -252,10 +256,32 @@ class Campaign:
             self._examples.setdefault(rule, {}).setdefault(Outcome.SAME, agreeing[:3])
             self._same[rule] = Counter(template_of(url) for url, _ in agreeing)
             self._specialization.opened(candidate, rule, pairs)
-            params = replace(self._params, doubt=self._params.doubt / candidate.tries)
+            params = self._params_for(candidate, rule, pairs, saves)
             self._current = _OnTrial(rule, candidate, Trial(pairs, params), moved)
             return True
         return False
+
+    def _params_for(self, candidate: Candidate, rule: Rule, pairs: Sequence[Pair], saves: int) -> TrialParams:
+        """Where nothing can be fetched, an edit that was weighed by the log needs no more; others as much as it would have."""
+        params = replace(self._params, doubt=self._params.doubt / candidate.tries)
+        if not params.log_only or candidate.accepted:
+            return params
+        texts = {pair.content for pair in pairs if pair.known is Outcome.SAME} - {None}
+        if candidate.weighed and (len(texts) > 1 or self._is_one_page(texts, rule, saves)):
+            return replace(params, min_support=1)
+        needed = contents_needed(families_of(rule), EditParams().max_risk)
+        return replace(params, min_support=max(params.min_support, needed))
+
+    def _is_one_page(self, texts: Collection[str | None], rule: Rule, saves: int) -> bool:
+        """Whether so many URLs showed one text that the next does too, and what shows it comes to one key.
+
+        Of n URLs that all showed it, the n + 1st does not with a probability of 1 / (n + 2) (Laplace). What other URLs show
+        too may be a wall in front of pages: a captcha, a login.
+        """
+        if len(texts) != 1 or 1 / (saves + 3) > EditParams().max_risk:
+            return False
+        (text,) = texts
+        return text is not None and not self._evidence.shows_elsewhere(text, self._canonizer(rule))
 
     def _is_settled(self, rule: Rule) -> bool:
         return any(rule in known for known in (self._settled, self._over, self._fallen, self._tried))

@@ -19,6 +19,7 @@ class Candidate:
     narrows: bool = False  #: where it is refuted, it may hold under a guard
     wider: Rule | None = None  #: the refuted rule that it is a part of
     tries: int = 1  #: parts among which it was chosen
+    weighed: bool = False  #: the learner of edits has admitted it, by the contents that the log shows
 
 
 def candidates_of(
@@ -30,7 +31,9 @@ def candidates_of(
     """What is worth a trial, in the order to try it: accepted rules, then by descending support."""
     found = [Candidate((one.rule, one.rule.reversed()), one.support) for one in likely]
     found += [Candidate(one.rules, one.support) for one in parameters]
-    found += [Candidate(_directions(one.rule), one.support, narrows=True) for one in edits]
+    found += [
+        Candidate(_directions(one.rule), one.support, narrows=True, weighed=one.weighed) for one in edits
+    ]
     known = [Candidate((rule,), support, accepted=True) for rule, support in accepted]
     return known + sorted(found, key=lambda one: -one.support)
 

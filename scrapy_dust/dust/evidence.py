@@ -50,6 +50,11 @@ class LogEvidence:
         page = self.page_of(url)
         return None if page is None or page.volatile else page.text_digest
 
+    def shows_elsewhere(self, digest: str, canonizer: Canonizer) -> bool:
+        """Whether pages of this text have different keys."""
+        having = (url for url, page in self._pages.items() if page.text_digest == digest)
+        return len({canonizer.canonize(url) for url in having}) > 1
+
     def pair(self, url: str, target: str) -> Pair:
         """The pair, with what is known of it."""
         here, there = self.page_of(url), self.page_of(target)
@@ -67,6 +72,7 @@ class LogEvidence:
             made_up=there is None,
             looked_at=found is not None,
             ratio=self._ratio(here, there) if found is None else None,
+            texts_differ=known is None and _texts_differ(here, there),
         )
 
     def _ratio(self, here: Page | None, there: Page | None) -> float | None:
@@ -109,6 +115,12 @@ class LogEvidence:
             return Outcome.SAME
         untrue = here.title and there.title and here.title != there.title
         return Outcome.DIFFERENT if untrue and not changes else None
+
+
+def _texts_differ(here: Page | None, there: Page | None) -> bool:
+    if here is None or there is None or here.volatile or there.volatile:
+        return False
+    return None not in (texts := (here.text_digest, there.text_digest)) and texts[0] != texts[1]
 
 
 def _is_one_request(url: str, target: str) -> bool:

@@ -63,6 +63,7 @@ class Pair:
     made_up: bool = False  #: no URL of the log led to *target*: nothing is merged as yet
     looked_at: bool = False  #: *known* is what a fetch said, not the log
     ratio: float | None = None  #: how many times likelier what the log shows is, if they are one page
+    texts_differ: bool = False  #: in the log, and may be nearly equal all the same
 
 
 #: A pair that is so unlikely to be one page is looked at before others.
@@ -84,7 +85,7 @@ class TrialParams:
     per_content: int = 10  #: pairs of one text that count, of those the log decided
     suspects: int = 20  #: pairs suspected to differ that are looked at, at most
     open_probes: int = 10  #: pairs left open by the log that are tried, however good its evidence
-    log_only: bool = False  #: nothing can be fetched: suspicions count as true, open pairs as nothing
+    log_only: bool = False  #: nothing can be fetched: suspicions count as true, other open pairs as nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +123,10 @@ class Trial:
         for pair in pairs:
             self._take(pair)
         if params.log_only:
-            self._outcomes[Outcome.DIFFERENT] += len(self._suspects)
-            self._outcomes[Outcome.UNKNOWN] += len(self._open)
+            # Of texts that are nearly equal nobody will see which words differ: they may be other pages.
+            differing = sum(pair.texts_differ for pair in self._open)
+            self._outcomes[Outcome.DIFFERENT] += len(self._suspects) + differing
+            self._outcomes[Outcome.UNKNOWN] += len(self._open) - differing
             self._suspects, self._open = [], []
         self._unlooked = max(0, len(self._suspects) - params.suspects)  # suspects that are never looked at
         self._suspects = self._suspects[: params.suspects][::-1]

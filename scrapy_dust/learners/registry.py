@@ -37,7 +37,7 @@ LEARNERS: Mapping[str, Callable[[], Learner]] = {
     "duster": Duster,
     "entropy": Entropy,
     "maybedont": MaybeDont,
-    "dustmine": Mined,
+    "dustmine": lambda: Mined(pool=shipped()),
     "dustmine-plain": lambda: Mined(DustSettings(learner="dustbuster"), "dustmine-plain"),
     "dust": lambda: Dust(pool=shipped()),
     "dust-crawl": lambda: InCrawl(Dust(pool=shipped()), "dust-crawl"),

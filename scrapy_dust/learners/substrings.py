@@ -11,6 +11,7 @@ from random import Random
 
 from scrapy_dust.dust.campaign import Campaign
 from scrapy_dust.dust.canonization import Canonizer
+from scrapy_dust.dust.edits.pooling import NOTHING_POOLED, Pool
 from scrapy_dust.dust.evidence import LogEvidence
 from scrapy_dust.dust.pages import SiteLog
 from scrapy_dust.dust.rules import Rule
@@ -25,6 +26,7 @@ from scrapy_dust.sites import site_of
 class Mined:
     settings: DustSettings = field(default_factory=DustSettings)
     name: str = "dustmine"
+    pool: Pool = NOTHING_POOLED  #: what other sites have shown
 
     def learn(self, site: str, log: SiteLog) -> Learned:
         if not log.pages:
@@ -36,8 +38,9 @@ class Mined:
     def _valid(self, site: str, log: SiteLog) -> list[Rule]:
         urls = [page.url for page in log.pages] + list(log.redirects)
         Random(f"0 {site}").shuffle(urls)  # noqa: S311  A sample, not a secret.
+        pool = self.pool.without(site)
         campaign = Campaign(
-            mine_log(site, log, self.settings, redirects_count=True).candidates(),
+            mine_log(site, log, self.settings, redirects_count=True, pool=pool).candidates(),
             LogEvidence(log, urls, self.settings.sketch_matches),
             trial_params(self.settings, log_only=True),
             site=site,

@@ -66,4 +66,4 @@ def likely_edits(keys: Mapping[str, str], contents: Mapping[str, Hashable], leas
 
 def _best(found: Sequence[tuple[Edit, Effect]]) -> list[LikelyEdit]:
     ordered = sorted(found, key=lambda one: (-one[1].contents, -one[1].saves, one[0].order))
-    return [LikelyEdit(rule_of(edit), effect.contents) for edit, effect in ordered[:_MOST]]
+    return [LikelyEdit(rule_of(edit), effect.contents, weighed=False) for edit, effect in ordered[:_MOST]]

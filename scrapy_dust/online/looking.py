@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from scrapy_dust.dust.campaign import Campaign, Decision
 from scrapy_dust.dust.canonization import Canonizer
 from scrapy_dust.dust.edits.edit import Edit
-from scrapy_dust.dust.edits.learning import EditParams
 from scrapy_dust.dust.edits.pooling import NOTHING_POOLED, Pool, Tallies
 from scrapy_dust.dust.evidence import LogEvidence
 from scrapy_dust.dust.pages import SiteLog, with_redirects
@@ -47,12 +46,17 @@ class Looked:
         )
 
 
-def _is_valid(decision: Decision, refuted: Sequence[Rule]) -> bool:
+def _is_valid(decision: Decision, refuted: Sequence[Rule], least: int) -> bool:
     """Whether it may come into force. What was false comes back under another guard only as borne out as any value is.
 
-    Of the many guards that there are, one always leaves out what spoke against it.
+    Of the many guards that there are, one always leaves out what spoke against it. *least*: contents that have to be seen of a
+    site that was seen in part, but for one that many URLs show.
     """
-    if decision.verdict is not Verdict.VALID:
+    if (
+        decision.verdict is not Verdict.VALID
+        or decision.rule in refuted
+        or 1 < decision.tally.contents < least
+    ):
         return False
     again = any(_does(one) == _does(decision.rule) for one in refuted)
     return not again or decision.tally.contents >= ANY_VALUE
@@ -60,23 +64,6 @@ def _is_valid(decision: Decision, refuted: Sequence[Rule]) -> bool:
 
 def _does(rule: Rule) -> object:
     return rule.operations if isinstance(rule, Edit) else rule
-
-
-def _is_of_one_page(decision: Decision, log: SiteLog) -> bool:
-    """Whether it is about URLs of one path that all show one page, and so many were seen that the next does too.
-
-    A trial counts contents, of which there is but one here. Of n URLs that all showed it, the n + 1st does not with a
-    probability of 1 / (n + 2) (Laplace). What other URLs show too may be a wall in front of the pages: a captcha, a login.
-    """
-    if decision.tally.contents != 1 or decision.tally.contradictions or decision.verdict is Verdict.REFUTED:
-        return False
-    if 1 / (decision.saves + 3) > EditParams().max_risk or not decision.examples:
-        return False
-    url, form = decision.examples[0][0], decision.rule.apply(decision.examples[0][0])
-    shown = next((page.text_digest for page in log.pages if page.url == url), None)
-    return shown is not None and all(
-        decision.rule.apply(page.url) == form for page in log.pages if page.text_digest == shown
-    )
 
 
 def look(
@@ -108,11 +95,7 @@ def look(
     while campaign.next_probe() is not None:
         raise AssertionError("a trial without fetches asked for one")
     decisions = campaign.decisions
-    held = [
-        one.rule
-        for one in decisions
-        if _is_valid(one, refuted) or (one.rule not in refuted and _is_of_one_page(one, log))
-    ]
+    held = [one.rule for one in decisions if _is_valid(one, refuted, settings.min_support)]
     contents = {
         page.url: page.text_digest for page in with_redirects(log) if page.text_digest and not page.volatile
     }

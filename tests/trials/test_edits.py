@@ -215,10 +215,10 @@ def test_the_papers_mode_has_no_edits_and_tries_what_it_tried_before(tmp_path):
     assert [candidate for candidate in one.candidates() if candidate not in plain] == []
 
 
-def test_one_page_under_many_urls_is_believed_where_the_site_can_be_asked_what_it_has_for_no_page(mined):
-    """It may be how the site says "not found", or a login: of a log alone that is not believed."""
+def test_one_page_under_a_few_urls_is_believed_where_the_site_can_be_asked_what_it_has_for_no_page(mined):
+    """It may be how the site says "not found", or a login: of a log alone that is believed of very many only."""
     groups = (
-        [f"http://s.example/x/u{n}" for n in range(100)],
+        [f"http://s.example/x/u{n}" for n in range(40)],
         *([f"http://s.example/y/u{n}"] for n in range(100)),
     )
     assert mined(*groups, fetching=False).rules_by_site() == {}
@@ -255,3 +255,32 @@ def test_what_a_site_has_shown_of_edits_is_kept_for_others_where_it_is_asked_for
         list(mine(visits, DustSettings(learner="dust"), Reporter(), state=tmp_path / "state", keep=keep))
         assert (own(tmp_path / "state").sites.keys() == {"s.example"}) is keep
     assert own(tmp_path / "state").sites["s.example"]["parameter sid"].laws == 1
+
+
+def test_many_addresses_of_one_page_are_one_by_the_log_alone(learned):
+    """A trial counts texts, of which there is but one here; the learner has weighed how many URLs showed it."""
+    login = [f"http://forum.example/login/?next=/topic/{n}/" for n in range(60)]
+    key = learned(login, *([f"http://forum.example/topic/{n}/"] for n in range(30)))
+    assert key("http://forum.example/login/?next=/topic/99/") == key(login[0])
+    assert key("http://forum.example/topic/99/") != key("http://forum.example/topic/98/")
+
+
+def test_what_is_shown_in_the_place_of_other_pages_too_makes_no_rule_by_the_log_alone(learned):
+    """A captcha, a log-in, or an error with a status of success: behind it are pages."""
+    wall = [f"http://forum.example/vip/?topic={n}" for n in range(60)]
+    others = [f"http://forum.example/{name}/" for name in ("archive", "search", "members")]
+    key = learned([*wall, *others], *([f"http://forum.example/topic/{n}/"] for n in range(30)))
+    assert key("http://forum.example/vip/?topic=99") != key(wall[0])
+
+
+def test_three_files_do_not_prove_the_copy_of_a_directory_by_the_log_alone(learned):
+    """The next file of the copy may have been changed. What fetches can look at needs no more than three."""
+    groups = [
+        [f"http://www.example/inf-09/{name}.html", f"http://www.example/inf-08/{name}.html"]
+        for name in ("home", "plan", "rules")
+    ]
+    one, other = "http://www.example/inf-09/new.html", "http://www.example/inf-08/new.html"
+    key = learned(*groups, learner="dustbuster")
+    assert key(one) != key(other)
+    key = learned(*groups, learner="dustbuster", fetching=True)
+    assert key(one) == key(other)

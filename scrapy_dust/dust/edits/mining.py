@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, replace
 from scrapy_dust.dust.edits.edit import Edit
 from scrapy_dust.dust.edits.learning import EditParams, learn_edits
 from scrapy_dust.dust.edits.pooling import NOTHING_POOLED, Pool, Tallies
-from scrapy_dust.dust.edits.queries import DropParameter
+from scrapy_dust.dust.edits.queries import AnyValue, DropParameter
 from scrapy_dust.dust.edits.sampling import sample
 from scrapy_dust.dust.edits.substituting import Substitute
 from scrapy_dust.dust.pages import SiteLog, with_redirects
-from scrapy_dust.dust.rules import ParameterRule, Rule
+from scrapy_dust.dust.rules import ParameterRule, Rule, SubstringRule
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,7 @@ class LikelyEdit:
 
     rule: Rule
     support: int  #: different contents that it was seen to make one
+    weighed: bool = True  #: admitted within the budget, by what the log shows; else only proposed
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class Detected:
 
 
 def detect_edits(log: SiteLog, params: EditParams, pool: Pool = NOTHING_POOLED) -> Detected:
-    """By descending support. Without digests of contents nothing is learned.
+    """By descending support, and of equal support what spares more first. Without digests of contents nothing is learned.
 
     *pool*: what other sites have shown. It says how soon an edit is put on trial, and puts none there by itself.
     """
@@ -48,8 +49,9 @@ def detect_edits(log: SiteLog, params: EditParams, pool: Pool = NOTHING_POOLED) 
     # As for trials: a loss of less than one URL cannot be told from none.
     params = replace(params, budget=max(params.budget, 1 / len(contents)))
     site = learn_edits(contents, params, log.redirects, pool, canonicals=canonicals_of(log))
-    found = dict.fromkeys(LikelyEdit(rule_of(one.edit), one.contents) for one in site.learned if one.contents)
-    return Detected(sorted(found, key=lambda one: (-one.support, str(one.rule))), site.tallies)
+    learned = sorted(site.learned, key=lambda one: (-one.contents, -one.saves, str(one.edit)))
+    found = dict.fromkeys(LikelyEdit(rule_of(one.edit), one.contents) for one in learned if one.contents)
+    return Detected(tuple(found), site.tallies)
 
 
 def canonicals_of(log: SiteLog) -> dict[str, str]:
@@ -69,3 +71,14 @@ def rule_of(edit: Edit) -> Rule:
         Substitute(one.rule) if isinstance(one, Substitute) else one for one in edit.operations
     )
     return Edit(operations, tuple(sorted(set(edit.guard), key=str)))
+
+
+def families_of(rule: Rule) -> tuple[str, ...]:
+    """The families of edits that *rule* is of. Of directories are also the papers' rules that speak of a slash."""
+    match rule:
+        case Edit():
+            return tuple(sorted({operation.family for operation in rule.operations}))
+        case ParameterRule(name=name, value=value):
+            return ((DropParameter(name) if value is None else AnyValue(name)).family,)
+        case SubstringRule(alpha=alpha, beta=beta):
+            return (Substitute(rule, of_directory="/" in alpha + beta).family,)

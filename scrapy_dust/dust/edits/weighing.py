@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 from scrapy_dust.dust.edits.pooling import NOTHING_POOLED, Kinds, Pool
 
@@ -135,6 +136,16 @@ class Beliefs:
         law = self.law_share(edit)
         accident = (1 - law) * record.tries * chance(record.held, slab)
         return accident / (law + accident) * b / (a + b + record.held)
+
+
+@cache
+def contents_needed(families: tuple[str, ...], max_risk: float) -> int:
+    """How many contents, without a failure, an edit must have held for to risk no more, where nothing else is known of it."""
+    beliefs = Beliefs()
+    needed = 1
+    while beliefs.risk([(family,) for family in families], Record(needed)) > max_risk:
+        needed += 1
+    return needed
 
 
 #: Contents under several URLs, without a failure, that decide an edit for the statistics of its family.
