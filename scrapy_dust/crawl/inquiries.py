@@ -2,16 +2,16 @@
 
 Its keeper is fetched again, now and in the same way, since pages change with time. If the two differ, each is
 fetched once more: a page that is different from itself is no different page. What the site answers for a URL that
-cannot exist proves nothing. These fetches bypass the scheduler and all caches, wait for their turn at the site as
+cannot exist proves nothing. Where the keeper has no page, the canaries of its class are compared with the first of them. These fetches bypass the scheduler and all caches, wait for their turn at the site as
 others do, and are not recorded.
 """
 
 from __future__ import annotations
 
 import logging
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -36,6 +36,9 @@ logger = logging.getLogger(__name__)
 #: Under way at a time, and waiting for it; of what comes beyond that nothing is learned.
 _AT_A_TIME, _WAITING = 8, 200
 
+#: So many classes whose keeper has no page remember a canary that has one.
+_REMEMBERED = 100_000
+
 
 @dataclass(frozen=True, slots=True)
 class _Inquiry:
@@ -52,6 +55,9 @@ class Inquiries:
         self._concluded = concluded
         self._judges: dict[str, Judge] = {}  #: by host
         self._nothing: dict[str, Fetched] = {}  #: what the site answers for URLs that cannot exist
+        self._instead: OrderedDict[str, str] = (
+            OrderedDict()
+        )  #: class → its first canary, where its keeper has no page
         self._under_way = 0
         self._waiting: deque[_Inquiry] = deque()
         crawler.signals.connect(self._spider_idle, signal=signals.spider_idle)
@@ -82,11 +88,21 @@ class Inquiries:
         outcome = Outcome.UNKNOWN
         try:
             outcome = await self._outcome(inquiry)
+            if outcome is Outcome.UNFETCHABLE and (other := self._with_another(inquiry)) is not None:
+                inquiry, outcome = other, await self._outcome(other)
         except Exception:  # whatever a page or a middleware has against it: nothing is learned
             logger.debug("Could not compare %s.", inquiry.canary, exc_info=True)
         self._under_way -= 1
         self._concluded(inquiry.canary, outcome)
         self._start()
+
+    def _with_another(self, inquiry: _Inquiry) -> _Inquiry | None:
+        """*inquiry*, whose keeper has no page, about an earlier canary of the class; None: there is none."""
+        canary = inquiry.canary
+        first = self._instead.setdefault(canary.key, canary.url)
+        if len(self._instead) > _REMEMBERED:
+            self._instead.popitem(last=False)
+        return None if first == canary.url else replace(inquiry, canary=replace(canary, keeper=first))
 
     async def _outcome(self, inquiry: _Inquiry) -> Outcome:
         canary, here = inquiry.canary, inquiry.page
