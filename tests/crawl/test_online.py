@@ -43,7 +43,7 @@ def patient(web, enough=80):
 
     def answer(path):
         if next(asked) > enough:
-            LEARNED.wait(0.5)
+            LEARNED.wait(2)
         return web(path)
 
     return answer
