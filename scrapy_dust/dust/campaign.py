@@ -267,10 +267,12 @@ class Campaign:
         if not params.log_only or candidate.accepted:
             return params
         texts = {pair.content for pair in pairs if pair.known is Outcome.SAME} - {None}
-        if candidate.weighed and (len(texts) > 1 or self._is_one_page(texts, rule, saves)):
-            return replace(params, min_support=1)
-        needed = contents_needed(families_of(rule), EditParams().max_risk)
-        return replace(params, min_support=max(params.min_support, needed))
+        if candidate.enough is None:
+            needed = contents_needed(families_of(rule), EditParams().max_risk)
+            return replace(params, min_support=max(params.min_support, needed))
+        if len(texts) > 1:
+            return replace(params, min_support=candidate.enough)
+        return replace(params, min_support=1) if self._is_one_page(texts, rule, saves) else params
 
     def _is_one_page(self, texts: Collection[str | None], rule: Rule, saves: int) -> bool:
         """Whether so many URLs showed one text that the next does too, and what shows it comes to one key.

@@ -19,7 +19,9 @@ class Candidate:
     narrows: bool = False  #: where it is refuted, it may hold under a guard
     wider: Rule | None = None  #: the refuted rule that it is a part of
     tries: int = 1  #: parts among which it was chosen
-    weighed: bool = False  #: the learner of edits has admitted it, by the contents that the log shows
+    #: The learner of edits has admitted it by what the log shows, so that without fetches so many contents are enough; None: it
+    #: has not, and as many are needed as it would ask.
+    enough: int | None = None
 
 
 def candidates_of(
@@ -32,7 +34,8 @@ def candidates_of(
     found = [Candidate((one.rule, one.rule.reversed()), one.support) for one in likely]
     found += [Candidate(one.rules, one.support) for one in parameters]
     found += [
-        Candidate(_directions(one.rule), one.support, narrows=True, weighed=one.weighed) for one in edits
+        Candidate(_directions(one.rule), one.support, narrows=True, enough=1 if one.weighed else None)
+        for one in edits
     ]
     known = [Candidate((rule,), support, accepted=True) for rule, support in accepted]
     return known + sorted(found, key=lambda one: -one.support)

@@ -46,17 +46,12 @@ class Looked:
         )
 
 
-def _is_valid(decision: Decision, refuted: Sequence[Rule], least: int) -> bool:
+def _is_valid(decision: Decision, refuted: Sequence[Rule]) -> bool:
     """Whether it may come into force. What was false comes back under another guard only as borne out as any value is.
 
-    Of the many guards that there are, one always leaves out what spoke against it. *least*: contents that have to be seen of a
-    site that was seen in part, but for one that many URLs show.
+    Of the many guards that there are, one always leaves out what spoke against it.
     """
-    if (
-        decision.verdict is not Verdict.VALID
-        or decision.rule in refuted
-        or 1 < decision.tally.contents < least
-    ):
+    if decision.verdict is not Verdict.VALID or decision.rule in refuted:
         return False
     again = any(_does(one) == _does(decision.rule) for one in refuted)
     return not again or decision.tally.contents >= ANY_VALUE
@@ -78,7 +73,8 @@ def look(
     mined = mine_log(
         site, log, replace(settings, learner="dust"), redirects_count=True, pool=pool.without(site)
     )
-    candidates = mined.candidates()
+    # A part of a site is all that was seen: that shows less than what the learner makes of a whole log.
+    candidates = [replace(one, enough=settings.min_support) for one in mined.candidates()]
     if not candidates:
         return Looked((), mined.tallies)
     urls = [page.url for page in log.pages] + list(log.redirects)
@@ -95,7 +91,7 @@ def look(
     while campaign.next_probe() is not None:
         raise AssertionError("a trial without fetches asked for one")
     decisions = campaign.decisions
-    held = [one.rule for one in decisions if _is_valid(one, refuted, settings.min_support)]
+    held = [one.rule for one in decisions if _is_valid(one, refuted)]
     contents = {
         page.url: page.text_digest for page in with_redirects(log) if page.text_digest and not page.volatile
     }
