@@ -341,7 +341,12 @@ def main() -> None:
     options = parser.parse_args()
     methods = options.methods.split(",") if options.methods else list(LEARNERS)
     paths = [p for p in lists_in(options.data) if not options.lists or name_of(p) in options.lists.split(",")]
-    parts = [part for path in paths for part in parts_of(path)]
+    parts = [
+        part
+        for path in paths
+        for part in parts_of(path)
+        if any(_is_shown(method, part[1]) for method in methods)
+    ]
     with ProcessPoolExecutor(options.workers) as pool:
         # The longest come last in the folder; begun first, nobody waits for them.
         runs = list(pool.map(partial(run_of, methods=methods), parts[::-1]))[::-1]
