@@ -73,6 +73,8 @@ class DustDupeFilter:
         self._shadow = Shadow(crawler, self._rules, self._filtering) if self._rules.shadowed else None
         #: Told of each request that is let through and is queued next.
         self.let_through: Callable[[Request], None] = lambda request: None
+        #: Whether the very request was fetched before, perhaps under a key that rules have changed since.
+        self.was_asked: Callable[[Request], bool] = lambda request: False
         if self._rules.enforced:
             crawler.signals.connect(self._request_scheduled, signal=signals.request_scheduled)
 
@@ -116,6 +118,9 @@ class DustDupeFilter:
         self._inner.log(request, spider)
 
     def request_seen(self, request: Request) -> bool:
+        if self.was_asked(request) and not self._continues(request):
+            self._succession.chain_ended(request, self._key(request))
+            return True
         seen = self._inner.request_seen(request)
         if not self._rules.settings.enabled:
             return seen

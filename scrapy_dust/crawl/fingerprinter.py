@@ -69,6 +69,12 @@ class DustRequestFingerprinter:
             key = self._keys[request] = self._key(request, self._canonize)
         return key
 
+    def own(self, request: Request) -> bytes:
+        """The key that *request* has without any rule."""
+        if self._is_known and is_plain(request):
+            return scrapys_key(request, request.url)
+        return self._underneath(request)
+
     def _key(self, request: Request, canonize: Callable[[str], str]) -> bytes:
         if self._is_known and is_plain(request):
             try:

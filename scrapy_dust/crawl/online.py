@@ -17,12 +17,13 @@ from scrapy import Request, signals
 from scrapy.utils.asyncio import create_looping_call
 from scrapy.utils.job import job_dir
 
+from scrapy_dust.crawl.fingerprinter import DustRequestFingerprinter
 from scrapy_dust.crawl.holding import Patience, Turn
 from scrapy_dust.crawl.learned import Learning
 from scrapy_dust.crawl.learner_beside import LearnerBeside
 from scrapy_dust.crawl.log_middleware import CrawlLogMiddleware
 from scrapy_dust.crawl.requests import LET_THROUGH, follows_rules
-from scrapy_dust.crawl.shown import Shown
+from scrapy_dust.crawl.shown import REMEMBERED, Shown
 from scrapy_dust.crawl.trapping import Trapping
 from scrapy_dust.crawl_log import log_dir
 from scrapy_dust.online.gate import Gate, Step
@@ -62,6 +63,7 @@ class Online:
         self._process: LearnerBeside | None = None
         self._gave_up = False
         self._shown, self._pages = Shown(), 0
+        self._asked: set[int] = set()  #: hashes of requests, by what they are without rules
         self._gates: dict[str, Gate] = {}
         self._ground: dict[str, Ground] = {}
         #: What the crawl, or the job before it was paused, has learned.
@@ -70,6 +72,7 @@ class Online:
         self._patience = Patience()
         assert dupefilter.suppressions is not None
         dupefilter.let_through = self._place
+        dupefilter.was_asked = self._was_asked
         dupefilter.prove_in_new_parts(self._is_new_ground)
         self._trapping = Trapping(crawler, dupefilter.suppressions, rules.settings.trap_limit)
         self._listening = create_looping_call(self._listen)
@@ -119,7 +122,21 @@ class Online:
             self._put_last(request)
             request.dont_filter = True
             return Turn.WAIT
-        return Turn.DROP if self._trapping.is_capped(request) else Turn.GO
+        if self._trapping.is_capped(request):
+            return Turn.DROP
+        if len(self._asked) < REMEMBERED:
+            self._asked.add(self._own(request))
+        return Turn.GO
+
+    def _was_asked(self, request: Request) -> bool:
+        """Whether *request* itself was fetched, under whichever key."""
+        return self._gate_of(request) is not None and self._own(request) in self._asked
+
+    def _own(self, request: Request) -> int:
+        fingerprinter = self._crawler.request_fingerprinter
+        if isinstance(fingerprinter, DustRequestFingerprinter):
+            return hash(fingerprinter.own(request))
+        return hash(fingerprinter.fingerprint(request))
 
     def _is_held(self) -> bool:
         """Whether what waits is to wait for a look at what has come."""

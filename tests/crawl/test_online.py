@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
+from collections import Counter
 from itertools import count
 
 import pytest
@@ -12,7 +13,7 @@ from scrapy.exceptions import CloseSpider, DontCloseSpider
 
 from scrapy_dust.rule_book.book import RuleBook
 from tests.crawl.crawling import Visitor, crawl
-from tests.crawl.site import error, page, serving
+from tests.crawl.site import error, page, redirect, serving
 
 pytestmark = pytest.mark.e2e
 
@@ -98,6 +99,26 @@ def test_what_was_queued_before_a_rule_was_learned_is_suppressed_when_its_turn_c
     assert numbers(first.got) == {str(n) for n in range(PAGES)}
     assert len(site.asked) < 1 + PAGES * SESSIONS
     assert first.stats["dust/filtered"] > 0
+
+
+def linking_back(path):
+    """Every page links all others, and what has led home, also after a rule was learned."""
+    links = [f"/p{n}?sid={n * 100 + sid}" for sid in range(SESSIONS) for n in range(PAGES)]
+    moved = [f"/p{n}?sid={n * 100}" for n in range(PAGES, 2 * PAGES)]
+    number = path.removeprefix("/p").partition("?")[0]
+    if number.isdigit() and int(number) >= PAGES:
+        return redirect("/")
+    return page(*links, *moved, words=words(int(number)) if number.isdigit() else "home " * 20)
+
+
+def test_what_was_fetched_is_not_fetched_again_because_a_rule_gives_it_another_key(settings):
+    never = settings | ONLINE | {"DUST_CANARY_RATE": 0.0}
+    with serving(patient(linking_back)) as site:
+        first = crawl([site.url("/")], never, follow=True, spider=Learning)
+    assert first.stats["dust/online/rules"] >= 1
+    assert numbers(first.got) == {str(n) for n in range(PAGES)}
+    again = [path for path, times in Counter(site.asked).items() if times > 1]
+    assert len(again) <= first.stats.get("dust/controls", 0)
 
 
 def failing(path):
