@@ -51,7 +51,7 @@ WAITING = -1_000_000
 #: What decides a rule comes a little before what was queued with it.
 _EARLY = 1
 
-#: In a request's meta, internal: it waits.
+#: In a request's meta, internal: it waits. True where a look may decide it.
 _WAITS = "_dust_waits"
 
 
@@ -70,6 +70,7 @@ class Online:
         self._learned: dict[str, set[Rule]] = {site: set(of) for site, of in rules.before.rules.items()}
         self._told: set[str] = set()  #: ids of rules that turned out to be false, which the process knows of
         self._patience = Patience()
+        self._waiting = 0  #: requests that a look may decide
         assert dupefilter.suppressions is not None
         dupefilter.let_through = self._place
         dupefilter.was_asked = self._was_asked
@@ -113,13 +114,13 @@ class Online:
             request.dont_filter = True  # it has passed the dupefilter
             return Turn.HOLD
         if waited:
-            del request.meta[_WAITS]
+            # The job before may have counted it.
+            self._waiting = max(0, self._waiting - bool(request.meta.pop(_WAITS)))
             request.dont_filter = False
             request.priority -= WAITING
         if gate is not None and not self._dupefilter.is_still_wanted(request):
             return Turn.DROP
-        if not waited and (_step(gate, request) is Step.WAIT or self._trapping.is_last(request)):
-            self._put_last(request)
+        if not waited and self._waits(request, _step(gate, request)):
             request.dont_filter = True
             return Turn.WAIT
         if self._trapping.is_capped(request):
@@ -142,7 +143,7 @@ class Online:
         """Whether what waits is to wait for a look at what has come."""
         if self._process is None or self._gave_up:
             return False
-        if self._patience.asks(self._pages):
+        if self._patience.asks(self._pages, self._waiting):
             self._process.tell(Decide())
         return self._patience.holds()
 
@@ -151,9 +152,7 @@ class Online:
         if LET_THROUGH not in request.meta:
             return
         step = _step(self._gate_of(request), request)
-        if step is Step.WAIT or self._trapping.is_last(request):
-            self._put_last(request)
-        elif step is Step.EARLY:
+        if not self._waits(request, step) and step is Step.EARLY:
             request.priority += _EARLY
 
     def _is_new_ground(self, url: str, rules: Iterable[Rule]) -> bool:
@@ -170,10 +169,16 @@ class Online:
             return None
         return self._gates.get(self._rules.site_of(request.url) or "")
 
-    def _put_last(self, request: Request) -> None:
+    def _waits(self, request: Request, step: Step) -> bool:
+        """Whether *request* is fetched after all others; then it is marked so."""
+        is_undecided = step is Step.WAIT
+        if not is_undecided and not self._trapping.is_last(request):
+            return False
         request.priority += WAITING
-        request.meta[_WAITS] = True
+        request.meta[_WAITS] = is_undecided
+        self._waiting += is_undecided
         self._crawler.stats.inc_value(Stat.WAITED.value)
+        return True
 
     def _response_received(self, response: Response, request: Request, spider: Spider) -> None:
         if not 200 <= response.status < 300 or not follows_rules(request):

@@ -52,3 +52,30 @@ def test_all_holding_together_is_a_small_part_of_the_crawl() -> None:
             patience.decided()
             patience.is_over(pages, keys_made=True)
     assert held <= 0.05 * clock.now + 6
+
+
+def test_where_much_waits_a_late_look_is_waited_for_as_long_as_it_can_save_that_time() -> None:
+    clock = Clock()
+    patience = Patience(clock)
+    clock.now = 100.0  # a second for each page
+    assert patience.asks(100, waiting=40)
+    clock.now += 9.9
+    assert patience.holds()
+    clock.now += 0.2
+    assert not patience.holds()
+
+
+def test_holding_takes_a_part_of_what_fetching_would_take_though_no_look_decides_anything() -> None:
+    clock, held, pages, waiting = Clock(), 0.0, 1000, 1000
+    patience = Patience(clock)
+    clock.now = 100.0
+    while waiting > 0:
+        began = clock.now
+        if patience.asks(pages, waiting):
+            while patience.holds():
+                clock.now += 0.5
+            patience.is_over(pages, keys_made=True)
+        held += clock.now - began
+        pages, waiting = pages + 50, waiting - 50
+        clock.now += 5.0
+    assert held <= 0.25 * 100 + 0.05 * clock.now + 6
