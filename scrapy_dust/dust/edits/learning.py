@@ -169,7 +169,7 @@ class _Search:
 
     def _narrowed(self, effects: list[tuple[_Weighed, Effect]]) -> Iterator[tuple[_Weighed, Effect]]:
         for weighed, effect in map(self._named, effects):
-            if not effect.good:
+            if not effect.good or (weighed.lone and self._shows_more(effect)):
                 continue
             if not effect.bad:
                 yield from self._where_seen(weighed, effect)
@@ -181,6 +181,14 @@ class _Search:
                 for guard in lone_guards(effect, _LONE):
                     edit = Edit(weighed.edit.operations, guard)
                     yield self._guarded(_Weighed(edit, slab=(1.0, 1.0), lone=True, kinds=(ONE_PAGE,)))
+
+    def _shows_more(self, effect: Effect) -> bool:
+        """Whether URLs show a page of their own where others lead to the one page that bears an edit out.
+
+        Where it would lead them was perhaps never asked for; that they do not lead there is known.
+        """
+        borne_out = {content for merge in effect.good for content in merge.contents}
+        return len(borne_out) == 1 and any(self.classes.contents[key] - borne_out for key in effect.moved)
 
     def _named(self, looked_at: tuple[_Weighed, Effect]) -> tuple[_Weighed, Effect]:
         """What is done to any name of a directory's page is believed of others only where two names were seen."""

@@ -235,3 +235,14 @@ def test_names_of_a_directorys_page_are_one_edit_where_several_were_seen():
     assert learn_edits(several, EditParams()).function(unseen) == directory
     assert learn_edits(one_name, EditParams()).function(unseen) == unseen
     assert learn_edits(one_name, EditParams()).function("http://s.example/other/index.html") == directory
+
+
+def test_what_leads_to_a_login_says_nothing_of_pages_that_show_themselves():
+    users = [f"http://s.example/user/u{n}x/" for n in range(30)]
+    targets = [f"http://s.example/login/?next=/user/u{n}x/" for n in range(30)]
+    others = [f"http://s.example/login/?next=/topic/{n}/" for n in range(60)]
+    pages = [[f"http://s.example/user/{name}/"] for name in ("register", "help", "lost-password")]
+    log = shown([*users, *targets, *others], *pages)
+    function = learn_edits(log, EditParams(), dict(zip(users, targets, strict=True))).function
+    assert function("http://s.example/user/terms/") == "http://s.example/user/terms/"
+    assert function("http://s.example/login/?next=/topic/77/") == function(others[0])
