@@ -118,8 +118,7 @@ class DustDupeFilter:
         self._inner.log(request, spider)
 
     def request_seen(self, request: Request) -> bool:
-        if self.was_asked(request) and not self._continues(request):
-            self._succession.chain_ended(request, self._key(request))
+        if self._was_fetched(request):
             return True
         seen = self._inner.request_seen(request)
         if not self._rules.settings.enabled:
@@ -166,6 +165,9 @@ class DustDupeFilter:
 
     def is_still_wanted(self, request: Request) -> bool:
         """Whether *request*, let through a while ago, is to be fetched by the rules as they are now."""
+        if self._was_fetched(request):
+            self._inner.log(request, self._spider)
+            return False
         key = self._key(request)
         let_through: list[str] = request.meta.get(LET_THROUGH, [])
         if self._proving is None or not let_through or stands_for(request, key):
@@ -193,6 +195,12 @@ class DustDupeFilter:
         if seen:
             self._succession.chain_ended(request, self._key(request))
         return seen
+
+    def _was_fetched(self, request: Request) -> bool:
+        if not self.was_asked(request) or self._continues(request):
+            return False
+        self._succession.chain_ended(request, self._key(request))
+        return True
 
     def is_canary(self, url: str) -> bool:
         """Whether *url* is fetched although a rule suppresses it, and so must be fetched as it is."""

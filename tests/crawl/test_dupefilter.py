@@ -161,3 +161,17 @@ def test_a_scheduler_that_builds_its_dupefilter_from_the_spider_gets_one_that_ca
     assert dupefilter.request_seen(Request(site.url("/p?id=1&sid=b")))
     dupefilter.clear()
     assert dupefilter._inner.cleared
+
+
+def test_what_was_fetched_under_another_key_is_neither_let_through_nor_wanted_any_more(settings):
+    crawler = get_crawler(Spider, settings)
+    crawler.spider = Spider.from_crawler(crawler, "any")
+    dupefilter = DustDupeFilter.from_crawler(crawler)
+    fetched, other = Request("http://a.test/p?sid=1"), Request("http://a.test/q?sid=1")
+    dupefilter.was_asked = lambda request: request.url == fetched.url
+    assert dupefilter.request_seen(fetched)
+    assert not dupefilter.request_seen(other)
+    assert not dupefilter.is_still_wanted(fetched)
+    assert dupefilter.is_still_wanted(other)
+    # A cookie is set, and the URL asked for once more.
+    assert not dupefilter.request_seen(fetched.replace(meta={"redirect_urls": [fetched.url]}))

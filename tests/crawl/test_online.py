@@ -102,21 +102,22 @@ def test_what_was_queued_before_a_rule_was_learned_is_suppressed_when_its_turn_c
 
 
 def linking_back(path):
-    """Every page links all others, and what has led home, also after a rule was learned."""
+    """Every page links all others, what leads home, and what comes last, before and after a rule was learned."""
     links = [f"/p{n}?sid={n * 100 + sid}" for sid in range(SESSIONS) for n in range(PAGES)]
-    moved = [f"/p{n}?sid={n * 100}" for n in range(PAGES, 2 * PAGES)]
+    once = [f"/p{n}?sid={n * 100}" for n in range(PAGES, 3 * PAGES)]
     number = path.removeprefix("/p").partition("?")[0]
-    if number.isdigit() and int(number) >= PAGES:
+    if number.isdigit() and PAGES <= int(number) < 2 * PAGES:
         return redirect("/")
-    return page(*links, *moved, words=words(int(number)) if number.isdigit() else "home " * 20)
+    return page(*links, *once, words=words(int(number)) if number.isdigit() else "home " * 20)
 
 
 def test_what_was_fetched_is_not_fetched_again_because_a_rule_gives_it_another_key(settings):
-    never = settings | ONLINE | {"DUST_CANARY_RATE": 0.0}
+    in_turn = {"DEPTH_PRIORITY": 1, "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue"}
     with serving(patient(linking_back)) as site:
+        never = settings | ONLINE | in_turn | {"DUST_CANARY_RATE": 0.0}
         first = crawl([site.url("/")], never, follow=True, spider=Learning)
     assert first.stats["dust/online/rules"] >= 1
-    assert numbers(first.got) == {str(n) for n in range(PAGES)}
+    assert numbers(first.got) == {str(n) for n in (*range(PAGES), *range(2 * PAGES, 3 * PAGES))}
     again = [path for path, times in Counter(site.asked).items() if times > 1]
     assert len(again) <= first.stats.get("dust/controls", 0)
 
