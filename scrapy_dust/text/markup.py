@@ -16,8 +16,6 @@ from html import unescape
 from urllib.parse import urljoin
 
 from selectolax.lexbor import LexborHTMLParser
-from w3lib.html import strip_html5_whitespace
-from w3lib.url import safe_url_string
 
 from scrapy_dust.text.nesting import is_tangled
 
@@ -41,6 +39,11 @@ _START_TAG = re.compile(r"<([a-zA-Z]+)")
 _CUT = re.compile(
     rf"<(?:{_UNSEEN_TEXT}|/?(?i:{_INLINE})(?=[\s/>]){_ATTRIBUTES}|(?P<gap>/?[a-zA-Z]{_ATTRIBUTES}|[!?/][^>]*+>?))",
     re.DOTALL,
+)
+_WHITE = " \t\n\r\f"
+#: URLs of which w3lib leaves each character as it is.
+_SAFE = re.compile(
+    r"https?://(?![^/?:]{61})(?:[a-z0-9]{1,30}[.-])*[a-z0-9]{1,30}(?::[1-9][0-9]{0,3})?/[A-Za-z0-9._~/-]*+(?:\?[A-Za-z0-9._~=&-]++)?"
 )
 _TITLE = re.compile(r"<title\b[^<>]*+>([^<]*+)", re.IGNORECASE)
 
@@ -128,14 +131,23 @@ def _canonical(tree: LexborHTMLParser, url: str, encoding: str) -> str | None:
 
 def _absolute(url: str, base: str, href: str, encoding: str) -> str | None:
     """As Scrapy would request it; None for what is no http(s) URL."""
-    href = strip_html5_whitespace(href)
+    href = href.strip(_WHITE)
     if not href:
         return None
     try:
-        absolute = safe_url_string(urljoin(urljoin(url, strip_html5_whitespace(base)), href), encoding)
+        absolute = _safe(urljoin(urljoin(url, base.strip(_WHITE)), href), encoding)
     except ValueError:
         return None
     return absolute if absolute.startswith(("http://", "https://")) else None
+
+
+def _safe(url: str, encoding: str) -> str:
+    if _SAFE.fullmatch(url):
+        return url
+    # Not loaded for those: it brings TLS and HTTP, 9 MB of the process beside a crawl.
+    from w3lib.url import safe_url_string  # noqa: PLC0415
+
+    return safe_url_string(url, encoding)
 
 
 def _language(tree: LexborHTMLParser) -> str | None:

@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from w3lib.url import safe_url_string
 
 from scrapy_dust.text import markup
 from scrapy_dust.text.markup import read_markup
@@ -151,3 +155,20 @@ def test_any_text_is_a_document(text):
 def test_any_heap_of_tags_is_a_document(parts):
     read("".join(parts))
     markup._cut("".join(parts))
+
+
+@given(st.from_regex(markup._SAFE, fullmatch=True), st.sampled_from(("utf-8", "latin-1", "shift_jis")))
+def test_a_canonical_url_that_is_taken_as_it_is_would_be_the_same_by_w3lib(url, encoding):
+    assert safe_url_string(url, encoding) == url
+
+
+def test_what_describes_pages_loads_neither_tls_nor_http():
+    code = f"""
+import sys
+from scrapy_dust.text.sketch import describe_each
+page = b"<title>t</title><link rel=canonical href=/a>" + b"word " * 50
+[said] = describe_each([(page, "text/html", "utf-8", {URL!r})])
+assert said.canonical == "http://site.test/a", said
+assert not {{"ssl", "http.client"}} & set(sys.modules)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
