@@ -53,6 +53,7 @@ class DustRequestFingerprinter:
         # By request: the dupefilter, the HTTP cache and the media pipelines all ask.
         self._keys: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
         rules.changed.append(self._keys.clear)
+        self._own: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
         self._crawler = crawler
         if rules.enforced:
             crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
@@ -70,10 +71,18 @@ class DustRequestFingerprinter:
         return key
 
     def own(self, request: Request) -> bytes:
-        """The key that *request* has without any rule."""
-        if self._is_known and is_plain(request):
-            return scrapys_key(request, request.url)
-        return self._underneath(request)
+        """The key that *request* has without any rule. Those who learn while crawling ask for it again and again."""
+        key = self._own.get(request)
+        if key is None:
+            key = self._keys.get(request) if self._is_untouched(request.url) else None
+            if key is None:
+                is_known = self._is_known and is_plain(request)
+                key = scrapys_key(request, request.url) if is_known else self._underneath(request)
+            self._own[request] = key
+        return key
+
+    def _is_untouched(self, url: str) -> bool:
+        return self._canonize is not None and "#" not in url and self._canonize(url) == url
 
     def _key(self, request: Request, canonize: Callable[[str], str]) -> bytes:
         if self._is_known and is_plain(request):

@@ -44,6 +44,15 @@ def test_urls_of_one_class_share_a_fingerprint(ours):
     assert ours.fingerprint(Request(URL)) == fingerprint(Request("http://www.example.com/a/?b=2"))
 
 
+@pytest.mark.parametrize("asked_before", [False, True])
+@pytest.mark.parametrize("url", [URL, "http://www.example.com/a/?b=2", "http://www.example.com/a/#sid=1"])
+def test_the_key_without_rules_is_scrapys(ours, url, asked_before):
+    request = Request(url)
+    if asked_before:
+        ours.fingerprint(request)
+    assert ours.own(request) == ours.own(request) == fingerprint(Request(url))
+
+
 @pytest.mark.parametrize(
     "request_",
     [
