@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
 from collections.abc import Mapping, Sequence
-from hashlib import blake2b
 from pathlib import Path
 from urllib.parse import quote
 
@@ -56,6 +54,9 @@ class Hider:
         )
 
     def _said(self, found: re.Match[str]) -> str:
+        # Not loaded where nothing is hidden: it brings OpenSSL.
+        from hashlib import blake2b  # noqa: PLC0415
+
         value = found[2]
         if _HIDDEN.fullmatch(value):
             return found[0]
@@ -68,14 +69,14 @@ def _path_end(url: str) -> int:
 
 
 def new_key() -> bytes:
-    return secrets.token_bytes(32)
+    return os.urandom(32)
 
 
 def local_key(folder: Path) -> bytes:
     """The key of *folder*, made where there is none; only its owner may read it."""
     path = folder / KEY_FILE
     folder.mkdir(parents=True, exist_ok=True)
-    made = folder / f".{KEY_FILE}.{secrets.token_hex(4)}"
+    made = folder / f".{KEY_FILE}.{os.urandom(4).hex()}"
     try:
         return path.read_bytes()
     except FileNotFoundError:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
 from datetime import UTC, datetime
 
 _OWN = re.compile(r"(\d{8}T\d{6}\.\d{6}Z-\d+-[0-9a-f]{8})(\.jsonl|\.jsonl\.gz|\.parquet)")
@@ -15,7 +14,7 @@ _OWN = re.compile(r"(\d{8}T\d{6}\.\d{6}Z-\d+-[0-9a-f]{8})(\.jsonl|\.jsonl\.gz|\.
 
 def new_name(began: datetime) -> str:
     """Of the log of a crawl that begins now; names sort as the crawls began, whatever machine they ran on."""
-    return f"{began.astimezone(UTC):%Y%m%dT%H%M%S.%fZ}-{os.getpid()}-{secrets.token_hex(4)}.jsonl"
+    return f"{began.astimezone(UTC):%Y%m%dT%H%M%S.%fZ}-{os.getpid()}-{os.urandom(4).hex()}.jsonl"
 
 
 def is_own(name: str) -> bool:

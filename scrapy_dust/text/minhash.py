@@ -19,11 +19,20 @@ import numpy.typing as npt
 MinHashes = npt.NDArray[np.uint32]
 
 NUM_PERM = 64
-#: What datasketch seeds with unless told otherwise. The stream of numpy's `RandomState` never changes.
+#: What datasketch seeds with unless told otherwise.
 SEED = 1
-_CHOICE = np.random.RandomState(SEED)
-_A = (_CHOICE.randint(0, 1 << 31, NUM_PERM, np.uint32) * np.uint32(2) + np.uint32(1))[:, None]
-_B = _CHOICE.randint(0, 1 << 32, NUM_PERM, np.uint32)[:, None]
+#: What numpy's `RandomState` draws with it, whose stream never changes: all a, then all b. Written down, since numpy's random
+#: numbers bring OpenSSL, and with it 7 MB of the process beside a crawl.
+_DRAWN = (
+    "S+iD1dcBj/4ZX85wkSh43f/9DgATh5lBl1XLmgs9gv+fliNLgafgeCEBRy8DoQzLmX9dX488nMbbVe2w+fPoVg0bJcsz+v7eZcnf"
+    "EymqT7H9qaDWy2JloCUX1V6pk5EMF/etaPlBDOPVm5jBOSWLdTu/BQ4ds54RZYRHV4nU8tOv+ajVr78W6tOXDB7jhYTc78vgR71b"
+    "1eDBjm1lrQiJjhsx+5nTr5NuE/u/7w8IA5t/Inmge5aDLy0ceGJzSksJAxS2wAHv47p54gnKo/GFqBHqiiuxxcGoG/3+E+c0zYtf"
+    "A/RW1R9VHvPkm8GRc09XPYRaMo9Ipi8Ha5vXjQvjV5U/OPUx7mppOYV9iAOykjLE2x6xGCslSvGhxVAr/GEkTIa+rxpMh8g0B6rV"
+    "UCWcaW2KrgRzc78IKXUJwNJtwJ8PACb9QGwfqcTIh78ZMGpMby3LR+LeNXLXNQ7KhyfdOBoFbRqZ/scSaCapchYEIHgJt5now76e"
+    "GOdLKkt+REPnF6WrSX3tlh5kjUkhm0BZhqU79QQ5UWgVUyrIraZst+qIQi02ICUT6aLd+kMKr4ZMF73XfY+GmpXvKqkNV5zfkBlf"
+    "+ZLHDyud8wCQJVyF3/RKutyWvoTPQi5dI7Og0yM72JYyGpcUkIi3kv9pQSUv83E1xLFNJzl+A6cHaoDLZIo="
+)
+_A, _B = np.frombuffer(b64decode(_DRAWN), "<u4").astype(np.uint32).reshape(2, NUM_PERM, 1)
 #: Shingles at a time: as many as, 64 times, fit a processor's cache.
 _BLOCK = 1024
 _LEAST_BUFFER = 16

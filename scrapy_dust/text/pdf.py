@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import logging
-import subprocess
 import sys
 from functools import cache
 from importlib.util import find_spec
@@ -58,6 +57,8 @@ def read_pdf(body: bytes) -> tuple[Document, bool] | None:
     """What *body* says, and whether that is all of it; None where it cannot be read."""
     if not body.startswith(b"%PDF-") or len(body) > MAX_PDF_BYTES or not _is_installed():
         return None
+    import subprocess  # noqa: PLC0415  Not loaded where no PDF comes.
+
     limits = map(str, (MAX_PAGES, MEMORY, SECONDS))
     try:
         done = subprocess.run(  # noqa: S603 - our own program

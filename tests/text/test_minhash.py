@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scrapy_dust.text import minhash
 from scrapy_dust.text.minhash import NUM_PERM, from_text, minhash_of, to_text
 from scrapy_dust.text.shingles import hashes_of, shingles_of
 from scrapy_dust.text.sketch import describe
@@ -30,6 +31,12 @@ def estimate(a, b):
 def exact(a, b):
     both = len(np.intersect1d(a, b, assume_unique=True))
     return both / (len(a) + len(b) - both)
+
+
+def test_what_is_written_down_is_what_numpy_draws():
+    drawn = np.random.RandomState(minhash.SEED)
+    assert (minhash._A[:, 0] == drawn.randint(0, 1 << 31, NUM_PERM, np.uint32) * np.uint32(2) + 1).all()
+    assert (minhash._B[:, 0] == drawn.randint(0, 1 << 32, NUM_PERM, np.uint32)).all()
 
 
 @pytest.mark.once
