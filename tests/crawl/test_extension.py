@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import logging
+import re
 
 import pytest
 
@@ -92,7 +93,10 @@ def test_what_was_suspended_is_said(with_rules, summary):
         urls = [site.url(f"/p?sid={n}") for n in range(9)]
         crawl(urls, with_rules(site, SID) | {"DUST_CANARY_RATE": 1})
     said = summary()
-    assert "1 rule saved 0 requests; 8 URLs fetched to test rules (2 of them other pages)" in said
+    # Two are enough; those that were being compared at the same time may be told of too.
+    assert re.search(
+        r"1 rule saved 0 requests; 8 URLs fetched to test rules \([2-8] of them other pages\)", said
+    )
     assert "; 1 rule suspended as no longer true, 0 URLs offered again." in said
 
 
