@@ -2,8 +2,8 @@
 
 Its keeper is fetched again, now and in the same way, since pages change with time. If the two differ, each is
 fetched once more: a page that is different from itself is no different page. What the site answers for a URL that
-cannot exist proves nothing. Where the keeper has no page, the canaries of its class are compared with the first of them. These fetches bypass the scheduler and all caches, wait for their turn at the site as
-others do, and are not recorded.
+cannot exist proves nothing. Where the keeper has no page, the canaries of its class are compared with the first of
+them. These fetches bypass the scheduler and all caches, wait for their turn at the site as others do, and are not recorded.
 """
 
 from __future__ import annotations
@@ -55,9 +55,8 @@ class Inquiries:
         self._concluded = concluded
         self._judges: dict[str, Judge] = {}  #: by host
         self._nothing: dict[str, Fetched] = {}  #: what the site answers for URLs that cannot exist
-        self._instead: OrderedDict[str, str] = (
-            OrderedDict()
-        )  #: class → its first canary, where its keeper has no page
+        #: Class → its first canary, where its keeper has no page.
+        self._instead: OrderedDict[str, str] = OrderedDict()
         self._under_way = 0
         self._waiting: deque[_Inquiry] = deque()
         crawler.signals.connect(self._spider_idle, signal=signals.spider_idle)

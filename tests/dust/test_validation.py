@@ -284,6 +284,13 @@ def test_without_fetches_a_suspicion_counts_as_true():
     assert Trial([*pairs, suspicion], TrialParams(log_only=True)).verdict is Verdict.REFUTED
 
 
+def test_without_fetches_texts_that_are_nearly_equal_refute_and_with_them_they_are_looked_at():
+    pairs = [Pair(f"u{n}", f"v{n}", Outcome.SAME, f"text{n}") for n in range(200)]
+    nearly = Pair("u", "v", texts_differ=True)
+    assert Trial([*pairs, nearly], TrialParams(log_only=True)).verdict is Verdict.REFUTED
+    assert Trial([*pairs, nearly], TrialParams()).next_pair() == nearly
+
+
 def test_a_suspicion_that_cannot_be_settled_keeps_a_rule_undecided():
     """A site that is down, or bans us, must not make rules valid that its log speaks against."""
     known = [Pair(f"/{n}", f"/{n}?", Outcome.SAME, content=str(n)) for n in range(300)]
