@@ -4,18 +4,20 @@ Every rule given comes back exactly once, kept or dropped. Redundancy is judged 
 alone; this phase never sees a page.
 
 WWW'07 §5.2, figure 2. A rule dropped remembers the one that made it redundant. Deviation in means, not in
-result: the paper compares each rule with up to MW rules below it. What a rule refines is found by stripping
-the context its two sides share and looking up what remains, so the work follows the refinements there are,
-not the size of the window.
+result: the paper compares each rule with up to MW rules below it. Here the rules that refine each other are
+looked up (`refinement`), so the work follows the refinements there are, not the size of the window.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from scrapy_dust.dust.rules import LikelyRule, SubstringRule, anchored
-from scrapy_dust.dust.tokens import tokenize
+import numpy as np
+
+from scrapy_dust.dust.refinement import refinements
+from scrapy_dust.dust.rules import LikelyRule, anchored
+from scrapy_dust.dust.sharing import Array
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,9 +26,11 @@ class EliminationParams:
     max_absolute_deficiency: int = 1  #: MAD
     max_window: int = 1100  #: MW
 
-    def is_close(self, support: int, smaller: int) -> bool:
-        """Figure 2, line 5: whether a rule of *smaller* support is still inside the window."""
-        return support - smaller <= max(self.max_relative_deficiency * support, self.max_absolute_deficiency)
+    def allowed(self, support: Array) -> Array:
+        """Figure 2, line 5: by how much the *support* of a rule may be larger than that of one inside its window."""
+        most = np.maximum(self.max_relative_deficiency * support, self.max_absolute_deficiency)
+        allowed: Array = np.floor(most).astype(np.int64)
+        return allowed
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,92 +46,76 @@ class Elimination:
 
 
 def eliminate_redundant(likely: Sequence[LikelyRule], params: EliminationParams) -> Elimination:
-    """Split *likely* into the rules worth validating and the redundant ones."""
-    rules = sorted(likely, key=lambda one: (-one.wide_support, *anchored(one.rule)))
-    supports = [one.wide_support for one in rules]
-    wider, narrower = _refinements(rules)
+    """Split *likely*, no two of which have the same sides, into the rules worth validating and the redundant ones."""
+    return eliminate_in_sites([likely], params)[0]
+
+
+def eliminate_in_sites(
+    sites: Sequence[Sequence[LikelyRule]], params: EliminationParams, *, hash_mask: int = 2**64 - 1
+) -> list[Elimination]:
+    """The same for each of several sites. All are gone through together: for small ones, the passes over arrays cost what
+    they cost for one. *hash_mask*: as `refinements` has it.
+    """
+    rules = [
+        one
+        for likely in sites
+        for one in sorted(likely, key=lambda one: (-one.wide_support, *anchored(one.rule)))
+    ]
+    sizes = np.array([len(likely) for likely in sites], dtype=np.int64)
+    ends = np.cumsum(sizes)
+    narrow, wide = refinements(
+        [one.rule for one in rules],
+        np.repeat(np.arange(len(sizes)), sizes),
+        _windows(np.array([one.wide_support for one in rules], dtype=np.int64), ends, params),
+        hash_mask=hash_mask,
+    )
+    because = _reasons(narrow, wide)
+    return [
+        _split(rules, range(end - size, end), because)
+        for end, size in zip(ends.tolist(), sizes.tolist(), strict=True)
+    ]
+
+
+def _windows(support: Array, ends: Array, params: EliminationParams) -> Array:
+    """The last rule that figure 2 compares with each: of those in its window, of which no support is far smaller."""
+    least = support - params.allowed(support)
+    last = np.arange(len(support)) + params.max_window
+    begin = 0
+    for end in ends.tolist():
+        near = np.searchsorted(-support[begin:end], -least[begin:end], side="right") + (begin - 1)
+        last[begin:end] = np.minimum(last[begin:end], near)
+        begin = end
+    return last
+
+
+def _reasons(narrow: Array, wide: Array) -> dict[int, int]:
+    """For each rule that is dropped, by positions, the one because of which it is."""
+    refining: dict[int, int] = {}  # the first one behind a rule that refines it
+    wider: dict[int, list[int]] = {}
+    for one, other in zip(narrow.tolist(), wide.tolist(), strict=True):
+        if one > other:
+            refining[other] = min(one, refining.get(other, one))
+        else:
+            # The wider rule seldom has less support.
+            wider.setdefault(one, []).append(other)
     because: dict[int, int] = {}
-    for i, support in enumerate(supports):
+    for i in sorted({*refining, *wider}):
         if i in because:
             continue
-        last = min(i + params.max_window, len(rules) - 1)
         # The first rule in the window that refines this one ends the window (figure 2, lines 8–10). The
         # inner loop does not skip rules that were eliminated before: they still eliminate others.
-        refining = narrower[i]
-        if refining is not None and (refining > last or not params.is_close(support, supports[refining])):
-            refining = None
+        end = refining.get(i)
         for j in wider.get(i, ()):
-            if j <= last and (refining is None or j < refining) and params.is_close(support, supports[j]):
+            if end is None or j < end:
                 because.setdefault(j, i)
-        if refining is not None:
-            because[i] = refining
-    kept = (one for i, one in enumerate(rules) if i not in because)
+        if end is not None:
+            because[i] = end
+    return because
+
+
+def _split(rules: Sequence[LikelyRule], site: range, because: Mapping[int, int]) -> Elimination:
+    kept = (rules[i] for i in site if i not in because)
     return Elimination(
         kept=tuple(sorted(kept, key=lambda one: (-one.support, *anchored(one.rule)))),
-        dropped=tuple(Dropped(rules[i], rules[j]) for i, j in sorted(because.items())),
+        dropped=tuple(Dropped(rules[i], rules[because[i]]) for i in site if i in because),
     )
-
-
-Pair = tuple[tuple[str, ...], tuple[str, ...]]
-
-# The anchors as tokens: no URL token has more than one character that is not a letter or digit.
-_START, _END = "^^", "$$"
-
-
-def _refinements(rules: Sequence[LikelyRule]) -> tuple[dict[int, list[int]], list[int | None]]:
-    """For each rule, by positions, what figure 2 may look at: those behind it that it refines, and the first one behind it
-    that refines it.
-    """
-    position = {_pair(one.rule): i for i, one in enumerate(rules)}
-    find = position.get
-    wider: dict[int, list[int]] = {}
-    narrower: list[int | None] = [None] * len(rules)
-    for pair, i in position.items():
-        # The longer side stays the longer one; which of two of equal length is in front may depend on what was
-        # stripped.
-        may_turn = len(pair[0]) == len(pair[1])
-        for stripped in _stripped(pair):
-            j = find(stripped)
-            if j is None and may_turn:
-                j = find((stripped[1], stripped[0]))
-            if j is None:
-                continue
-            if j > i:
-                # The wider rule seldom has less support.
-                wider.setdefault(i, []).append(j)
-            elif narrower[j] is None:
-                narrower[j] = i
-    return {i: sorted(set(positions)) for i, positions in wider.items()}, narrower
-
-
-def _pair(rule: SubstringRule) -> Pair:
-    """Its two sides, not the shorter one first."""
-    head, tail = (_START,) * rule.start, (_END,) * rule.end
-    alpha, beta = (*head, *tokenize(rule.alpha), *tail), (*head, *tokenize(rule.beta), *tail)
-    return (beta, alpha) if len(beta) > len(alpha) else (alpha, beta)
-
-
-def _stripped(pair: Pair) -> Iterator[Pair]:
-    """Every pair that *pair* refines (Lemma 5.3): without some of the context on its two ends.
-
-    Where α' = γαδ and β' = γβδ, γ is a common prefix of the two and δ a common suffix.
-    """
-    alpha, beta = pair
-    len_alpha, len_beta = len(alpha), len(beta)
-    shorter = min(len_alpha, len_beta)
-    left = _common(alpha, beta)
-    right = _common(alpha[::-1], beta[::-1])
-    for gamma in range(min(left, shorter) + 1):
-        for delta in range(min(right, shorter - gamma) + 1):
-            if gamma or delta:
-                yield alpha[gamma : len_alpha - delta], beta[gamma : len_beta - delta]
-
-
-def _common(a: Sequence[str], b: Sequence[str]) -> int:
-    """The length of the longest common prefix."""
-    length = 0
-    for x, y in zip(a, b, strict=False):
-        if x != y:
-            break
-        length += 1
-    return length

@@ -13,7 +13,7 @@ from scrapy_dust.dust.detection import DetectionParams, detect_in_sites
 from scrapy_dust.dust.edits.learning import EditParams
 from scrapy_dust.dust.edits.mining import Detected, LikelyEdit, detect_edits
 from scrapy_dust.dust.edits.pooling import NOTHING_POOLED, Pool, Tallies
-from scrapy_dust.dust.elimination import Elimination, EliminationParams, eliminate_redundant
+from scrapy_dust.dust.elimination import Elimination, EliminationParams, eliminate_in_sites
 from scrapy_dust.dust.pages import Page, SiteLog, Visit, merge_visits, with_redirects
 from scrapy_dust.dust.parameters import detect_likely_parameters
 from scrapy_dust.dust.rules import LikelyParameter, LikelyRule, Rule
@@ -117,7 +117,7 @@ class Task:
 def mine_logs(
     tasks: Iterable[Task], settings: DustSettings, *, redirects_count: bool = False
 ) -> Iterator[Mined]:
-    """The same for several sites. They are together in phase 1; what that took each is told by its URLs."""
+    """The same for several sites. They are together in phases 1 and 2; what these took each is told by its URLs and rules."""
     begun = [_Begun(task, _of_short_urls(task.log)) for task in tasks]
     if settings.learner != "dust":
         _detect([one for one in begun if one.task.known.rules is None], settings, redirects_count)
@@ -130,31 +130,39 @@ class _Begun:
     task: Task
     short: SiteLog
     pages: Sequence[Page] = ()
-    likely: Sequence[LikelyRule] | None = None
+    likely: Sequence[LikelyRule] = ()
+    elimination: Elimination | None = None
     laps: Mapping[str, Lap] = field(default_factory=dict)
 
 
 def _detect(sites: Sequence[_Begun], settings: DustSettings, redirects_count: bool) -> None:
-    """Phase 1."""
+    """Phases 1 and 2."""
+    if not sites:
+        return
     clock = Laps()
     for site in sites:
         site.pages = with_redirects(site.short) if redirects_count else site.short.pages
     clock.lap("pages")
-    found = detect_in_sites([site.pages for site in sites], detection_params(settings)) if sites else ()
+    likely = detect_in_sites([site.pages for site in sites], detection_params(settings))
     clock.lap("likely")
-    in_all = sum(len(site.pages) for site in sites) or 1
-    for site, likely in zip(sites, found, strict=True):
-        site.likely = likely
-        site.laps = {phase: lap * (len(site.pages) / in_all) for phase, lap in clock.laps.items()}
+    eliminations = eliminate_in_sites(likely, elimination_params(settings))
+    clock.lap("kept")
+    pages, rules = sum(len(site.pages) for site in sites), sum(map(len, likely))
+    for site, site.likely, site.elimination in zip(sites, likely, eliminations, strict=True):
+        by_pages, by_rules = len(site.pages) / (pages or 1), len(site.likely) / (rules or 1)
+        site.laps = {
+            phase: lap * (by_rules if phase == "kept" else by_pages) for phase, lap in clock.laps.items()
+        }
 
 
 def _ended(site: _Begun, settings: DustSettings) -> Mined:
-    """What comes after phase 1."""
+    """What comes after phase 2."""
     clock = Laps()
     task, known = site.task, site.task.known
     ruled, found = known.rules or Ruled(), known.edits
-    if site.likely is not None:
-        ruled = _ruled(site.likely, site.pages, settings, clock)
+    if site.elimination is not None:
+        ruled = Ruled(site.likely, site.elimination, _parameters(site.pages, settings))
+        clock.lap("parameters")
     if found is None:
         found = Detected()
         if settings.learner != "dustbuster":
@@ -177,13 +185,9 @@ def _ended(site: _Begun, settings: DustSettings) -> Mined:
     )
 
 
-def _ruled(likely: Sequence[LikelyRule], pages: Sequence[Page], settings: DustSettings, clock: Laps) -> Ruled:
-    elimination = eliminate_redundant(likely, elimination_params(settings))
-    clock.lap("kept")
+def _parameters(pages: Sequence[Page], settings: DustSettings) -> list[LikelyParameter]:
     likeness = likeness_of(pages, Similar(settings.similar), settings.sketch_matches)
-    parameters = detect_likely_parameters(pages, likeness, settings.min_support)
-    clock.lap("parameters")
-    return Ruled(likely, elimination, parameters)
+    return detect_likely_parameters(pages, likeness, settings.min_support)
 
 
 def edit_params(settings: DustSettings) -> EditParams:

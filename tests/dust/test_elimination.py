@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scrapy_dust.dust.detection import DetectionParams, detect_likely_rules
-from scrapy_dust.dust.elimination import EliminationParams, eliminate_redundant
+from scrapy_dust.dust.elimination import EliminationParams, eliminate_in_sites, eliminate_redundant
 from scrapy_dust.dust.rules import LikelyRule, SubstringRule, pair_refines, shrinking
 from scrapy_dust.dust.sketches import Similar
 from tests import oracle
@@ -70,6 +70,12 @@ def test_what_is_kept_of_any_list_is_what_figure_2_keeps(likely, params):
     assert shown == sorted(shown, key=oracle.by_support)
 
 
+@given(st.lists(likely_rules(), max_size=4), elimination_params, st.sampled_from((0, 3, 2**64 - 1)))
+def test_sites_together_with_any_hashes_are_split_as_each_is_alone(sites, params, hash_mask):
+    together = eliminate_in_sites(sites, params, hash_mask=hash_mask)
+    assert together == [eliminate_redundant(likely, params) for likely in sites]
+
+
 @given(likely_rules(), elimination_params)
 def test_every_rule_is_kept_or_dropped_once(likely, params):
     split = eliminate_redundant(likely, params)
@@ -84,7 +90,7 @@ def test_a_rule_is_dropped_for_one_of_close_support_that_refines_it(likely, para
         rule, because = dropped.rule, dropped.because
         assert pair_refines(because.rule, rule.rule)
         more, less = sorted((rule.wide_support, because.wide_support), reverse=True)
-        assert params.is_close(more, less)
+        assert more - less <= max(params.max_relative_deficiency * more, params.max_absolute_deficiency)
 
 
 @given(likely_rules(), elimination_params)

@@ -1,0 +1,143 @@
+"""Which of many rules refine which (WWW'07, Lemma 5.3).
+
+A rule refines another where taking the same context off both ends of its two sides leaves the other's sides. So what
+each rule may refine is what is left when some of the context is taken off that its sides share, and this is looked up
+by its hash. A hash only suggests that sides are the same; their tokens say so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+
+from scrapy_dust.dust.instances import Bools
+from scrapy_dust.dust.rules import SubstringRule
+from scrapy_dust.dust.sharing import Array
+from scrapy_dust.dust.substrings import Hashes, SubstringHashes, mix
+from scrapy_dust.dust.tokens import Tokens, tokens_of
+
+
+@dataclass(frozen=True, slots=True)
+class _Stripped:
+    """Rules without some of the context that their sides share."""
+
+    rule: Array
+    left: Array  #: tokens that are taken off their beginnings
+    right: Array  #: and off their ends
+
+    def __len__(self) -> int:
+        return len(self.rule)
+
+    def at(self, chosen: Bools | Array) -> _Stripped:
+        return _Stripped(self.rule[chosen], self.left[chosen], self.right[chosen])
+
+
+def refinements(
+    rules: Sequence[SubstringRule], site: Array, last: Array, *, hash_mask: int = 2**64 - 1
+) -> tuple[Array, Array]:
+    """The numbers of rules, and of others of the same *site* that they refine.
+
+    Of two rules, the one further behind is not behind the *last* that is compared with the other one. A pair may be
+    there more than once. *hash_mask* weakens the hashes, so that a test can see collisions being resolved.
+    """
+    sides = _Sides(rules, site, hash_mask)
+    keys = sides.keys(sides.whole())
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    found = [(order[:0], order[:0])]
+    for stripped in sides.stripped():
+        of_stripped = sides.keys(stripped)
+        place = np.searchsorted(keys, of_stripped)
+        known = np.flatnonzero(keys[np.minimum(place, len(keys) - 1)] == of_stripped)
+        count = np.searchsorted(keys, of_stripped[known], side="right") - place[known]
+        row, wide = np.repeat(known, count), order[np.repeat(place[known], count) + _counting(count)]
+        narrow = stripped.rule[row]
+        compared = np.maximum(narrow, wide) <= last[np.minimum(narrow, wide)]
+        row, wide = row[compared], wide[compared]
+        same = sides.same(stripped.at(row), wide)
+        found.append((stripped.rule[row[same]], wide[same]))
+    narrow, wide = (np.concatenate(part) for part in zip(*found, strict=True))
+    return narrow, wide
+
+
+class _Sides:
+    """The sides of rules as tokens: those of rule *i* are 2 *i* and 2 *i* + 1."""
+
+    def __init__(self, rules: Sequence[SubstringRule], site: Array, hash_mask: int) -> None:
+        self._site, self._salt = site, mix(site.astype(np.uint64))
+        self._tokens = tokens_of(chain.from_iterable((rule.alpha, rule.beta) for rule in rules))
+        self._hashes = SubstringHashes(self._tokens, hash_mask)
+        # The tokens of any text have anchors; those that the rule has not do not belong to its sides.
+        self._before = np.fromiter((not rule.start for rule in rules), dtype=np.int64, count=len(rules))
+        self._after = np.fromiter((not rule.end for rule in rules), dtype=np.int64, count=len(rules))
+        lengths = self._tokens.lengths() - np.repeat(self._before + self._after, 2)
+        self._alpha, self._beta = lengths[::2], lengths[1::2]
+
+    def whole(self) -> _Stripped:
+        none = np.zeros_like(self._alpha)
+        return _Stripped(np.arange(len(none)), none, none)
+
+    def stripped(self) -> Iterator[_Stripped]:
+        """Every rule in every way, by how much its beginnings lose; but for those that lose nothing."""
+        tokens, shorter = self._tokens, np.minimum(self._alpha, self._beta)
+        alpha, beta = tokens.offsets[:-1:2] + self._before, tokens.offsets[1:-1:2] + self._before
+        left = _common(tokens, alpha, beta, shorter, step=1)
+        right = _common(tokens, alpha + self._alpha - 1, beta + self._beta - 1, shorter, step=-1)
+        for taken in range(int(left.max(initial=0)) + 1):
+            rule = np.flatnonzero(left >= taken)
+            count = np.minimum(right[rule], shorter[rule] - taken) + (taken > 0)
+            rule = np.repeat(rule, count)
+            yield _Stripped(rule, np.full_like(rule, taken), _counting(count) + (taken == 0))
+
+    def keys(self, of: _Stripped) -> Hashes:
+        """Equal for the same two sides on one site, whichever is the first."""
+        before, after = self._before[of.rule] + of.left, self._after[of.rule] + of.right
+        alpha, beta = (self._hashes.of(2 * of.rule + side, before, after) for side in (0, 1))
+        return alpha + beta + self._salt[of.rule]
+
+    def same(self, narrow: _Stripped, wide: Array) -> Bools:
+        """Whether what is left of *narrow* is the two sides of *wide*, on one site."""
+        begin = self._before[narrow.rule] + narrow.left
+        taken = narrow.left + narrow.right
+        alpha, beta = (
+            (self._tokens.offsets[2 * narrow.rule + side] + begin, lengths[narrow.rule] - taken)
+            for side, lengths in enumerate((self._alpha, self._beta))
+        )
+        one, other = (
+            (self._tokens.offsets[2 * wide + side] + self._before[wide], lengths[wide])
+            for side, lengths in enumerate((self._alpha, self._beta))
+        )
+        straight = self._equal(alpha, one) & self._equal(beta, other)
+        crossed = self._equal(alpha, other) & self._equal(beta, one)
+        same: Bools = (straight | crossed) & (self._site[narrow.rule] == self._site[wide])
+        return same
+
+    def _equal(self, one: tuple[Array, Array], other: tuple[Array, Array]) -> Bools:
+        (begin, length), (other_begin, other_length) = one, other
+        equal: Bools = length == other_length
+        rows = np.flatnonzero(equal)
+        equal[rows] = (
+            _common(self._tokens, begin[rows], other_begin[rows], length[rows], step=1) == length[rows]
+        )
+        return equal
+
+
+def _common(tokens: Tokens, one: Array, other: Array, most: Array, *, step: int) -> Array:
+    """How many tokens, up to *most*, are the same from *one* and from *other* on."""
+    found = np.zeros_like(most)
+    rows = np.flatnonzero(most > 0)
+    while len(rows):
+        place = step * found[rows]
+        rows = rows[tokens.ids[one[rows] + place] == tokens.ids[other[rows] + place]]
+        found[rows] += 1
+        rows = rows[found[rows] < most[rows]]
+    return found
+
+
+def _counting(counts: Array) -> Array:
+    """0, 1, 2… for each of *counts* anew."""
+    ends = np.cumsum(counts)
+    return np.arange(int(counts.sum())) - np.repeat(ends - counts, counts)
