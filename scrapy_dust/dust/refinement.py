@@ -44,16 +44,10 @@ def refinements(
     there more than once. *hash_mask* weakens the hashes, so that a test can see collisions being resolved.
     """
     sides = _Sides(rules, site, hash_mask)
-    keys = sides.keys(sides.whole())
-    order = np.argsort(keys, kind="stable")
-    keys = keys[order]
-    found = [(order[:0], order[:0])]
+    index = _Index(sides.keys(sides.whole()))
+    found = [(site[:0], site[:0])]
     for stripped in sides.stripped():
-        of_stripped = sides.keys(stripped)
-        place = np.searchsorted(keys, of_stripped)
-        known = np.flatnonzero(keys[np.minimum(place, len(keys) - 1)] == of_stripped)
-        count = np.searchsorted(keys, of_stripped[known], side="right") - place[known]
-        row, wide = np.repeat(known, count), order[np.repeat(place[known], count) + _counting(count)]
+        row, wide = index.of(sides.keys(stripped))
         narrow = stripped.rule[row]
         compared = np.maximum(narrow, wide) <= last[np.minimum(narrow, wide)]
         row, wide = row[compared], wide[compared]
@@ -61,6 +55,31 @@ def refinements(
         found.append((stripped.rule[row[same]], wide[same]))
     narrow, wide = (np.concatenate(part) for part in zip(*found, strict=True))
     return narrow, wide
+
+
+class _Index:
+    """The places of keys, of which many are looked up."""
+
+    def __init__(self, keys: Hashes) -> None:
+        self._order = np.argsort(keys, kind="stable")
+        self._keys = keys[self._order]
+        self._count = np.searchsorted(self._keys, self._keys, side="right") - np.arange(len(keys))
+        # Where those begin whose first bits are 0, 1, 2…: hashes are spread so evenly that few have the same.
+        bits = len(keys).bit_length() + 2
+        self._shift = np.uint64(64 - bits)
+        self._first = np.searchsorted(self._keys, np.arange(2**bits, dtype=np.uint64) << self._shift)
+
+    def of(self, sought: Hashes) -> tuple[Array, Array]:
+        """Which of *sought* are there, and the place of each; one that is there several times, several times."""
+        place, last = self._first[sought >> self._shift], len(self._keys) - 1
+        rows = np.flatnonzero(place <= last)
+        while len(rows):
+            rows = rows[self._keys[place[rows]] < sought[rows]]
+            place[rows] += 1
+            rows = rows[place[rows] <= last]
+        known = np.flatnonzero(self._keys[np.minimum(place, last)] == sought)
+        count = self._count[place[known]]
+        return np.repeat(known, count), self._order[np.repeat(place[known], count) + _counting(count)]
 
 
 class _Sides:
