@@ -8,6 +8,7 @@ else by an inquiry.
 
 from __future__ import annotations
 
+import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import xxhash
 from scrapy import signals
+from scrapy.exceptions import DontCloseSpider
 
 from scrapy_dust.crawl.requests import CANARY, canary_of, target_url
 from scrapy_dust.dust.outcomes import Outcome
@@ -38,6 +40,11 @@ EARLY_HELD = 16
 
 #: So many pages wait for their keepers where what they said is kept: some 20 MB.
 READINGS_HELD = 4000
+
+#: So many canaries wait for what the log says of them.
+ASKED = 200
+#: Seconds for which they hold up the end of a crawl, each.
+ANSWERED = 5.0
 
 #: A canary is fetched a little before what was queued with it: until it is judged, its rule goes on suppressing.
 AHEAD = 1
@@ -96,6 +103,9 @@ class Canaries:
         #: Keepers that have not come yet, by hash → the canaries that came before them.
         self._expected: dict[int, list[_Came]] = {}
         self._held = 0
+        #: Whether the log is asked if a canary has shown what its keeper had shown. Then `told` comes.
+        self.asks_log: Callable[[Canary], bool] = lambda canary: False
+        self._asked: dict[str, tuple[_Came, float]] = {}  #: by URL, with when that was
         crawler.signals.connect(self._spider_idle, signal=signals.spider_idle)
         crawler.signals.connect(self._response_received, signal=signals.response_received)
 
@@ -105,7 +115,18 @@ class Canaries:
         return rate > 0 and _hash(f"{self._day} {url}") < rate * 2**64
 
     def are_being_judged(self) -> bool:
-        return self._inquiries is not None and self._inquiries.are_under_way
+        return bool(self._asked) or (self._inquiries is not None and self._inquiries.are_under_way)
+
+    def told(self, url: str, *, is_same: bool) -> None:
+        """What the log says of the canary *url*; not *is_same*: it cannot tell."""
+        if url in self._asked:
+            came, _ = self._asked.pop(url)
+            self._judge(came, waits=False, is_same=is_same)
+
+    def told_nothing(self) -> None:
+        """No more answers come."""
+        for url in list(self._asked):
+            self.told(url, is_same=False)
 
     def send(self, request: Request, key: bytes, keeper: str | None, *, early: bool = False) -> None:
         """*request* is let through as a canary. Without a *keeper* to compare it with, nothing is learned.
@@ -152,7 +173,7 @@ class Canaries:
         while len(self._bodies) > BODIES_REMEMBERED:
             self._bodies.popitem(last=False)
 
-    def _judge(self, came: _Came, *, waits: bool = True) -> None:
+    def _judge(self, came: _Came, *, waits: bool = True, is_same: bool = False) -> None:
         canary = came.canary
         if self._rules.canonize(canary.url) != self._rules.canonize(canary.keeper):
             return  # it tests nothing any more: a rule was suspended meanwhile
@@ -162,8 +183,12 @@ class Canaries:
         if outcome is None and self._readings is not None and came.page is not None:
             same = self._readings.are_the_same(came.page, canary.keeper)
             outcome = Outcome.SAME if same else None
+        if outcome is None and is_same:
+            outcome = Outcome.SAME
         if outcome is not None:
             self._concluded(canary, outcome)
+        elif waits and len(self._asked) < ASKED and self.asks_log(canary):
+            self._asked[canary.url] = came, time.monotonic()
         elif self._may_inquire(canary):
             self._inquire(came)
 
@@ -192,11 +217,16 @@ class Canaries:
         self._inquiries.begin(came.canary, page, came.request)
 
     def _spider_idle(self, spider: Spider) -> None:
-        """Keepers that have not come by now do not come."""
+        """Keepers that have not come by now do not come. What the log says is waited for a little."""
         expected, self._expected, self._held = self._expected, {}, 0
         for held in expected.values():
             for came in held:
                 self._judge(came, waits=False)
+        overdue = time.monotonic() - ANSWERED
+        for url in [url for url, (_, asked) in self._asked.items() if asked < overdue]:
+            self.told(url, is_same=False)
+        if self._asked:
+            raise DontCloseSpider
 
     def _at_once(self, came: _Came) -> Outcome | None:
         canary = came.canary

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from scrapy.dupefilters import BaseDupeFilter
     from twisted.internet.defer import Deferred
 
+    from scrapy_dust.crawl.canaries import Canaries
     from scrapy_dust.crawl.journal import Suppressions
 
 
@@ -143,6 +144,11 @@ class DustDupeFilter:
     def suppressions(self) -> Suppressions | None:
         """What this crawl suppresses; None: rules are not enforced in it."""
         return None if self._proving is None else self._proving.suppressions
+
+    @property
+    def canaries(self) -> Canaries | None:
+        """Those of this crawl; None: rules are not enforced in it."""
+        return None if self._proving is None else self._proving.canaries
 
     def prove_in_new_parts(self, is_new: NewGround) -> None:
         """Where *is_new*, asked about a URL and the rules that would suppress it, says so, it becomes a canary."""

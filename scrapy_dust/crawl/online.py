@@ -28,7 +28,7 @@ from scrapy_dust.crawl.trapping import Trapping
 from scrapy_dust.crawl_log import log_dir
 from scrapy_dust.online.gate import Gate, Step
 from scrapy_dust.online.ground import Ground
-from scrapy_dust.online.messages import Begin, Decide, Decided, Finding, Refuted
+from scrapy_dust.online.messages import Begin, Compare, Compared, Decide, Decided, Finding, Refuted
 from scrapy_dust.rule_book.entries import rule_id
 from scrapy_dust.stats import Stat
 
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from scrapy_dust.crawl.canaries import Canary
     from scrapy_dust.crawl.dupefilter import DustDupeFilter
     from scrapy_dust.crawl.rules import CrawlRules
     from scrapy_dust.dust.rules import Rule
@@ -75,6 +76,9 @@ class Online:
         dupefilter.let_through = self._place
         dupefilter.was_asked = self._was_asked
         dupefilter.prove_in_new_parts(self._is_new_ground)
+        assert dupefilter.canaries is not None
+        self._canaries = dupefilter.canaries
+        self._canaries.asks_log = self._asks_log
         self._trapping = Trapping(crawler, dupefilter.suppressions, rules.settings.trap_limit)
         self._listening = create_looping_call(self._listen)
         crawler.signals.connect(self._response_received, signal=signals.response_received)
@@ -164,6 +168,12 @@ class Online:
         ground = self._ground.setdefault(site, Ground())
         return ground.is_new(url, [rule for rule in rules if rule in learned])
 
+    def _asks_log(self, canary: Canary) -> bool:
+        if self._process is None or self._gave_up:
+            return False
+        self._process.tell(Compare(canary.url, canary.keeper))
+        return True
+
     def _gate_of(self, request: Request) -> Gate | None:
         if not self._gates or LET_THROUGH not in request.meta:
             return None
@@ -202,8 +212,12 @@ class Online:
                 self._take(message)
             elif isinstance(message, Decided):
                 self._patience.decided()
+            elif isinstance(message, Compared):
+                self._canaries.told(message.canary, is_same=message.is_same)
+                self._wake()
         if self._process.code is not None and not self._gave_up:
             self._gave_up = True
+            self._canaries.told_nothing()
             logger.warning(
                 "The process that learns has ended (%(code)s): this crawl goes on with the rules it has.",
                 {"code": self._process.code},

@@ -50,9 +50,9 @@ class Proving:
         self._register = register
         self.suppressions = Suppressions(crawler, rules.settings, jobdir)
         self._suspension = Suspension(crawler, rules, filtering, self.suppressions, self._out_of_force)
-        self._canaries = Canaries(crawler, rules, self._suspension.concluded)
+        self.canaries = Canaries(crawler, rules, self._suspension.concluded)
         self.is_new_ground: NewGround | None = None  #: where rules are learned while the crawl goes on
-        self._suspension.is_judging = self._canaries.are_being_judged
+        self._suspension.is_judging = self.canaries.are_being_judged
 
     def open(self) -> None:
         """Go on with a job: what was suspended stays so, and what it suppressed is still to be given back."""
@@ -91,11 +91,11 @@ class Proving:
 
     def may_be_canary(self, url: str) -> bool:
         """Whether *url* is fetched as it is in case it turns out to be a duplicate."""
-        return self._canaries.are_chosen(url) or self._suspension.are_unproved(url, self._rules.canonize(url))
+        return self.canaries.are_chosen(url) or self._suspension.are_unproved(url, self._rules.canonize(url))
 
     def becomes_canary(self, request: Request, key: bytes, *, early: bool) -> bool:
         """Whether *request*, which rules would suppress, is fetched to test them; *early*: its keeper has not come."""
-        if not self._canaries.are_chosen(request.url):
+        if not self.canaries.are_chosen(request.url):
             is_asked = self._suspension.unproved or self.is_new_ground is not None
             by = self._filtering.behind(request.url, key) if is_asked else ()
             if self._suspension.unproved.isdisjoint(identity for identity, _ in by) and not self._is_new(
@@ -103,7 +103,7 @@ class Proving:
             ):
                 return False
         keeper = self._filtering.keeper(key)
-        self._canaries.send(request, key, keeper, early=early)
+        self.canaries.send(request, key, keeper, early=early)
         if (
             keeper is None
         ):  # another worker's, or one of before a pause: the next canary is compared with this one

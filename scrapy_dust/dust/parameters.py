@@ -18,12 +18,12 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from scrapy_dust.dust.pages import Page
-from scrapy_dust.dust.rules import LikelyParameter, ParameterRule, parameters
+from scrapy_dust.dust.rules import LikelyParameter, Parameter, ParameterRule, parameters, without
 from scrapy_dust.dust.sketches import Likeness
 
 Pair = tuple[int, int]
@@ -52,19 +52,16 @@ def _pairs_by_name(pages: Sequence[Page]) -> tuple[dict[str, Counter[str]], dict
     buckets: dict[tuple[str, str, str], list[int]] = defaultdict(list)
     pairs: dict[str, set[Pair]] = defaultdict(set)
     for i, page in enumerate(pages):
-        for parameter in parameters(page.url):
+        url, of_name = page.url, defaultdict[str, list[Parameter]](list)
+        for parameter in parameters(url):
             name = parameter.name
-            values[name][page.url[parameter.value_begin : parameter.end]] += 1
-            buckets[name, page.url[: parameter.begin], page.url[parameter.end :]].append(i)
-        for name, without in _left_out(page.url):
-            j = number.get(without)
+            of_name[name].append(parameter)
+            values[name][url[parameter.value_begin : parameter.end]] += 1
+            buckets[name, url[: parameter.begin], url[parameter.end :]].append(i)
+        for name, places in of_name.items():
+            j = number.get(without(url, places))
             if j is not None:
                 pairs[name].add((min(i, j), max(i, j)))
     for (name, _, _), members in buckets.items():
         pairs[name].update(itertools.pairwise(members))
-    return values, {name: of_name for name, of_name in pairs.items() if of_name}
-
-
-def _left_out(url: str) -> Iterator[tuple[str, str]]:
-    for name in dict.fromkeys(parameter.name for parameter in parameters(url)):
-        yield name, ParameterRule(name).apply(url)
+    return values, {name: some for name, some in pairs.items() if some}

@@ -7,7 +7,7 @@ hashable, and without any evidence in them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -102,6 +102,14 @@ def _parameters(url: str) -> list[re.Match[str]]:
     if ";" not in url:
         return in_query
     return [*_PATH_PARAMETER.finditer(url, 0, stop if question < 0 else question), *in_query]
+
+
+def without(url: str, places: Sequence[Parameter]) -> str:
+    """*url* with the parameters at *places*, from left to right, left out."""
+    rest = _Rest(url)
+    for place in reversed(places):
+        rest.leave_out(place.begin, place.end)
+    return rest.whole()
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,9 @@ class OnlineLearner:
         )  #: the one seen longest ago first
         self._pages = 0
         self._due: dict[str, None] = {}
+        self._grown: set[str] = (
+            set()
+        )  #: sites with copies that have grown enough for a look, but may not be due
 
     def __len__(self) -> int:
         """Pages that are remembered."""
@@ -86,6 +89,13 @@ class OnlineLearner:
             del self._due[name]
             yield name
 
+    def grown_most(self) -> str | None:
+        """The site that is worth a look before it is due, if there is time: it has grown by the largest part."""
+        grown = {name: self._sites[name] for name in self._grown if name in self._sites}
+        if not grown:
+            return None
+        return max(grown, key=lambda name: grown[name].memory.seen / max(grown[name].looked_at, 1))
+
     def undecided(self) -> list[str]:
         """The sites with likely rules of which more was seen since the last look, that seen last first."""
         return [
@@ -100,6 +110,7 @@ class OnlineLearner:
         if site is None:
             return None
         site.looked_at = site.memory.seen
+        self._grown.discard(name)
         log = site.memory.log()
         looked = look(name, log, self._settings, pool=self._pool, refuted=site.refuted)
         suspicions = Suspicions(Canonizer({name: looked.rules}, site_of, self._settings.passes).canonize)
@@ -117,6 +128,23 @@ class OnlineLearner:
         is_new = set(rules) != set(site.rules) or set(likely) != set(site.likely)
         site.rules, site.likely = tuple(dict.fromkeys((*rules, *site.rules))), likely
         return Finding(name, rules, likely, looked.held, gone) if is_new or rules or likely or gone else None
+
+    def showed_the_same(self, url: str, other: str) -> bool | None:
+        """Whether the two, one class by the rules, showed one text, and no other class did; None: not known, or not yet.
+
+        What other classes show too may be a wall.
+        """
+        site = self._sites.get(site_of(url) or "")
+        if site is None:
+            return None
+        shown, by_other = site.memory.text(url), site.memory.text(other)
+        if shown is None or by_other is None:
+            return None
+        canonize = Canonizer({site_of(url) or "": site.rules}, site_of, self._settings.passes).canonize
+        form = canonize(url)
+        return shown == by_other and all(
+            canonize(one) == form for one in site.memory.urls if site.memory.text(one) == shown
+        )
 
     def _false(self, name: str, site: _Site, rules: Sequence[Rule], log: SiteLog) -> list[str]:
         """The rules in force that no longer hold: a look that does not find one again has seen pages against it."""
@@ -136,13 +164,16 @@ class OnlineLearner:
             if site.has_copies:
                 site.contents = set()
         grown = site.memory.seen - site.looked_at
-        if site.has_copies and grown >= max(_MORE, _PART * site.looked_at):
-            self._due[name] = None
+        if site.has_copies and grown >= _MORE:
+            self._grown.add(name)
+            if grown >= _PART * site.looked_at:
+                self._due[name] = None
 
     def _make_room(self) -> None:
         while self._pages > self._most and len(self._sites) > 1:
             name, oldest = self._sites.popitem(last=False)
             self._due.pop(name, None)
+            self._grown.discard(name)
             self._pages -= len(oldest.memory)
 
 

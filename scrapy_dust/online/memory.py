@@ -17,6 +17,8 @@ from scrapy_dust.dust.pages import Page, SiteLog, Visit, merge_visits, page_behi
 #: Pages of all sites together: some 250 MB.
 MOST_PAGES = 1_000_000
 
+_MOST_REDIRECTS = 5
+
 
 class SiteMemory:
     """The pages of one site, in the order in which they came. Of a URL the first two visits count."""
@@ -52,6 +54,18 @@ class SiteMemory:
         if len(self._visits) > self._most * 5 // 4:
             self._forget_some()
         return True
+
+    def text(self, url: str) -> str | None:
+        """What *url* showed, or led to; None: not known, or not always the same."""
+        for _ in range(_MOST_REDIRECTS):
+            known = self._visits.get(url)
+            if known is None or url in self._changing:
+                return None
+            visit = _unpacked(url, known)
+            if visit.is_page or visit.redirect_to is None:
+                return visit.text_digest
+            url = visit.redirect_to
+        return None
 
     def log(self) -> SiteLog:
         log = merge_visits(self)

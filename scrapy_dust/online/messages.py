@@ -54,6 +54,22 @@ class Decided:
     """It is, as far as there was time."""
 
 
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """A canary has come. Did it show what its keeper had shown? Both are in the log, or come there next."""
+
+    canary: str
+    keeper: str
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What the log says to that."""
+
+    canary: str
+    is_same: bool  #: and no page that other classes show too. False: the log cannot tell
+
+
 def to_message(content: object) -> bytes:
     packed = pickle.dumps(content)
     return LENGTH.pack(len(packed)) + packed

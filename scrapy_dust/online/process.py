@@ -23,7 +23,16 @@ from scrapy_dust.crawl_log.fields import Unreadable, visit_of
 from scrapy_dust.dust.pages import Visit
 from scrapy_dust.errors import CrawlLogError
 from scrapy_dust.online.learner import OnlineLearner
-from scrapy_dust.online.messages import Begin, Decide, Decided, Refuted, messages_in, to_message
+from scrapy_dust.online.messages import (
+    Begin,
+    Compare,
+    Compared,
+    Decide,
+    Decided,
+    Refuted,
+    messages_in,
+    to_message,
+)
 from scrapy_dust.rule_book.priors import known
 
 #: Seconds between two looks into the log.
@@ -32,6 +41,8 @@ _PAUSE = 0.2
 _REST = 4.0
 #: Seconds that are spent on sites where URLs wait, at a time.
 _TO_DECIDE = 2.0
+#: Seconds for which the log is waited for to have a canary and its keeper.
+_TO_COMPARE = 2.0
 #: Bytes of the log that are read at a time.
 _AT_A_TIME = 1 << 20
 
@@ -64,6 +75,7 @@ class Beside:
         self._heard = bytearray()
         self._learner: OnlineLearner | None = None
         self._tail: Tail | None = None
+        self._to_compare: list[tuple[Compare, float]] = []  #: with the time until which it may wait
 
     def run(self) -> None:
         rest_until = 0.0
@@ -74,6 +86,7 @@ class Beside:
                     continue
                 for visit in self._tail.new():
                     self._learner.see(visit)
+                self._compare(self._learner)
                 if time.monotonic() >= rest_until:
                     began = time.process_time()
                     self._look(self._learner)
@@ -92,6 +105,8 @@ class Beside:
                 self._read_again(self._learner, message.logs)
             elif isinstance(message, Refuted) and self._learner is not None:
                 self._learner.refute(message.site, message.rule)
+            elif isinstance(message, Compare):
+                self._to_compare.append((message, time.monotonic() + _TO_COMPARE))
             elif isinstance(message, Decide):
                 self._decide()
         return bool(data)
@@ -116,8 +131,21 @@ class Beside:
         self._say(Decided())
 
     def _look(self, learner: OnlineLearner) -> None:
-        for site in learner.due():
-            self._look_at(learner, site)
+        """At what is due; at one site more, if nothing is."""
+        due = list(learner.due()) or [learner.grown_most()]
+        for site in due:
+            if site is not None:
+                self._look_at(learner, site)
+
+    def _compare(self, learner: OnlineLearner) -> None:
+        """Say what the log says about canaries, as soon as it has both pages."""
+        waiting, self._to_compare = self._to_compare, []
+        for asked, until in waiting:
+            is_same = learner.showed_the_same(asked.canary, asked.keeper)
+            if is_same is None and time.monotonic() < until:
+                self._to_compare.append((asked, until))
+            else:
+                self._say(Compared(asked.canary, bool(is_same)))
 
     def _look_at(self, learner: OnlineLearner, site: str) -> None:
         finding = learner.look(site)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import threading
 from collections import Counter
+from dataclasses import replace
 from itertools import count
 
 import pytest
@@ -185,6 +186,23 @@ def test_what_waits_is_fetched_in_the_end(settings):
         first = crawl([site.url("/")], settings | ONLINE, follow=True, spider=Waiting)
     assert len(set(site.asked)) == 121
     assert first.stats["dust/online/waited"] > 0
+
+
+def with_tokens(path):
+    """No two answers have the same bytes: a hidden field of each is another one."""
+    answer = all_at_once(path)
+    hidden = f'<input type="hidden" name="token" value="{random.random()}"></body>'.encode()
+    return replace(answer, body=answer.body.replace(b"</body>", hidden))
+
+
+def test_a_canary_that_the_log_knows_to_have_shown_the_same_costs_one_fetch(settings):
+    each = settings | ONLINE | {"DUST_CANARY_RATE": 1.0}
+    with serving(patient(with_tokens)) as site:
+        first = crawl([site.url("/")], each, follow=True, spider=Learning)
+    assert first.stats["dust/canaries"] > 10
+    assert "dust/suspended" not in first.stats
+    assert first.stats.get("dust/controls", 0) < first.stats["dust/canaries"] / 4
+    assert len(site.asked) < 1 + PAGES * SESSIONS + first.stats["dust/canaries"] / 4
 
 
 class Turning:
