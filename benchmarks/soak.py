@@ -3,7 +3,8 @@
 ``--requests``: so many requests, of which a tenth are aliases of pages that were asked for, go through fingerprinter
 and dupefilter as a scheduler sends them, and come back as answers do, some of them as failures. Told is, tenth by
 tenth, the memory of the process, its open files, and how long a fingerprint and a look of the dupefilter took at the
-median and at the 99th percentile, in CPU time. Scrapy alone does the same first: what is seen has to be remembered.
+median and at the 99th percentile, in CPU time, and how long Scrapy's own fingerprint of some of the same requests takes,
+since a machine has faster and slower hours. Scrapy alone does the same first: what is seen has to be remembered.
 
 ``--crawl``: a crawl over loopback instead, recorded, for so many seconds, with the same told of each tenth.
 """
@@ -28,6 +29,7 @@ from scrapy import Request, Spider, signals
 from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.http import HtmlResponse, Response
 from scrapy.utils.misc import build_from_crawler, load_object
+from scrapy.utils.request import fingerprint
 from scrapy.utils.test import get_crawler
 
 from benchmarks.recorder import serve
@@ -35,6 +37,8 @@ from scrapy_dust.dust.rules import ParameterRule, SubstringRule
 from scrapy_dust.rule_book import Entry, RuleBook
 
 SITE = "soak.example"
+#: One request of so many is fingerprinted by Scrapy too.
+_COMPARED = 64
 _RULES = (ParameterRule("sid"), ParameterRule("ref", "x"), SubstringRule("/index.html", "/", end=True))
 
 
@@ -46,15 +50,17 @@ class Tenth:
     cpu: float  #: seconds
     fingerprint: tuple[float, float]  #: median and 99th percentile, in µs; 0: not measured
     look: tuple[float, float]
+    #: Scrapy's own fingerprint of the same requests, here and there, at the median: how fast the machine is just now.
+    scrapys: float = 0.0
 
     def __str__(self) -> str:
-        times = " ".join(f"{value:8.1f}" for value in (*self.fingerprint, *self.look))
+        times = " ".join(f"{value:8.1f}" for value in (*self.fingerprint, *self.look, self.scrapys))
         return (
             f"{self.requests:>9} {self.memory / 1e6:8.1f} MB {self.files:4} files {self.cpu:8.1f} s  {times}"
         )
 
 
-_HEAD = f"{'requests':>9} {'memory':>11} {'open':>10} {'CPU':>10}  fingerprint p50, p99; look p50, p99 (µs)"
+_HEAD = f"{'requests':>9} {'memory':>11} {'open':>10} {'CPU':>10}  fingerprint p50, p99; look p50, p99; Scrapy's fingerprint p50 (µs)"
 
 
 def memory() -> int:
@@ -95,6 +101,7 @@ def soaked(count: int, folder: Path, *, alone: bool) -> Iterator[Tenth]:
     step, began = count // 10, time.process_time()
     fingerprints: list[float] = []
     looks: list[float] = []
+    scrapys: list[float] = []
     for number, url in enumerate(urls(count), start=1):
         request = Request(url)
         at = time.thread_time()
@@ -103,6 +110,10 @@ def soaked(count: int, folder: Path, *, alone: bool) -> Iterator[Tenth]:
         is_seen = dupefilter.request_seen(request)
         looks.append(time.thread_time() - then)
         fingerprints.append(then - at)
+        if number % _COMPARED == 0:
+            at = time.thread_time()
+            fingerprint(Request(url))
+            scrapys.append(time.thread_time() - at)
         if not is_seen:
             status = 404 if number % 50 == 0 else 200
             answer = HtmlResponse(url, status=status, body=b"<p>a page</p>", request=request)
@@ -110,11 +121,11 @@ def soaked(count: int, folder: Path, *, alone: bool) -> Iterator[Tenth]:
                 signals.response_received, response=answer, request=request, spider=crawler.spider
             )
         if number % step == 0:
-            yield Tenth(
-                number, memory(), files(), time.process_time() - began, _told(fingerprints), _told(looks)
-            )
-            fingerprints.clear()
-            looks.clear()
+            cpu = time.process_time() - began
+            told = _told(fingerprints), _told(looks)
+            yield Tenth(number, memory(), files(), cpu, *told, _told(scrapys)[0])
+            for taken in (fingerprints, looks, scrapys):
+                taken.clear()
     dupefilter.close("finished")
 
 
