@@ -24,7 +24,7 @@ UNREAD = 32
 #: Pages in a row that said nothing new, after which a form looks like a trap.
 SUSPICIOUS = 16
 #: After a page that said something new up to so many are not read; they count as new.
-_PASSED_OVER = 16
+_PASSED_OVER = 32
 #: How often a part of a path may stand in it before it repeats itself.
 _TWICE = 2
 
