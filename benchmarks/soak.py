@@ -39,6 +39,8 @@ from scrapy_dust.rule_book import Entry, RuleBook
 SITE = "soak.example"
 #: One request of so many is fingerprinted by Scrapy too.
 _COMPARED = 64
+#: Of which a crawl has its part.
+_PAGES = 100_000_000
 _RULES = (ParameterRule("sid"), ParameterRule("ref", "x"), SubstringRule("/index.html", "/", end=True))
 
 
@@ -153,8 +155,10 @@ class Soaking(Spider):
             print(Tenth(self.pages, memory(), files(), time.process_time(), (0, 0), (0, 0)), flush=True)
         if gone < self.seconds:
             for link in response.css("a::attr(href)").getall():  # type: ignore[attr-defined]
-                yield response.follow(f"{link}?sid={self.pages}")
-                yield response.follow(f"{link}?sid={self.pages + 1}")
+                # The numbers of the server's pages grow with their depth, and URLs would be what grows.
+                path = f"/page/{int(link.rpartition('/')[2]) % _PAGES}"
+                yield response.follow(f"{path}?sid={self.pages}")
+                yield response.follow(f"{path}?sid={self.pages + 1}")
 
 
 def crawled(seconds: float, folder: Path) -> None:
