@@ -65,7 +65,7 @@ class _Index:
         self._keys = keys[self._order]
         self._count = np.searchsorted(self._keys, self._keys, side="right") - np.arange(len(keys))
         # Where those begin whose first bits are 0, 1, 2…: hashes are spread so evenly that few have the same.
-        bits = len(keys).bit_length() + 2
+        bits = len(keys).bit_length() + 1
         self._shift = np.uint64(64 - bits)
         self._first = np.searchsorted(self._keys, np.arange(2**bits, dtype=np.uint64) << self._shift)
 
