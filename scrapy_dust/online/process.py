@@ -39,8 +39,6 @@ from scrapy_dust.rule_book.priors import known
 _PAUSE = 0.2
 #: For each second that looks took, so many seconds none is taken: they cost a fifth of a core at most.
 _REST = 4.0
-#: The same of looks at sites before they are due: a tenth.
-_REST_BEFORE = 9.0
 #: Seconds that are spent on sites where URLs wait, at a time.
 _TO_DECIDE = 2.0
 #: Seconds for which the log is waited for to have a canary and its keeper.
@@ -131,13 +129,11 @@ class Beside:
         self._say(Decided())
 
     def _look(self, learner: OnlineLearner) -> float:
-        """At what is due; at one site before it is due, if none is. For how many seconds then none is looked at."""
+        """At what is due. For how many seconds then nothing is looked at."""
         began = time.process_time()
-        due = list(learner.due())
-        before = None if due else learner.grown_most()
-        for site in due if before is None else [before]:
+        for site in learner.due():
             self._look_at(learner, site)
-        return (time.process_time() - began) * (_REST if due else _REST_BEFORE)
+        return (time.process_time() - began) * _REST
 
     def _compare(self, learner: OnlineLearner) -> None:
         """Say what the log says about canaries, as soon as it has both pages."""

@@ -1,4 +1,4 @@
-"""What the learner says of canaries, and which sites are worth a look."""
+"""What the learner says of canaries."""
 
 from __future__ import annotations
 
@@ -53,28 +53,3 @@ def test_what_redirects_showed_what_it_leads_to() -> None:
     assert learner(page(ONE, "x"), redirect(OTHER, ONE)).showed_the_same(ONE, OTHER) is True
     circle = redirect(ONE, OTHER), redirect(OTHER, ONE)
     assert learner(*circle).showed_the_same(ONE, OTHER) is None
-
-
-def test_the_site_that_has_grown_by_the_largest_part_is_worth_a_look_if_there_is_time() -> None:
-    made = learner()
-    for size, site in ((400, "big.test"), (300, "small.test")):
-        for number in range(size):
-            made.see(page(f"http://{site}/{number}", str(number // 2)))
-    for site in made.due():
-        made.look(site)
-    assert made.grown_most() is None
-    for number in range(30):
-        for site in ("big.test", "small.test"):
-            made.see(page(f"http://{site}/more/{number}", f"more {number}"))
-    assert not list(made.due())
-    assert made.grown_most() == "small.test"
-    made.look("small.test")
-    assert made.grown_most() == "big.test"
-
-
-def test_a_site_without_copies_is_not_worth_one() -> None:
-    made = learner()
-    for number in range(400):
-        made.see(page(f"http://{SITE}/{number}", str(number)))
-    assert not list(made.due())
-    assert made.grown_most() is None
