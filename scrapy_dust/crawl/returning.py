@@ -27,11 +27,14 @@ class Returning:
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._waiting: deque[Iterator[Request]] = deque()
-        crawler.signals.connect(self._response_received, signal=signals.response_received)
+        self._is_listening = False  #: to answers, from the first request on: most crawls have none
         crawler.signals.connect(self._spider_idle, signal=signals.spider_idle)
 
     def add(self, requests: Iterator[Request]) -> None:
         self._waiting.append(requests)
+        if not self._is_listening:
+            self._is_listening = True
+            self._crawler.signals.connect(self._response_received, signal=signals.response_received)
 
     def _response_received(self, response: Response, request: Request, spider: Spider) -> None:
         self._return(_WITH_AN_ANSWER)

@@ -51,7 +51,6 @@ class DustScheduler(BaseScheduler):
         self._online: Online | None = None
         self._answering: set[tuple[str, Rule]] = set()  #: nothing is rewritten until it is open
         self._is_canary: Callable[[str], bool] = lambda url: False
-        crawler.signals.connect(self._response_received, signal=signals.response_received)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -71,6 +70,7 @@ class DustScheduler(BaseScheduler):
         if isinstance(dupefilter, DustDupeFilter):
             self._answering = set(self._rules.answering)
             self._is_canary = dupefilter.is_canary
+            self._crawler.signals.connect(self._response_received, signal=signals.response_received)
         else:
             logger.warning(
                 "DUST_REWRITE has no effect: set DUPEFILTER_CLASS to scrapy_dust.DustDupeFilter, "

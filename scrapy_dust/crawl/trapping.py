@@ -46,7 +46,8 @@ class Trapping:
         """A page has come."""
         if self._traps is None:
             return
-        for form in self._traps.came(request.url, _parent(request), lambda: _words(response)):
+        parent = _parent(request) if self._traps.asks_for_parents else None
+        for form in self._traps.came(request.url, parent, lambda: _words(response)):
             self._returning.add(self._again(trap_id(form)))
 
     def is_last(self, request: Request) -> bool:

@@ -23,8 +23,9 @@ from scrapy_dust.text.shingles import hashes_of, shingles_of
 UNREAD = 32
 #: Pages in a row that said nothing new, after which a form looks like a trap.
 SUSPICIOUS = 16
-#: After a page that said something new up to so many are not read; they count as new.
-_PASSED_OVER = 32
+#: After a page that said something new up to so many are not read, or this share of those that the form had; they
+#: count as new. So what is fetched in vain before a trap is noticed is a share of what the crawl had from there.
+_PASSED_OVER, _SHARE = 16, 1 / 16
 #: How often a part of a path may stand in it before it repeats itself.
 _TWICE = 2
 
@@ -75,11 +76,17 @@ class Traps:
         self._runs = 0  #: in the `known` of all forms
         self._suspicion = min(SUSPICIOUS, limit)
         self._suspects: set[str] = set()  #: forms that may look like a trap; more than do
+        self._barren: set[str] = set()  #: forms of which the last page that was read said nothing new
 
     @property
     def suspects_any(self) -> bool:
         """False: `fate` has nothing but `Fate.FETCH` to say."""
         return bool(self._suspects)
+
+    @property
+    def asks_for_parents(self) -> bool:
+        """False: where a page that has come was found makes no difference to `came`."""
+        return bool(self._barren)
 
     def came(self, url: str, parent: str | None, read: Reading) -> list[str]:
         """*url*, found on *parent*, has brought a page. The forms that were capped and, because of it, are no longer.
@@ -96,15 +103,18 @@ class Traps:
             words = read()
             is_new = words is None or self._says_something_new(form, url, words)
             form.barren = 0 if is_new else form.barren + 1
+            if form.barren:
+                self._barren.add(name)
             if form.barren >= self._suspicion:
                 self._suspects.add(name)
-            form.pause = min(_PASSED_OVER, form.pause * 2 + 1) if is_new else 0
+            most = max(_PASSED_OVER, int(form.pages * _SHARE))
+            form.pause = min(most, form.pause * 2 + 1) if is_new else 0
             form.unread = form.pause
         if is_new and parent is not None and (above := self._forms.get(form_of(parent))) is not None:
             above.barren = 0  # it leads somewhere
-            self._suspects.discard(form_of(parent))
+            self._is_fruitful(form_of(parent))
         if is_new:
-            self._suspects.discard(name)
+            self._is_fruitful(name)
         return self._heard(site, is_new=is_new)
 
     def fate(self, url: str, parent: str | None) -> Fate:
@@ -123,6 +133,10 @@ class Traps:
             form.is_capped = True
             return Fate.CAP
         return Fate.LAST if barren >= self._suspicion else Fate.FETCH
+
+    def _is_fruitful(self, name: str) -> None:
+        self._barren.discard(name)
+        self._suspects.discard(name)
 
     def _says_something_new(self, form: _Form, url: str, words: Sequence[bytes]) -> bool:
         if not words:
@@ -157,7 +171,7 @@ class Traps:
         self._forms.move_to_end(name)
         while len(self._forms) > _FORMS or (self._runs > _OF_ALL and len(self._forms) > 1):
             which, forgotten = self._forms.popitem(last=False)
-            self._suspects.discard(which)
+            self._is_fruitful(which)
             self._runs -= len(forgotten.known)
         return form
 
@@ -184,7 +198,7 @@ def form_of(url: str) -> str:
 
 def kind_of(part: str) -> str:
     """*part* with 0 for numbers and * for ids."""
-    return _NUMBER.sub("0", _ID.sub("*", part))
+    return _NUMBER.sub("0", _ID.sub("*", part)) if _NUMBER.search(part) else part
 
 
 def without_own_numbers(words: Sequence[bytes], url: str) -> list[bytes]:
@@ -199,4 +213,7 @@ def without_own_numbers(words: Sequence[bytes], url: str) -> list[bytes]:
     def said(number: re.Match[bytes]) -> bytes:
         return b"#" if len(number[0]) <= _LONGEST and int(number[0]) in near else number[0]
 
-    return [word if _LETTER.search(word) else _NUMBER_IN_TEXT.sub(said, word) for word in words]
+    # Most words are letters alone, which is seen sooner than that a word has one.
+    return [
+        word if word.isalpha() or _LETTER.search(word) else _NUMBER_IN_TEXT.sub(said, word) for word in words
+    ]

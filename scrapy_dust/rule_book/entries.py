@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import date
 from enum import StrEnum
+from functools import lru_cache
 from hashlib import blake2b
 
 from scrapy_dust.dust.edits.edit import Edit
@@ -101,6 +102,7 @@ class Entry:
         check_rule(self.rule)
 
 
+@lru_cache(maxsize=4096)
 def rule_id(site: str, rule: Rule) -> str:
     """What a person calls the rule: 8 hex digits, of the site and the rule alone."""
     content = json.dumps([site, *rule_content(rule)])

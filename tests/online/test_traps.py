@@ -130,24 +130,45 @@ def test_own_numbers_are_those_that_differ_by_one_at_most(words, number):
     assert without_own_numbers(words, f"http://s9.test/p/{number}") == [literal(word) for word in words]
 
 
-@given(st.lists(st.lists(st.sampled_from([b"a", b"b", b"c"]), min_size=3, max_size=5), max_size=60))
-def test_pages_are_new_as_a_literal_reading_has_it(pages):
-    watched, known, barren, unread, pause = Traps(3), set(), 0, 0, 0
-    for n, words in enumerate([[b"x"] * 3] * UNREAD + pages):
-        watched.came(month(n), month(n - 1), lambda words=words: words)
-        if n < UNREAD:
+def read_literally(pages):
+    """How many of the last pages that were read said nothing new."""
+    known, barren, unread, pause = set(), 0, 0, 0
+    for n, words in enumerate(pages, 1):
+        if n <= UNREAD:
             continue
         if unread:
             unread -= 1
-            barren = 0
             continue
         runs = {tuple(words[at : at + 3]) for at in range(len(words) - 2)}
-        barren = barren + 1 if runs <= known else 0
-        pause = 0 if runs <= known else min(16, pause * 2 + 1)
+        is_new = not runs <= known
+        barren = 0 if is_new else barren + 1
+        pause = min(max(16, n // 16), pause * 2 + 1) if is_new else 0
         unread = pause
         known |= runs
-    expected = Fate.CAP if barren >= 3 else Fate.FETCH
+    return barren
+
+
+@given(
+    st.sampled_from((0, 100, 700)),
+    st.lists(st.lists(st.sampled_from([b"a", b"b", b"c", b"d"]), min_size=3, max_size=5), max_size=60),
+    st.integers(0, 60),
+)
+def test_pages_are_new_as_a_literal_reading_has_it(different, pages, same):
+    stories = [[b"story", b"of", f"hero{chr(97 + n % 26)}{chr(97 + n // 26)}".encode()] for n in range(different)]
+    pages = [[b"x"] * 3] * UNREAD + stories + pages + pages[-1:] * same
+    watched = Traps(3)
+    for n, words in enumerate(pages):
+        watched.came(month(n), month(n - 1), lambda words=words: words)
+    expected = Fate.CAP if read_literally(pages) >= 3 else Fate.FETCH
     assert watched.fate(month(9999), month(9998)) is expected
+
+
+def test_where_a_page_was_found_is_asked_for_as_long_as_that_makes_a_difference():
+    watched = walk(LIMIT, UNREAD + 55)
+    assert watched.asks_for_parents
+    watched.came("http://s.test/news", month(3), lambda: None)
+    assert not watched.asks_for_parents
+    assert not walk(LIMIT, 600, words=lambda n: [b"some", b"thing", str(n * 7919).encode()]).asks_for_parents
 
 
 def test_memory_has_a_bound_and_what_is_forgotten_is_new_again(monkeypatch):
