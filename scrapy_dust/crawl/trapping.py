@@ -16,7 +16,7 @@ from scrapy_dust.crawl.requests import LET_THROUGH, follows_rules
 from scrapy_dust.crawl.returning import Returning
 from scrapy_dust.online.traps import Fate, Traps, form_of
 from scrapy_dust.stats import Stat
-from scrapy_dust.text.sketch import read_text
+from scrapy_dust.text.reading import read_text
 from scrapy_dust.text.words import split_words
 
 if TYPE_CHECKING:

@@ -22,7 +22,8 @@ from scrapy_dust.crawl_log.payloads import payload_of
 from scrapy_dust.crawl_log.records import record_of_page
 from scrapy_dust.crawl_log.sources import opened
 from scrapy_dust.crawl_log.stores import RemoteFile
-from scrapy_dust.text.sketch import describe, first_words
+from scrapy_dust.text.reading import first_words
+from scrapy_dust.text.sketch import describe
 
 #: A longer block is not looked into.
 MAX_BLOCK = 64 * 1024 * 1024

@@ -10,8 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from hashlib import blake2b
+from typing import TYPE_CHECKING
 
-from scrapy_dust.dust.validation import Pair
+if TYPE_CHECKING:
+    from scrapy_dust.dust.validation import Pair
 
 _VALUE = re.compile(r"(?<==)[^&;#]*|\d+")
 #: Path segments that tell one part of a site from another.

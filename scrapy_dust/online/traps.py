@@ -17,7 +17,6 @@ from enum import StrEnum
 from functools import lru_cache
 
 from scrapy_dust.sites import site_of
-from scrapy_dust.text.shingles import hashes_of, shingles_of
 
 #: Pages of a form before they are read, since most forms are of few pages.
 UNREAD = 32
@@ -32,7 +31,6 @@ _TWICE = 2
 #: The end of the path of a form that repeats itself.
 _REPEATED = "/…"
 
-_WIDTH = 3
 _FORMS, _SITES = 20_000, 20_000
 #: Runs of words, of a form and of all.
 _OF_A_FORM, _OF_ALL = 8192, 500_000
@@ -141,7 +139,7 @@ class Traps:
     def _says_something_new(self, form: _Form, url: str, words: Sequence[bytes]) -> bool:
         if not words:
             return False
-        found = set(shingles_of(hashes_of(without_own_numbers(words, url)), _WIDTH).tolist())
+        found = _runs_in(without_own_numbers(words, url))
         new = found - form.known
         if len(form.known) + len(new) > _OF_A_FORM:
             self._runs -= len(form.known)
@@ -199,6 +197,11 @@ def form_of(url: str) -> str:
 def kind_of(part: str) -> str:
     """*part* with 0 for numbers and * for ids."""
     return _NUMBER.sub("0", _ID.sub("*", part)) if _NUMBER.search(part) else part
+
+
+def _runs_in(words: list[bytes]) -> set[int]:
+    """Hashes of any three words in a row, which hold in this process alone."""
+    return {hash(run) for run in zip(words, words[1:], words[2:], strict=False)} or {hash(tuple(words))}
 
 
 def without_own_numbers(words: Sequence[bytes], url: str) -> list[bytes]:

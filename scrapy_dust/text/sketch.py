@@ -7,18 +7,16 @@ text that was not read to its end is the whole body's, for then the words do not
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 
 from xxhash import xxh3_128_digest, xxh3_128_hexdigest
 
 from scrapy_dust.text import SKETCH_VERSION
-from scrapy_dust.text.encodings import decode
-from scrapy_dust.text.markup import Document, read_markup
+from scrapy_dust.text.markup import Document
 from scrapy_dust.text.minhash import MinHashes, minhash_of
 from scrapy_dust.text.pdf import read_pdf
+from scrapy_dust.text.reading import is_pdf, read_text
 from scrapy_dust.text.shingles import (
     Hashes,
     Sketch,
@@ -30,12 +28,7 @@ from scrapy_dust.text.shingles import (
 )
 from scrapy_dust.text.words import split_words
 
-__all__ = ["MAX_BYTES", "SKETCH_VERSION", "PageText", "describe", "describe_words", "first_words"]
-
-#: Of a body; the rest is in its digest only.
-MAX_BYTES = 2 * 1024 * 1024
-#: Characters of a text that are shown to people.
-MAX_READ = 20_000
+__all__ = ["SKETCH_VERSION", "PageText", "describe", "describe_words"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,67 +86,7 @@ def _read(
     return read_pdf(body) if is_pdf(body, content_type) else read_text(body, content_type, encoding, url)
 
 
-def read_text(
-    body: bytes, content_type: str | None, encoding: str | None, url: str, *, closely: bool = False
-) -> tuple[Document, bool] | None:
-    """What a body says that is no PDF, and whether that is all of it; None: nothing but its bytes.
-
-    *closely*: headings and pictures too.
-    """
-    kind = _kind(content_type)
-    if kind in (_Kind.BYTES, _Kind.PDF):
-        return None
-    text, used = decode(body[:MAX_BYTES], content_type, encoding, markup=kind is not _Kind.TEXT)
-    # https://mimesniff.spec.whatwg.org: text has no such bytes, whatever its type says.
-    if _CONTROLS.search(text, 0, 1024):
-        return None
-    is_markup = kind is _Kind.MARKUP or (kind is _Kind.UNKNOWN and _MARKUP.match(text))
-    document = read_markup(text, url, used, closely=closely) if is_markup else Document(text, shown=())
-    return document, len(body) <= MAX_BYTES
-
-
-def first_words(body: bytes, content_type: str | None, encoding: str | None, url: str) -> list[str]:
-    """The beginning of what a body says, for people to read; empty for a PDF and for what is no text."""
-    read = read_text(body, content_type, encoding, url)
-    words = [] if read is None else split_words(read[0].text[:MAX_READ])[0]
-    return [word.decode("utf-8", "surrogatepass") for word in words]
-
-
-def is_pdf(body: bytes, content_type: str | None) -> bool:
-    kind = _kind(content_type)
-    return kind is _Kind.PDF or (kind is _Kind.UNKNOWN and body.startswith(b"%PDF-"))
-
-
-class _Kind(Enum):
-    MARKUP = 1
-    TEXT = 2
-    BYTES = 3
-    UNKNOWN = 4
-    PDF = 5
-
-
-_CONTROLS = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f]")
-_MARKUP = re.compile(
-    r"\s*<(?:!--|!doctype\s+html|(?:html|head|title|body|script|meta|table|div|h1|p|a)\b)", re.IGNORECASE
-)
-_MARKUP_TYPES = frozenset({"text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"})
-_PDF_TYPES = frozenset({"application/pdf", "application/x-pdf"})
-_TEXT_TYPE = re.compile(
-    r"text/|[^/]+/(?:.*\+)?(?:xml|json|x?-?ndjson|json-?(?:lines|seq)|(?:x-)?(?:java|ecma)script)$"
-)
 _NO_TEXT = Document("")
-_NO_TYPE = frozenset({"", "*/*", "unknown/unknown", "application/unknown"})
-
-
-def _kind(content_type: str | None) -> _Kind:
-    media_type = (content_type or "").partition(";")[0].strip().lower()
-    if media_type in _MARKUP_TYPES:
-        return _Kind.MARKUP
-    if media_type in _PDF_TYPES:
-        return _Kind.PDF
-    if _TEXT_TYPE.match(media_type):
-        return _Kind.TEXT
-    return _Kind.UNKNOWN if media_type in _NO_TYPE or "/" not in media_type else _Kind.BYTES
 
 
 def describe_words(words: list[bytes], document: Document, digest: str, *, complete: bool) -> PageText:

@@ -11,7 +11,8 @@ from scrapy.http import HtmlResponse, TextResponse, XmlResponse
 
 from scrapy_dust.dust.judging import MOST_SHINGLES, Fetched, Shingles
 from scrapy_dust.text.marks import Mark, marks_of
-from scrapy_dust.text.sketch import describe, first_words
+from scrapy_dust.text.reading import first_words
+from scrapy_dust.text.sketch import describe
 from scrapy_dust.trials.actions import ActionWords
 
 if TYPE_CHECKING:

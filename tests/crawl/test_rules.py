@@ -78,9 +78,10 @@ def test_a_rule_that_is_suspended_changes_no_key_any_more(settings, tmp_path):
     assert fingerprint(requests[0]) == fingerprint(Request("http://a.test/p?sid=0"))
 
 
-def test_a_crawl_that_has_nothing_to_compare_loads_nothing_to_compare_with():
+@pytest.mark.parametrize("room", ["addon", "crawl.online"])
+def test_a_crawl_that_has_nothing_to_compare_loads_nothing_to_compare_with(room):
     done = subprocess.run(
-        [sys.executable, "-c", "import sys, scrapy_dust.addon; print('numpy' in sys.modules)"],
+        [sys.executable, "-c", f"import sys, scrapy_dust.{room}; print('numpy' in sys.modules)"],
         capture_output=True,
         text=True,
         check=True,

@@ -154,7 +154,9 @@ def read_literally(pages):
     st.integers(0, 60),
 )
 def test_pages_are_new_as_a_literal_reading_has_it(different, pages, same):
-    stories = [[b"story", b"of", f"hero{chr(97 + n % 26)}{chr(97 + n // 26)}".encode()] for n in range(different)]
+    stories = [
+        [b"story", b"of", f"hero{chr(97 + n % 26)}{chr(97 + n // 26)}".encode()] for n in range(different)
+    ]
     pages = [[b"x"] * 3] * UNREAD + stories + pages + pages[-1:] * same
     watched = Traps(3)
     for n, words in enumerate(pages):

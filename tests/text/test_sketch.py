@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from xxhash import xxh3_128_hexdigest
 
-from scrapy_dust.text import SKETCH_VERSION, sketch, words
+from scrapy_dust.text import SKETCH_VERSION, reading, sketch, words
 from scrapy_dust.text.sketch import describe
 
 URL = "http://site.test/"
@@ -120,10 +120,10 @@ def test_a_changed_character_changes_little_of_a_text_without_spaces():
     assert len(shared) == len(one.shingles) - 10
 
 
-@pytest.mark.parametrize(("bound", "value"), [(sketch, 100), (words, 10)])
+@pytest.mark.parametrize(("bound", "value"), [(reading, 100), (words, 10)])
 def test_texts_not_read_to_their_end_have_the_digest_of_their_bytes(monkeypatch, bound, value):
     a, b = html(TEXT + " a"), html(TEXT + " b")
-    monkeypatch.setattr(bound, "MAX_BYTES" if bound is sketch else "MAX_WORDS", value)
+    monkeypatch.setattr(bound, "MAX_BYTES" if bound is reading else "MAX_WORDS", value)
     assert page(a).sketch == page(b).sketch
     assert page(a).text_digest == page(a).digest != page(b).text_digest
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scrapy_dust.text import words
@@ -54,6 +54,19 @@ def test_words_beyond_the_limit_are_left_out_and_that_is_said(monkeypatch, text)
     assert split_words(text) == ([letter.encode() for letter in text.replace(" ", "")][:2], False)
     monkeypatch.setattr(words, "MAX_WORDS", 3)
     assert split_words(text)[1]
+
+
+@given(
+    st.text(
+        st.sampled_from(
+            [chr(ord(edge) + step) for edge in words._UNSPACED if edge != "-" for step in (-1, 0, 1)]
+        )
+    )
+)
+@example("\ud7ff")
+@example("\ue000")
+def test_where_blocks_of_such_scripts_begin_and_end(text):
+    assert words._has_unspaced(text) == any(map(words._ANY_UNSPACED.search, text))
 
 
 @given(st.text(st.sampled_from("aé \u0dff\u0e00\u0eff\u2019\u3000\u3001一\ud83d\ud800\U00020000😀")))
