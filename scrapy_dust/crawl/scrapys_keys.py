@@ -41,7 +41,7 @@ def scrapys_key(request: Request, url: str) -> bytes:
 # one equals sign each. (A semicolon separates parameters for some versions of w3lib.)
 _NAME, _VALUE = r"[A-Za-z0-9._~-]++", r"[A-Za-z0-9._~!$'()*,/:?@-]*+"
 _PLAIN = re.compile(
-    r"(https?://[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})*+(?::[1-9][0-9]{0,3})?(?:/(?!\.)[A-Za-z0-9._~,:@!&=+-]*+)++)"
+    r"(https?://[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})*+(?::(?:[1-5][0-9]{4}|[1-9][0-9]{0,3}))?(?:/(?!\.)[A-Za-z0-9._~,:@!&=+-]*+)++)"
     rf"(?:\?({_NAME}={_VALUE}(?:&{_NAME}={_VALUE})*+))?"
 )
 _QUOTED = str.maketrans({character: f"%{ord(character):02X}" for character in "!$'()*,/:?@"})
