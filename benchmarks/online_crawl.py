@@ -2,10 +2,11 @@
 
 The server of `benchmarks/recorder.py` answers with pages; every tenth link is written a second time, with a session
 id. The same spider crawls with ``DUST_LEARN = "online"`` and with ``"off"``, the crawl recorded in both, each in a
-process of its own, turn and turn about. Printed are the median ratios of pages a second and of the crawl's own CPU
-time a page until its spider closes, what was fetched, and, once 200 pages have come, the longest time for which the
-event loop did not come to a timer, and the most CPU time that one callback of it took, Python's garbage collection left
-out, which says the same of a machine that has other work too.
+process of its own. The two go turn and turn about: while one runs for a second, the other one stands still with all
+that belongs to it, so that a machine that is slower at times is so for both. Printed are the median ratios of pages a
+second of a crawl's own turns and of its own CPU time a page, until its spider closes, and what was fetched; and, once
+200 pages have come, the longest time for which the event loop did not come to a timer, and the most CPU time that one
+callback of it took, Python's garbage collection left out, which says the same of a machine that has other work too.
 """
 
 from __future__ import annotations
@@ -14,12 +15,15 @@ import argparse
 import asyncio
 import gc
 import json
+import os
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any
@@ -30,27 +34,53 @@ from scrapy.http import Response, TextResponse
 from benchmarks.recorder import Follower, _server
 
 _TICK = 0.005
+#: Seconds of a turn; and after one begins, in which a timer comes late because of the pause before.
+_TURN, _WAKING = 1.0, 0.02
+#: Shorter lags are not told.
+_LATE = 0.02
 #: Pages, before which it is starting what takes long: imports, and connections.
 _STARTED = 200
 
 
 @dataclass(frozen=True)
 class Run:
-    """One crawl."""
+    """One crawl. Times are those of the machine's clock."""
 
     fetched: int
-    seconds: float
+    began: float
+    ended: float
     cpu: float  #: of the crawl's own process
-    lag: float  #: the longest, in seconds
+    lags: Sequence[tuple[float, float]]  #: when a timer was due, and how late it came, where that is long
     block: float  #: the longest single callback, in seconds of its thread
     rules: int
+
+
+@dataclass(frozen=True)
+class Turns:
+    """When a crawl was not standing still."""
+
+    of: Sequence[tuple[float, float]]
+
+    def seconds(self, run: Run) -> float:
+        return sum(max(0.0, min(end, run.ended) - max(start, run.began)) for start, end in self.of)
+
+    def lag(self, run: Run) -> float:
+        """The longest that is not because the crawl stood still."""
+        return max(
+            (
+                late
+                for due, late in run.lags
+                if any(start + _WAKING < due and due + late <= end for start, end in self.of)
+            ),
+            default=0.0,
+        )
 
 
 class Sessions(Follower):
     """Follows every link, and of every tenth another spelling."""
 
     async def start(self) -> AsyncIterator[Any]:
-        self.lag = self.block = 0.0
+        self.lags, self.block = list[tuple[float, float]](), 0.0
         self.is_over = False
         self._time_callbacks()
         self.watching = asyncio.get_running_loop().create_task(self._watch())
@@ -77,13 +107,15 @@ class Sessions(Follower):
         while True:
             due = time.perf_counter() + _TICK
             await asyncio.sleep(_TICK)
-            self.lag = max(self.lag, time.perf_counter() - due)
+            late = time.perf_counter() - due
+            if late > _LATE:
+                self.lags.append((due, late))
 
     def parse(self, response: Response) -> Any:
         assert isinstance(response, TextResponse)
         self.got += 1
         if self.got == _STARTED:
-            self.lag = self.block = 0.0
+            self.lags, self.block = [], 0.0
         for link in response.css("a::attr(href)").getall():
             number = int(link.rpartition("/")[2])
             if number < self.pages:
@@ -93,6 +125,7 @@ class Sessions(Follower):
 
     def closed(self, reason: str) -> None:
         super().closed(reason)
+        self.ended = time.perf_counter()
         self.is_over = True
         self.watching.cancel()
         used = resource.getrusage(resource.RUSAGE_SELF)
@@ -120,13 +153,41 @@ def crawl(port: int, pages: int, learn: str) -> Run:
         spider = crawler.spider
         assert isinstance(spider, Sessions)
         rules = crawler.stats.get_value("dust/online/rules", 0)
-        return Run(spider.got, spider.seconds, spider.cpu, spider.lag, spider.block, rules)
+        return Run(spider.got, spider.began, spider.ended, spider.cpu, spider.lags, spider.block, rules)
 
 
-def _crawled(port: int, pages: int, learn: str) -> Run:
-    command = [sys.executable, "-m", "benchmarks.online_crawl", "--crawl", str(port), "--learn", learn]
-    done = subprocess.run([*command, "--pages", str(pages)], check=True, stdout=subprocess.PIPE, text=True)
-    return Run(**json.loads(done.stdout))
+def _side_by_side(port: int, pages: int, ways: Sequence[str]) -> list[tuple[Run, Turns]]:
+    command = [sys.executable, "-m", "benchmarks.online_crawl", "--crawl", str(port), "--pages", str(pages)]
+    with ExitStack() as stack:
+        # No pipes: who writes into a full one stands still at the wrong time.
+        said = [stack.enter_context(tempfile.TemporaryFile()) for _ in ways]
+        crawls = [
+            subprocess.Popen([*command, "--learn", learn], stdout=told, start_new_session=True)
+            for learn, told in zip(ways, said, strict=True)
+        ]
+        turns = _taken_in_turn(crawls)
+        runs = []
+        for told, of_crawl in zip(said, turns, strict=True):
+            told.seek(0)
+            runs.append((Run(**json.load(told)), of_crawl))
+    return runs
+
+
+def _taken_in_turn(crawls: Sequence[subprocess.Popen[bytes]]) -> list[Turns]:
+    turns: list[list[tuple[float, float]]] = [[] for _ in crawls]
+    for crawl in crawls:
+        os.killpg(crawl.pid, signal.SIGSTOP)
+    while any(crawl.poll() is None for crawl in crawls):
+        for crawl, of_crawl in zip(crawls, turns, strict=True):
+            if crawl.poll() is None:
+                os.killpg(crawl.pid, signal.SIGCONT)
+                began = time.perf_counter()
+                with suppress(subprocess.TimeoutExpired):
+                    crawl.wait(_TURN)
+                of_crawl.append((began, time.perf_counter()))
+                if crawl.poll() is None:
+                    os.killpg(crawl.pid, signal.SIGSTOP)
+    return [Turns(of_crawl) for of_crawl in turns]
 
 
 def main() -> None:
@@ -142,20 +203,23 @@ def main() -> None:
         print(json.dumps(asdict(crawl(options.crawl, options.pages, options.learn))))
         return
     with _server(600) as port:
-        pairs = [
-            (_crawled(port, options.pages, "off"), _crawled(port, options.pages, "online"))
-            for _ in range(options.pairs)
-        ]
-    speed = median((on.fetched / on.seconds) / (off.fetched / off.seconds) for off, on in pairs)
-    cpu = median((on.cpu / on.fetched) / (off.cpu / off.fetched) for off, on in pairs)
-    print(f"pages a second, online to off: {speed:.3f}; CPU a page: {cpu:.3f}")
+        pairs = [_side_by_side(port, options.pages, ("off", "online")) for _ in range(options.pairs)]
+    speeds = [[run.fetched / turns.seconds(run) for run, turns in pair] for pair in pairs]
+    costs = [[run.cpu / run.fetched for run, _ in pair] for pair in pairs]
     print(
-        f"fetched: {[on.fetched for _, on in pairs]} of {pairs[0][0].fetched}; rules: {[on.rules for _, on in pairs]}"
+        f"pages a second, online to off: {median(on / off for off, on in speeds):.3f}; "
+        f"CPU a page: {median(on / off for off, on in costs):.3f}"
     )
-    lags = [[round(one.lag * 1000) for one in of] for of in zip(*pairs, strict=True)]
-    print(f"longest lag of the event loop, ms: {lags[1]} online, {lags[0]} off")
-    blocks = [[round(one.block * 1000) for one in of] for of in zip(*pairs, strict=True)]
-    print(f"longest callback, ms of CPU: {blocks[1]} online, {blocks[0]} off")
+    print(
+        f"each pair: {[round(on / off, 3) for off, on in speeds]}, {[round(on / off, 3) for off, on in costs]}"
+    )
+    for number, learn in enumerate(("off", "online")):
+        of_way = [pair[number] for pair in pairs]
+        print(
+            f"{learn}: fetched {[run.fetched for run, _ in of_way]}, rules {[run.rules for run, _ in of_way]}, "
+            f"longest lag of the event loop {[round(turns.lag(run) * 1000) for run, turns in of_way]} ms, "
+            f"longest callback {[round(run.block * 1000) for run, _ in of_way]} ms of CPU"
+        )
 
 
 if __name__ == "__main__":
