@@ -8,16 +8,10 @@ The list of suffixes is the one that comes with tldextract; nothing is fetched.
 from __future__ import annotations
 
 import re
-from functools import cache, lru_cache
+from functools import lru_cache
 from urllib.parse import urlsplit
 
-import tldextract
-
-
-@cache
-def _extractor() -> tldextract.TLDExtract:
-    return tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)
-
+from scrapy_dust.suffixes import registrable
 
 # No user, no brackets, nothing to strip or to convert.
 _PLAIN = re.compile(r"[A-Za-z0-9._-]+(?::[0-9]+)?", re.ASCII)
@@ -67,10 +61,11 @@ def site_of_host(netloc: str) -> str | None:
     host = urlsplit(f"//{netloc}").hostname
     if not host:
         return None
-    found = _extractor()(host)
-    if found.ipv4 or found.ipv6 or "." not in host.strip("."):
+    found = registrable(host)
+    if found is None or "." not in host.strip("."):
         return netloc
-    if not found.suffix:
+    below, suffix = found
+    if not suffix:
         # The prevailing rule of the suffix list for names it does not know is "*": the last label.
         return ".".join(host.strip(".").split(".")[-2:])
-    return f"{found.domain}.{found.suffix}" if found.domain else host
+    return f"{below}.{suffix}" if below else host

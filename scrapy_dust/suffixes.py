@@ -1,0 +1,64 @@
+"""Public suffixes, as tldextract has them, kept as one table.
+
+tldextract keeps them as a tree of 17,000 objects with a dict each, and as long as it is there Python's garbage collector
+goes through all of it again and again: a fifth of what there is to go through in a crawl. Here it is made, asked for its
+list, and forgotten. Hosts whose spelling leaves no doubt are looked up in the list; tldextract is asked about others.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+import tldextract
+
+# Labels of these alone, none of them empty or punycode; and no address.
+_PLAIN = re.compile(r"(?!.*(?:^|\.)xn--)[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.(?![0-9]+$)[a-z0-9_-]+", re.ASCII)
+
+
+def registrable(host: str) -> tuple[str, str] | None:
+    """The one label below the public suffix of *host*, which is in lower case, and the suffix.
+
+    Either may be empty: none is below it; it is not in the list. None: *host* is an IP address.
+    """
+    if _PLAIN.fullmatch(host) is None:
+        found = _extractor()(host)
+        return None if found.ipv4 or found.ipv6 else (found.domain, found.suffix)
+    labels = host.split(".")
+    first = _first_of_suffix(labels)
+    return labels[first - 1] if first else "", ".".join(labels[first:])
+
+
+def _first_of_suffix(labels: list[str]) -> int:
+    """The place of the first label of the suffix, one past the last where there is none."""
+    table = _table()
+    first, above = len(labels), ""
+    for place in range(len(labels) - 1, -1, -1):
+        path = f"{labels[place]}.{above}" if above else labels[place]
+        is_suffix = table.get(path)
+        if is_suffix is None:
+            if f"*.{above}" in table:
+                return place + 1 if f"!{path}" in table else place
+            return first
+        if is_suffix:
+            first = place
+        above = path
+    return first
+
+
+@cache
+def _table() -> dict[str, bool]:
+    """What suffixes end with, and whether it is one."""
+    suffixes = set(_extractor().tlds)
+    _extractor.cache_clear()
+    table = dict.fromkeys(suffixes, True)
+    for suffix in suffixes:
+        while suffix := suffix.partition(".")[2]:
+            table.setdefault(suffix, False)
+    return table
+
+
+@cache
+def _extractor() -> tldextract.TLDExtract:
+    """With the list that comes with it; nothing is fetched."""
+    return tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)
