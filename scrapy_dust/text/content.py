@@ -13,8 +13,8 @@ import numpy as np
 from xxhash import xxh3_64_intdigest, xxh3_128, xxh3_128_digest
 
 from scrapy_dust.text.markup import Document
+from scrapy_dust.text.reading import is_pdf, read_text
 from scrapy_dust.text.shingles import Hashes, hashes_of, shingles_of
-from scrapy_dust.text.sketch import is_pdf, read_text
 from scrapy_dust.text.words import split_words
 
 #: Words in a shingle.
