@@ -1,4 +1,7 @@
-"""The process that learns beside a crawl, as the crawl sees it: told what it needs, heard without waiting for it."""
+"""The process that learns beside a crawl, as the crawl sees it: told and heard without waiting for it.
+
+While it looks at a site it reads nothing, so what a pipe has no room for waits here until it is heard next.
+"""
 
 from __future__ import annotations
 
@@ -27,23 +30,33 @@ class LearnerBeside:
             bufsize=0,
             env=environment,
         )
-        assert self._process.stdout is not None
-        os.set_blocking(self._process.stdout.fileno(), False)
-        self._heard = bytearray()
+        for pipe in (self._process.stdin, self._process.stdout):
+            assert pipe is not None
+            os.set_blocking(pipe.fileno(), False)
+        self._heard, self._to_tell = bytearray(), bytearray()
         self.tell(begin)
 
     def tell(self, message: object) -> None:
-        assert self._process.stdin is not None
-        with suppress(OSError):
-            self._process.stdin.write(to_message(message))
+        self._to_tell += to_message(message)
+        self._go_on_telling()
 
     def heard(self) -> Iterator[object]:
         """What it has said since it was last asked."""
+        self._go_on_telling()
         assert self._process.stdout is not None
         with suppress(BlockingIOError):
             while data := os.read(self._process.stdout.fileno(), 1 << 16):
                 self._heard += data
         yield from messages_in(self._heard)
+
+    def _go_on_telling(self) -> None:
+        assert self._process.stdin is not None
+        try:
+            # None: the pipe is full.
+            while self._to_tell and (taken := self._process.stdin.write(self._to_tell)) is not None:
+                del self._to_tell[:taken]
+        except OSError:  # it has ended
+            self._to_tell.clear()
 
     @property
     def code(self) -> int | None:

@@ -9,7 +9,6 @@ again when its turn comes, and suppressed, kept and given back like anything tha
 from __future__ import annotations
 
 import logging
-from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
@@ -50,8 +49,6 @@ logger = logging.getLogger(__name__)
 _EVERY, _SLICE = 0.05, 0.008
 #: What waits does so below all that spiders ask for themselves.
 WAITING = -1_000_000
-#: Canaries that the process is asked about at a time, and characters of both URLs of one: together less than a pipe holds.
-_AT_A_TIME, _LONGEST = 16, 2000
 #: What decides a rule comes a little before what was queued with it.
 _EARLY = 1
 
@@ -82,8 +79,6 @@ class Online:
         assert dupefilter.canaries is not None
         self._canaries = dupefilter.canaries
         self._canaries.asks_log = self._asks_log
-        self._to_compare: deque[Canary] = deque()
-        self._comparing = 0  #: of which the process was asked and has not answered
         self._trapping = Trapping(crawler, dupefilter.suppressions, rules.settings.trap_limit)
         self._listening = create_looping_call(self._listen)
         crawler.signals.connect(self._response_received, signal=signals.response_received)
@@ -174,17 +169,10 @@ class Online:
         return ground.is_new(url, [rule for rule in rules if rule in learned])
 
     def _asks_log(self, canary: Canary) -> bool:
-        if self._process is None or self._gave_up or len(canary.url) + len(canary.keeper) > _LONGEST:
+        if self._process is None or self._gave_up:
             return False
-        self._to_compare.append(canary)
+        self._process.tell(Compare(canary.url, canary.keeper))
         return True
-
-    def _compare(self, process: LearnerBeside) -> None:
-        """Ask about canaries, few at a time: while the process is looking at a site it hears nothing, and a full pipe would hold up the crawl."""
-        while self._to_compare and self._comparing < _AT_A_TIME:
-            canary = self._to_compare.popleft()
-            process.tell(Compare(canary.url, canary.keeper))
-            self._comparing += 1
 
     def _gate_of(self, request: Request) -> Gate | None:
         if not self._gates or LET_THROUGH not in request.meta:
@@ -225,19 +213,16 @@ class Online:
             elif isinstance(message, Decided):
                 self._patience.decided()
             elif isinstance(message, Compared):
-                self._comparing -= 1
                 self._canaries.told(message.canary, is_same=message.is_same)
                 self._wake()
         if self._process.code is not None and not self._gave_up:
             self._gave_up = True
-            self._to_compare.clear()
             self._canaries.told_nothing()
             logger.warning(
                 "The process that learns has ended (%(code)s): this crawl goes on with the rules it has.",
                 {"code": self._process.code},
                 extra={"spider": self._crawler.spider},
             )
-        self._compare(self._process)
         self._shown.go_on(_SLICE)
         if self._patience.is_over(self._pages, keys_made=self._shown.is_made):
             self._wake()
