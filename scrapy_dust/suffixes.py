@@ -12,8 +12,10 @@ from functools import cache
 
 import tldextract
 
-# Labels of these alone, none of them empty or punycode; and no address.
-_PLAIN = re.compile(r"(?!.*(?:^|\.)xn--)[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.(?![0-9]+$)[a-z0-9_-]+", re.ASCII)
+# Labels of these alone, none of them empty or punycode.
+_PLAIN = re.compile(r"(?!.*(?:^|\.)xn--)[a-z0-9_-]+(?:\.[a-z0-9_-]+)*", re.ASCII)
+_BYTE = "(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
+_ADDRESS = re.compile(rf"{_BYTE}(?:\.{_BYTE}){{3}}", re.ASCII)
 
 
 def registrable(host: str) -> tuple[str, str] | None:
@@ -21,6 +23,8 @@ def registrable(host: str) -> tuple[str, str] | None:
 
     Either may be empty: none is below it; it is not in the list. None: *host* is an IP address.
     """
+    if _ADDRESS.fullmatch(host):
+        return None
     if _PLAIN.fullmatch(host) is None:
         found = _extractor()(host)
         return None if found.ipv4 or found.ipv6 else (found.domain, found.suffix)
