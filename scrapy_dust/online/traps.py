@@ -110,9 +110,9 @@ class Traps:
             form.unread = form.pause
         if is_new and parent is not None and (above := self._forms.get(form_of(parent))) is not None:
             above.barren = 0  # it leads somewhere
-            self._is_fruitful(form_of(parent))
+            self._found_fruitful(form_of(parent))
         if is_new:
-            self._is_fruitful(name)
+            self._found_fruitful(name)
         return self._heard(site, is_new=is_new)
 
     def fate(self, url: str, parent: str | None) -> Fate:
@@ -132,7 +132,7 @@ class Traps:
             return Fate.CAP
         return Fate.LAST if barren >= self._suspicion else Fate.FETCH
 
-    def _is_fruitful(self, name: str) -> None:
+    def _found_fruitful(self, name: str) -> None:
         self._barren.discard(name)
         self._suspects.discard(name)
 
@@ -169,7 +169,7 @@ class Traps:
         self._forms.move_to_end(name)
         while len(self._forms) > _FORMS or (self._runs > _OF_ALL and len(self._forms) > 1):
             which, forgotten = self._forms.popitem(last=False)
-            self._is_fruitful(which)
+            self._found_fruitful(which)
             self._runs -= len(forgotten.known)
         return form
 
