@@ -165,12 +165,23 @@ def _side_by_side(port: int, pages: int, ways: Sequence[str]) -> list[tuple[Run,
             subprocess.Popen([*command, "--learn", learn], stdout=told, start_new_session=True)
             for learn, told in zip(ways, said, strict=True)
         ]
+        for one in crawls:
+            stack.callback(_end, one)
         turns = _taken_in_turn(crawls)
+        if any(one.returncode for one in crawls):
+            sys.exit("A crawl has failed; what it says of that is above.")
         runs = []
         for told, of_crawl in zip(said, turns, strict=True):
             told.seek(0)
             runs.append((Run(**json.load(told)), of_crawl))
     return runs
+
+
+def _end(crawl: subprocess.Popen[bytes]) -> None:
+    """Whatever has happened: what stands still would never end."""
+    if crawl.poll() is None:
+        os.killpg(crawl.pid, signal.SIGKILL)
+        crawl.wait()
 
 
 def _taken_in_turn(crawls: Sequence[subprocess.Popen[bytes]]) -> list[Turns]:
@@ -202,6 +213,8 @@ def main() -> None:
     if options.crawl:
         print(json.dumps(asdict(crawl(options.crawl, options.pages, options.learn))))
         return
+    # As Ctrl-C does: leave by way of `_end`.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with _server(600) as port:
         pairs = [_side_by_side(port, options.pages, ("off", "online")) for _ in range(options.pairs)]
     speeds = [[run.fetched / turns.seconds(run) for run, turns in pair] for pair in pairs]

@@ -1,4 +1,4 @@
-"""What the learner says of canaries."""
+"""What the learner says of canaries, and which sites are worth a look."""
 
 from __future__ import annotations
 
@@ -53,3 +53,16 @@ def test_what_redirects_showed_what_it_leads_to() -> None:
     assert learner(page(ONE, "x"), redirect(OTHER, ONE)).showed_the_same(ONE, OTHER) is True
     circle = redirect(ONE, OTHER), redirect(OTHER, ONE)
     assert learner(*circle).showed_the_same(ONE, OTHER) is None
+
+
+def test_a_site_is_worth_a_look_when_it_has_copies_and_has_grown_by_a_fifth() -> None:
+    made = learner()
+    for number in range(400):
+        made.see(page(f"http://different.test/{number}", str(number)))
+        made.see(page(f"http://{SITE}/{number}", str(number // 2)))
+    assert list(made.due()) == [SITE]
+    made.look(SITE)
+    for number, is_due in ((79, False), (80, True)):
+        for more in range(number):
+            made.see(page(f"http://{SITE}/more/{more}", f"more {more}"))
+        assert list(made.due()) == [SITE] * is_due
