@@ -17,13 +17,15 @@ from scrapy.utils.test import get_crawler
 
 from scrapy_dust.addon import Addon
 from scrapy_dust.crawl.fingerprinter import DustRequestFingerprinter
-from scrapy_dust.dust.canonization import Canonizer
 from scrapy_dust.dust.detection import DetectionParams, detect_likely_rules
 from scrapy_dust.dust.elimination import EliminationParams, eliminate_redundant
 from scrapy_dust.dust.pages import Page
-from scrapy_dust.dust.rules import ParameterRule, Rule, SubstringRule
 from scrapy_dust.dust.sketches import Similar
 from scrapy_dust.rule_book import Entry, RuleBook
+from scrapy_dust.rules.canonizer import Canonizer
+from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.rules.substitution import Substitute
 from scrapy_dust.sites import site_of
 from tests import oracle
 
@@ -92,9 +94,9 @@ def mining(*, quick: bool) -> Result:
 
 def _rules() -> dict[str, list[Rule]]:
     rules: list[Rule] = [
-        SubstringRule("/index.html", "/", end=True),
-        SubstringRule("story_", "story?id="),
-        ParameterRule("sid"),
+        Rule.of(Substitute("/index.html", "/", end=True)),
+        Rule.of(Substitute("story_", "story?id=")),
+        Rule.of(DropParameter("sid")),
     ]
     return {f"site{i}.test": rules for i in range(SITES)}
 

@@ -2,8 +2,8 @@
 
 ``cost [--pages 20000] [--pairs 1]``: the crawl of `benchmarks.recorder` with ``DUST_CONTENT_DEDUP = "drop"`` and without,
 each in a process of its own, turn and turn about: ratios by the clock and in CPU time, and memory.
-``copies [--pages 10000]``: a crawl of pages of which 30 % are copies that follow no rule, a third each of equal bytes, of
-equal text in other markup, and of text in which a counter, a date and an advertisement differ. What comes out is counted.
+``copies [--pages 10000]``: a crawl of pages of which 30 % are copies at other URLs, a third each of equal bytes, of
+equal units in other markup, and of text in which a counter, a date and an advertisement differ. What comes out is counted.
 ``near``: precision and recall of ``DUST_CONTENT_NEAR = True`` on made-up pages, by how long they are and what changed,
 and what becomes of pages that are different and only look alike.
 """
@@ -37,6 +37,7 @@ _CHANCE = random.Random(5)
 _WORDS = ["".join(_CHANCE.choices("abcdefghijklmnopqrstuvwxyz", k=2 + n % 9)) for n in range(20_000)]
 _FRAME = " ".join(_CHANCE.choices(_WORDS, k=150))
 _BYTES, _MARKUP, _NEAR = range(3)
+_PARAMETERS = ("bytes", "markup", "near")
 _SETTINGS: dict[str, Any] = {
     "LOG_LEVEL": "WARNING",
     "TELNETCONSOLE_ENABLED": False,
@@ -72,7 +73,7 @@ def changed(words: int, seed: object, *, parts: str = "counter date advertisemen
 
 
 class Shelf:
-    """*pages* paths in no order that says anything; 30 % show what another one shows."""
+    """*pages* paths in no order that says anything; 30 % show what another one shows, which has the same path."""
 
     def __init__(self, pages: int) -> None:
         chance = random.Random(11)
@@ -82,9 +83,13 @@ class Shelf:
             self.shows[n] = chance.randrange(self.unique), n % 3
         order = list(range(pages))
         chance.shuffle(order)
-        self.paths = {f"/{chance.getrandbits(48):012x}.html": n for n in order}
-        names = list(self.paths)
-        self.lists = [names[start : start + 100] for start in range(0, pages, 100)]
+        names = {n: f"/{chance.getrandbits(48):012x}.html" for n in range(self.unique)}
+        self.paths = {}
+        for n in order:
+            content, how = self.shows[n]
+            self.paths[names[content] + ("" if how is None else f"?{_PARAMETERS[how]}={n}")] = n
+        paths = list(self.paths)
+        self.lists = [paths[start : start + 100] for start in range(0, pages, 100)]
 
     def answer(self, path: str) -> bytes:
         if path == "/":
@@ -100,7 +105,7 @@ class Shelf:
         content, how = self.shows[self.paths[path]]
         title, said = f"About {content}", prose(content, 200 + content % 400)
         if how == _MARKUP:
-            return made(title, said, f"<!-- made for {path} --><input type=hidden value={path}>")
+            return made(title, said, f"<!-- made for {path} --><input type=hidden name=back value='{path}'>")
         return made(title, said, changed(8, path) if how == _NEAR else "")
 
 
@@ -115,7 +120,7 @@ class Reader(Spider):
         self.got: list[str] = []
 
     def parse(self, response: Response) -> Iterator[Any]:
-        if response.url.endswith(".html"):
+        if ".html" in response.url:
             self.got.append(response.url)
             yield {"url": response.url}
         for link in response.css("a::attr(href)").getall():

@@ -25,13 +25,14 @@ from scrapy import Request, Spider
 from scrapy.crawler import AsyncCrawlerRunner
 from scrapy.http import Response, TextResponse
 
-from scrapy_dust.dust.rules import ParameterRule
 from scrapy_dust.dust.watch import expected_suppressed
 from scrapy_dust.journal.events import Event, What
 from scrapy_dust.journal.places import journals
 from scrapy_dust.journal.reader import read
 from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.entries import Entry
+from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.rule import Rule
 
 CLASSES = 10
 #: Links that a site has given when it changes: each class has its keeper by then, and some aliases.
@@ -122,7 +123,7 @@ async def crawled(sites: Sequence[Site], rate: float, folder: Path) -> None:
     servers = [await site.serve() for site in sites]
     book = RuleBook()
     for site in sites:
-        book = book.with_site(site.name, [Entry(ParameterRule("sid"))])
+        book = book.with_site(site.name, [Entry(Rule.of(DropParameter("sid")))])
     book.save(folder / "rules.json")
     runner = AsyncCrawlerRunner(
         {

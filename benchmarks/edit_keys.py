@@ -11,24 +11,24 @@ import sys
 from collections.abc import Iterator
 
 from benchmarks.keys import MIXES, compare, crawler_with, rules, urls
-from scrapy_dust.dust.edits.edit import Edit
-from scrapy_dust.dust.edits.guards import Condition
-from scrapy_dust.dust.edits.paths import DropLast, DropSlash, MapSegments
-from scrapy_dust.dust.edits.queries import DropParameter, SortParameters
-from scrapy_dust.dust.edits.rewriting import Rewrite
-from scrapy_dust.dust.edits.spellings import PlainHost
-from scrapy_dust.dust.rules import Rule
+from scrapy_dust.rules.guards import Condition
+from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.paths import DropLast, DropSlash, MapSegments
+from scrapy_dust.rules.queries import SortParameters
+from scrapy_dust.rules.rewriting import Rewrite
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.rules.spellings import PlainHost
 
 BySite = dict[str, tuple[Rule, ...]]
 
 FIRING = (
-    Edit((DropParameter("sid"),), (Condition("?page", holds=False),)),
-    Edit((DropLast("index.html"),)),
+    Rule((DropParameter("sid"),), (Condition("?page", holds=False),)),
+    Rule((DropLast("index.html"),)),
 )
 IDLE = (
-    Edit((MapSegments(("old1",), ("new",)),)),
-    Edit((Rewrite(("/print.pl?sid=", 0), ("/news/", 0, ".html"), ("numbers",)),)),
-    Edit((DropParameter("p1"),)),
+    Rule((MapSegments(("old1",), ("new",)),)),
+    Rule((Rewrite(("/print.pl?sid=", 0), ("/news/", 0, ".html"), ("numbers",)),)),
+    Rule((DropParameter("p1"),)),
 )
 
 
@@ -37,8 +37,8 @@ def loads(sites: int) -> Iterator[tuple[str, BySite]]:
     yield "no edits", plain
     for name, more in (
         ("four edits", ()),
-        ("and one that looks at every URL", (Edit((PlainHost(),)),)),
-        ("and one that changes every URL", (Edit((SortParameters(),)), Edit((DropSlash(),)))),
+        ("and one that looks at every URL", (Rule((PlainHost(),)),)),
+        ("and one that changes every URL", (Rule((SortParameters(),)), Rule((DropSlash(),)))),
     ):
         yield (
             name,

@@ -19,7 +19,7 @@ from benchmarks.kernel import site_urls
 from scrapy_dust.dust.detection import DetectionParams, detect_likely_rules
 from scrapy_dust.dust.pages import Page
 from scrapy_dust.dust.sketches import Similar
-from scrapy_dust.dust.tokens import tokenize
+from scrapy_dust.url.tokens import tokenize
 
 Supports = Counter[int]
 PARAMS = DetectionParams(similar=Similar.NONE)

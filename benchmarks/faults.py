@@ -29,13 +29,14 @@ from pathlib import Path
 from scrapy import Request, Spider
 
 from scrapy_dust.crawl.recorder import recorder
-from scrapy_dust.crawl.victims import Victims
+from scrapy_dust.crawl.store import LocalStore
 from scrapy_dust.crawl_log import new_log_path, read_visits
 from scrapy_dust.crawl_log.recording import Body
 from scrapy_dust.dust.contents import Kind
-from scrapy_dust.dust.judging import Fetched
-from scrapy_dust.dust.rules import ParameterRule
+from scrapy_dust.judge.answers import Fetched
 from scrapy_dust.rule_book import Entry, RuleBook
+from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.rule import Rule
 from scrapy_dust.signatures.sqlite import SqliteStore
 from scrapy_dust.trials.journal import ProbeJournal
 
@@ -71,7 +72,7 @@ def recorded(folder: Path, told: set[int]) -> set[int]:
 
 def save_books(folder: Path, tell: Tell) -> None:
     small, large = (
-        RuleBook().with_site("a.example", [Entry(ParameterRule(f"p{n}")) for n in range(count)])
+        RuleBook().with_site("a.example", [Entry(Rule.of(DropParameter(f"p{n}"))) for n in range(count)])
         for count in _BOOKS
     )
     small.save(folder / "rules.json")
@@ -103,17 +104,18 @@ def paid(folder: Path, told: set[int]) -> set[int]:
 
 
 def suppress(folder: Path, tell: Tell) -> None:
-    victims, spider = Victims(folder, str(folder)), Spider("s")
+    store, spider = LocalStore(str(folder), lambda: None), Spider("s")
     for number in range(10**9):
         request = Request(f"http://a.test/{number}")
-        victims.keep(request, ["rule"], request.to_dict(spider=spider))
+        store.keep(spider.name.encode(), str(number).encode(), ("rule",), request, is_waiting=False)
         tell(number)
 
 
 def suppressed(folder: Path, told: set[int]) -> set[int]:
-    victims = Victims(folder, str(folder))
-    found = {int(request.url.rpartition("/")[2]) for _, request in victims.of("rule", Spider("s"))}
-    victims.close()
+    store = LocalStore(str(folder), lambda: None)
+    store.open(goes_on=True)
+    found = {int(request.url.rpartition("/")[2]) for _, request in store.of_rule("rule")}
+    store.close()
     return found
 
 

@@ -18,19 +18,23 @@ from itertools import chain
 from typing import Any
 
 from scrapy_dust.crawl_log.hiding import Hider, is_hidden
-from scrapy_dust.dust.canonization import Canonizer
-from scrapy_dust.dust.edits.anatomy import anatomy_of, class_of
-from scrapy_dust.dust.edits.captures import captures_of
 from scrapy_dust.dust.pages import Visit
-from scrapy_dust.dust.rules import ParameterRule, SubstringRule, parameters
+from scrapy_dust.dust.parameters import parameters
 from scrapy_dust.dust.strata import template_of
-from scrapy_dust.dust.tokens import tokenize
 from scrapy_dust.engines.local import mine_site
+from scrapy_dust.page.content import content_of
+from scrapy_dust.page.sketch import describe
+from scrapy_dust.rules.canonizer import Canonizer
+from scrapy_dust.rules.captures import captures_of
+from scrapy_dust.rules.parameters import DropParameter, SetParameter
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.rules.substitution import Substitute
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of
-from scrapy_dust.text.content import content_of
-from scrapy_dust.text.sketch import describe
 from scrapy_dust.trials.actions import ActionWords
+from scrapy_dust.url.parts import parts_of
+from scrapy_dust.url.tokens import tokenize
+from scrapy_dust.url.values import class_of
 
 SIZES = (16_384, 65_536, 262_144, 1_048_576)
 HOME = "http://a.example/"
@@ -42,8 +46,17 @@ MARKUP_PIECES = (
 )  # fmt: skip
 
 RULES = (
-    *(ParameterRule("a"), ParameterRule("x", "1"), SubstringRule("a", "b"), SubstringRule("aa", "b")),
-    *(SubstringRule("1/", "2/"), SubstringRule("--", "-"), SubstringRule("/", "", end=True)),
+    *(
+        Rule.of(DropParameter("a")),
+        Rule.of(SetParameter("x", "1")),
+        Rule.of(Substitute("a", "b")),
+        Rule.of(Substitute("aa", "b")),
+    ),
+    *(
+        Rule.of(Substitute("1/", "2/")),
+        Rule.of(Substitute("--", "-")),
+        Rule.of(Substitute("/", "", end=True)),
+    ),
 )
 
 
@@ -69,7 +82,7 @@ def of_urls() -> Mapping[str, Callable[[str], object]]:
         "parameters": lambda url: list(parameters(url)),
         **{f"rule {rule}": rule.apply for rule in RULES},
         "all rules": Canonizer({"a.example": RULES}, site_of).canonize,
-        "parts": anatomy_of,
+        "parts": parts_of,
         "class of a value": class_of,
         "captures": lambda url: captures_of(form, classes, url[len(HOME) - 1 :] + "!"),
         "site": site_of,
@@ -86,7 +99,7 @@ def of_markup() -> Mapping[str, Callable[[str], object]]:
 
     return {
         "description": bodies(lambda body: describe(body, "text/html", None, HOME)),
-        "content": bodies(lambda body: content_of(body, "text/html", None, HOME, "")),
+        "content": bodies(lambda body: content_of(body, "text/html", None, HOME)),
     }
 
 

@@ -16,8 +16,8 @@ import time
 
 from scrapy_dust.dust.detection import DetectionParams, detect_likely_rules
 from scrapy_dust.dust.elimination import EliminationParams, eliminate_redundant
+from scrapy_dust.dust.likely import LikelyRule
 from scrapy_dust.dust.pages import Page
-from scrapy_dust.dust.rules import LikelyRule
 from scrapy_dust.dust.sketches import Similar
 from scrapy_dust.dust.tokens import tokens_of
 from tests import oracle

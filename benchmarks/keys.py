@@ -33,11 +33,13 @@ from scrapy.utils.request import RequestFingerprinter
 from scrapy.utils.test import get_crawler
 
 from scrapy_dust.addon import Addon
-from scrapy_dust.dust.canonization import Canonizer
-from scrapy_dust.dust.rules import ParameterRule, Rule, SubstringRule
-from scrapy_dust.dust.site_rules import words_of
 from scrapy_dust.rule_book import Entry, RuleBook
 from scrapy_dust.rule_book.document import Document
+from scrapy_dust.rules.canonizer import Canonizer
+from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.rules.substitution import Substitute
+from scrapy_dust.rules.words import words_of
 from scrapy_dust.sites import site_of
 
 WORDS = tuple(f"w{number}" for number in range(40))
@@ -81,7 +83,10 @@ def urls(count: int, sites: int, touched: Sequence[bool]) -> list[str]:
 
 def rules(count: int, sites: int, *, own: bool = False) -> dict[str, tuple[Rule, ...]]:
     """*count* rules in all, of which the first of each site fires on `urls`; the others each site's *own*, or not."""
-    firing: tuple[Rule, Rule] = (ParameterRule("sid"), SubstringRule("/index.html", "/", end=True))
+    firing: tuple[Rule, Rule] = (
+        Rule.of(DropParameter("sid")),
+        Rule.of(Substitute("/index.html", "/", end=True)),
+    )
     return {
         f"site{site}.test": (firing[site % 2], *idle_rules(count // sites - 1, site if own else None))
         for site in range(sites)
@@ -94,9 +99,9 @@ def idle_rules(count: int, site: int | None) -> Iterator[Rule]:
     for number in range(count):
         word, mark = WORDS[number % len(WORDS)], "/" if site is None else "/-.~+"[(site + number) % 5]
         kinds: tuple[Rule, ...] = (
-            ParameterRule(f"p{of}{number}"),
-            SubstringRule(f"/old{of}{number}/", f"/new{number}/"),
-            SubstringRule(f"/{word}{mark}{'-' * (number // len(WORDS) + 1)}", f"/{word}/"),
+            Rule.of(DropParameter(f"p{of}{number}")),
+            Rule.of(Substitute(f"/old{of}{number}/", f"/new{number}/")),
+            Rule.of(Substitute(f"/{word}{mark}{'-' * (number // len(WORDS) + 1)}", f"/{word}/")),
         )
         yield kinds[number % 3]
 

@@ -1,6 +1,6 @@
 """Who should be asked for rules: `dustmine` with each DUST_LEARNER, on crawls whose contents are known.
 
-    python benchmarks/learners.py DATA
+    python -m benchmarks.learners DATA
 
 DATA is a folder with URL lists (``sites/*.jsonl.gz``, ``uci/*.jsonl.gz``), as for evaluation.py. The first three
 quarters of each list are mined and validated, the rest is crawled. What validation would fetch is answered from the
@@ -19,13 +19,13 @@ from pathlib import Path
 from benchmarks.evaluation import EXACT, STRICT, lists_in, load
 from benchmarks.replaying import Answers
 from scrapy_dust.dust.campaign import Campaign
-from scrapy_dust.dust.canonization import Canonizer
 from scrapy_dust.dust.evidence import LogEvidence
 from scrapy_dust.dust.measures import replay
 from scrapy_dust.dust.validation import Verdict
 from scrapy_dust.engines.local import mine_log, trial_params
 from scrapy_dust.learners.evaluation import Protocol, Task, tasks_of
 from scrapy_dust.rule_book.priors import shipped
+from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of
 

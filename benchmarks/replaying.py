@@ -6,22 +6,21 @@ import gzip
 import json
 import random
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
 from scrapy_dust.crawl_log.fields import visit_of
 from scrapy_dust.dust.campaign import Campaign
-from scrapy_dust.dust.canonization import Canonizer
 from scrapy_dust.dust.evidence import LogEvidence
-from scrapy_dust.dust.judging import Outcome
+from scrapy_dust.dust.literal import LiteralCampaign, LiteralParams
+from scrapy_dust.dust.outcomes import Outcome
 from scrapy_dust.dust.pages import Page, SiteLog
-from scrapy_dust.dust.validation import Pair, Test, TrialParams, Verdict
+from scrapy_dust.dust.validation import Pair, TrialParams, Verdict
 from scrapy_dust.engines.local import Mined, mine_site
+from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of
-
-FIGURE_3 = TrialParams(test=Test.PAPER, max_loss=1.0, open_probes=0, suspects=10**6)
 
 
 @dataclass(slots=True)
@@ -44,21 +43,15 @@ class Answers:
             self._fetch(pair.url)
         if here == there:
             return Outcome.SAME
-        self.fetches += self.keeps and not self.knows  # the control, which is always a fetch of its own
+        self.fetches += self.keeps * (
+            1 + (not self.knows)
+        )  # the controls, which are always fetches of their own
         return Outcome.DIFFERENT
 
     def _fetch(self, url: str) -> None:
         if not self.keeps or url not in self._fetched:
             self.fetches += 1
             self._fetched.add(url)
-
-
-class FromFetchesAlone(LogEvidence):
-    """Figure 3 fetches both URLs of each pair, whatever a log says of them."""
-
-    def pair(self, url: str, target: str) -> Pair:
-        pair = super().pair(url, target)
-        return pair if pair.looked_at else replace(pair, known=None)
 
 
 def replay(path: Path, urls: int) -> Iterator[str]:
@@ -84,7 +77,7 @@ def replay(path: Path, urls: int) -> Iterator[str]:
     yield "|---|" + "---:|" * 8
     ours = TrialParams()
     for name, log, params, answers in (
-        ("papers' test", bare, FIGURE_3, Answers(contents, keeps=False, knows=False)),
+        ("papers' test", bare, None, Answers(contents, keeps=False, knows=False)),
         ("ours, URLs alone", bare, ours, Answers(contents, keeps=True, knows=False)),
         ("ours, sizes", sized, ours, Answers(contents, keeps=True, knows=False)),
         ("ours, contents", mined.log, ours, Answers(contents, keeps=True, knows=True)),
@@ -92,16 +85,24 @@ def replay(path: Path, urls: int) -> Iterator[str]:
         yield f"| {name} | " + " | ".join(_conducted(mined, log, params, answers)) + " |"
 
 
-def _conducted(mined: Mined, log: SiteLog, params: TrialParams, answers: Answers) -> Iterator[str]:
+def _campaign(mined: Mined, log: SiteLog, params: TrialParams | None) -> Campaign | LiteralCampaign:
     urls = [page.url for page in log.pages]
     random.Random(0).shuffle(urls)
-    campaign = Campaign(
+    evidence = LogEvidence(log, urls)
+    if params is not None:
+        return Campaign(mined.candidates(), evidence, params, site=mined.site, site_of=site_of)
+    return LiteralCampaign(
         mined.candidates(),
-        (FromFetchesAlone if params is FIGURE_3 else LogEvidence)(log, urls),
-        params,
+        evidence,
+        LiteralParams(),
         site=mined.site,
-        site_of=site_of,
+        draw_for=lambda rule: random.Random(str(rule)).choice,
     )
+
+
+def _conducted(mined: Mined, log: SiteLog, params: TrialParams | None, answers: Answers) -> Iterator[str]:
+    """*params*: None: figures 3 and 4."""
+    campaign = _campaign(mined, log, params)
     while (probe := campaign.next_probe()) is not None:
         campaign.record(probe, answers.look(probe.pair))
     verdicts = [one.verdict for one in campaign.decisions]
@@ -113,7 +114,7 @@ def _conducted(mined: Mined, log: SiteLog, params: TrialParams, answers: Answers
     saved, lost = _replayed(Canonizer({mined.site: rules}, site_of), answers.contents)
     yield f"{saved:,}"
     yield f"{lost:,}"
-    yield "none" if params.test is Test.PAPER else f"{campaign.lost_at_most:,}"
+    yield "none" if campaign.lost_at_most is None else f"{campaign.lost_at_most:,}"
 
 
 def _replayed(canonizer: Canonizer, contents: Mapping[str, int]) -> tuple[int, int]:

@@ -5,6 +5,8 @@ A log of so many URLs of 20 to 30 tokens: a fifth of them of one site, the other
 peak memory of it with its helpers, and how the time per URL grows from the first size to the last. With ``--pages``
 each record has a digest, that most copies share, so that edits are learned too.
 
+With ``--contents clean`` or ``messy`` the log is of one site, whose pages are told in units (`benchmarks.shops`).
+
 With ``--again 0.01`` the log is mined, then as it is once more, then after a crawl that found a new page on each of that share
 of the sites (at least one); and all of that without `DUST_REMEMBER_MINING`: what re-mining costs of what mining costs, and
 whether the rule books are the same.
@@ -24,7 +26,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks import shops
 from benchmarks.kernel import site_urls
+
+_LOGS = {"clean": shops.clean, "messy": shops.messy}
 
 
 def records(count: int, *, pages: bool) -> Iterator[dict[str, object]]:
@@ -54,7 +59,7 @@ def _record(url: str, *, pages: bool) -> dict[str, object]:
 
 def measure(count: int, options: argparse.Namespace, folder: Path) -> float:
     log = folder / f"{count}.jsonl"
-    write(log, records(count, pages=options.pages))
+    write(log, _LOGS[options.contents](count) if options.contents else records(count, pages=options.pages))
     cpu, wall, _ = mined(log, folder, options)
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
     print(
@@ -144,6 +149,7 @@ def main() -> None:
     parser.add_argument("urls", type=int, nargs="+")
     parser.add_argument("--phase", choices=("likely", "kept"))
     parser.add_argument("--pages", action="store_true")
+    parser.add_argument("--contents", choices=_LOGS)
     parser.add_argument("--profile", action="store_true")
     parser.add_argument("--again", type=float, metavar="SHARE")
     parser.add_argument("--memory-limit", metavar="MB")

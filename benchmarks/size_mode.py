@@ -1,6 +1,6 @@
 """DustBuster on logs that have sizes and no content: the papers' test, and two that forgive live pages a little.
 
-    python benchmarks/size_mode.py DATA [--output docs/size-mode.md]
+    python -m benchmarks.size_mode DATA [--output docs/size-mode.md]
 
 DATA has access logs (``access_logs/*.log.gz``), crawls with sizes (``news/*.jsonl.gz``) and, for some of the access
 logs, a crawl of the same site that says which content each URL shows (``sites/<name>.jsonl.gz``, ``cluster_strict``).
@@ -32,8 +32,8 @@ from scrapy_dust.dust.detection import DetectionParams, detect_likely_rules
 from scrapy_dust.dust.elimination import EliminationParams, eliminate_redundant
 from scrapy_dust.dust.pages import Page, merge_visits
 from scrapy_dust.dust.parameters import detect_likely_parameters
-from scrapy_dust.dust.rules import Rule, SubstringRule
 from scrapy_dust.dust.sketches import Similar, likeness_of
+from scrapy_dust.rules.rule import Rule
 
 FRACTION = 0.01
 TIMES_CHANCE = 3
@@ -155,7 +155,7 @@ def look_at(rule: Rule, support: int, pages: Sequence[Page], contents: Mapping[s
 
 
 def _pairs(rule: Rule, urls: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    if isinstance(rule, SubstringRule):
+    if rule.substitution is not None:
         for url in urls:
             if rule.alpha in url and (target := rule.apply(url)) != url and target in urls:
                 yield url, target
@@ -238,7 +238,7 @@ def _example(result: Result, one: Looked) -> str:
     if TESTS[2] in by:
         by.remove(TESTS[1])
     same = f"{one.same / one.told:.0%}" if one.told else "?"
-    said = str(one.rule) if isinstance(one.rule, SubstringRule) else f"parameter {one.rule.name}"
+    said = str(one.rule)
     said = said.replace("|", "\\|")
     return (
         f"| {result.name} | `{said if len(said) < 90 else said[:89] + '…'}` | {one.pairs:,} | {one.overlapping:.0%} | "

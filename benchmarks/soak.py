@@ -33,15 +33,21 @@ from scrapy.utils.request import fingerprint
 from scrapy.utils.test import get_crawler
 
 from benchmarks.recorder import serve
-from scrapy_dust.dust.rules import ParameterRule, SubstringRule
 from scrapy_dust.rule_book import Entry, RuleBook
+from scrapy_dust.rules.parameters import DropParameter, SetParameter
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.rules.substitution import Substitute
 
 SITE = "soak.example"
 #: One request of so many is fingerprinted by Scrapy too.
 _COMPARED = 64
 #: Of which a crawl has its part.
 _PAGES = 100_000_000
-_RULES = (ParameterRule("sid"), ParameterRule("ref", "x"), SubstringRule("/index.html", "/", end=True))
+_RULES = (
+    Rule.of(DropParameter("sid")),
+    Rule.of(SetParameter("ref", "x")),
+    Rule.of(Substitute("/index.html", "/", end=True)),
+)
 
 
 @dataclass(frozen=True)
@@ -165,7 +171,7 @@ def crawled(seconds: float, folder: Path) -> None:
     ports: Queue[int] = Queue()
     threading.Thread(target=lambda: asyncio.run(serve(100, ports.put)), daemon=True).start()
     book = folder / "rules.json"
-    RuleBook().with_site("127.0.0.1", [Entry(ParameterRule("sid"))]).save(book)
+    RuleBook().with_site("127.0.0.1", [Entry(Rule.of(DropParameter("sid")))]).save(book)
     process = AsyncCrawlerProcess(
         {
             "ADDONS": {"scrapy_dust.Addon": 900},

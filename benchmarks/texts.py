@@ -11,11 +11,11 @@ from lxml import html
 from xxhash import xxh3_128_hexdigest, xxh32_intdigest
 
 from benchmarks.comparisons import Result, best
-from scrapy_dust.text.markup import Document, read_markup
-from scrapy_dust.text.reading import MAX_BYTES
-from scrapy_dust.text.shingles import WIDTH
-from scrapy_dust.text.sketch import describe, describe_each, describe_words
-from scrapy_dust.text.words import split_words
+from scrapy_dust.page.markup import Document, read_markup
+from scrapy_dust.page.reading import MAX_BYTES
+from scrapy_dust.page.shingles import WIDTH
+from scrapy_dust.page.sketch import describe, describe_each, describe_words
+from scrapy_dust.page.words import split_words
 
 # apt-get install apache2-doc python3-doc
 _DOCUMENTATION = Path("/usr/share/doc")

@@ -1,237 +1,173 @@
-"""The web of traps (`tests/crawl/trap_web.py`) under scrapy-dust and under what people use instead.
+"""Parts of a site that never end: how soon they come last, when they end, and what a budget gets, beside plain Scrapy.
 
-``python -m benchmarks.traps [--rounds 3] [--output docs/comparison.md]`` crawls it with each, in processes of their
-own, answers taking another time in each round, and counts at the server: requests, pages that were never sent, and
-pages that were sent more than once. Who is not installed is named and left out; Redis is started where
-``redis-server`` is found.
+    python -m benchmarks.traps families [NAME …] [--marks sid6 …] [--pages 1000] [--most 6000]
+    python -m benchmarks.traps facets [--items 60 600] [--facets 3 8]
+    python -m benchmarks.traps chains [NAME …] [--length 2000]
+    python -m benchmarks.traps broad [--hosts 100000] [--each 20]
+    python -m benchmarks.traps cost [--pages 3000] [--rounds 5]
+
+Sites are those of `tests/traps/sites.py`. Scheduler, dupefilter and what tells traps are real; the rest of a crawl is a loop without a
+network (`tests/traps/simulating.py`). *plain*, *last*: real items among the first pages, of 600. *cap*: pages until the crawl ends by
+itself with ``DUST_TRAPS = "cap"``, and the items that it has. *facets*: the page with which the last item came; *least* is what one
+needs who knows the shop. *broad*: memory and time of what tells traps, with as many hosts. *cost*: CPU time a page of whole crawls
+with an engine, with ``"last"`` and with ``"off"``, turn and turn about.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import platform
-import random
-import shutil
-import socket
-import subprocess
-import sys
+import logging
+import resource
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
+from collections.abc import Callable
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from tests.crawl.trap_spider import settings_for
-from tests.crawl.trap_web import TrapWeb, trapping, write_rules
+from scrapy_dust.sites import site_of
+from scrapy_dust.traps.ledger import Ledger
+from scrapy_dust.traps.said import said_by
+from tests.traps.crawling import Crawled, crawl
+from tests.traps.simulating import simulate
+from tests.traps.sites import CHAINS, MARKS, TRAPS, Facets, Site, chain, trapped
 
-ROOT = Path(__file__).resolve().parents[1]
-
-MARKER = "<!-- measured: benchmarks/traps.py -->\n"
-
-#: Rule books ask which suffixes are public, and that list is on the network. Nothing here asks the network.
-_OFFLINE = """
-import runpy
-with __import__("contextlib").suppress(ImportError):
-    from tldextract import TLDExtract, tldextract
-    tldextract.TLD_EXTRACTOR = TLDExtract(suffix_list_urls=(), cache_dir=None)
-runpy.run_module("tests.crawl.trap_spider", run_name="__main__", alter_sys=True)
-"""
-
-Settings = dict[str, Any]
+Options = argparse.Namespace
 
 
-@dataclass(frozen=True)
-class Rival:
-    name: str
-    packages: tuple[str, ...]  #: that must be installed
-    settings: Callable[[TrapWeb, Path, int], Settings]  #: for this web, folder and port of Redis
-    needs_redis: bool = False
+def _simulated(site: Site, pages: int, **settings: Any) -> Crawled:
+    with TemporaryDirectory() as folder:
+        return simulate(site, folder, pages, **settings)
 
 
-@dataclass
-class Result:
-    name: str
-    requests: list[int] = field(default_factory=list)  #: by round
-    lost: list[int] = field(default_factory=list)
-    twice: list[int] = field(default_factory=list)
-    traps: Counter[str] = field(default_factory=Counter)  #: pages lost in the worst round, by trap
+def families(options: Options) -> None:
+    print("| family | links | plain | last | cap: pages | items |\n|---|---|---|---|---|---|")
+    for name in options.names or TRAPS:
+        for marks in options.marks or MARKS:
+            plain = simulate(trapped(name, marks), None, options.pages).among(options.pages)
+            last = _simulated(trapped(name, marks), options.pages).among(options.pages)
+            cap = _simulated(trapped(name, marks), options.most, DUST_TRAPS="cap")
+            pages = f"{len(cap.pages):,}" if len(cap.pages) < options.most else f"more than {options.most:,}"
+            print(
+                f"| {name} | {marks or 'plain'} | {plain} | {last} | {pages} | {len(cap.items)} |", flush=True
+            )
 
 
-def plain(web: TrapWeb, folder: Path, redis: int) -> Settings:
-    return {}
+def facets(options: Options) -> None:
+    print(
+        "| items | facets | pages | least | plain | last | cap: pages | items |\n|---|---|---|---|---|---|---|---|"
+    )
+    for items in options.items:
+        for count in options.facets:
+            for paged in (True, False):
+                print(_of_facets(items, count, paged=paged), flush=True)
 
 
-def dud(web: TrapWeb, folder: Path, redis: int) -> Settings:
-    """The same knowledge, as far as its rules can say it."""
-    here = {"include": [web.site]}
-    rules = [
-        {"order": 1, "processor": "queryRemoval", "args": ["sid", "b"], "urlPattern": here},
-        {"order": 2, "processor": "normalizer", "urlPattern": here},
-    ]
-    path = folder / "dud.json"
-    path.write_text(json.dumps(rules), "utf-8")
-    return {"ADDONS": {"duplicate_url_discarder.Addon": 900}, "DUD_LOAD_RULE_PATHS": [str(path)]}
+def _of_facets(items: int, count: int, *, paged: bool) -> str:
+    def shop() -> Facets:
+        return Facets(items=items, facets=count, paged=paged)
+
+    least = shop().least
+    most = 4 * least + 400
+    plain, last = simulate(shop(), None, most), _simulated(shop(), most)
+    cap = _simulated(shop(), most, DUST_TRAPS="cap")
+    said = [f"{max(one.items.values(), default=0):,} ({len(one.items):,})" for one in (plain, last)]
+    pages = f"{len(cap.pages):,}" if len(cap.pages) < most else f"more than {most:,}"
+    kind = "yes" if paged else "no"
+    return (
+        f"| {items:,} | {count} | {kind} | {least:,} | {said[0]} | {said[1]} | {pages} | {len(cap.items):,} |"
+    )
 
 
-def scrapy_redis(web: TrapWeb, folder: Path, redis: int) -> Settings:
-    return {
-        "SCHEDULER": "scrapy_redis.scheduler.Scheduler",
-        "DUPEFILTER_CLASS": "scrapy_redis.dupefilter.RFPDupeFilter",
-        "REDIS_PORT": redis,
-    }
+def chains(options: Options) -> None:
+    print("| chain | pages | fetched with cap | last | capped |\n|---|---|---|---|---|")
+    for name in options.names or CHAINS:
+        length = options.length * 5 if name == "forum" else options.length
+        done = _simulated(chain(name, length), 3 * length, DUST_TRAPS="cap")
+        fetched = sum("/chain/" in url for url in done.pages)
+        counts = [done.stats.get(f"dust/traps/{one}", 0) for one in ("last", "capped")]
+        print(f"| {name} | {length:,} | {fetched:,} | {counts[0]:,} | {counts[1]:,} |", flush=True)
 
 
-def ours(web: TrapWeb, folder: Path, redis: int) -> Settings:
-    return {
-        "ADDONS": {"scrapy_dust.Addon": 900},
-        "DUST_DIR": str(folder / "dust"),
-        "DUST_RULES": [write_rules(folder / "rules.json", web)],
-        "DUST_CANARY_RATE": 0,
-    }
+def broad(options: Options) -> None:
+    """Hosts in turn, a page of each, as in a broad crawl; every tenth has session ids, and every hundredth a calendar."""
+    ledger, began = Ledger(), time.process_time()
+    for number in range(options.each):
+        for host in range(options.hosts):
+            _visit(
+                ledger,
+                _url(host, number),
+                f"<title>{host} {number}</title><p>article {number} of {host}".encode(),
+            )
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    urls = options.hosts * options.each
+    spent = time.process_time() - began
+    print(
+        f"{urls:,} pages of {options.hosts:,} hosts: {most:.0f} MB, {spent / urls * 1e6:.0f} µs of CPU time a page"
+    )
 
 
-def ours_rewriting(web: TrapWeb, folder: Path, redis: int) -> Settings:
-    return ours(web, folder, redis) | {"DUST_REWRITE": True}
+def _url(host: int, number: int) -> str:
+    front = f"http://www.host{host}.example"
+    if host % 100 == 1:
+        return f"{front}/calendar/{2000 + number}/{host % 12 + 1}"
+    return f"{front}/section/{number}/some-article-{number}.html" + (
+        f"?sid={host:x}{number}" if host % 10 == 0 else ""
+    )
 
 
-def ours_over_redis(web: TrapWeb, folder: Path, redis: int) -> Settings:
-    filtering = {"DUPEFILTER_CLASS": "scrapy_dust.redis.DustRedisDupeFilter"}
-    return ours(web, folder, redis) | scrapy_redis(web, folder, redis) | filtering
+def _visit(ledger: Ledger, url: str, body: bytes) -> None:
+    site = site_of(url) or ""
+    place = ledger.place(site, url)
+    ledger.budget.sent(place.form)
+    page = ledger.arrived(site, url, is_drawn=False, is_again=place.form.is_again)
+    ledger.done(page, lambda: said_by(body, is_markup=True))
 
 
-RIVALS = (
-    Rival("Scrapy", ("scrapy",), plain),
-    Rival("duplicate-url-discarder", ("duplicate-url-discarder",), dud),
-    Rival("scrapy-redis", ("scrapy-redis",), scrapy_redis, needs_redis=True),
-    Rival("scrapy-dust", (), ours),
-    Rival("scrapy-dust, `DUST_REWRITE`", (), ours_rewriting),
-    Rival("scrapy-dust, over scrapy-redis", ("scrapy-redis",), ours_over_redis, needs_redis=True),
-)
+def cost(options: Options) -> None:
+    took: dict[str, list[float]] = {"off": [], "last": []}
+    for number in range(options.rounds):
+        for traps in sorted(took, reverse=bool(number % 2)):
+            took[traps].append(_cpu(traps, options.pages))
+    off, last = (min(took[traps]) for traps in ("off", "last"))
+    print(
+        f"{options.pages:,} pages, best of {options.rounds}: {off * 1e6:.0f} µs of CPU time a page without, {last * 1e6:.0f} with"
+    )
+    print(
+        f"ratio {last / off:.3f}; of each round {', '.join(f'{b / a:.3f}' for a, b in zip(took['off'], took['last'], strict=True))}"
+    )
 
 
-def crawled(rival: Rival, chance: random.Random, redis: int, concurrency: int) -> TrapWeb:
-    """The web after *rival* has been through it."""
-    with trapping(jitter=chance) as web, TemporaryDirectory() as name:
-        settings = settings_for(name) | {"CONCURRENT_REQUESTS": concurrency, "LOG_LEVEL": "CRITICAL"}
-        chosen = rival.settings(web, Path(name), redis)
-        job = {"settings": settings | chosen, "arguments": {"home": web.home}}
-        # No check: a rival that fails in the middle has fetched what it has fetched.
-        ended = subprocess.run(
-            [sys.executable, "-W", "ignore", "-c", _OFFLINE],
-            input=json.dumps([job]),
-            text=True,
-            capture_output=True,
-            cwd=ROOT,
-            timeout=600,
-            check=False,
-        )
-        if not ended.stdout.strip():
-            raise RuntimeError(f"{rival.name} did not finish: {ended.stderr[-2000:]}")
-        return web
+def _cpu(traps: str, pages: int) -> float:
+    with TemporaryDirectory() as folder:
+        site = Site(items=pages)
+        began = time.process_time()
+        done = crawl(site, folder, DUST_TRAPS=traps, LOG_LEVEL="ERROR")
+        return (time.process_time() - began) / len(done.pages)
 
 
-def measured(rival: Rival, rounds: int, redis: int) -> Result:
-    result = Result(rival.name)
-    for number in range(rounds):
-        web = crawled(rival, random.Random(number), redis, concurrency=(1, 8, 16)[number % 3])
-        result.requests.append(web.requests)
-        result.lost.append(len(web.lost))
-        result.twice.append(web.twice)
-        if len(web.lost) == max(result.lost):
-            result.traps = Counter(name.partition("/")[0].partition(":")[0] for name in web.lost)
-    return result
-
-
-@contextmanager
-def redis_server() -> Iterator[int | None]:
-    """A port with a Redis of our own behind it, whose data is gone with it; None where there is none."""
-    program = shutil.which("redis-server")
-    if program is None:
-        yield None
-        return
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-    options = ["--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
-    server = subprocess.Popen([program, *options], stdout=subprocess.DEVNULL)
-    try:
-        _wait_for(port)
-        yield port
-    finally:
-        server.terminate()
-        server.wait(10)
-
-
-def _wait_for(port: int) -> None:
-    until = time.monotonic() + 20
-    while time.monotonic() < until:
-        with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-            return
-        time.sleep(0.05)
-    raise RuntimeError(f"redis-server does not answer on port {port}")
-
-
-def table(results: list[Result], pages: int, rounds: int) -> str:
-    lines = [
-        f"{pages} pages, {rounds} rounds; where the rounds differ, the least and the most.",
-        "",
-        "| | requests | pages lost | sent more than once | where pages are lost |",
-        "|---|---|---|---|---|",
-    ]
-    for one in results:
-        traps = ", ".join(f"{name} {count}" for name, count in sorted(one.traps.items())) or "–"
-        numbers = " | ".join(_range(counts) for counts in (one.requests, one.lost, one.twice))
-        lines.append(f"| {one.name} | {numbers} | {traps} |")
-    return "\n".join(lines) + "\n"
-
-
-def _range(counts: list[int]) -> str:
-    least, most = min(counts), max(counts)
-    return str(least) if least == most else f"{least}–{most}"
-
-
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
-
-
-def _missing(rival: Rival, redis: int | None) -> str | None:
-    for package in rival.packages:
-        if _version(package) is None:
-            return f"{package} is not installed"
-    return "there is no redis-server" if rival.needs_redis and redis is None else None
+_TASKS: dict[str, Callable[[Options], None]] = {
+    task.__name__: task for task in (families, facets, chains, broad, cost)
+}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.traps", description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--output", type=Path, help="a Markdown page; the table goes below its marker")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("task", choices=_TASKS)
+    parser.add_argument("names", nargs="*", help="families or chains")
+    parser.add_argument("--marks", nargs="*", choices=MARKS)
+    parser.add_argument("--pages", type=int, default=1000)
+    parser.add_argument("--most", type=int, default=6000)
+    parser.add_argument("--items", nargs="*", type=int, default=[60, 600])
+    parser.add_argument("--facets", nargs="*", type=int, default=[3, 8])
+    parser.add_argument("--length", type=int, default=2000)
+    parser.add_argument("--hosts", type=int, default=100_000)
+    parser.add_argument("--each", type=int, default=20)
+    parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
-    results = []
-    with redis_server() as redis:
-        for rival in RIVALS:
-            missing = _missing(rival, redis)
-            if missing:
-                print(f"{rival.name}: left out, {missing}.", file=sys.stderr)
-                continue
-            results.append(measured(rival, options.rounds, redis or 0))
-            print(f"{rival.name}: {results[-1]}", file=sys.stderr)
-    with trapping() as web:
-        text = table(results, len(web.contents), options.rounds)
-    names = ("scrapy", "duplicate-url-discarder", "scrapy-redis")
-    found = ", ".join(f"{name} {_version(name)}" for name in names if _version(name))
-    text = f"{text}\n{found}; Python {platform.python_version()}.\n"
-    print(text)
-    if options.output:
-        page = options.output.read_text("utf-8").partition(MARKER)[0]
-        options.output.write_text(page + MARKER + "\n" + text, "utf-8")
+    if options.task != "cost":
+        logging.disable(logging.CRITICAL)
+    _TASKS[options.task](options)
 
 
 if __name__ == "__main__":

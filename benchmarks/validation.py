@@ -1,6 +1,6 @@
 """What validation proves and what it costs: ours beside the papers' N and ε, where the truth is known.
 
-    python benchmarks/validation.py [DATA] [--output docs/validation.md] [--rules 10000] [--urls 12000]
+    python -m benchmarks.validation [DATA] [--output docs/validation.md] [--rules 10000] [--urls 12000]
 
 Two worlds. In the first, rules are made up: so many pairs of URLs, of which so many are different pages. They
 come in sites of twenty, whose rules are admitted together. In the second (DATA, with ``uci/pages.jsonl.gz``), the
@@ -35,10 +35,12 @@ from scrapy_dust.dust.admission import (
     lost_together,
     next_to_prove,
 )
-from scrapy_dust.dust.campaign import MANY
-from scrapy_dust.dust.judging import Outcome
-from scrapy_dust.dust.rules import ParameterRule
-from scrapy_dust.dust.validation import Pair, Test, Trial, TrialParams, Verdict
+from scrapy_dust.dust.literal import LiteralParams, LiteralTrial
+from scrapy_dust.dust.outcomes import Outcome
+from scrapy_dust.dust.unseen import Witnesses, unseen_bound
+from scrapy_dust.dust.validation import Pair, Trial, TrialParams, Verdict
+from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.rule import Rule
 
 RATES = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 SIZES = (30, 100, 300, 1000)
@@ -51,7 +53,6 @@ OTHERS = 1.0
 PAPER, URLS, CONTENTS = "papers", "ours, URLs alone", "ours, contents"
 TESTS = (PAPER, URLS, CONTENTS)
 PARAMS = TrialParams(max_loss=MAX_LOSS)
-FIGURE_3 = TrialParams(test=Test.PAPER, max_loss=1.0, open_probes=0, suspects=10**6)
 MARKER = "<!-- measured: benchmarks/validation.py -->\n"
 
 
@@ -66,7 +67,6 @@ class Made:
     verdict: Verdict | None = None
     fetches: int = 0
     looks: int = 0
-    same: int = 0
     bounds: Bounds | None = None
 
 
@@ -99,15 +99,14 @@ def _pairs(size: int, known: Outcome | None) -> Sequence[Pair]:
 def look(rule: Made, pair: Pair, test: str) -> Outcome:
     """Fetch both; where the log knows the text of the one, only the other, if they agree.
 
-    What differs is fetched once more, unless the log knows it; and both of it, where many pairs were the same.
+    What differs is fetched once more on both sides, but for one that the log knows.
     """
     outcome = Outcome.DIFFERENT if int(pair.url[1:]) in rule.wrong else Outcome.SAME
     rule.looks += 1
-    rule.same += outcome is Outcome.SAME
     both = 1 if test == CONTENTS and outcome is Outcome.SAME else 2
     rule.fetches += both
-    if test == URLS and outcome is Outcome.DIFFERENT:
-        rule.fetches += 1 + (rule.same >= MANY)
+    if test != PAPER and outcome is Outcome.DIFFERENT:
+        rule.fetches += 2 if test == URLS else 1
     return outcome
 
 
@@ -115,17 +114,20 @@ def try_alone(rule: Made, test: str, chance: random.Random) -> Case | None:
     """The trial of one rule. Gives what it merges, if it passed."""
     drawn = pairs_of(rule, test, chance)
     pairs = {pair.url: pair for pair in drawn}
-    trial = Trial(drawn, FIGURE_3 if test == PAPER else PARAMS)
-    while trial.verdict is None:
-        pair = trial.next_pair()
-        assert pair is not None
+    trial: Trial | LiteralTrial = Trial(drawn, PARAMS)
+    if test == PAPER:
+        trial = LiteralTrial(iter(lambda: chance.choice(drawn), None), LiteralParams())
+    while (pair := trial.next_pair()) is not None:
         said = look(rule, pair, test)
         pairs[pair.url] = replace(pair, known=said, looked_at=True)
         trial.record(pair, said)
     rule.verdict, rule.tally_contents = trial.verdict, trial.tally.contents
+    if test == PAPER:
+        rule.looks = trial.tally.positive + trial.tally.negative
+        rule.fetches = 2 * rule.looks  # figure 3 fetches a pair again that it draws again
     if rule.verdict is not Verdict.VALID or test == PAPER:
         return None
-    return case_of(ParameterRule("p"), rule.size, list(pairs.values()))
+    return case_of(Rule.of(DropParameter("p")), rule.size, list(pairs.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +158,12 @@ def try_site(rules: Sequence[Made], test: str, chance: random.Random) -> SiteRes
     for case in cases:
         rule = by_case[case]
         if case in taken:
-            rule.bounds = bounds_of(case, rule.tally_contents, len(taken), len(rules))
+            rule.bounds = bounds_of(
+                case,
+                unseen_bound(Witnesses(rule.tally_contents, rule.tally_contents)),
+                len(taken),
+                len(rules),
+            )
         else:
             rule.verdict = Verdict.UNDECIDED
     lost = sum(len(by_case[case].wrong) for case in taken)

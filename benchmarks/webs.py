@@ -1,10 +1,10 @@
-"""Contents that are lost on random webs, which must be none: ``python -m benchmarks.webs [--webs 20000] [--jobs 2]``.
+"""Items that are lost on random webs, which must be none: ``python -m benchmarks.webs [--webs 20000] [--jobs 2]``.
 
 Web *n* is the same for ever: a site whose URLs show pages, fail, redirect to each other, to a login or elsewhere,
-under rules right and wrong, crawled in a manner of its own (`tests/webs/`). It is crawled with us, by Scrapy's engine
-over answers from memory, and where anything is missing, and of each tenth web, without us too. ``--bug "heirs off"``
-takes one of our guards out first, to see that the law finds that. A web that breaks the law is shown as small as it
-can be made. Which URLs become canaries depends on the day: webs with a canary rate of 0.3 are others tomorrow.
+under rules right and wrong, crawled by a spider and in a manner of its own (`tests/webs/`). It is crawled with us, by
+Scrapy's engine over answers from memory, and where anything may be missing, and of each tenth web, by plain Scrapy too.
+``--bug "heirs off"`` takes one of our guards out first, to see that the law finds that. A web that breaks the law is
+shown as small as it can be made.
 """
 
 from __future__ import annotations
@@ -36,15 +36,17 @@ def looked_at(numbers: range, bug: str | None) -> tuple[Counter[str], list[int]]
             drawn, both = web(number), number % 10 == 0
             found = finding(drawn, both=both)
             counts["webs"] += 1
-            counts["contents"] += len(found.required)
+            counts["items"] += len(found.required)
             counts["rules refuted"] += len(found.with_us.refuted)
             counts["with us"] += found.with_us.asked.total()
             if both and found.without is not None:
                 counts["compared with"] += found.with_us.asked.total()
                 counts["compared without"] += found.without.asked.total()
                 counts["stated loss"] += len(found.stated_loss)
-            if found.lost:
+            counts["looked at"] += found.without is not None
+            if found.is_broken:
                 counts["lost"] += len(found.lost)
+                counts["faults"] += len(found.with_us.faults)
                 broken.append(number)
     return counts, broken
 
@@ -81,9 +83,10 @@ def main() -> None:
                 print(f"{counts['webs']} webs, broken so far: {broken[:20]}", file=sys.stderr, flush=True)
     compared = f"{counts['compared with']} requests with us for {counts['compared without']} without"
     print(
-        f"{counts['webs']} webs in {time.monotonic() - began:.0f} s: {counts['contents']} contents required, "
-        f"{counts['lost']} lost on {len(broken)} webs. {counts['with us']} requests; on each tenth web {compared}, and "
-        f"{counts['stated loss']} contents within the stated loss. {counts['rules refuted']} rules refuted."
+        f"{counts['webs']} webs in {time.monotonic() - began:.0f} s: {counts['items']} items required, "
+        f"{counts['lost']} lost and {counts['faults']} exceptions of ours on {len(broken)} webs. {counts['with us']} "
+        f"requests; on each tenth web {compared}, and {counts['stated loss']} items within the stated loss. "
+        f"{counts['rules refuted']} rules refuted. {counts['looked at']} webs were crawled by plain Scrapy too."
     )
     for number in broken[: options.shrink]:
         print(f"Web {number} breaks the law; the least of it that does:\n{smallest(number, options.bug)}")

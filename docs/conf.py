@@ -21,3 +21,5 @@ html_extra_path = ["../scrapy_dust/rule_book/schema.json"]
 
 html_theme = "furo"
 html_title = f"{project} {release}"
+# Diagrams are drawn where these pages are read in the repository; here they are shown as they are written.
+suppress_warnings = ["misc.highlighting_failure"]

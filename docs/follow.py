@@ -17,6 +17,7 @@ import gzip
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -33,10 +34,24 @@ import shop
 
 DOCS = Path(__file__).resolve().parent
 PAGES = (
+    "symptoms/same-page.md",
+    "symptoms/never-ends.md",
+    "symptoms/facets-and-calendars.md",
+    "symptoms/session-ids.md",
+    "symptoms/only-new.md",
+    "symptoms/memory.md",
+    "symptoms/many-workers.md",
+    "symptoms/scrapyd.md",
+    "symptoms/log-files.md",
+    "symptoms/why-not-fetched.md",
+    "symptoms/no-rules.md",
     "howto/existing-project.md",
     "howto/access-log.md",
     "howto/review.md",
     "howto/redis.md",
+    "howto/scrapyd.md",
+    "howto/shards.md",
+    "howto/hosted.md",
     "howto/playwright.md",
     "tutorial.md",
     "report.md",
@@ -53,6 +68,9 @@ _BLOCK = re.compile(
     r"^<!-- follow: (?P<told>.*?) -->$|^```(?P<kind>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
 )
 
+
+#: What pages call the store that is a folder here.
+_STORE = "s3://our-crawls"
 
 #: Of one environment, two must not install into it at a time.
 _INSTALLING = threading.Lock()
@@ -106,7 +124,10 @@ class Walk:
         path.write_text(known + "\n" + self._here(code), "utf-8")
 
     def _here(self, text: str) -> str:
-        return text.replace("127.0.0.1:6379", f"127.0.0.1:{self.redis}")
+        store = self.folder / "store"
+        store.mkdir(exist_ok=True)
+        text = re.sub(r"aws s3 (cp .*)", lambda copy: copy[1].replace(_STORE, str(store)), text)
+        return text.replace("127.0.0.1:6379", f"127.0.0.1:{self.redis}").replace(_STORE, store.as_uri())
 
     def _session(self, text: str) -> None:
         for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
@@ -133,7 +154,7 @@ class Walk:
         return subprocess.run(
             ["bash", "-o", "pipefail", "-c", self._here(command)],
             cwd=self.folder,
-            env=self._environment(command),
+            env=self.environment(command),
             capture_output=True,
             text=True,
             encoding="utf-8",
@@ -141,7 +162,7 @@ class Walk:
             check=False,
         )
 
-    def _environment(self, command: str) -> dict[str, str]:
+    def environment(self, command: str) -> dict[str, str]:
         bin_folder = str(Path(sys.executable).parent)
         own = {
             **os.environ,
@@ -155,7 +176,8 @@ class Walk:
         own.pop("NO_COLOR", None)
         if " pip " in command:
             return own
-        return {**own, "HOME": str(self.folder), "http_proxy": f"http://127.0.0.1:{self.proxy}"}
+        proxies = {"http_proxy": f"http://127.0.0.1:{self.proxy}", "no_proxy": "127.0.0.1,localhost"}
+        return {**own, **proxies, "HOME": str(self.folder)}
 
     def stop(self) -> None:
         for process in self.started:
@@ -254,19 +276,35 @@ def _redis(walk: Walk, _: str) -> None:
     server = shutil.which(os.environ.get("DUST_REDIS_SERVER", "redis-server"))
     if server is None:
         raise Absent("redis-server")
-    import socket  # noqa: PLC0415
-
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         walk.redis = one.getsockname()[1]
     options = ["--bind", "127.0.0.1", "--port", str(walk.redis), "--save", "", "--dir", str(walk.folder)]
     walk.started.append(subprocess.Popen([server, *options], stdout=subprocess.DEVNULL))
-    for _ in range(100):
+    _await(walk.redis, "a Redis that answers")
+
+
+def _scrapyd(walk: Walk, _: str) -> None:
+    """The page's own Scrapyd, on the port that it has by default."""
+    server = Path(sys.executable).with_name("scrapyd")
+    if not server.exists():
+        raise Absent("scrapyd")
+    with (walk.folder / "scrapyd.log").open("wb") as log:
+        walk.started.append(
+            subprocess.Popen(
+                [server], cwd=walk.folder, env=walk.environment("scrapyd"), stdout=log, stderr=log
+            )
+        )
+    _await(6800, "a Scrapyd that answers")
+
+
+def _await(port: int, what: str) -> None:
+    for _ in range(200):
         with socket.socket() as one:
-            if one.connect_ex(("127.0.0.1", walk.redis)) == 0:
+            if one.connect_ex(("127.0.0.1", port)) == 0:
                 return
         time.sleep(0.1)
-    raise Absent("a Redis that answers")
+    raise Absent(what)
 
 
 def _file(walk: Walk, name: str) -> None:
@@ -286,6 +324,7 @@ _TOLD: dict[str, Callable[[Walk, str], None]] = {
     "needs": _needs,
     "chromium": _chromium,
     "redis": _redis,
+    "scrapyd": _scrapyd,
     "file": _file,
     "not": _not,
 }

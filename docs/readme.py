@@ -1,6 +1,7 @@
 """Runs the example's demo and compares what it prints with the session in the README, but for the numbers.
 
     python docs/readme.py
+    python docs/readme.py --picture    draws docs/before-after.svg from what the demo counted, too
 
 In the Python environment that runs this; `tox -e demo` does so in a fresh one, with the wheel that is built.
 """
@@ -73,13 +74,50 @@ def keys(project: Path) -> dict[str, str]:
     return {line.split("\t")[1]: line.split("\t")[0] for line in done.stdout.splitlines()}
 
 
-def main() -> int:
+#: Rows of the demo's table that the picture shows, with what the picture calls them.
+_SHOWN = {"requests": "requests", "different pages found": "different pages found"}
+
+
+def counted(printed: str) -> dict[str, tuple[int, int]]:
+    """The numbers before and after, by the row of the demo's table."""
+    rows = re.findall(r"^ *([a-z ]+?) +(\d+) +(\d+)\b", printed, re.MULTILINE)
+    return {name: (int(before), int(after)) for name, before, after in rows}
+
+
+def picture(printed: str) -> str:
+    """An SVG with a bar before and a bar after for each row; it follows the reader's light or dark colours."""
+    found = {said: counted(printed)[name] for name, said in _SHOWN.items()}
+    most = max(max(pair) for pair in found.values())
+    said = "; ".join(f"{name}: {before} before, {after} after" for name, (before, after) in found.items())
+    lines, top = [], 8
+    for name, pair in found.items():
+        lines.append(f'<text class="head" x="12" y="{top + 16}">{name}</text>')
+        for number, (when, count) in enumerate(zip(("first crawl", "with rules"), pair, strict=True)):
+            y, width = top + 26 + 30 * number, 430 * count / most
+            lines += [
+                f'<text class="dim" x="96" y="{y + 16}" text-anchor="end">{when}</text>',
+                f'<rect class="{"after" if number else "before"}" x="106" y="{y}" width="{width:.0f}" height="22" rx="4"/>',
+                f'<text x="{114 + width:.0f}" y="{y + 16}">{count:,}</text>',
+            ]
+        top += 98
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 620 {top}" width="620" role="img" aria-label="{said}">'
+        "<style>text{font:15px system-ui,sans-serif;fill:#1b1c1f}.head{font-weight:600}.dim{fill:#585b63;font-size:14px}"
+        ".before{fill:#b4b6bd}.after{fill:#0a58a6}@media (prefers-color-scheme:dark){text{fill:#e8e9ec}.dim{fill:#a7abb4}"
+        f".before{{fill:#5c6069}}.after{{fill:#86bdff}}}}</style>{''.join(lines)}</svg>\n"
+    )
+
+
+def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         project = Path(folder, "example_project")
         ignored = shutil.ignore_patterns(".scrapy", "dust-rules.json", "__pycache__")
         shutil.copytree(ROOT / "example_project", project, ignore=ignored)
-        printed = {shape(line) for line in demo(project).splitlines()}
+        said = demo(project)
+        printed = {shape(line) for line in said.splitlines()}
         made = keys(project)
+    if "--picture" in arguments:
+        (ROOT / "docs" / "before-after.svg").write_text(picture(said), "utf-8")
     wrong = [f"demo.py does not print {line!r}" for line in session() if shape(line) not in printed]
     wrong += [
         f"the key of {url} is {made.get(url)}" for url, key in shown_keys().items() if made.get(url) != key
@@ -89,4 +127,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -1,4 +1,4 @@
-"""Takes the pictures of `report.md` and `method.md`: the example is crawled, mined and crawled again, and a browser opens the report.
+"""Takes the pictures of `report.md`: the example is crawled, mined and crawled again, and a browser opens the report.
 
     DUST_CHROMIUM=/usr/bin/chromium python docs/screenshots.py
 
@@ -18,6 +18,12 @@ from playwright.sync_api import Page, sync_playwright
 
 HERE = Path(__file__).resolve().parent
 EXAMPLE = HERE.parent / "example_project"
+#: Width, colours and file of each picture.
+VIEWS = (
+    (1280, "light", "report-light.png"),
+    (1280, "dark", "report-dark.png"),
+    (390, "light", "report-narrow.png"),
+)
 URL = "http://www.smallnews.test/print/city/promising-rooftop?page=1"
 
 
@@ -45,21 +51,11 @@ def report_in(folder: Path) -> Path:
     return folder / "report.html"
 
 
-def _details(page: Page) -> None:
-    """How the rules were found, and one of which there are texts to be seen."""
-    page.locator(".plots").screenshot(path=HERE / "method-found.png")
-    # One of which two texts differ, if there is one.
-    shown = page.evaluate(
-        """(() => {
-            const {rules} = dustReport.data, both = (pair) => pair.texts[0] && pair.texts[1];
-            const differ = (pair) => both(pair) && pair.texts[0] !== pair.texts[1];
-            return (rules.find((rule) => rule.examples.some(differ)) || rules.find((rule) => rule.examples.some(both)))?.id;
-        })()"""
+def _rule(page: Page) -> None:
+    """The picture of a refuted rule with the texts of a pair side by side."""
+    page.locator("section[aria-labelledby=refuted-h] .card").nth(1).screenshot(
+        path=HERE / "report-refuted.png"
     )
-    if shown:
-        page.fill("#filter", shown)
-        page.locator("#body .rule").first.click()
-        page.locator("#detail").screenshot(path=HERE / "report-rule.png")
 
 
 def main() -> None:
@@ -69,17 +65,19 @@ def main() -> None:
         browser = playwright.chromium.launch(
             executable_path=os.environ["DUST_CHROMIUM"], args=["--no-sandbox"]
         )
-        for scheme in ("light", "dark"):
-            context = browser.new_context(color_scheme=scheme, viewport={"width": 1280, "height": 900})
+        for width, scheme, name in VIEWS:
+            context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": 900})
             page = context.new_page()
             page.goto(report.as_uri())
             page.fill("#url", URL)
             page.keyboard.press("Enter")
             page.evaluate("document.activeElement.blur()")
-            page.screenshot(path=HERE / f"report-{scheme}.png", full_page=True)
-            if scheme == "light":
+            page.screenshot(
+                path=HERE / name, full_page=True, clip={"x": 0, "y": 0, "width": width, "height": 1700}
+            )
+            if name == VIEWS[0][2]:
                 page.goto(first.as_uri())
-                _details(page)
+                _rule(page)
             context.close()
         browser.close()
 

@@ -2,6 +2,7 @@
 
 ``--replay`` runs what the corpus has, once, on any Python; ``--keep`` brings what *grown* has found into the corpus,
 as few and small files as cover as much. What crashed stands in ``crash-…`` beside where it was started.
+``log --format NAME`` keeps to one format of logs, beginning with the inputs of the corpus that are in this format.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 import argparse
 import importlib
 import sys
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 CORPUS = Path(__file__).with_name("corpus")
@@ -28,13 +31,29 @@ def replay(target: str) -> int:
     return len(inputs)
 
 
-def campaign(target: str, options: list[str], folders: list[Path]) -> None:
+def seeds_of(log_format: str, folder: Path) -> Path:
+    """Copies the corpus' logs of one format to *folder*, without the first line, which names the format."""
+    begin = log_format.encode() + b"\n"
+    for path in sorted((CORPUS / "log").iterdir()):
+        if (data := path.read_bytes()).startswith(begin):
+            (folder / path.name).write_bytes(data.removeprefix(begin))
+    return folder
+
+
+def of_one_format(log: Callable[[bytes], None], log_format: str) -> Callable[[bytes], None]:
+    """The target that reads all bytes as a log of one format."""
+    begin = log_format.encode() + b"\n"
+    return lambda data: log(begin + data)
+
+
+def campaign(target: str, options: list[str], folders: list[Path], log_format: str | None = None) -> None:
     """Does not come back: libFuzzer ends the process."""
     import atheris  # type: ignore[import-not-found]  # noqa: PLC0415
 
     with atheris.instrument_imports(include=["scrapy_dust"]):
         targets = importlib.import_module("fuzz.targets").TARGETS
-    atheris.Setup([sys.argv[0], *options, *map(str, folders)], targets[target])
+    one = of_one_format(targets[target], log_format) if log_format else targets[target]
+    atheris.Setup([sys.argv[0], *options, *map(str, folders)], one)
     atheris.Fuzz()
 
 
@@ -45,6 +64,7 @@ def main() -> None:
     parser.add_argument(
         "--grown", type=Path, help="where inputs go that reached something new (default: nowhere)"
     )
+    parser.add_argument("--format", help="of the target 'log': the only format of logs to try")
     parser.add_argument("--replay", action="store_true")
     parser.add_argument("--keep", action="store_true")
     chosen = parser.parse_args()
@@ -60,7 +80,9 @@ def main() -> None:
     for folder in grown:
         folder.mkdir(parents=True, exist_ok=True)
     stopping = [f"-max_total_time={chosen.seconds}", "-print_final_stats=1"]
-    campaign(chosen.target, [*options, *stopping], [*grown, corpus])
+    if chosen.format:
+        corpus = seeds_of(chosen.format, Path(tempfile.mkdtemp(prefix="fuzz-seeds-")))
+    campaign(chosen.target, [*options, *stopping], [*grown, corpus], chosen.format)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,9 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import fields
 from pathlib import Path
+from typing import Any, cast
 
 from scrapy import Request, Spider
 from scrapy.utils.test import get_crawler
@@ -21,27 +23,32 @@ from scrapy_dust.crawl_log import read_visits
 from scrapy_dust.crawl_log.detection import FORMATS
 from scrapy_dust.crawl_log.hiding import Hider, is_hidden
 from scrapy_dust.crawl_log.log_formats import matcher_of
-from scrapy_dust.dust.canonization import Canonizer
-from scrapy_dust.dust.edits.anatomy import anatomy_of
-from scrapy_dust.dust.edits.captures import captures_of
-from scrapy_dust.dust.rules import ParameterRule, Rule, SubstringRule
 from scrapy_dust.dust.strata import template_of
-from scrapy_dust.dust.tokens import tokenize
 from scrapy_dust.errors import CrawlLogError, DustError, RuleBookError
 from scrapy_dust.exchange.formats import EXPORTS, IMPORTS, exported, imported
 from scrapy_dust.journal import reader as journal
+from scrapy_dust.page.content import content_of
+from scrapy_dust.page.marks import marks_of
+from scrapy_dust.page.sketch import describe
 from scrapy_dust.redis.frozen import from_json, thaw, to_json
 from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.document import Document, parse, render
-from scrapy_dust.rule_book.entries import Entry, check_rule
+from scrapy_dust.rule_book.entries import Entry
 from scrapy_dust.rule_book.verdicts import Verdicts
+from scrapy_dust.rules.canonizer import Canonizer
+from scrapy_dust.rules.captures import captures_of
+from scrapy_dust.rules.language import OPERATIONS
+from scrapy_dust.rules.operation import Operation
+from scrapy_dust.rules.parameters import DropParameter, SetParameter
+from scrapy_dust.rules.reading import check_rule
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.rules.substitution import Substitute
 from scrapy_dust.sites import site_of
-from scrapy_dust.text.content import content_of
-from scrapy_dust.text.marks import marks_of
-from scrapy_dust.text.sketch import describe
 from scrapy_dust.trials.actions import ActionWords
 from scrapy_dust.trials.journal import ProbeJournal
 from scrapy_dust.trials.limits import Limits
+from scrapy_dust.url.parts import parts_of
+from scrapy_dust.url.tokens import tokenize
 
 #: In this the bytes stand that only files are read from.
 _FOLDER = tempfile.mkdtemp(prefix="fuzz-")
@@ -65,9 +72,11 @@ _HIDER = Hider(["token", "a"], b"k" * 16)
 
 
 def log(data: bytes) -> None:
-    """A log of each format; its first byte says which."""
-    name = FORMATS[data[0] % len(FORMATS)] if data else "auto"
-    path = _written(data[1:], _NAMES.get(name, "log.jsonl"))
+    """A log of each format; its first line says which."""
+    first, _, content = data.partition(b"\n")
+    said = first.decode("latin-1")
+    name = said if said in FORMATS else "auto"
+    path = _written(content, _NAMES.get(name, "log.jsonl"))
     reading = read_visits(path, name, base_url="http://a.example")
     with suppress(CrawlLogError):
         for visit in reading:
@@ -131,9 +140,9 @@ def keys(data: bytes) -> None:
         url = "http://a.example/" + url
     _laws_of_keys(rules, url, site_of(url))
     limits = Limits("a.example", [_URL], ["logout"])
-    for look in (anatomy_of, template_of, tokenize, is_hidden, limits.may_follow, limits.has):
+    for look in (parts_of, template_of, tokenize, is_hidden, limits.may_follow, limits.has):
         look(url)
-    assert anatomy_of(url).url == url
+    assert parts_of(url).url == url
     assert "".join(tokenize(url)) == url or not url
     assert is_hidden(_HIDER.hide(url)) or _HIDER.hide(url) == url
     bool(url in _WORDS)
@@ -152,7 +161,7 @@ def page(data: bytes) -> None:
     one = describe(body, content_type, encoding, _URL)
     assert one.words >= 0
     assert all(0 <= part < 2**63 for part in one.sketch)
-    content_of(body, content_type, encoding, _URL, "")
+    content_of(body, content_type, encoding, _URL)
     marks_of(body, one.words, is_markup=content_type == "text/html")
 
 
@@ -205,20 +214,43 @@ def _written(content: bytes, name: str) -> Path:
 
 
 def _rules(lines: Sequence[str]) -> Iterator[Rule]:
-    """``-name``, ``name=value`` or ``alpha → beta``, which may begin with ^ and end with $, as far as they can be meant."""
+    """``do|field|field``, or ``alpha → beta``, which may begin with ^ and end with $, as far as they can be meant."""
     for line in lines:
-        rule: Rule
-        if line.startswith("-"):
-            rule = ParameterRule(line[1:])
-        elif " → " in line:
-            alpha, _, beta = line.partition(" → ")
+        alpha, arrow, beta = line.partition(" → ")
+        if arrow:
             ends = {"start": alpha[:1] == "^", "end": beta[-1:] == "$"}
-            rule = SubstringRule(alpha.removeprefix("^"), beta.removesuffix("$"), **ends)
+            operation: Operation | None = Substitute(alpha.removeprefix("^"), beta.removesuffix("$"), **ends)
         else:
-            rule = ParameterRule(*line.split("=", 1))
+            operation = _operation(*line.split("|"))
         with suppress(ValueError):
-            check_rule(rule)
-            yield rule
+            if operation is not None:
+                rule = Rule.of(operation)
+                check_rule(rule)
+                yield rule
+
+
+def _operation(do: str, *values: str) -> Operation | None:
+    """The operation that is called so, made of texts as its fields want them."""
+    kind = OPERATIONS.get(do)
+    if kind is None or len(values) != len(fields(cast("Any", kind))):
+        return None
+    made = zip(fields(cast("Any", kind)), values, strict=True)
+    try:
+        return cast("type[Any]", kind)(*(_AS[str(spec.type)](value) for spec, value in made))
+    except ValueError:
+        return None
+
+
+#: By the annotation of an operation's field.
+_AS: Mapping[str, Callable[[str], object]] = {
+    "str": str,
+    "str | None": lambda text: text or None,
+    "bool": bool,
+    "int": int,
+    "tuple[str, ...]": lambda text: tuple(text.split(",")),
+    "frozenset[str]": lambda text: frozenset(text.split(",")),
+    "Form": lambda text: tuple(int(one) if one.isdecimal() else one for one in text.split(",")),
+}
 
 
 def _laws_of_keys(rules: Sequence[Rule], url: str, site: str | None) -> None:
@@ -232,10 +264,10 @@ def _laws_of_keys(rules: Sequence[Rule], url: str, site: str | None) -> None:
 def _fingerprinter() -> DustRequestFingerprinter:
     path = Path(_FOLDER, "rules.json")
     rules = (
-        ParameterRule("a"),
-        ParameterRule("b", "1"),
-        SubstringRule("/p", "/q"),
-        SubstringRule("/", "", end=True),
+        Rule.of(DropParameter("a")),
+        Rule.of(SetParameter("b", "1")),
+        Rule.of(Substitute("/p", "/q")),
+        Rule.of(Substitute("/", "", end=True)),
     )
     RuleBook().with_site("a.example", [Entry(rule) for rule in rules]).save(path)
     crawler = get_crawler(Spider, {"DUST_RULES": [str(path)], "DUST_DIR": _FOLDER})

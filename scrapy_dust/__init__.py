@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from scrapy_dust.crawl.fingerprinter import DustRequestFingerprinter
     from scrapy_dust.crawl.http_cache import DustCacheStorage
     from scrapy_dust.crawl.items import ContentDedupPipeline
+    from scrapy_dust.crawl.known import KnownMiddleware
     from scrapy_dust.crawl.log_middleware import CrawlLogMiddleware
     from scrapy_dust.crawl.outcomes import DustOutcomeMiddleware
     from scrapy_dust.crawl.scheduler import DustScheduler
+    from scrapy_dust.crawl.taken import TakenMiddleware
 
 __version__ = "0.1.0"
 
@@ -34,6 +36,8 @@ __all__ = [
     "DustOutcomeMiddleware",
     "DustRequestFingerprinter",
     "DustScheduler",
+    "KnownMiddleware",
+    "TakenMiddleware",
     "__version__",
 ]
 
@@ -48,6 +52,8 @@ _HOMES = {
     "DustDupeFilter": "scrapy_dust.crawl.dupefilter",
     "DustExtension": "scrapy_dust.crawl.extension",
     "DustRequestFingerprinter": "scrapy_dust.crawl.fingerprinter",
+    "KnownMiddleware": "scrapy_dust.crawl.known",
+    "TakenMiddleware": "scrapy_dust.crawl.taken",
 }
 
 

@@ -16,9 +16,13 @@ from scrapy_dust.crawl.dupefilter import DustDupeFilter
 from scrapy_dust.crawl.extension import DustExtension
 from scrapy_dust.crawl.fingerprinter import DustRequestFingerprinter
 from scrapy_dust.crawl.http_cache import DustCacheStorage
+from scrapy_dust.crawl.known import KnownMiddleware
 from scrapy_dust.crawl.log_middleware import CrawlLogMiddleware
 from scrapy_dust.crawl.outcomes import DustOutcomeMiddleware
 from scrapy_dust.crawl.scheduler import DustScheduler
+from scrapy_dust.crawl.taken import TakenMiddleware
+from scrapy_dust.crawl.two_way import TwoWayMiddleware
+from scrapy_dust.errors import in_one_sentence
 from scrapy_dust.settings import DustSettings, setting_name
 
 if TYPE_CHECKING:
@@ -28,10 +32,16 @@ if TYPE_CHECKING:
 LOG_MIDDLEWARE_ORDER = 585
 
 #: Outermost: what fails there was not retried or otherwise mended. Innermost: what comes there comes to the spider.
-OUTCOME_ORDERS = {"DOWNLOADER_MIDDLEWARES": 1, "SPIDER_MIDDLEWARES": 950}
+OUTCOME_ORDERS = {"DOWNLOADER_MIDDLEWARES": 1, "SPIDER_MIDDLEWARES": 10_000}
 
 #: Next to the spider: whatever else looks at responses has seen them, and what a callback makes comes here first.
 CONTENT_MIDDLEWARE_ORDER = 955
+
+#: Farther from the spider than what sees whether a callback yields anything.
+KNOWN_MIDDLEWARE_ORDER = 9_990
+
+#: Nearer still to the spider: what a callback yields is recorded as the spider made it.
+TAKEN_MIDDLEWARE_ORDER = 10_010
 
 
 class Addon:
@@ -39,7 +49,8 @@ class Addon:
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Raises `ValueError`, in one sentence, for a ``DUST_*`` setting that cannot be meant."""
-        ours = DustSettings.from_settings(settings)
+        with in_one_sentence():
+            ours = DustSettings.from_settings(settings)
         if not ours.enabled:
             return
         settings.setdefault_in_component_priority_dict(
@@ -49,15 +60,24 @@ class Addon:
             settings.setdefault_in_component_priority_dict(middlewares, DustOutcomeMiddleware, order)
         settings.setdefault_in_component_priority_dict("EXTENSIONS", DustExtension, 500)
         if ours.content_dedup != "off":
+            middleware = TwoWayMiddleware if ours.content_dedup == "paper" else ContentDedupMiddleware
             settings.setdefault_in_component_priority_dict(
-                "SPIDER_MIDDLEWARES", ContentDedupMiddleware, CONTENT_MIDDLEWARE_ORDER
+                "SPIDER_MIDDLEWARES", middleware, CONTENT_MIDDLEWARE_ORDER
+            )
+        if ours.known != "off":
+            settings.setdefault_in_component_priority_dict(
+                "SPIDER_MIDDLEWARES", KnownMiddleware, KNOWN_MIDDLEWARE_ORDER
+            )
+        if ours.same == "items":
+            settings.setdefault_in_component_priority_dict(
+                "SPIDER_MIDDLEWARES", TakenMiddleware, TAKEN_MIDDLEWARE_ORDER
             )
         _wrap(settings, "REQUEST_FINGERPRINTER_CLASS", DustRequestFingerprinter)
         # `scrapy shell` turns the dupefilter off at this priority, and hangs on a second fetch of one URL if it
         # is turned on again.
         if settings.getpriority("DUPEFILTER_CLASS") != SETTINGS_PRIORITIES["command"]:
             _wrap(settings, "DUPEFILTER_CLASS", DustDupeFilter)
-        if ours.rewrite or ours.learn == "online":
+        if ours.mode == "enforce" or ours.traps != "off":
             _wrap(settings, "SCHEDULER", DustScheduler)
         if settings.getbool("HTTPCACHE_ENABLED"):
             _wrap(settings, "HTTPCACHE_STORAGE", DustCacheStorage)

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import PurePath
+
 
 class DustError(Exception):
     """Any failure that is the input's or the environment's, not a bug of ours."""
@@ -56,3 +61,20 @@ class ReportError(DustError):
         return (
             f"{self.path}: the report cannot be written ({self.reason}). Check the path and its permissions."
         )
+
+
+@contextmanager
+def in_one_sentence() -> Iterator[None]:
+    """A crawl that must not start ends the command ``scrapy`` with the sentence alone.
+
+    Scrapy would print a traceback above the sentence. A program of the user's own that starts crawls gets the exception.
+    """
+    try:
+        yield
+    except (ValueError, DustError) as error:
+        if PurePath(sys.argv[0]).stem != "scrapy" and PurePath(sys.argv[0]).parts[-2:] != (
+            "scrapy",
+            "__main__.py",
+        ):
+            raise
+        raise SystemExit(f"scrapy-dust: {error}") from None

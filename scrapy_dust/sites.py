@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from scrapy_dust.suffixes import registrable
 
@@ -18,7 +18,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9._-]+(?::[0-9]+)?", re.ASCII)
 
 
 def site_of(url: str) -> str | None:
-    """The site of *url*; None where it is no http(s) URL with a host."""
+    """The site of *url*; None where it is no http(s) URL with a host, or has a port that cannot be."""
     # Asked of every request and every line of a log, and nearly always of a host that was there before.
     head = url.split("/", 3)
     if len(head) > 2 and not head[1] and (head[0] == "http:" or head[0] == "https:"):
@@ -55,11 +55,19 @@ def parsed_site_of(url: str) -> str | None:
         return None
 
 
+def _has_possible_port(parts: SplitResult) -> bool:
+    try:
+        return parts.port is None or parts.port > 0
+    except ValueError:
+        return False
+
+
 @lru_cache(maxsize=65536)
 def site_of_host(netloc: str) -> str | None:
-    """The site of a host, with its port where it has one."""
-    host = urlsplit(f"//{netloc}").hostname
-    if not host:
+    """The site of a host, with its port where it has one; None where there is no host, or no such port."""
+    parts = urlsplit(f"//{netloc}")
+    host = parts.hostname
+    if not host or not _has_possible_port(parts):
         return None
     found = registrable(host)
     if found is None or "." not in host.strip("."):

@@ -7,15 +7,17 @@ Nothing of ours imports it; a project asks for it by the add-on, which also conf
 Three things are put right, and only in scrapy-splash: it imports a function that Scrapy no longer has; its spider
 middleware does not take the asynchronous output that Scrapy makes; and it asks the downloader for a slot by a
 method that is gone. https://github.com/scrapy-plugins/scrapy-splash/issues/332
+Names and signatures are scrapy-splash's, so that a project's subclasses go on working: a spider may be passed, and
+need not be.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import scrapy.utils.url
-from scrapy import Request
+from scrapy import Request, Spider
 from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
 from scrapy.settings import SETTINGS_PRIORITIES
 from w3lib.url import canonicalize_url
@@ -48,11 +50,11 @@ finally:
 class SplashMiddleware(scrapy_splash.SplashMiddleware):  # type: ignore[misc]
     """Sends requests to Splash."""
 
-    def process_request(self, request: Request) -> Any:
-        return super().process_request(request, self.crawler.spider)
+    def process_request(self, request: Request, spider: Spider | None = None) -> Any:
+        return super().process_request(request, spider or self.crawler.spider)
 
-    def process_response(self, request: Request, response: Response) -> Any:
-        return super().process_response(request, response, self.crawler.spider)
+    def process_response(self, request: Request, response: Response, spider: Spider | None = None) -> Any:
+        return super().process_response(request, response, spider or self.crawler.spider)
 
     def _get_slot_key(self, request_or_response: Request) -> str:
         key: str = self.crawler.engine.downloader.get_slot_key(request_or_response)
@@ -60,51 +62,58 @@ class SplashMiddleware(scrapy_splash.SplashMiddleware):  # type: ignore[misc]
 
 
 class SplashCookiesMiddleware(scrapy_splash.SplashCookiesMiddleware):  # type: ignore[misc]
-    """Keeps cookies of Splash's sessions."""
+    """Keeps cookies of Splash's sessions. scrapy-splash only names the spider in its own log messages."""
 
-    def __init__(self, crawler: Crawler) -> None:
-        super().__init__(debug=crawler.settings.getbool("SPLASH_COOKIES_DEBUG"))
-        self._crawler = crawler
+    def process_request(self, request: Request, spider: Spider | None = None) -> Any:
+        return super().process_request(request, spider)
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
-
-    def process_request(self, request: Request) -> Any:
-        return super().process_request(request, self._crawler.spider)
-
-    def process_response(self, request: Request, response: Response) -> Any:
-        return super().process_response(request, response, self._crawler.spider)
+    def process_response(self, request: Request, response: Response, spider: Spider | None = None) -> Any:
+        return super().process_response(request, response, spider)
 
 
 class SplashDeduplicateArgsMiddleware(scrapy_splash.SplashDeduplicateArgsMiddleware):  # type: ignore[misc]
     """Keeps large arguments of Splash once, and not with each request."""
 
-    def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
+    _crawler: Crawler
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
+        middleware = cls()
+        middleware._crawler = crawler
+        return middleware
 
     async def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        """Each start request through `process_start_requests`, which a project may have extended."""
         async for one in start:
-            yield self._with_arguments_once(one)
+            spider: Any = self._crawler.spider
+            for made in self.process_start_requests([one], spider):
+                yield made
 
-    async def process_spider_output(
-        self, response: Response, result: AsyncIterator[Any]
+    def process_start_requests(self, start_requests: Iterable[Any], spider: Spider) -> Iterator[Any]:
+        """Items, which Scrapy's start may have by now, are passed on."""
+        for one in start_requests:
+            yield from super().process_start_requests([one], spider) if isinstance(one, Request) else [one]
+
+    async def process_spider_output_async(
+        self, response: Response, result: AsyncIterator[Any], spider: Spider | None = None
     ) -> AsyncIterator[Any]:
+        """The output of a callback through `process_spider_output`; at once where a project has extended that."""
+        spider = spider or self._crawler.spider
+        if type(self).process_spider_output is not SplashDeduplicateArgsMiddleware.process_spider_output:
+            everything = [one async for one in result]
+            for made in self.process_spider_output(response, everything, spider):
+                yield made
+            return
         async for one in result:
-            yield self._with_arguments_once(one)
+            for made in self.process_spider_output(response, [one], spider):
+                yield made
 
-    def _with_arguments_once(self, one: Any) -> Any:
-        if not isinstance(one, Request):
-            return one
-        spider: Any = self._crawler.spider
+    def _process_request(self, request: Request, spider: Any) -> Request:
         if not hasattr(spider, "state"):
             spider.state = {}
         spider.state.setdefault(self.local_values_key, {})
-        return self._process_request(one, spider)
+        made: Request = super()._process_request(request, spider)
+        return made
 
 
 # So that settings which name scrapy-splash's own middlewares get these.

@@ -22,6 +22,10 @@ class Stat(StrEnum):
 
     RECORDED = "dust/recorded", "Records written to the crawl log: pages, redirects, errors and failures."
     RECORDED_COPIES = "dust/recorded_copies", "Findings of `ContentDedupMiddleware` written to the crawl log."
+    RECORDED_TAKEN = (
+        "dust/recorded_taken",
+        "Records of what callbacks took from pages, written to the crawl log.",
+    )
     RECORD_ERRORS = "dust/record_errors", "Responses and failures that could not be recorded."
 
     CANONIZED = "dust/canonized", "Requests whose key is another than their own URL's."
@@ -53,6 +57,15 @@ class Stat(StrEnum):
         "dust/controls",
         "Pages fetched again to compare a canary with, since a page that changes is no other page.",
     )
+    ON_PROBATION = "dust/probation", "Rules on probation that the crawl has not decided."
+    PROVED = "dust/probation/proved", "Rules on probation that were proved, and came into force in the crawl."
+    REFUTED = "dust/probation/refuted", "Rules on probation that different pages have contradicted."
+    PROBATION_SAME = (
+        "dust/probation/same",
+        "URLs that a rule on probation would have filtered and that show the page of their class.",
+    )
+    PROBATION_DIFFERENT = "dust/probation/different", "The same of URLs that show another page."
+    PROBATION_UNKNOWN = "dust/probation/unknown", "The same of URLs of which it cannot be told."
     DOUBTED = (
         "dust/doubted",
         "Rules that suppressed nothing for a while, after one canary had shown another page.",
@@ -70,6 +83,11 @@ class Stat(StrEnum):
         "URLs that rules had suppressed and that were offered to the spider again; they no longer count as filtered.",
     )
     REQUEUED = "dust/requeued", "URLs that `scrapy dustrules requeue` gave back to the spider."
+    DUPEFILTER_ERRORS = (
+        "dust/dupefilter_errors",
+        "Requests to which rules could not be applied, and that were filtered as without them.",
+    )
+    STORE_ERRORS = "dust/store_errors", "How often suppressed requests could not be written or read."
     JOURNAL_ERRORS = "dust/journal_errors", "Events that could not be written to the journal."
     SHADOW_SAME = (
         "dust/shadow/same",
@@ -108,9 +126,18 @@ class Stat(StrEnum):
         "dust/online/waited",
         "Requests that were put off until all others were done, since a likely rule makes them duplicates.",
     )
+    PUT_LAST = (
+        "dust/traps/last",
+        "Requests that were put off until all others were done, since pages of their form had brought nothing new.",
+    )
+    LAST_FETCHED = "dust/traps/fetched", "Requests of these whose turn has come."
     CAPPED = (
-        "dust/online/capped",
-        "Requests that were not fetched because only pages of a trap link them, less those that were fetched after all.",
+        "dust/traps/capped",
+        "Requests that were not fetched because nothing comes any more where they lead, less those that were fetched after all.",
+    )
+    TRAP_ERRORS = (
+        "dust/traps/errors",
+        "Requests and pages of which it could not be told whether they belong to a trap.",
     )
     ALIASES_WITHOUT_ROOM = (
         "dust/aliases_without_room",
@@ -126,7 +153,7 @@ class Stat(StrEnum):
     COPIES = (
         "dust/content/copies",
         (
-            "Pages that are copies of pages under other URLs. `dust/content/copies/body`, `…/text` and `…/near` "
+            "Pages that are copies of pages under other URLs. `dust/content/copies/body`, `…/units` and `…/near` "
             "say by what they were known."
         ),
     )
@@ -154,6 +181,13 @@ class Stat(StrEnum):
         "Pages that could not be compared, and were let through; and what else failed about it.",
     )
     ITEM_COPIES = "dust/content/item_copies", "Items that `ContentDedupPipeline` had seen before."
+
+    KNOWN_SKIPPED = (
+        "dust/known/skipped",
+        "Requests that were not made, because an earlier crawl has taken the page (`DUST_KNOWN`).",
+    )
+    KNOWN_TAKEN = "dust/known/taken", "Pages of this crawl that are known from now on."
+    KNOWN_ERRORS = "dust/known/failures", "What failed about known pages; these were fetched."
 
     TAKEN_OVER = (
         "dust/redis/taken_over",

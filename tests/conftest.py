@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+# Before any module imports it.
+pytest.register_assert_rewrite("tests.life.both")
+
 # A machine that is busy is not a bug, so nothing has a deadline.
 _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile("dev", deadline=None, max_examples=60, suppress_health_check=_SLOW)

@@ -8,7 +8,9 @@ from typing import Any
 from hypothesis import strategies as st
 
 from scrapy_dust.dust.pages import Page, Visit, merge_visits
-from scrapy_dust.dust.rules import ParameterRule, Rule, SubstringRule
+from scrapy_dust.rules.parameters import DropParameter, SetParameter
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.rules.substitution import Substitute
 
 #: One line of a log, as the interchange format has it.
 Line = dict[str, Any]
@@ -115,20 +117,25 @@ def visits() -> st.SearchStrategy[list[Visit]]:
 # --- rules ----------------------------------------------------------------------------------------------------
 
 
-def substring_rules(alphabet: str = "ab1/.?=&^$é", max_size: int = 4) -> st.SearchStrategy[SubstringRule]:
+def substitutions(alphabet: str = "ab1/.?=&^$é", max_size: int = 4) -> st.SearchStrategy[Substitute]:
     side = st.text(alphabet, max_size=max_size) | st.sampled_from(SEGMENTS)
-    return st.builds(SubstringRule, side, side, st.booleans(), st.booleans()).filter(
+    return st.builds(Substitute, side, side, st.booleans(), st.booleans()).filter(
         lambda rule: rule.alpha != rule.beta
     )
 
 
-def parameter_rules() -> st.SearchStrategy[ParameterRule]:
-    return st.builds(
-        ParameterRule, st.sampled_from((*NAMES, "x")), st.sampled_from((None, "", "1", "12", "0"))
-    )
+def substring_rules(alphabet: str = "ab1/.?=&^$é", max_size: int = 4) -> st.SearchStrategy[Rule]:
+    return substitutions(alphabet, max_size).map(Rule.of)
+
+
+def parameter_rules() -> st.SearchStrategy[Rule]:
+    name = st.sampled_from((*NAMES, "x"))
+    value = st.sampled_from(("", "1", "12", "0"))
+    return (st.builds(DropParameter, name) | st.builds(SetParameter, name, value)).map(Rule.of)
 
 
 def rules() -> st.SearchStrategy[Rule]:
+    """The papers'."""
     return substring_rules() | parameter_rules()
 
 
@@ -140,16 +147,16 @@ class DustySite:
     """A log, and the rules by which it was made."""
 
     log: list[Line]
-    planted: tuple[SubstringRule, ...]
+    planted: tuple[Substitute, ...]
 
 
 PLANTS = (
-    SubstringRule("index.html", "", end=True),
-    SubstringRule("http://www.", "http://", start=True),
-    SubstringRule("story?id=", "story_"),
-    SubstringRule("people/", "~"),
-    SubstringRule("&sid=1", ""),
-    SubstringRule("/", "", end=True),
+    Substitute("index.html", "", end=True),
+    Substitute("http://www.", "http://", start=True),
+    Substitute("story?id=", "story_"),
+    Substitute("people/", "~"),
+    Substitute("&sid=1", ""),
+    Substitute("/", "", end=True),
 )
 BASES = (
     "http://www.a.example/{}/index.html",
@@ -181,8 +188,8 @@ def dusty_sites(draw: st.DrawFn) -> DustySite:
     return DustySite(draw(st.permutations(log + noise)), planted)
 
 
-def _aliases(url: str, planted: tuple[SubstringRule, ...]) -> list[str]:
+def _aliases(url: str, planted: tuple[Substitute, ...]) -> list[str]:
     forms = {url: None}
     for rule in planted:
-        forms |= dict.fromkeys(rule.apply(form) for form in list(forms))
+        forms |= dict.fromkeys(rule.in_text(form) for form in list(forms))
     return list(forms)

@@ -41,7 +41,7 @@ def test_nothing_in_the_corpus_makes_a_target_fail(target):
 
 
 @pytest.mark.once
-# PDFium takes its time over what is damaged; see tests/text/test_pdf.py.
+# PDFium takes its time over what is damaged; see tests/page/test_pdf.py.
 @pytest.mark.parametrize("target", [name for name in NAMES if name != "pdf"])
 @given(chance=st.randoms(use_true_random=False), most=st.integers(1, 6))
 def test_nothing_made_of_the_corpus_makes_a_target_fail(target, chance, most):

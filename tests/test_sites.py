@@ -46,6 +46,10 @@ def test_a_quick_look_finds_the_site_that_parsing_finds(url):
         ("http://127.0.0.1:8080/", "127.0.0.1:8080"),
         ("http://intranet:81", "intranet:81"),
         ("ftp://a.example/", None),
+        # No port.
+        ("http://a.example:99999/", None),
+        ("http://a.example:8o8o/", None),
+        ("http://127.0.0.1:0/", None),
         ("http://", None),
     ],
 )

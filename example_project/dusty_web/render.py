@@ -57,7 +57,8 @@ def _masthead(site: Site, content: Content, shows: Shows) -> str:
     if shows.for_print:
         return heading
     orders = sorted(_ORDERS, key=lambda order: order != shows.order)
-    menu = f"<p class='menu'>Sort replies by {' '.join(orders)}</p>\n" if content.sortable else ""
+    choices = "".join(f"<li>{order}</li>" for order in orders)
+    menu = f"<p>Sort replies by</p>\n<ul class='menu'>{choices}</ul>\n" if content.sortable else ""
     return _navigation(site) + heading + menu
 
 

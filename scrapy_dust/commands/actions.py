@@ -19,7 +19,7 @@ from scrapy_dust.commands.suggestions import no_such, unrecognized
 
 
 class Action(NamedTuple):
-    """One of the things that a command does."""
+    """One action of a command, such as ``list`` or ``explain``."""
 
     syntax: str  #: of what stands after its name
     least: int  #: so many arguments there must be
@@ -29,7 +29,7 @@ class Action(NamedTuple):
 
 
 class ActionCommand(ScrapyCommand):
-    """*name* is the command's, *subject* what it looks after."""
+    """A command with actions. *name*: the command's name; *subject*: the thing that it looks after."""
 
     requires_project = False
     requires_crawler_process = False
@@ -54,11 +54,13 @@ class ActionCommand(ScrapyCommand):
 
     @abstractmethod
     def desk(self, opts: argparse.Namespace) -> AbstractContextManager[Any]:
-        """What all actions work with. Raises `ValueError` for a setting or an option that cannot be meant."""
+        """The context that all actions of the command share. Raises `ValueError` for a wrong setting or
+        option.
+        """
 
     @abstractmethod
     def act(self, desk: Any, action: str, arguments: list[str], opts: argparse.Namespace) -> int:
-        """Do it; gives the exit status. Raises `DustError`."""
+        """Run the action that was typed. Returns the exit status. Raises `DustError`."""
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         action, arguments = self._chosen(args)

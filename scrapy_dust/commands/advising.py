@@ -22,7 +22,9 @@ from scrapy_dust.sites import site_of
 
 
 def advise(desk: Desk, logs: Sequence[str], sites: Sequence[str], base_url: str | None) -> None:
-    """Each request of *logs* counts; without logs, the URLs that the logs of dustmine showed. Raises `UsageError`."""
+    """Print advice for the owners of *sites*, with the requests of *logs* that it saves; without logs,
+    with the URLs that dustmine saw. Raises `UsageError`.
+    """
     book = desk.book()
     chosen = sites_of(sites) or book.sites
     spared = None

@@ -1,4 +1,4 @@
-"""The actions of ``scrapy dustrules`` that change the rule book: the first one, where there are several."""
+"""The actions of ``scrapy dustrules`` that change a rule book. Of several books, they change the first."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from scrapy_dust.rule_book import RuleBook, Status, rule_id
 
 
 def switch(desk: Desk, ids: Sequence[str], status: Status) -> None:
-    """Disabling works for rules of any book, since one that says so is enough; enabling in the first alone."""
+    """Disable or enable rules. A rule of any book can be disabled; only a rule of the first book can be
+    enabled.
+    """
     reason = f"by hand, {datetime.now(UTC).date()}" if status is Status.DISABLED else None
     done: list[Found] = []
 
@@ -50,7 +52,7 @@ def forget(desk: Desk, ids: Sequence[str]) -> None:
 
 
 def _refuse_where_undone(desk: Desk, wanted: str, undoing: Sequence[Status]) -> None:
-    """Another book can undo a change of the first; then nothing is changed, so that nobody thinks it were."""
+    """Refuse a change of the first book that another book would undo."""
     for path in desk.paths[1:]:
         if any(entry.status in undoing for _, entry in RuleBook.load([path]).find(wanted)):
             raise RuleBookError(

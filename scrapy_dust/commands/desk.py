@@ -1,4 +1,4 @@
-"""What all of ``scrapy dustrules`` works with: the books that are meant, and how a rule is told."""
+"""The context of ``scrapy dustrules``: the rule books that are meant, and the way rules are printed."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from pathlib import Path
 from scrapy.settings import Settings
 from scrapy.utils.log import configure_logging
 
-from scrapy_dust.commands.output import printable
+from scrapy_dust.commands.output import number, printable
 from scrapy_dust.commands.suggestions import nearest
-from scrapy_dust.dust.canonization import Canonizer
 from scrapy_dust.errors import RuleBookError
 from scrapy_dust.rule_book import Entry, RuleBook, in_project, rule_id, update
 from scrapy_dust.rule_book.document import entry_json
 from scrapy_dust.rule_book.files import is_uri
+from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of
 
@@ -31,7 +31,7 @@ _GUESSED = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """The books to look after, and how to answer."""
+    """The rule books to look after, and the form of answers."""
 
     paths: tuple[str, ...]  #: the first is the one that is written
     passes: int
@@ -47,6 +47,14 @@ class Desk:
                     logger.warning("%s: there is no such rule book yet, so none of its rules apply.", path)
         return RuleBook.load(self.paths, missing_ok=not self.must_exist)
 
+    def tell_if_empty(self) -> None:
+        """Say that a rule book has no rules. `book` has said so already where the file is missing."""
+        there = [path for path in self.paths if is_uri(path) or Path(path).exists()]
+        if there:
+            print(f"{', '.join(there)}: no rule is in it yet. `scrapy dustmine` makes rules.")
+        elif not self.paths:
+            print("DUST_RULES names no rule book. Name one there, or with --rules.")
+
     def canonizer(self, book: RuleBook) -> Canonizer:
         return Canonizer(book.rules_by_site(), site_of, self.passes)
 
@@ -57,7 +65,7 @@ class Desk:
         update(self.paths[0], change)
 
     def named(self, book: RuleBook, wanted: str) -> Sequence[Found]:
-        """The entry with this id, very rarely several. Raises `RuleBookError` where there is none."""
+        """The entry with this id. Raises `RuleBookError` where there is none."""
         found = book.find(wanted)
         if not found:
             where = ", ".join(self.paths) or "DUST_RULES"
@@ -70,7 +78,7 @@ class Desk:
 
 
 def desk_of(project: Settings, rules: str | None, *, as_json: bool) -> Desk:
-    """From the project's settings. Raises `ValueError` for what cannot be meant."""
+    """The context, from the project's settings and the options. Raises `ValueError` for a wrong value."""
     # Stdout is for results, whatever a project wants its crawls to do with it.
     project.set("LOG_STDOUT", False, priority="cmdline")
     configure_logging(project)
@@ -92,18 +100,18 @@ def told(site: str, entry: Entry) -> list[str]:
     known = entry.evidence
     lines = [
         f"{rule_id(site, entry.rule)}  {entry.status}  {site}  {entry.rule}",
-        f"  {known.positive} pairs same page ({known.log_same} by logs alone, {known.contents} texts)",
-        f"  {known.negative} not fetchable or different, {known.contradictions} different, {known.unknown} open",
-        f"  support {known.support}, {known.fetches} fetches",
+        f"  {number(known.positive, 'pair')} of URLs showed one page ({known.log_same} known from logs alone), on {number(known.contents, 'different page')}",
+        f"  {number(known.contradictions, 'pair')} differed, {known.unanswered} did not answer, {known.unknown} could not be compared",
+        f"  found in {number(known.support, 'pair')} of the log, tested with {number(known.fetches, 'fetch', 'fetches')}",
     ]
     if known.loss_bound is not None:
         wrong = round(known.loss_bound * known.merges)
-        lines.append(f"  of {known.merges} URLs merged in a log at most {wrong} wrongly (95 %)")
+        lines.append(f"  in the log: of {number(known.merges, 'URL')} merged, at most {wrong} wrongly (95 %)")
     if known.unseen_bound is not None:
-        lines.append(f"  of URLs that no log has shown at most {known.unseen_bound:.1%} (95 %)")
+        lines.append(f"  on other URLs: at most {known.unseen_bound:.1%} of its merges are wrong (95 %)")
     if known.last_validated:
         first, last = known.first_validated or known.last_validated, known.last_validated
-        lines.append(f"  validated on {last}" if first == last else f"  validated from {first} to {last}")
+        lines.append(f"  tested on {last}" if first == last else f"  tested from {first} to {last}")
     if known.logs:
         lines.append(f"  logs: {', '.join(known.logs)}")
     lines += [f"  {name}: {said}" for name in ("reason", "comment") if (said := getattr(entry, name))]

@@ -1,4 +1,5 @@
-"""``scrapy dusteval``: which method would save how many fetches on a log, and what it would lose.
+"""``scrapy dusteval``: compares methods on a log, by the fetches that each would save and the contents that
+it would lose.
 
 Only the standard library and Scrapy's own command class are imported here: every ``scrapy`` command imports
 this module to list it.
@@ -41,9 +42,21 @@ class Command(ScrapyCommand):
         group = parser.add_argument_group(title="Evaluation")
         group.add_argument(
             "--truth",
-            metavar="exact|strict|FIELD",
-            help="the log's field that says what a URL shows: cluster_exact, cluster_strict or FIELD"
-            " (default: cluster_exact where the log has it, else text_digest)",
+            metavar="exact|strict|simhash|FIELD",
+            help="the log's field that says what a URL shows: cluster_exact, cluster_strict or FIELD; simhash: pages are one"
+            " whose simhashes are within three bits and whose titles are equal (default: cluster_exact where the log has it,"
+            " else text_digest)",
+        )
+        group.add_argument(
+            "--labels",
+            metavar="exact|strict|simhash|FIELD",
+            help="what all methods learn from, named as a truth is (default: each reads contents in its own way)",
+        )
+        group.add_argument(
+            "--beta",
+            metavar="B",
+            default="1",
+            help="F weighs recall B times as much as precision (default: 1, which is F1)",
         )
         group.add_argument(
             "--train", metavar="SHARE", default="0.75", help="the part to learn from (default: 0.75)"

@@ -16,8 +16,11 @@ from scrapy.exceptions import UsageError
 from scrapy_dust.commands.examples import add_examples
 from scrapy_dust.commands.suggestions import one_of, unrecognized
 
+_INTERRUPTED = "interrupted; the rule book is whole: the old one or the new one."
+
 FORMATS = (
-    *("auto", "dust", "jsonl", "csv", "parquet", "combined", "common", "access-json", "w3c"),
+    *("auto", "dust", "jsonl", "csv", "parquet", "combined", "common", "access-json"),
+    *("alb", "elb", "s3", "haproxy", "envoy", "traefik", "w3c"),
     *("cdx", "cdxj", "cc-index", "warc", "heritrix", "nutch"),
 )
 
@@ -28,6 +31,7 @@ _EXAMPLES = (
     "scrapy dustmine --report report.html       a page to look at, too",
     "scrapy dustmine access.log --base-url https://www.example.org --budget 200",
     "scrapy dustmine crawl.jsonl.gz --phase likely --json",
+    "scrapy dustmine --shard 1/4                this quarter of the sites; others can mine theirs meanwhile",
 )
 
 
@@ -81,6 +85,11 @@ class Command(ScrapyCommand):
         group.add_argument(
             "--no-validate", action="store_true", help="fetch nothing: accept what the log alone proves"
         )
+        group.add_argument(
+            "--validate-on",
+            metavar="OTHER",
+            help="try the rules on the URLs of another log of the site, in the same format",
+        )
         group.add_argument("--budget", metavar="N", help="fetches to spend at most (DUST_VALIDATION_BUDGET)")
         group.add_argument(
             "--rules", metavar="PATH", help="the rule book to write (default: first of DUST_RULES)"
@@ -93,6 +102,11 @@ class Command(ScrapyCommand):
             **one_of("engine", ("local", "spark")),
             default="local",
             help="where logs are read and sites mined (default: local, this machine)",
+        )
+        group.add_argument(
+            "--shard",
+            metavar="I/N",
+            help="mine the I-th of N parts of the sites, into a file beside the rule book; `scrapy dustrules merge` makes one book of all",
         )
         group.add_argument("--dry-run", action="store_true", help="write nothing")
         group.add_argument("--json", action="store_true", help="print JSON")
@@ -110,6 +124,13 @@ class Command(ScrapyCommand):
         unknown = unrecognized(args, self._parser)
         if unknown:
             raise UsageError(unknown, print_help=False)
+        try:
+            self._run(args, opts)
+        except KeyboardInterrupt:
+            print(f"scrapy dustmine: {_INTERRUPTED}", file=sys.stderr)
+            self.exitcode = 1
+
+    def _run(self, args: list[str], opts: argparse.Namespace) -> None:
         from scrapy_dust.commands.mining import job_of  # noqa: PLC0415
         from scrapy_dust.commands.output import accept_any_text, give_up  # noqa: PLC0415
         from scrapy_dust.errors import DustError  # noqa: PLC0415
@@ -131,8 +152,6 @@ class Command(ScrapyCommand):
         except OSError as error:
             give_up("dustmine", error)
             self.exitcode = 1
-        except KeyboardInterrupt:
-            self._fail("interrupted; the rule book is whole: the old one or the new one.")
 
     def _fail(self, why: str) -> None:
         from scrapy_dust.commands.output import printable  # noqa: PLC0415

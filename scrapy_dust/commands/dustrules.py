@@ -48,14 +48,21 @@ class Command(ActionCommand):
             "FILE|-",
             1,
             1,
-            "take in rules of another program, unproven: no crawl applies them before dustmine tried them",
+            "take in rules of another program, on probation: they are applied once a crawl or dustmine has proved them",
         ),
+        "migrate": Action("", 0, 0, "bring rule books of an older version to the format of this one"),
         "merge": Action("FILE ...", 1, None, "put the rules of other people's books into this one"),
         "advise": Action(
             "[LOG ...]",
             0,
             None,
             "what the owner of a site can do, and the requests (of access logs) that it would spare",
+        ),
+        "volatile": Action(
+            "[SITE]",
+            0,
+            1,
+            "the places of pages that change at each fetch, and so do not count in comparisons",
         ),
         "export": Action("FORMAT", 1, 1, f"print the rules in force as {', '.join(EXPORTS)}", EXPORTS),
     }
@@ -111,31 +118,43 @@ class Command(ActionCommand):
         return nullcontext(desk_of(self.settings, opts.rules, as_json=opts.json))
 
     def act(self, desk: Desk, action: str, arguments: list[str], opts: argparse.Namespace) -> int:
-        from scrapy_dust.commands import changing, reviewing  # noqa: PLC0415
+        from scrapy_dust.commands import changing  # noqa: PLC0415
         from scrapy_dust.rule_book import Status  # noqa: PLC0415
 
         match action, arguments:
-            case "list", _:
-                reviewing.list_rules(desk)
-            case "show", ids:
-                reviewing.show(desk, ids)
-            case "explain", [url]:
-                reviewing.explain(desk, url)
-            case "keys", names:
-                reviewing.keys(desk, *names)
-            case "test", [name]:
-                return reviewing.test(desk, name)
+            case "list" | "show" | "explain" | "keys" | "test" | "volatile", names:
+                return _review(desk, action, names)
             case "forget", ids:
                 changing.forget(desk, ids)
             case "requeue", ids:
                 from scrapy_dust.commands.journals import requeue  # noqa: PLC0415
 
                 requeue(desk, ids, spider=opts.spider, dry_run=opts.dry_run)
-            case "import" | "export" | "merge" | "advise", names:
+            case "import" | "export" | "merge" | "migrate" | "advise", names:
                 _travel(desk, action, names, opts)
             case _, ids:
                 changing.switch(desk, ids, Status.DISABLED if action == "disable" else Status.VALID)
         return 0
+
+
+def _review(desk: Desk, action: str, names: list[str]) -> int:
+    """Run an action that changes nothing. Returns the exit status."""
+    from scrapy_dust.commands import reviewing, volatile  # noqa: PLC0415
+
+    match action:
+        case "list":
+            reviewing.list_rules(desk)
+        case "show":
+            reviewing.show(desk, names)
+        case "explain":
+            reviewing.explain(desk, names[0])
+        case "keys":
+            reviewing.keys(desk, *names)
+        case "volatile":
+            volatile.volatile(desk, *names)
+        case _:
+            return reviewing.test(desk, names[0])
+    return 0
 
 
 def _travel(desk: Desk, action: str, names: list[str], opts: argparse.Namespace) -> None:
@@ -144,6 +163,8 @@ def _travel(desk: Desk, action: str, names: list[str], opts: argparse.Namespace)
     match action:
         case "export":
             travelling.give_out(desk, names[0], opts.site)
+        case "migrate":
+            travelling.migrate(desk)
         case "merge":
             travelling.merge(desk, names, dry_run=opts.dry_run)
         case "advise":

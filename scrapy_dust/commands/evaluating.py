@@ -1,4 +1,4 @@
-"""What ``scrapy dusteval`` does: its options, the truth of a log, and what it prints."""
+"""The work of ``scrapy dusteval``: its options, the truth about a log, and its tables."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from pathlib import Path
 from statistics import fmean
 
@@ -23,6 +24,7 @@ from scrapy_dust.crawl_log import log_dir
 from scrapy_dust.dust.normalization import Consistency, consistency_of
 from scrapy_dust.errors import DustError
 from scrapy_dust.learners.evaluation import Order, Protocol, Score, Split, judge, tasks_of, teach
+from scrapy_dust.learners.labelling import labelled
 from scrapy_dust.learners.learner import Learner
 from scrapy_dust.learners.leftovers import Left
 from scrapy_dust.learners.ours import Dust
@@ -40,7 +42,7 @@ class NothingToReplay(DustError):
 def evaluation_of(
     project: Settings, logs: Sequence[str], opts: argparse.Namespace
 ) -> Evaluation | OnlineEvaluation:
-    """What is to be compared, and how. Raises `ValueError` for what cannot be meant."""
+    """The comparison that the options ask for. Raises `ValueError` for a wrong value."""
     settings = DustSettings.from_settings(project)
     if not logs:
         if settings.dir is None and not inside_project():
@@ -53,7 +55,9 @@ def evaluation_of(
     return Evaluation(
         logs=tuple(logs),
         truth=opts.truth,
-        learners=_learners(opts.methods, settings, near=opts.truth in _NEAR),
+        labels=opts.labels,
+        beta=_beta(opts.beta),
+        learners=_learners(opts.methods, settings, near=(opts.labels or opts.truth) in _NEAR),
         protocols=tuple(replace(protocol, seed=seed + more) for more in range(seeds)),
         as_json=opts.json,
         normalization=opts.normalization,
@@ -77,14 +81,14 @@ _NEAR = ("strict", "cluster_strict")
 
 
 def _learner(name: str, settings: DustSettings, *, near: bool) -> Learner:
-    """Ours learn as the project's settings say, and what the truth calls one page; the others as their papers do."""
+    """The learner *name*. Our own learners follow the project's settings, the others follow their papers."""
     if name == "dust":
         return Dust(max_loss=settings.max_loss, near=near, pool=known(_state(settings)))
     return Mined(settings) if name == "dustmine" else _METHODS[name]()
 
 
 def _state(settings: DustSettings) -> Path | None:
-    """Where a project keeps what its own sites have shown."""
+    """The folder in which a project keeps what its own sites have shown."""
     return None if settings.dir is None and not inside_project() else log_dir(settings.dir).parent
 
 
@@ -92,6 +96,16 @@ def _whole(name: str, value: str, least: int) -> int:
     if not value.isdecimal() or int(value) < least:
         raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}.")
     return int(value)
+
+
+def _beta(value: str) -> float:
+    try:
+        beta = float(value)
+    except ValueError:
+        beta = 0.0
+    if not 0 < beta < inf:
+        raise ValueError(f"--beta must be a number above 0, got {value!r}.")
+    return beta
 
 
 def _share(value: str) -> float:
@@ -106,22 +120,27 @@ def _share(value: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """One run of the command."""
+    """One run of ``scrapy dusteval``."""
 
     logs: tuple[str, ...]
     truth: str | None
+    labels: str | None  #: what all learn from; None: each reads contents in its own way
+    beta: float
     learners: tuple[Learner, ...]
     protocols: tuple[Protocol, ...]
     as_json: bool
     normalization: bool
 
     def run(self) -> None:
-        """Raises `DustError` where it cannot be done."""
+        """Compare the methods and print the table. Raises `DustError` where that cannot be done."""
         examined = examine(self.logs, self.truth)
         if examined.unreadable:
             print(f"not read: {examined.unreadable} lines.", file=sys.stderr)
         consistency = consistency_of(visit for of_site in examined.visits.values() for visit in of_site)
         scores = self._scores(examined, consistency)
+        heads = (
+            _HEADS if self.beta == 1 else tuple(f"F{self.beta:g}" if one == "F1" else one for one in _HEADS)
+        )
         if self.as_json:
             for of_method in scores:
                 print(
@@ -130,7 +149,7 @@ class Evaluation:
                     )
                 )
             return
-        print(_table(scores))
+        print(_table(scores, heads, self.beta))
         print()
         if self.normalization:
             print(normalization_table(scores, consistency))
@@ -141,13 +160,16 @@ class Evaluation:
         print(self._summary(scores[0], examined))
 
     def _scores(self, examined: Examined, consistency: Consistency) -> list[list[Score]]:
-        """By method, by seed."""
+        """The scores of each method, one for each seed."""
         scores: list[list[Score]] = [[] for _ in self.learners]
         line = Line(sys.stderr, piped=False)
+        labels = examine(self.logs, self.labels).truth if self.labels else None
         for run, protocol in enumerate(self.protocols, start=1):
             tasks = tasks_of(examined.visits, examined.truth, protocol)
             if not tasks:
                 raise NothingToReplay(self._why_nothing(protocol, examined))
+            if labels is not None:
+                tasks = [replace(task, log=labelled(task.log, labels)) for task in tasks]
             for learner, of_method in zip(self.learners, scores, strict=True):
                 line.show(f"Run {run} of {len(self.protocols)}: {learner.name} learns")
                 taught = list(teach(learner, tasks))
@@ -168,6 +190,8 @@ class Evaluation:
         protocol = self.protocols[0]
         how = {
             "truth": field,
+            "labels": self.labels,
+            f"f{self.beta:g}": fmean(score.replay.f(self.beta) for score in scores),
             "split": protocol.split,
             "order": protocol.order,
             "train": protocol.train,
@@ -201,7 +225,7 @@ def _means(scores: Sequence[Score]) -> dict[str, float]:
 
 
 def _left(scores: Sequence[Score]) -> dict[str, float]:
-    """URLs fetched in vain, by why."""
+    """The number of URLs that were fetched in vain, by cause."""
     means = {str(kind): fmean(score.left.get(kind, 0) for score in scores) for kind in Left}
     return {kind: int(mean) if mean.is_integer() else mean for kind, mean in means.items()}
 
@@ -210,20 +234,21 @@ _COUNTS = ("urls", "clusters", "crawled", "covered", "lost")
 _HEADS = ("method", "precision", "recall", "F1", "crawled", "covered", "lost", "rules", "µs/URL", "learn s")
 
 
-def _table(scores: Sequence[Sequence[Score]]) -> str:
+def _table(scores: Sequence[Sequence[Score]], heads: Sequence[str], beta: float) -> str:
     rows = []
     for of_method in scores:
         means = _means(of_method)
         rows.append(
             [
                 of_method[0].method,
-                *(f"{means[name]:.4f}" for name in ("precision", "recall", "f1")),
+                *(f"{means[name]:.4f}" for name in ("precision", "recall")),
+                f"{fmean(score.replay.f(beta) for score in of_method):.4f}",
                 *(_count(means[name]) for name in ("crawled", "covered", "lost", "rules")),
                 f"{means['us_per_url']:.1f}",
                 f"{means['learn_seconds']:.1f}",
             ]
         )
-    return table(_HEADS, rows, right=range(1, len(_HEADS)))
+    return table(heads, rows, right=range(1, len(heads)))
 
 
 def _count(value: float) -> str:

@@ -1,4 +1,6 @@
-"""What ``scrapy dusteval --online`` does: a log replayed as a first crawl, by those who learn while they crawl."""
+"""The work of ``scrapy dusteval --online``: it replays a log as a first crawl that learns while it goes
+on.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from dataclasses import dataclass
 
 from scrapy_dust.commands.tables import table
 from scrapy_dust.commands.truths import examine
-from scrapy_dust.dust.pages import SiteLog, merge_visits
+from scrapy_dust.dust.pages import SiteLog
 from scrapy_dust.errors import DustError
 from scrapy_dust.learners.maybe_dont import MaybeDont
 from scrapy_dust.learners.ours import Dust
@@ -22,6 +24,7 @@ from scrapy_dust.online.replaying import (
     with_keys,
     with_knowledge,
 )
+from scrapy_dust.page.site_log import site_log
 from scrapy_dust.rule_book.priors import shipped
 from scrapy_dust.settings import DustSettings
 
@@ -39,8 +42,8 @@ def _maybe_dont(arrivals: Arrivals, settings: DustSettings) -> OnlineCrawl:
 
 
 def _offline(arrivals: Arrivals, settings: DustSettings) -> OnlineCrawl:
-    """With all that our learner makes of the whole log, known from the start: what a second crawl has."""
-    log = merge_visits(visit for url in arrivals.urls for visit in arrivals.visits[url])
+    """A crawl that knows from its start what our learner makes of the whole log, as a second crawl does."""
+    log = site_log(visit for url in arrivals.urls for visit in arrivals.visits[url])
     learner = Dust(max_loss=settings.max_loss, pool=shipped())
     return with_keys(arrivals, learner.learn(arrivals.site, log).key)
 
@@ -57,7 +60,7 @@ METHODS: Mapping[str, Method] = {
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """One method, on all sites of a log."""
+    """The results of one method, summed over all sites of a log."""
 
     method: str
     crawls: Sequence[OnlineCrawl]
@@ -71,12 +74,12 @@ class Total:
 
     @property
     def share(self) -> float:
-        """Of the redundant fetches, how many were not made."""
+        """The share of redundant fetches that the method saved."""
         redundant = self.sum_of("redundant")
         return self.sum_of("avoided") / redundant if redundant else 0.0
 
     def curve(self) -> list[tuple[int, int]]:
-        """Fetches, and contents seen by then, site after site."""
+        """Pairs of a number of fetches and the number of contents seen by then, site after site."""
         points, before, seen = [(0, 0)], 0, 0
         for crawl in self.crawls:
             every = max(1, len(crawl.uniques) // _POINTS)
@@ -90,7 +93,7 @@ class Total:
 
 @dataclass(frozen=True, slots=True)
 class OnlineEvaluation:
-    """One run of the command."""
+    """One run of ``scrapy dusteval --online``."""
 
     logs: tuple[str, ...]
     truth: str | None
@@ -99,7 +102,9 @@ class OnlineEvaluation:
     as_json: bool
 
     def run(self) -> None:
-        """Raises `DustError` where it cannot be done."""
+        """Replay the log with each method and print the table. Raises `DustError` where that cannot be
+        done.
+        """
         examined = examine(self.logs, self.truth)
         if examined.unreadable:
             print(f"not read: {examined.unreadable} lines.", file=sys.stderr)
@@ -122,7 +127,9 @@ class OnlineEvaluation:
 
 
 def methods_of(named: str | None) -> tuple[str, ...]:
-    """Raises `ValueError` for a method that does not learn while it crawls."""
+    """The names of the methods to compare. Raises `ValueError` for a method that does not learn while it
+    crawls.
+    """
     names = tuple(dict.fromkeys(name.strip() for name in named.split(","))) if named else tuple(METHODS)
     for name in names:
         if name not in METHODS:

@@ -9,7 +9,7 @@ from scrapy.commands import ScrapyHelpFormatter
 
 
 class _WithExamples(ScrapyHelpFormatter):
-    """Scrapy's, but it does not fill what begins with ``Examples``."""
+    """Scrapy's formatter of help, which leaves the lines of examples as they are."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         return text if text.startswith("Examples") else super()._fill_text(text, width, indent)

@@ -1,4 +1,4 @@
-"""The actions of ``scrapy dustrules`` about what crawls suppressed: what became of a URL, and giving URLs back."""
+"""The actions of ``scrapy dustrules`` about suppressed URLs: what became of a URL, and giving URLs back."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ History = Sequence[tuple[str, Event]]  # with the spider whose crawl it was
 
 
 def history(desk: Desk, url: str) -> History | None:
-    """What journals say of *url*, the oldest first; None where there is no journal."""
+    """The events of *url* in the journals, the oldest first; None where there is no journal."""
     folder = existing(desk.dust_dir)
     segments = [] if folder is None else journals(folder)
     if not segments:
@@ -35,9 +35,10 @@ def history(desk: Desk, url: str) -> History | None:
 
 
 def told(one: tuple[str, Event]) -> str:
-    """A line of what became of a URL."""
+    """A line about one event of a URL."""
     spider, event = one
     said = {
+        What.PUT_LAST: f"put last, since pages like it ({', '.join(event.rules)}) had brought nothing new",
         What.SUPPRESSED: f"suppressed by {', '.join(event.rules)}; fetched instead: {event.keeper or 'unknown'}",
         What.RETURNED: f"given back to the spider, since {event.note}",
         What.TESTED: f"fetched to test {', '.join(event.rules) or 'rules'} against {event.keeper}: {event.note}",
@@ -47,7 +48,7 @@ def told(one: tuple[str, Event]) -> str:
 
 
 def requeue(desk: Desk, ids: Sequence[str], *, spider: str | None, dry_run: bool) -> None:
-    """Print what these rules suppressed, and leave it for the next crawl of each spider."""
+    """Print the URLs that rules suppressed, and leave them for the next crawl of each spider."""
     folder = existing(desk.dust_dir)
     found = {} if folder is None else victims(folder, ids)
     found = {

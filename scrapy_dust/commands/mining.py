@@ -1,4 +1,6 @@
-"""What ``scrapy dustmine`` does: its options, and the order of things."""
+"""The work of ``scrapy dustmine``: it reads logs, mines them, validates rules, writes the rule book, and
+reports.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +10,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from scrapy.settings import SETTINGS_PRIORITIES, Settings
@@ -16,30 +19,47 @@ from scrapy.utils.log import configure_logging
 from scrapy.utils.project import inside_project
 
 from scrapy_dust.commands.progress import Progress
+from scrapy_dust.commands.results import (
+    Result,
+    phases_of,
+    print_as_json,
+    print_result,
+    print_rules,
+    profile_table,
+)
 from scrapy_dust.commands.suggestions import no_such, remedy
-from scrapy_dust.commands.telling import phases_of, print_result, print_rules, profile_table
 from scrapy_dust.crawl_log import log_dir, log_sources
+from scrapy_dust.crawl_log.places import spiders_in
 from scrapy_dust.crawl_log.reader import checked
 from scrapy_dust.crawl_log.upkeep import keep_of, keep_up
 from scrapy_dust.dust.pages import SiteLog
+from scrapy_dust.dust.stopping import Stopped
 from scrapy_dust.engines.gathering import Shelved, records_of
 from scrapy_dust.engines.laps import Lap, Laps
 from scrapy_dust.engines.local import Mined
+from scrapy_dust.engines.side_by_side import look_seldom_for_garbage
 from scrapy_dust.errors import CrawlLogError, DustError, ReportError
 from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.files import in_project, is_uri
+from scrapy_dust.rule_book.shards import Shard, shard_of
 from scrapy_dust.rule_book.verdicts import Verdicts
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.trials.concluding import conclude, with_decisions
+from scrapy_dust.trials.duration import warning
+from scrapy_dust.trials.interruption import Interruption, InterruptionOfProcess, as_keyboard_interrupt
 from scrapy_dust.trials.journal import ProbeJournal, probes_path
-from scrapy_dust.trials.learning import decide_from_log, mine, prepare
+from scrapy_dust.trials.learning import NOTHING_FETCHED, decide_from_log, mine, on_another_log, prepare
 from scrapy_dust.trials.reading import Read, Source, read
 from scrapy_dust.trials.site_trials import SiteTrials
 from scrapy_dust.trials.spending import Spent, progress_of
 
+_NOTHING_TRIED = "interrupted before any rule was tried; the rule book is as it was."
+
 
 def job_of(project: Settings, logs: Sequence[str], opts: argparse.Namespace) -> Job:
-    """What is to be done. Raises `ValueError` for what cannot be meant, `CrawlLogError` where there is no log."""
+    """The run that the options ask for. Raises `ValueError` for a wrong value, `CrawlLogError` where
+    there is no log.
+    """
     if (project.getpriority("LOG_LEVEL") or 0) < SETTINGS_PRIORITIES["cmdline"]:
         # A project's level is for its crawls; progress is told here.
         project.set("LOG_LEVEL", "WARNING", "cmdline")
@@ -60,10 +80,25 @@ def job_of(project: Settings, logs: Sequence[str], opts: argparse.Namespace) -> 
         if opts.rules
         else None,
     )
+    shard = None if opts.shard is None else shard_of(opts.shard)
+    if shard is not None:
+        if opts.engine == "spark":
+            raise ValueError(
+                "--shard is for --engine local: Spark has its own parts of the sites. Leave one of them out."
+            )
+        settings = replace(settings, validation_budget=shard.of_budget(settings.validation_budget))
     checked(opts.format, opts.base_url, opts.log_format)
+    if not settings.rules and opts.phase == "valid" and not opts.dry_run:
+        raise ValueError(
+            "DUST_RULES names no rule book to write. Name one there, or with --rules, or use --dry-run."
+        )
     if not logs:
         _look_for_own(settings, opts.spider)
-    return Job(project, settings, logs, opts)
+        if settings.same == "items" and not opts.spider and len(spiders_in(settings.dir)) > 1:
+            raise ValueError(
+                'DUST_SAME is "items", and what one spider takes says nothing of what another does. Name one with --spider.'
+            )
+    return Job(project, settings, logs, opts, shard)
 
 
 def _look_for_own(settings: DustSettings, spider: str | None) -> list[str]:
@@ -80,32 +115,76 @@ def _look_for_own(settings: DustSettings, spider: str | None) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One run of the command."""
+    """One run of ``scrapy dustmine``."""
 
     project: Settings
     settings: DustSettings
     logs: Sequence[str]  #: as named; none: the project's own
     opts: argparse.Namespace
+    shard: Shard | None = None
 
     def run(self) -> None:
-        """Raises `DustError` where it cannot be done."""
-        opts, progress, clock = self.opts, Progress(sys.stderr, self.settings.min_support), Laps()
+        """Do the run. Raises `DustError` where that cannot be done."""
+        look_seldom_for_garbage()
+        opts, progress, clock = (
+            self.opts,
+            Progress(sys.stderr, self.settings.min_support),
+            Laps(since_start=True),
+        )
         try:
-            found, mined = self._mined(progress, clock)
+            with as_keyboard_interrupt():
+                other = self._other(progress)
+                found, mined = self._mined(progress, clock)
         except KeyboardInterrupt:
             kept = f" {progress.kept}" if progress.kept and not opts.dry_run else ""
-            raise DustError(
-                f"interrupted before any rule was tried; the rule book is as it was.{kept}"
-            ) from None
+            raise DustError(f"{_NOTHING_TRIED}{kept}") from None
         if opts.phase != "valid":
             print_rules(mined, opts.phase, as_json=opts.json)
+            clock.lap("print")
             self._profile(mined, phases_of(mined, clock), progress)
             return
         texts: dict[str, Sequence[str]] = {}
-        trials, spent = self._try(mined, found.latest, progress, texts)
+        interruption = InterruptionOfProcess()
+        with interruption:
+            try:
+                if other is not None:
+                    mined, found = self._on_another(mined, other, progress), other
+                trials, spent = self._try(mined, found.latest, progress, texts, interruption)
+            except Stopped:
+                raise DustError(_NOTHING_TRIED) from None
+            self._end(found, mined, trials, spent, texts, progress, clock)
+
+    def _other(self, progress: Progress) -> Read | None:
+        """The log whose URLs rules are tried on, where one is named. It is read before hours are spent."""
+        opts = self.opts
+        if opts.validate_on is None or opts.phase != "valid":
+            return None
+        source = Source([opts.validate_on], opts.format, opts.site, opts.base_url, opts.log_format)
+        other = read(source, progress)
+        self._tell(other, progress)
+        return other
+
+    def _on_another(self, mined: Sequence[Mined], other: Read, progress: Progress) -> list[Mined]:
+        for one in mined:
+            if one.site not in other.visits:
+                progress.say(f"{one.site}: not in {self.opts.validate_on}, so that its rules are not tried.")
+        return on_another_log(mined, other.visits, self.settings)
+
+    def _end(
+        self,
+        found: Read,
+        mined: Sequence[Mined],
+        trials: Sequence[SiteTrials],
+        spent: Spent,
+        texts: Mapping[str, Sequence[str]],
+        progress: Progress,
+        clock: Laps,
+    ) -> None:
+        """Write the decisions, and print them."""
+        opts = self.opts
         clock.lap("validate")
-        if not opts.dry_run and trials:
-            conclude(trials, self.settings, found.logs, _verdicts_path(self.settings))
+        if not opts.dry_run and (trials or self.shard):
+            conclude(trials, self.settings, found.logs, _verdicts_path(self.settings), self.shard)
         if spent.interrupted:
             progress.say("Interrupted. What was fetched is kept: the same command goes on from here.")
         for site in trials:
@@ -115,10 +194,13 @@ class Job:
             self._report(mined, trials, found, spent.fetches, texts)
         clock.lap("write")
         took = phases_of(mined, clock)
-        print_result(
-            mined, trials, spent.fetches, self.settings, took, written=not opts.dry_run, as_json=opts.json
-        )
-        self._profile(mined, took, progress)
+        result = Result(mined, trials, spent.fetches, self._written())
+        if opts.json:
+            print_as_json(result, took)
+        else:
+            print_result(result)
+        clock.lap("print")
+        self._profile(mined, phases_of(mined, clock), progress)
 
     def _profile(self, mined: Sequence[Mined], took: Mapping[str, Lap], progress: Progress) -> None:
         if not self.opts.profiled:
@@ -157,10 +239,12 @@ class Job:
             found.visits,
             self.settings,
             progress,
+            found.names,
             redirects_count=living,
             state=state,
             keep=keep,
             processes=None,
+            shard=self.shard,
         )
         try:
             # What is only printed needs no log.
@@ -172,14 +256,25 @@ class Job:
         return found, mined
 
     def _tell(self, found: Read, progress: Progress) -> None:
-        """What was not read of the logs."""
+        """Say which lines and records of the logs were not read."""
         for line in found.named:
             progress.say(f"not read: {line}")
         if found.unreadable > len(found.named):
             progress.say(f"not read: {found.unreadable - len(found.named)} more lines.")
+        if not found.visits and found.of_other_shards:
+            progress.say(f"these logs have no site of shard {self.shard}.")
+        elif not found.visits and not self.opts.site:
+            raise CrawlLogError(
+                str(found.files[0]) if found.files else "the logs",
+                "none of its URLs is an http(s) URL with a host. Check that it is the right file.",
+            )
         if self.opts.site and not found.visits:
             meant = remedy(self.opts.site, found.other_hosts)
             progress.say(f"no page of the host {self.opts.site!r} is in these logs. {meant}".rstrip())
+        if found.without_site:
+            progress.say(
+                f"passed over: {found.without_site} records whose URL is no http(s) URL with a host."
+            )
         if found.passed_over:
             progress.say(f"passed over: {found.passed_over} lines that show no page, such as POST requests.")
 
@@ -195,8 +290,10 @@ class Job:
 
         logs = found.logs
         day = datetime.now(UTC).date().isoformat()
-        # After a dry run, the book as it would be.
-        book = with_decisions(self._book(), trials, logs, day) if self.opts.dry_run else self._book()
+        book = self._book()
+        if self.opts.dry_run or self.shard:
+            # The book as it would be.
+            book = with_decisions(book, trials, logs, day)
         report = report_of(
             mined,
             trials,
@@ -215,41 +312,93 @@ class Job:
         except OSError as error:
             raise ReportError(str(path), error.strerror or str(error)) from None
 
+    def _written(self) -> str | None:
+        """The path of the rule book, or of a shard's part of it; None where there is none. A run that tried nothing begins none."""
+        if self.opts.dry_run:
+            return None
+        named = self.settings.rules[0]
+        if self.shard is not None:
+            return self.shard.of_path(named)
+        path = in_project(named)
+        return named if is_uri(path) or Path(path).exists() else None
+
     def _book(self) -> RuleBook:
         return RuleBook.load([in_project(path) for path in self.settings.rules])
 
     def _source(self, progress: Progress) -> Source:
         opts, logs = self.opts, self.logs
         if not logs:
-            if opts.phase == "valid" and not opts.dry_run:
+            # While several processes read logs, nobody moves them.
+            if opts.phase == "valid" and not opts.dry_run and self.shard is None:
                 for failed in keep_up(self.settings.dir, keep_of(self.settings), compacting=True):
                     progress.say(failed)
             logs = _look_for_own(self.settings, opts.spider)
-        return Source(logs, opts.format, opts.site, opts.base_url, opts.log_format)
+        return Source(
+            logs, opts.format, opts.site, opts.base_url, opts.log_format, self.shard, self.settings.ignore
+        )
+
+    def _may_take_its_time(self, progress: Progress) -> bool:
+        """Say how long validation may take. On a terminal a person may answer no."""
+        said = warning(self.project, self.settings)
+        return said is None or progress.agrees(
+            f"{said} Less with --budget N, none with --no-validate.", "Validate?"
+        )
 
     def _try(
-        self, mined: Sequence[Mined], latest: float, progress: Progress, texts: dict[str, Sequence[str]]
+        self,
+        mined: Sequence[Mined],
+        latest: float,
+        progress: Progress,
+        texts: dict[str, Sequence[str]],
+        interruption: Interruption,
     ) -> tuple[list[SiteTrials], Spent]:
-        """The trials, at their end, and what they took. For a report, *texts* are what pages said."""
+        """Try the rules. Returns the trials at their end, and what they cost. *texts* takes the words of
+        fetched pages, for a report.
+        """
         settings, state = self.settings, _verdicts_path(self.settings)
         verdicts = Verdicts.load(state)
         if verdicts.warning:
             progress.say(verdicts.warning)
-        log_only = self.opts.no_validate or settings.validation_budget == 0
+        log_only = self.opts.no_validate or settings.validation_budget == 0 or settings.same == "items"
+        if settings.same == "items" and not self.opts.no_validate:
+            progress.say(NOTHING_FETCHED)
+            if not any(page.core for one in mined for page in one.log.pages):
+                progress.say("these logs do not say what a spider took: crawl once with this setting.")
         book = self._book()
-        with ProbeJournal(probes_path(state), now=time.time(), writing=not self.opts.dry_run) as journal:
-            trials = prepare(
-                mined, book, verdicts, settings, log_only=log_only, journal=journal, latest=latest
+        with ProbeJournal(
+            probes_path(state, self.shard),
+            now=time.time(),
+            writing=not self.opts.dry_run,
+            ignore=settings.ignore,
+        ) as journal:
+            prepared = partial(
+                prepare,
+                mined,
+                book,
+                verdicts,
+                settings,
+                journal=journal,
+                latest=latest,
+                poll=interruption.poll,
             )
+            trials = prepared(log_only=log_only)
+            if (
+                not log_only
+                and any(not site.finished for site in trials)
+                and not self._may_take_its_time(progress)
+            ):
+                log_only, trials = True, prepared(log_only=True)
             if log_only:
                 decide_from_log(trials)
-            if log_only or not trials:
-                return trials, Spent(0)
+                interruption.conclude()
+            if log_only or not trials or interruption.came:
+                return trials, Spent(0, interruption.came)
 
             from scrapy_dust.trials.run import run_trials  # noqa: PLC0415  Starts an event loop's machinery.
 
             on_text = texts.__setitem__ if self.opts.report else None
-            return trials, run_trials(self.project, trials, settings, progress_of(progress), on_text)
+            told = progress_of(progress)
+            return trials, run_trials(self.project, trials, settings, told, interruption, on_text)
 
 
 def _verdicts_path(settings: DustSettings) -> Path:

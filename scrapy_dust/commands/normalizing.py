@@ -1,4 +1,4 @@
-"""The measures of URL normalization, as ``scrapy dusteval`` prints them; over several seeds, those of all together."""
+"""The measures of URL normalization that ``scrapy dusteval`` prints. Over several seeds, they are summed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What can be typed after ``scrapy``, read from where the commands declare it: for completion in shells."""
+"""The commands, actions and options that can be typed after ``scrapy``, read from where they are
+declared. Shells complete by them.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ _LEVELS = ("CRITICAL", "ERROR", "WARNING", "INFO", "DEBUG")
 
 
 class Kind(Enum):
-    """What comes next."""
+    """The kinds of words that can follow on a command line."""
 
     NOTHING = "nothing"
     ANYTHING = "anything"
@@ -35,7 +37,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What stands after an option or an action."""
+    """The value that an option or an action takes."""
 
     kind: Kind
     names: tuple[str, ...] = ()
@@ -52,13 +54,13 @@ class Option:
 
     @property
     def said(self) -> str:
-        """The beginning of its help."""
+        """The beginning of the option's help."""
         return self.help.partition(" (")[0].partition(";")[0]
 
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """One command."""
+    """One command, with its actions and options."""
 
     name: str
     said: str

@@ -1,4 +1,4 @@
-"""Stdout of a command, which may be closed, full, or know no Unicode."""
+"""Stdout of a command, which may be closed, full, or unable to show Unicode."""
 
 from __future__ import annotations
 
@@ -8,33 +8,38 @@ import sys
 
 
 def accept_any_text() -> None:
-    """What a site wrote into a URL must not be too much for a terminal that knows no Unicode."""
+    """Have stdout replace characters that the terminal cannot show, so that no URL ends a command."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def printable(text: str) -> str:
-    """*text* without what would command a terminal: rules are made of what sites wrote."""
+    """*text* without control characters that a site could send to a terminal."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def may_colour() -> bool:
-    """Only a terminal is coloured, and none whose owner does not want it (https://no-color.org)."""
+    """Whether stdout is a terminal whose owner has not refused colours (https://no-color.org)."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def as_it_is(text: str) -> str:
-    """*text* for the next program in a pipe; for a person, `printable`."""
+    """*text* unchanged for the next program in a pipe, and `printable` on a terminal."""
     return printable(text) if sys.stdout.isatty() else text
 
 
 def give_up(command: str, error: OSError) -> None:
-    """Files are read and written with errors of their own: this one is stdout's.
+    """Say that stdout failed, and stop writing to it. Errors of other files are told elsewhere.
 
     Who closed it has seen enough. Python must not try to write the rest when it exits.
     """
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if not isinstance(error, BrokenPipeError):
         print(f"scrapy {command}: the output cannot be written ({error.strerror}).", file=sys.stderr)
+
+
+def number(count: int, noun: str, nouns: str | None = None) -> str:
+    """*count* with its noun in the singular or the plural, such as "1 rule" or "4 rules"."""
+    return f"{count} {noun if count == 1 else nouns or noun + 's'}"

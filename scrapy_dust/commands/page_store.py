@@ -1,4 +1,4 @@
-"""What ``scrapy dustpages`` does."""
+"""The work of ``scrapy dustpages``, which looks after a store of contents."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ _OTHERS_KEPT = 1000
 
 @contextmanager
 def open_desk(project: Settings, opts: argparse.Namespace) -> Iterator[Desk]:
-    """Raises `ValueError` for what cannot be meant, `DustError` for a store that is not there."""
+    """Open the store that the options name. Raises `ValueError` for a wrong value, `DustError` for a
+    store that is not there.
+    """
     # Stdout is for results, whatever a project wants its crawls to do with it.
     project.set("LOG_STDOUT", False, priority="cmdline")
     configure_logging(project)
@@ -59,7 +61,7 @@ def _opened(where: str) -> AnyStore:
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """The store to look after, and which of its pages are meant."""
+    """The store to look after, and the pages that are meant."""
 
     store: AnyStore
     site: str | None

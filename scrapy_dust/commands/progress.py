@@ -1,7 +1,8 @@
-"""What a command says of its progress, on stderr: one line that moves on a terminal, else a line a phase."""
+"""The progress of a command on stderr: one line that moves on a terminal, a line for each phase elsewhere."""
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterable, Iterator
 from shutil import get_terminal_size
@@ -20,7 +21,7 @@ _EVERY_PIPED = 10.0  # and where the output is kept
 
 
 class Counting:
-    """What is read, one by one, and how fast; on a terminal only, and not before it takes a second."""
+    """A counter of things that are read, shown on a terminal after the first second."""
 
     def __init__(self, stream: TextIO, what: str) -> None:
         self._line = Line(stream, piped=False)
@@ -28,7 +29,7 @@ class Counting:
         self._what = what
 
     def of(self, things: Iterable[Thing]) -> Iterator[Thing]:
-        """*things*, as they pass."""
+        """Yield *things*, and count them."""
         if not self._moves:
             yield from things
             return
@@ -41,7 +42,7 @@ class Counting:
 
 
 class Line:
-    """The line that moves on a terminal; through a pipe, one now and then, or none."""
+    """A line that moves on a terminal. Through a pipe it is a line now and then, or none."""
 
     def __init__(self, stream: TextIO, *, piped: bool = True) -> None:
         self._stream, self._piped = stream, piped
@@ -71,7 +72,7 @@ class Line:
 
 class Progress(Reporter):
     def __init__(self, stream: TextIO, least: int = 3) -> None:
-        """*least*: the support that a rule needs."""
+        """Show progress on *stream*. *least*: the support that a rule needs."""
         self._stream, self._least = stream, least
         self._line = Line(stream)
         self._reading: float | None = None  # since when
@@ -80,9 +81,18 @@ class Progress(Reporter):
         self.kept = ""  #: what an interruption does not cost, as a sentence
 
     def say(self, text: str) -> None:
-        """A line that stays."""
+        """Print a line that stays."""
         self._line.clear()
         print(printable(text), file=self._stream, flush=True)
+
+    def agrees(self, fact: str, question: str) -> bool:
+        """Say *fact*, and on a terminal ask *question*. True unless a person answers no."""
+        self.say(fact)
+        if not (self._stream.isatty() and sys.stdin.isatty()):
+            return True
+        self._stream.write(f"{question} [Y/n] ")
+        self._stream.flush()
+        return not sys.stdin.readline().strip().lower().startswith("n")
 
     def reading(self, visits: int) -> None:
         now = time.monotonic()
@@ -93,7 +103,7 @@ class Progress(Reporter):
         )
 
     def begin_mining(self, sites: int, records: int) -> None:
-        """So many sites, of so many records in all, are to be mined."""
+        """Note that so many sites, with so many records in all, are going to be mined."""
         self._mining, self._mined, self._mining_began = (sites, records), (0, 0), time.monotonic()
 
     def mined(self, mined: Mined) -> None:
@@ -147,7 +157,7 @@ class Progress(Reporter):
 def seconds_left(
     seconds: float, fetches: int, fetches_left: int, decided: int, remaining: int
 ) -> float | None:
-    """How long it may still take, after so many *seconds*: until the budget is spent or every rule is decided.
+    """The seconds until the budget is spent or all rules are decided, estimated after *seconds* of work.
 
     None where too little has happened yet to tell.
     """

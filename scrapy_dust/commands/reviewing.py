@@ -1,4 +1,4 @@
-"""The actions of ``scrapy dustrules`` that look and change nothing."""
+"""The actions of ``scrapy dustrules`` that change nothing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from scrapy_dust.commands.desk import Desk, Found, entry_with_site, print_json, told
 from scrapy_dust.commands.journals import history
 from scrapy_dust.commands.journals import told as told_of
-from scrapy_dust.commands.output import as_it_is, printable
+from scrapy_dust.commands.output import as_it_is, number, printable
 from scrapy_dust.commands.tables import STATUS_COLOURS, table
 from scrapy_dust.commands.url_lists import read_expectations, read_urls, write_exactly
 from scrapy_dust.journal.events import to_record
@@ -33,8 +33,10 @@ def list_rules(desk: Desk) -> None:
             ]
             for site, entry in found
         ]
-        heads = ["id", "status", "site", "same", "different", "validated", "rule"]
+        heads = ["id", "status", "site", "alike", "differ", "last tested", "rule"]
         print(table(heads, rows, right={3, 4}, spare=[5, 4, 3], colours=STATUS_COLOURS))
+    else:
+        desk.tell_if_empty()
 
 
 def show(desk: Desk, ids: Sequence[str]) -> None:
@@ -44,6 +46,8 @@ def show(desk: Desk, ids: Sequence[str]) -> None:
         print_json(found)
     elif found:
         print("\n\n".join("\n".join(told(*one)) for one in found))
+    else:
+        desk.tell_if_empty()
 
 
 def explain(desk: Desk, url: str) -> None:
@@ -63,12 +67,14 @@ def explain(desk: Desk, url: str) -> None:
     print(printable(key))
     if not steps:
         known = book.rules_by_site().get(site or "", ())
-        print(f"No rule changes it; there are {len(known)} in force for {site or 'what is no http(s) URL'}.")
+        print(
+            f"No rule changes this URL; {number(len(known), 'rule')} in force for {site or 'no site: this is no http(s) URL'}."
+        )
     for step in steps:
         print(f"\n  {printable(step.before)}\n→ {printable(step.after)}")
         print("\n".join(f"  {line}" for line in told(site or "", entries[step.rule])))
     if became is not None:
-        print("\nIn crawls:" if became else "\nNo crawl that a journal is kept of suppressed it.")
+        print("\nIn crawls:" if became else "\nNo crawl whose journal is kept suppressed this URL.")
         for one in became:
             print(f"  {told_of(one)}")
 
@@ -78,7 +84,14 @@ def keys(desk: Desk, name: str = "-") -> None:
     write_exactly()
     for url in read_urls(name):
         key = canonize(url)
-        print(json.dumps({"key": key, "url": url}) if desk.as_json else as_it_is(key) + "\t" + as_it_is(url))
+        print(
+            json.dumps({"key": key, "url": url}) if desk.as_json else f"{_before_a_tab(key)}\t{as_it_is(url)}"
+        )
+
+
+def _before_a_tab(key: str) -> str:
+    """*key* without a tab of its own, so that the first tab of a line ends the key."""
+    return as_it_is(key.replace("\t", "\\t"))
 
 
 def test(desk: Desk, name: str) -> int:

@@ -1,4 +1,4 @@
-"""Completion scripts: all that the commands declare, in the words of bash, zsh and fish.
+"""Completion scripts for bash, zsh and fish, with everything that the commands declare.
 
 None of them starts Scrapy while one types. What completed ``scrapy`` before is asked for its own commands; where
 nothing did, Scrapy's commands are named beside ours.
@@ -223,7 +223,7 @@ def _zsh_action(value: Value) -> str:
 
 
 def fish() -> str:
-    """Fish adds to what it knows of a command already."""
+    """The script for fish, which adds to the completions that fish has already."""
     lines = ["# Completion of scrapy-dust for fish: scrapy dustcompletion fish | source"]
     for one in offered():
         lines.append(_fish("__fish_use_subcommand", "-f", "-a", one.name, "-d", _fish_quoted(one.said)))

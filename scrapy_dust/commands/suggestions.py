@@ -1,4 +1,4 @@
-"""What a user may have meant: the sentence for a name that is none of those known.
+"""Suggestions for names that do not exist: the sentence with the name that was probably meant.
 
 Only the standard library is imported here: every ``scrapy`` command imports this module.
 """
@@ -20,18 +20,20 @@ def no_such(kind: str, name: str, known: Collection[str]) -> str:
 
 
 def remedy(name: str, known: Collection[str]) -> str:
-    """What to do about it; empty where nothing is known, or too much."""
+    """A sentence with the nearest of the *known* names, or with all of them where they are few; empty
+    where neither helps.
+    """
     return nearest(name, known) or (f"Use one of {', '.join(known)}." if 0 < len(known) <= _LISTED else "")
 
 
 def nearest(name: str, known: Collection[str]) -> str:
-    """The same, but nothing is listed."""
+    """A sentence with the nearest of the *known* names; empty where none is near."""
     near = difflib.get_close_matches(name, known, n=1)
     return f"Did you mean {near[0]!r}?" if near else ""
 
 
 def one_of(kind: str, known: Sequence[str]) -> dict[str, Any]:
-    """For `argparse`'s ``add_argument``: its choices, with a suggestion for a name that is none of them."""
+    """The arguments of `argparse`'s ``add_argument`` for a choice, with a suggestion for a wrong name."""
     return {"choices": known, "type": _checked(kind, known), "metavar": f"{{{','.join(known)}}}"}
 
 
@@ -45,7 +47,7 @@ def _checked(kind: str, known: Sequence[str]) -> Callable[[str], str]:
 
 
 def unrecognized(args: Sequence[str], parser: argparse.ArgumentParser) -> str | None:
-    """The sentence for options among *args* that *parser*, Scrapy's, did not know and passed on; None where all is well."""
+    """The sentence for options among *args* that Scrapy's *parser* did not know; None where all are known."""
     unknown = [arg for arg in args if arg.startswith("-") and arg != "-"]
     if not unknown:
         return None

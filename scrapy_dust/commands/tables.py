@@ -1,4 +1,4 @@
-"""Plain tables that fit the terminal, and are whole where there is none."""
+"""Plain tables, which fit the terminal and are complete elsewhere."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scrapy_dust.commands.output import may_colour, printable
 #: ANSI colours of what a cell says.
 STATUS_COLOURS = {
     "valid": 32,
-    "unproven": 33,
+    "probation": 33,
     "undecided": 33,
     "suspended": 31,
     "refuted": 31,
@@ -59,7 +59,7 @@ def _that_fit(heads: Sequence[str], widths: Sequence[int], spare: Sequence[int],
 
 
 def _narrow(heads: Sequence[str], widths: list[int], shown: Sequence[int], room: int) -> None:
-    """The widest becomes as wide as the next one, and so on, until all fit or none can give."""
+    """Narrow the widest columns, one character at a time, until all columns fit or none can be narrowed."""
     over = sum(widths[i] for i in shown) + 2 * (len(shown) - 1) - room
     while over > 0:
         able = [i for i in shown if widths[i] > _least(heads, i)]

@@ -1,11 +1,11 @@
-"""The actions of ``scrapy dustrules`` by which rules come from other programs and go to them."""
+"""The actions of ``scrapy dustrules`` that import, export and merge rules."""
 
 from __future__ import annotations
 
 import json
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import PurePath
@@ -15,11 +15,16 @@ from scrapy.exceptions import UsageError
 from scrapy_dust.commands.desk import Desk
 from scrapy_dust.commands.output import as_it_is, printable
 from scrapy_dust.commands.suggestions import no_such
+from scrapy_dust.crawl_log.places import log_dir
 from scrapy_dust.exchange import EXPORTS, Imported, Unsaid, exported, imported
-from scrapy_dust.exchange.travelling import ExchangeError, whole_site
-from scrapy_dust.rule_book import Entry, RuleBook, Status, rule_id
+from scrapy_dust.exchange.older_books import migrated
+from scrapy_dust.exchange.travelling import ExchangeError, name_left_out, whole_site
+from scrapy_dust.rule_book import Entry, RuleBook, Status, files, priors, rule_id
 from scrapy_dust.rule_book.files import read
 from scrapy_dust.rule_book.joining import Difference, join
+from scrapy_dust.rule_book.shards import Shard, missing_of, shards_in
+from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.rule import Rule
 from scrapy_dust.sites import site_of
 
 #: So many rules that did not come along are named; the others are counted.
@@ -27,34 +32,39 @@ _NAMED = 20
 
 
 def take_in(desk: Desk, path: str, sites: Sequence[str], *, format_name: str, dry_run: bool) -> None:
-    """Imported rules are in no force: they are `Status.UNPROVEN` until dustmine has tried them."""
+    """Import rules on probation: nothing applies them before a crawl or dustmine has proved them."""
     content = sys.stdin.buffer.read() if path == "-" else read(path)
     if content is None:
         raise ExchangeError(path, "there is no such file. Check the path.")
+    # An import makes the book that --rules names.
+    desk = replace(desk, must_exist=False)
     known = RuleBook.load(desk.paths[:1])
     found = imported(path, content, sites_of(sites) or known.sites, format_name)
     day = datetime.now(UTC).date().isoformat()
     name = PurePath(path).name
-    new = _new(known, found, f"imported from {name} on {day}; `scrapy dustmine` tries it", name, day)
+    new = _new(known, found, f"imported from {name} on {day}; the next crawl tries it", name, day)
     new, opposed = _without_opposed(known, new)
     found = replace(found, unsaid=(*found.unsaid, *opposed))
     if not dry_run and any(new.values()):
-        desk.change(lambda book: _with(book, new))
+        desk.change(lambda book: book.merge_sites(new))
     if desk.as_json:
         ids = [rule_id(site, entry.rule) for site, entries in new.items() for entry in entries]
         unsaid = [one._asdict() for one in found.unsaid]
-        print(json.dumps({"found": len(found.rules), "new": ids, "unsaid": unsaid}, ensure_ascii=False))
+        told = {"found": len(found.rules), "new": ids, "unsaid": unsaid, "stays": found.stays}
+        print(json.dumps(told, ensure_ascii=False))
         return
     count = sum(map(len, new.values()))
     print(
-        f"{count} rules of {sum(map(bool, new.values()))} sites {'would be ' * dry_run}taken in, unproven; "
+        f"{count} rules of {sum(map(bool, new.values()))} sites {'would be ' * dry_run}taken in, on probation; "
         f"{len(found.rules) - count - len(opposed)} were known; {len(found.unsaid)} could not be said."
     )
     _tell(found.unsaid)
+    for what in found.stays:
+        print(f"  These stay as they are: {what}.")
 
 
 def sites_of(hosts: Sequence[str]) -> tuple[str, ...]:
-    """The sites of what a user typed: hosts, or URLs. Raises `UsageError`."""
+    """The sites that a user named by hosts or URLs. Raises `UsageError`."""
     found = {host: site_of(host if "://" in host else f"http://{host}/") for host in hosts}
     for host, site in found.items():
         if site is None or whole_site(site) != site:
@@ -67,16 +77,22 @@ def _new(known: RuleBook, found: Imported, reason: str, name: str, day: str) -> 
     extra = {"imported": {"from": name, "on": day}}
     there = {(site, entry.rule) for site in known.sites for entry in known.entries(site)}
     for site, rule in found.rules:
-        if (site, rule) not in there:
-            new.setdefault(site, []).append(Entry(rule, Status.UNPROVEN, reason=reason, extra=extra))
+        leaves_out = name_left_out(rule)
+        # A rule of our own leaves the parameter out wherever the imported one does.
+        if (site, rule) not in there and (
+            leaves_out is None or (site, Rule.of(DropParameter(leaves_out))) not in there
+        ):
+            new.setdefault(site, []).append(Entry(rule, Status.PROBATION, reason=reason, extra=extra))
     return new
 
 
 def _without_opposed(
     known: RuleBook, new: dict[str, list[Entry]]
 ) -> tuple[dict[str, list[Entry]], list[Unsaid]]:
-    """What a book does not take, since the reverse is in force in it or a person has disabled that."""
-    book, opposed = _with(known, new), []
+    """The entries of *new* that the book takes, and those that it does not take because their reverse is
+    in force or disabled.
+    """
+    book, opposed = known.merge_sites(new), []
     for site, entries in new.items():
         taken = {entry.rule for entry in book.entries(site)}
         opposed += [
@@ -88,14 +104,10 @@ def _without_opposed(
     return new, opposed
 
 
-def _with(book: RuleBook, new: dict[str, list[Entry]]) -> RuleBook:
-    for site, entries in new.items():
-        book = book.merge(site, entries)
-    return book
-
-
 def give_out(desk: Desk, name: str, sites: Sequence[str]) -> None:
-    """The rules in force to stdout; what the format cannot say is told on stderr. Raises `UsageError`."""
+    """Print the rules in force in another format, and say on stderr which rules the format cannot
+    express. Raises `UsageError`.
+    """
     if name not in EXPORTS:
         raise UsageError(no_such("format", name, EXPORTS), print_help=False)
     book = desk.book()
@@ -130,12 +142,15 @@ def _tell(unsaid: Sequence[Unsaid], *, stderr: bool = False) -> None:
 
 
 def merge(desk: Desk, paths: Sequence[str], *, dry_run: bool) -> None:
-    """Put what other books say into the first one: see `rule_book.joining`."""
+    """Merge other rule books into the first one (see `rule_book.joining`)."""
     differences: list[Difference] = []
-    theirs = [RuleBook.load([path], missing_ok=False) for path in paths]
+    theirs = {path: RuleBook.load([path], missing_ok=False) for path in paths}
+    if of_shards := shards_in(theirs):
+        _merge_parts(desk, theirs, of_shards, dry_run=dry_run)
+        return
 
     def change(book: RuleBook) -> RuleBook:
-        for other in theirs:
+        for other in theirs.values():
             book, found = join(book, other)
             differences.extend(found)
         return book
@@ -153,7 +168,51 @@ def merge(desk: Desk, paths: Sequence[str], *, dry_run: bool) -> None:
     for one in differences:
         who = f"{rule_id(one.site, one.mine.rule)}  {one.site}  {one.mine.rule}"
         print(f"{printable(who)}: here {one.mine.status}, there {one.theirs.status}; now {one.now}")
-    rules = sum(len(book.entries(site)) for book in theirs for site in book.sites)
+    rules = sum(map(_rules_in, theirs.values()))
     print(
         f"{rules} rules of {len(theirs)} books {'would be ' * dry_run}merged; {len(differences)} were of another status."
     )
+
+
+def _merge_parts(
+    desk: Desk, parts: Mapping[str, RuleBook], shards: Sequence[Shard], *, dry_run: bool
+) -> None:
+    """Put what the shards of one log have decided into the first book, as one run of all sites would have."""
+    decided = {site: part.entries(site) for part in parts.values() for site in part.sites}
+    if not dry_run:
+        # The book may begin with this.
+        replace(desk, must_exist=False).change(lambda book: book.merge_sites(decided))
+        for shard in shards:
+            priors.take_in(log_dir(desk.dust_dir).parent, shard)
+    missing = [str(shard) for shard in missing_of(shards)]
+    rules = sum(map(_rules_in, parts.values()))
+    if desk.as_json:
+        print(json.dumps({"parts": len(parts), "rules": rules, "sites": len(decided), "missing": missing}))
+        return
+    print(
+        f"{rules} rules of {len(decided)} sites {'would be ' * dry_run}merged, of {len(parts)} of {shards[0].count} shards."
+    )
+    if missing:
+        print(
+            f"Missing: {', '.join(missing)}; their sites stay as they are. Merge these parts when they are there.",
+            file=sys.stderr,
+        )
+
+
+def _rules_in(book: RuleBook) -> int:
+    return sum(len(book.entries(site)) for site in book.sites)
+
+
+def migrate(desk: Desk) -> None:
+    """Write each rule book of an older format anew. The old book stays beside the new one."""
+    for path in desk.paths:
+        with files.lock(path) as file:
+            content = files.read(str(file))
+            document = None if content is None else migrated(path, content)
+            if content is not None and document is not None:
+                files.replace(file.with_name(f"{file.name}.old"), content)
+                files.replace(file, RuleBook(document).rendered())
+        rules = 0 if document is None else sum(map(len, document.sites.values()))
+        said = "nothing to do" if document is None else f"{rules} rules migrated; the old book is {path}.old"
+        told = {"path": path, "rules": rules, "migrated": document is not None}
+        print(json.dumps(told) if desk.as_json else f"{printable(path)}: {printable(said)}")

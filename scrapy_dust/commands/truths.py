@@ -1,4 +1,4 @@
-"""A log together with what is known to be true of it: which content each URL shows."""
+"""A log together with its truth: the content that each URL shows."""
 
 from __future__ import annotations
 
@@ -17,10 +17,13 @@ from scrapy_dust.crawl_log.stores import RemoteFile
 from scrapy_dust.dust.pages import Visit
 from scrapy_dust.errors import CrawlLogError
 from scrapy_dust.learners.evaluation import Truth, content_by_text
+from scrapy_dust.learners.labelling import by_simhash
 from scrapy_dust.sites import site_of
 
 _SHORT = {"exact": "cluster_exact", "strict": "cluster_strict"}
 _BY_TEXT = "text_digest"
+#: The paper's clusters, which no line of a log has.
+BY_SIMHASH = "simhash"
 _OF_VISITS = frozenset(field.name for field in fields(Visit))
 
 
@@ -35,7 +38,8 @@ class Examined:
 
 
 def examine(logs: Sequence[str], truth: str | None) -> Examined:
-    """Without a *truth*, ``cluster_exact`` where the logs have it, else the digest of the text.
+    """Read the truth about each URL from *logs*: the field *truth*; by default ``cluster_exact`` where the
+    logs have it, else the digest of the text.
 
     Raises `CrawlLogError` for what cannot be read, and where no line has the field that was asked for.
     """
@@ -45,11 +49,13 @@ def examine(logs: Sequence[str], truth: str | None) -> Examined:
         site = site_of(visit.url)
         if site is not None:
             by_site.setdefault(site, []).append(visit)
+    if truth == BY_SIMHASH:
+        return Examined(by_site, by_simhash(by_site), BY_SIMHASH, reading.unreadable_count)
     field = _SHORT.get(truth or "exact", truth or "")
     found: Truth = {} if field in _OF_VISITS else _contents(reading.files, field)
     if not found and (truth is None or field == _BY_TEXT):
         field = _BY_TEXT
-        found = content_by_text(visit for of_site in by_site.values() for visit in of_site)
+        found = {url: one for of_site in by_site.values() for url, one in content_by_text(of_site).items()}
     elif field in _OF_VISITS:
         found = _of_visits(by_site, field)
     if not found:
@@ -78,7 +84,7 @@ def _of_visits(by_site: Mapping[str, Sequence[Visit]], field: str) -> Truth:
 
 
 def _contents(files: Sequence[Path | RemoteFile], field: str) -> Truth:
-    """The field of every JSON line that has it. Lines that are none were counted by the reader."""
+    """The value of a field for each URL whose JSON line has the field."""
     found: dict[str, Hashable] = {}
     for file in files:
         for line in _lines(file):

@@ -1,4 +1,4 @@
-"""Lists that users hand to a command: of URLs, and of what they expect of pairs of them."""
+"""Lists that users give to a command: URLs, and expectations about pairs of URLs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scrapy_dust.errors import DustError
 
 
 class UrlListError(DustError):
-    """A list that cannot be read."""
+    """A list that could not be read."""
 
     def __init__(self, path: str, reason: str, line: int | None = None) -> None:
         self.path, self.reason, self.line = path, reason, line
@@ -34,7 +34,7 @@ class Expectation(NamedTuple):
 
 
 def read_urls(path: str) -> Iterator[str]:
-    """The URLs of a file, or of stdin for ``-``, one a line; blank lines are none."""
+    """The URLs of a file, or of stdin for ``-``, one a line. Blank lines are skipped."""
     with _opened(path) as stream:
         for line in stream:
             url = line.strip()
@@ -43,7 +43,9 @@ def read_urls(path: str) -> Iterator[str]:
 
 
 def read_expectations(path: str) -> Iterator[Expectation]:
-    """The lines ``URL, URL, same|different`` of a CSV file; blank ones and those after ``#`` are none."""
+    """The lines ``URL, URL, same|different`` of a CSV file. Blank lines and comments after ``#`` are
+    skipped.
+    """
     with _opened(path) as stream:
         rows = csv.reader(stream, skipinitialspace=True, strict=True)
         try:
@@ -68,7 +70,7 @@ def _expectation(path: str, line: int, cells: list[str]) -> Expectation:
 
 @contextmanager
 def _opened(path: str) -> Iterator[TextIO]:
-    """As text from which every byte can be had again, UTF-8 or not."""
+    """The file as text from which every byte can be had again, UTF-8 or not."""
     try:
         if path == "-":
             yield io.TextIOWrapper(sys.stdin.buffer, "utf-8-sig", "surrogateescape")
@@ -80,6 +82,6 @@ def _opened(path: str) -> Iterator[TextIO]:
 
 
 def write_exactly() -> None:
-    """Make stdout give back each byte as `_opened` read it."""
+    """Have stdout write each byte as `_opened` has read it."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")

@@ -1,7 +1,6 @@
 """Canaries: a few of the URLs that rules suppress, fetched all the same through the crawl's own queue.
 
-Which ones, a hash decides that is another each day: so all workers of a crawl choose alike, and no URL is left
-out for ever. Their pages come to the spider like any other. What each of them says about the rules is told by
+Which ones is drawn with a secret (`drawing`). Their pages come to the spider like any other. What each of them says about the rules is told by
 comparing it with its keeper's page: at once where the bytes are the same, or where a redirect leads to the keeper;
 else by an inquiry.
 """
@@ -12,14 +11,14 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import xxhash
 from scrapy import signals
 from scrapy.exceptions import DontCloseSpider
 
 from scrapy_dust.crawl.requests import CANARY, canary_of, target_url
+from scrapy_dust.crawl.takings import Takings
 from scrapy_dust.dust.outcomes import Outcome
 
 if TYPE_CHECKING:
@@ -27,10 +26,11 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from scrapy_dust.crawl.drawing import Draw
     from scrapy_dust.crawl.inquiries import Inquiries
     from scrapy_dust.crawl.readings import Readings
     from scrapy_dust.crawl.rules import CrawlRules
-    from scrapy_dust.dust.judging import Fetched
+    from scrapy_dust.judge.answers import Fetched
 
 #: So many pages are remembered by a hash of their bytes: some 10 MB.
 BODIES_REMEMBERED = 100_000
@@ -38,7 +38,7 @@ BODIES_REMEMBERED = 100_000
 #: So many keepers are waited for, each by so many canaries at most. Others are compared with a new fetch.
 EARLY_HELD = 16
 
-#: So many pages wait for their keepers where what they said is kept: some 20 MB.
+#: So many pages wait for their keepers where what they said is kept: some 20 MB, of 500 units each.
 READINGS_HELD = 4000
 
 #: So many canaries wait for what the log says of them.
@@ -72,10 +72,17 @@ class _Came:
     response: Response | None  #: where it is not
 
 
+class AsksLog(Protocol):
+    """What has read the log of the crawl."""
+
+    def asks(self, canary: Canary) -> bool:
+        """Whether it was asked what *canary* and its keeper have shown, and will tell."""
+
+
 class Canaries:
     """Of one crawl. *concluded* is told what each canary showed; *mark* is what marks one in its meta.
 
-    *reading*: what pages said is kept, and only where that differs is there an inquiry.
+    *readings*: what pages said is kept there, and only where that differs is there an inquiry.
     """
 
     def __init__(
@@ -83,17 +90,18 @@ class Canaries:
         crawler: Crawler,
         rules: CrawlRules,
         concluded: Callable[[Canary, Outcome], None],
+        draw: Draw,
         mark: str = CANARY,
         may_inquire: Callable[[Canary], bool] = lambda canary: True,
-        *,
-        reading: bool = False,
+        readings: Readings | None = None,
     ) -> None:
-        self._rules, self._mark = rules, mark
+        self._rules, self._draw, self._mark = rules, draw, mark
         self._concluded, self._may_inquire = concluded, may_inquire
         self._crawler = crawler
         self._inquiries: Inquiries | None = None  #: from the first one on
-        self._readings = _readings() if reading else None
-        self._day = datetime.now(UTC).date().isoformat()
+        of_items = rules.settings.same == "items"
+        self._takings = Takings(crawler, rules, concluded, mark) if of_items else None
+        self._readings = None if of_items else readings
         self._bodies: OrderedDict[int, int] = (
             OrderedDict()
         )  #: hash of a URL → of what it showed, the oldest first
@@ -103,8 +111,8 @@ class Canaries:
         #: Keepers that have not come yet, by hash → the canaries that came before them.
         self._expected: dict[int, list[_Came]] = {}
         self._held = 0
-        #: Whether the log is asked if a canary has shown what its keeper had shown. Then `told` comes.
-        self.asks_log: Callable[[Canary], bool] = lambda canary: False
+        #: Asked first whether the log knows what a canary and its keeper have shown. Then `told` comes.
+        self.log: AsksLog | None = None
         self._asked: dict[str, tuple[_Came, float]] = {}  #: by URL, with when that was
         crawler.signals.connect(self._spider_idle, signal=signals.spider_idle)
         crawler.signals.connect(self._response_received, signal=signals.response_received)
@@ -112,10 +120,15 @@ class Canaries:
     def are_chosen(self, url: str) -> bool:
         """Whether URLs such as this one are canaries by chance alone."""
         rate = self._rules.settings.canary_rate
-        return rate > 0 and _hash(f"{self._day} {url}") < rate * 2**64
+        return rate > 0 and self._draw.takes(url, rate)
 
     def are_being_judged(self) -> bool:
         return bool(self._asked) or (self._inquiries is not None and self._inquiries.are_under_way)
+
+    @property
+    def open(self) -> int:
+        """Canaries for which pages are being asked for again."""
+        return 0 if self._inquiries is None else self._inquiries.open
 
     def told(self, url: str, *, is_same: bool) -> None:
         """What the log says of the canary *url*; not *is_same*: it cannot tell."""
@@ -140,13 +153,18 @@ class Canaries:
             request.priority += AHEAD
 
     def _response_received(self, response: Response, request: Request, spider: Spider) -> None:
-        if not (200 <= response.status < 300 and self._rules.cover(target_url(request))):
+        if not self._rules.may_cover(target_url(request)):
             return
         known = canary_of(request, self._mark)
-        if known is None:
+        is_page = 200 <= response.status < 300
+        if known is None and is_page:
             self._remember(request, response)
-        elif known["keeper"] is not None:
-            self._judge(self._came(Canary(**known), response, request))
+        elif known is not None and known["keeper"] is not None:
+            canary = Canary(**known)
+            if is_page:
+                self._judge(self._came(canary, response, request))
+            else:  # nobody knows what it would have shown
+                self._concluded(canary, Outcome.UNFETCHABLE)
 
     def _came(self, canary: Canary, response: Response, request: Request) -> _Came:
         page = self._readings.read(response, canary.url) if self._readings is not None else None
@@ -187,7 +205,9 @@ class Canaries:
             outcome = Outcome.SAME
         if outcome is not None:
             self._concluded(canary, outcome)
-        elif waits and len(self._asked) < ASKED and self.asks_log(canary):
+        elif self._takings is not None:
+            self._takings.judge(canary)
+        elif waits and self.log is not None and len(self._asked) < ASKED and self.log.asks(canary):
             self._asked[canary.url] = came, time.monotonic()
         elif self._may_inquire(canary):
             self._inquire(came)
@@ -207,13 +227,17 @@ class Canaries:
     def _inquire(self, came: _Came) -> None:
         # Not loaded before: it brings all that compares texts.
         from scrapy_dust.crawl.inquiries import Inquiries, read  # noqa: PLC0415
+        from scrapy_dust.crawl.judges import knowledge  # noqa: PLC0415
 
         if self._inquiries is None:
-            self._inquiries = Inquiries(self._crawler, self._concluded)
+            of_sites = knowledge(self._rules.settings)
+            self._inquiries = Inquiries(
+                self._crawler, self._concluded, self._rules.canonize, of_sites, self._rules.settings.ignore
+            )
         page = came.page
         if page is None:
             assert came.response is not None
-            page = read(came.response, came.canary.url)
+            page = read(came.response, came.canary.url, self._rules.settings.ignore)
         self._inquiries.begin(came.canary, page, came.request)
 
     def _spider_idle(self, spider: Spider) -> None:
@@ -243,13 +267,6 @@ class Canaries:
         # A page to which several classes redirect is a login, a home or an error page, and no canary's own.
         first = self._landings.setdefault(came.url, canary.key)
         return None if first == canary.key else Outcome.UNKNOWN
-
-
-def _readings() -> Readings:
-    # Not loaded before: it brings all that compares texts.
-    from scrapy_dust.crawl.readings import Readings  # noqa: PLC0415
-
-    return Readings()
 
 
 def _hash(text: str) -> int:

@@ -8,7 +8,7 @@ A page keeps its content for others when it is got, before its callback is done 
 nobody's again, and the first copy that was dropped meanwhile is asked for.
 
 Left alone are start pages, ``dont_filter`` and ``meta={"dust": False}``, all but GET, and answers that are no
-success or not whole. Comparing never hurts the crawl: what goes wrong is said once, counted, and lets the page
+success or known not to be whole. Comparing never hurts the crawl: what goes wrong is said once, counted, and lets the page
 through.
 """
 
@@ -24,8 +24,9 @@ from scrapy import Request, signals
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.job import job_dir
 
+from scrapy_dust.crawl.handlers import Handlers
 from scrapy_dust.crawl.log_middleware import CrawlLogMiddleware
-from scrapy_dust.crawl.records import body_of, is_recorded, page_url
+from scrapy_dust.crawl.records import DUPLICATE_BY, DUPLICATE_OF, body_of, is_recorded, page_url
 from scrapy_dust.crawl.requests import OPT_OUT
 from scrapy_dust.crawl.rules import rules_of
 from scrapy_dust.errors import DustError
@@ -43,15 +44,12 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-#: In a response's meta: the URL under which its content was seen first, and how it was known.
-DUPLICATE_OF, DUPLICATE_BY = "dust_duplicate_of", "dust_duplicate_by"
 #: In a request's meta: we have asked for it again, and it may be a copy still.
 _HEIR = "dust_content_heir"
-#: Of one content, so many copies are said to be suspicious.
-SUSPICIOUS = 50
 #: Seconds without comparing after a store has failed: one that does not answer must not hold up each page.
 _RECOVERY = 30.0
-_INCOMPLETE = frozenset({"partial", "dataloss", "download_stopped"})
+#: Not `partial`: so Scrapy calls each answer that ends with its connection, as those of HTTP/1.0 do.
+_INCOMPLETE = frozenset({"dataloss", "download_stopped"})
 
 
 class ContentDedupMiddleware:
@@ -60,10 +58,11 @@ class ContentDedupMiddleware:
     def __init__(self, crawler: Crawler) -> None:
         rules = rules_of(crawler)
         self._settings = rules.settings
-        if not self._settings.enabled or self._settings.content_dedup == "off":
+        if not self._settings.enabled or self._settings.content_dedup in ("off", "paper"):
             raise NotConfigured
         # numpy and the parser, which a crawl without this need not load
         from scrapy_dust.crawl.contents import Contents  # noqa: PLC0415
+        from scrapy_dust.crawl.judges import volatile_places  # noqa: PLC0415
         from scrapy_dust.signatures.opening import open_store  # noqa: PLC0415
 
         store = open_store(
@@ -72,12 +71,18 @@ class ContentDedupMiddleware:
             self._settings.content_keep_days,
             job_dir(crawler.settings),
         )
-        self._contents: Contents = Contents(self._settings, store, rules.canonize)
+        self._contents: Contents = Contents(
+            self._settings, store, rules.canonize, volatile_places(self._settings)
+        )
+        rules.changed.append(self._contents.keys_changed)
+        self._handlers = Handlers()
         self._crawler = crawler
         self._dropped: WeakKeyDictionary[Request, Request] = WeakKeyDictionary()
         self._followed: WeakSet[Request] = WeakSet()
         self._new: WeakKeyDictionary[Request, str] = WeakKeyDictionary()  #: whose callbacks are not done
         self._heirs: dict[str, Request | None] = {}  #: by their URLs, the first copy dropped since
+        # Under a limit of depth the links of a copy may lead farther than those of the page that came first.
+        self._follows = self._settings.content_follow or crawler.settings.getint("DEPTH_LIMIT") > 0
         self._failing_until = 0.0
         self._said = False
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
@@ -97,7 +102,8 @@ class ContentDedupMiddleware:
             return
         try:
             url = page_url(request, response)
-            self._settle(request, response, url, self._contents.look(url, body_of(request, response)))
+            seen = self._contents.look(url, body_of(request, response), self._handlers.name(request.callback))
+            self._settle(request, response, url, seen)
         except Exception as error:  # noqa: BLE001  The crawl goes on, whatever a page or the disk has against it.
             self._failed(f"Could not compare {response}", error)
 
@@ -161,12 +167,11 @@ class ContentDedupMiddleware:
         stats.inc_value(f"{Stat.COPIES}/{seen.by}")
         request.meta[DUPLICATE_OF], request.meta[DUPLICATE_BY] = seen.keeper, str(seen.by)
         self._record(request, response, seen)
-        self._suspect(seen.keeper)
         if self._settings.content_dedup == "drop":
             self._drop(request, response, seen)
 
     def _drop(self, request: Request, response: Response, seen: Seen) -> None:
-        if self._settings.content_follow:
+        if self._follows:
             self._followed.add(request)
             self._crawler.stats.inc_value(Stat.COPIES_FOLLOWED.value)
         else:
@@ -201,15 +206,6 @@ class ContentDedupMiddleware:
         if log is not None:
             log.add_copy(request, response, seen.keeper or "", str(seen.by))
 
-    def _suspect(self, keeper: str) -> None:
-        if self._contents.copies[keeper] == SUSPICIOUS:
-            logger.warning(
-                "%(count)d URLs show what %(keeper)s shows. If that is an error or a log-in, add words of its title to "
-                "DUST_CONTENT_ERRORS, and such pages are let through.",
-                {"count": SUSPICIOUS, "keeper": keeper},
-                extra={"spider": self._crawler.spider},
-            )
-
     def _spider_closed(self, spider: Spider) -> None:
         try:
             self._contents.store.close()
@@ -242,7 +238,7 @@ class ContentDedupMiddleware:
         )
 
 
-_SAID = {"body": "the same bytes", "text": "the same text", "near": "nearly the same text"}
+_SAID = {"body": "the same bytes", "units": "the same page", "near": "nearly the same text"}
 
 
 def _nothing(response: Response, **_: Any) -> tuple[()]:

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from scrapy_dust.crawl.near import NearPages, site_number
-from scrapy_dust.dust.contents import Boilerplate, Errors, Kind, Sameness, is_little
+from scrapy_dust.dust.contents import LITTLE_BYTES, Boilerplate, Errors, Kind, Sameness, is_little
+from scrapy_dust.page.aliases import Aliases
+from scrapy_dust.page.content import Content, content_of, signature_of, unit_signature
+from scrapy_dust.page.knowledge import NOTHING_KNOWN, Knowledge
 from scrapy_dust.sites import site_of
-from scrapy_dust.text.content import Content, content_of, signature_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from scrapy_dust.crawl_log.recording import Body
+    from scrapy_dust.page.volatile import Volatile
     from scrapy_dust.settings import DustSettings
     from scrapy_dust.signatures.opening import AnyStore
     from scrapy_dust.signatures.store import Known, Signatures
 
-
-#: Cells to count shingles in: 16 MB, and 64 MB where near-duplicates are looked for, enough for 30,000 pages.
+#: Cells to count units in, 16 MB; and shingles, 64 MB, enough for 30,000 pages.
 _BITS, _BITS_NEAR = 22, 24
+#: Links whose keys are remembered, some 10 MB.
+_LINKS = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,52 +45,95 @@ class Seen:
 
 
 class Contents:
-    """All contents of a crawl, and of others that share the store."""
+    """All contents of a crawl, and of others that share the store. *volatile*: by site, as far as it is known."""
 
-    def __init__(self, settings: DustSettings, store: AnyStore, canonize: Callable[[str], str]) -> None:
+    def __init__(
+        self,
+        settings: DustSettings,
+        store: AnyStore,
+        canonize: Callable[[str], str],
+        volatile: Mapping[str, Volatile] = MappingProxyType({}),
+    ) -> None:
         self.store = store
-        self.copies: Counter[str] = Counter()  #: by keeper
         self._canonize = canonize
+        self._volatile = volatile
+        self._link_key = lru_cache(_LINKS)(canonize)
+        self._ignore = settings.ignore
         self._expires = settings.content_keep_days is not None
         self._across_sites = settings.content_scope == "all"
         self._errors = Errors(settings.content_errors)
-        self._boilerplate = Boilerplate(_BITS_NEAR if settings.content_near else _BITS)
-        self._near = NearPages(
-            settings.content_near or {},
-            store,
-            self._boilerplate,
-            self._is_same,
-            across_sites=self._across_sites,
-        )
+        self._common = Boilerplate(_BITS)
+        self._aliases = Aliases()
+        self._near = None
+        if settings.content_near:
+            self._near = NearPages(
+                settings.content_near,
+                store,
+                Boilerplate(_BITS_NEAR),
+                self._is_same,
+                across_sites=self._across_sites,
+            )
 
-    def look(self, url: str, body: Body) -> Seen:
-        """What the page at *url* is; it is known from now on. Raises `DustError`."""
+    def look(self, url: str, body: Body, callback: str = "") -> Seen:
+        """What the page at *url* is; it is known from now on. Pages for other callbacks are others. Raises `DustError`."""
         site = site_of(url) or ""
-        scope = "" if self._across_sites else site
-        of_bytes = signature_of(body.content, scope)
-        known = self.store.find(of_bytes)
-        if known is not None:
-            # What these bytes are worth was found out when they were first seen.
-            return self._of_known(url, known, (of_bytes,), Sameness.BODY)
-        content = content_of(*body, url, scope)
-        if content.text is None:
-            return self._of_new(url, site, content, (of_bytes,))
-        known = self.store.find(content.text)
-        if known is not None:
-            return self._of_known(url, known, (of_bytes, content.text), Sameness.TEXT)
-        return self._of_new(url, site, content, (of_bytes, content.text))
+        scope = f"{'' if self._across_sites else site} {callback}"
+        content = content_of(*body, url, self._ignore)
+        signatures: Signatures = (signature_of(body.content, scope),)
+        if content.units is not None:
+            signatures += (
+                unit_signature(content, url, self._knowledge(site), scope, with_words=not self._ignore),
+            )
+        for by, signature in zip(Sameness, signatures, strict=False):
+            known = self.store.find(signature)
+            if known is not None:
+                return self._of_known(url, site, content, known, signatures, by)
+        return self._of_new(url, site, content, signatures)
 
     def forget(self, url: str) -> None:
         """Nothing came of it: the next page with its content is no copy."""
         self.store.release(url)
 
-    def _of_known(self, url: str, known: Known, signatures: Signatures, by: Sameness) -> Seen:
+    def keys_changed(self) -> None:
+        """Links have other keys from now on."""
+        self._link_key.cache_clear()
+
+    def _knowledge(self, site: str) -> Knowledge:
+        return replace(
+            NOTHING_KNOWN, key=self._link_key, volatile=self._volatile.get(site, NOTHING_KNOWN.volatile)
+        )
+
+    def _of_known(
+        self, url: str, site: str, content: Content, known: Known, signatures: Signatures, by: Sameness
+    ) -> Seen:
+        # Of what it shows at its keeper's URL, since a page may be known by its bytes.
+        number = _number(self.store.shown(known.url) or signatures)
+        # What is common on a site is known better by now than when the keeper came.
+        kind = self._kind(site, content) if known.kind is Kind.CONTENT else known.kind
         if self._is_same(url, known.url):
             self._seen_again(known, signatures)
+            self._learn(url, site, content, number, kind)
             return Seen(kind=known.kind)
-        if known.kind is not Kind.CONTENT:
-            return Seen(known.url, by, known.kind)
+        if kind is Kind.CONTENT and not content.is_binary:
+            self._aliases.see(known.url, None, number)
+            belongs = self._belongs(url, site, content, known.url, number)
+            self._learn(url, site, content, number, kind)
+            kind = Kind.CONTENT if belongs else Kind.WALL
+        if kind is not Kind.CONTENT:
+            return Seen(known.url, by, kind)
         return self._like(known.url, by, url, signatures)
+
+    def _belongs(self, url: str, site: str, content: Content, keeper: str, number: int) -> bool:
+        """Whether the page is known to belong to both URLs."""
+        is_alias = self._aliases.are_aliases(url, content.canonical, keeper, number)
+        return is_alias and self._common.knows(site_number(site))
+
+    def _learn(self, url: str, site: str, content: Content, number: int, kind: Kind) -> None:
+        """What shows often is common: of walls too, so that they are known to say little."""
+        if kind is Kind.CONTENT:
+            self._aliases.see(url, content.canonical, number)
+        if content.units is not None:
+            self._common.learn(site_number(site), content.shown)
 
     def _seen_again(self, known: Known, signatures: Signatures) -> None:
         showed = self.store.shown(known.url) or signatures
@@ -97,34 +146,40 @@ class Contents:
             # Said once: from now on this is what the URL shows.
             self.store.keep(url, signatures, Kind.CONTENT, claim=False)
             return Seen(keeper, by, Kind.CHANGED)
-        self.copies[keeper] += 1
         return Seen(keeper, by)
 
     def _of_new(self, url: str, site: str, content: Content, signatures: Signatures) -> Seen:
         kind = self._kind(site, content)
-        keeper = None
-        if kind is Kind.CONTENT and content.text is not None:
-            keeper = self._near.find(url, site, content)
-        if len(content.shingles):
-            self._boilerplate.learn(site_number(site), content.shingles)
-        if keeper is not None:
-            return self._like(keeper, Sameness.NEAR, url, signatures)
+        outline = self._near.outline(url, content) if self._near is not None else None
+        if self._near is not None and outline is not None:
+            keeper = self._near.find(site, outline) if kind is Kind.CONTENT else None
+            self._near.learn(site, outline)
+            if keeper is not None:
+                return self._like(keeper, Sameness.NEAR, url, signatures)
         first = self.store.keep(url, signatures, kind)
         if first is not None and not self._is_same(url, first.url):
             # Another worker got a copy while this one was being looked at.
-            self.copies[first.url] += kind is Kind.CONTENT
-            return Seen(first.url, Sameness.TEXT, kind)
-        if kind is Kind.CONTENT and content.text is not None:
-            self._near.keep(url, site, content)
+            return self._of_known(url, site, content, first, signatures, Sameness.UNITS)
+        self._learn(url, site, content, _number(signatures), kind)
+        if self._near is not None and outline is not None and kind is Kind.CONTENT:
+            self._near.keep(site, outline)
         return Seen(kind=kind, is_new=True)
 
     def _kind(self, site: str, content: Content) -> Kind:
-        own = len(self._boilerplate.own(site_number(site), content.shingles))
-        if is_little(own, content.size, is_text=content.is_text):
+        if content.is_binary:
+            return Kind.LITTLE if content.size < LITTLE_BYTES else Kind.CONTENT
+        if content.units is None:
+            return Kind.CONTENT
+        own = len(self._common.own(site_number(site), content.shown))
+        if is_little(own, len(content.words), is_markup=content.is_markup):
             return Kind.LITTLE
-        if content.words and self._errors.match(content.heading, content.beginning, content.words, own):
+        if self._errors.match(content.heading, content.beginning, len(content.words), own):
             return Kind.ERROR
         return Kind.CONTENT
 
     def _is_same(self, url: str, other: str) -> bool:
         return url == other or self._canonize(url) == self._canonize(other)
+
+
+def _number(signatures: Signatures) -> int:
+    return int.from_bytes(signatures[-1][:8], "big")

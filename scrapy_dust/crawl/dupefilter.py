@@ -1,50 +1,46 @@
-"""`DustDupeFilter`: what the dupefilter underneath must not decide alone once URLs of one class share a key.
+"""`DustDupeFilter`: of a class of URLs one is fetched, and the others only if that one brings no page.
 
-A canonizing fingerprint on its own loses pages. A redirect inside a class would be dropped as a duplicate of
-the request that it answers, and a URL that fails would take with it every alias that was filtered because of
-it. So here
-
-- a redirect to the class it came from goes through, also where it is Scrapy's own canonicalization that makes
-  both ends equal; the very same URL may come back once in a chain, as on sites that set a cookie first;
-- while a class has no page, its aliases are kept, and queued in turn as those before them fail: `succession`;
-- what asks not to be filtered, as start requests do, is not fetched again when it is linked: `unfiltered`;
-- a few of the URLs that a rule would filter are fetched all the same, so that a rule that is no longer true
-  is found out.
-
-Whether a key was seen before is left to the dupefilter underneath.
+The dupefilter that was configured before is asked first, about the request as it is, without any rule: its word is the
+project's. What it lets through is looked at by its class (`enforcing`). What it has seen is filtered, but for redirects
+to where their chain has been already: without us, their pages would be lost.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import logging
+from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
+from scrapy.dupefilters import BaseDupeFilter, RFPDupeFilter
 from scrapy.utils.job import job_dir
 from scrapy.utils.misc import build_from_crawler, load_object
+from scrapy.utils.python import global_object_name
 
-from scrapy_dust.crawl import job
-from scrapy_dust.crawl.filtering import Filtering
-from scrapy_dust.crawl.fingerprinter import class_key
+from scrapy_dust.crawl.drawing import local_draw
+from scrapy_dust.crawl.enforcing import Enforcing, chain_of
+from scrapy_dust.crawl.fingerprinter import DustRequestFingerprinter
 from scrapy_dust.crawl.http_cache import goes_by_key
-from scrapy_dust.crawl.proving import NewGround, Proving
-from scrapy_dust.crawl.requests import AFTER_FAILURE, CANARY, LET_THROUGH, as_written, follows_rules, is_retry
+from scrapy_dust.crawl.into_force import IntoForce
+from scrapy_dust.crawl.naming import Naming
+from scrapy_dust.crawl.requests import AFTER_FAILURE, ITSELF, follows_rules
 from scrapy_dust.crawl.rules import rules_of
 from scrapy_dust.crawl.shadowing import Shadow
-from scrapy_dust.crawl.succession import STANDS_FOR, Succession, stands_for
-from scrapy_dust.crawl.unfiltered import Unfiltered
+from scrapy_dust.crawl.store import LocalStore, StoreGone
+from scrapy_dust.crawl_log.places import log_dir
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
     from typing import Self
 
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
-    from scrapy.dupefilters import BaseDupeFilter
     from twisted.internet.defer import Deferred
 
-    from scrapy_dust.crawl.canaries import Canaries
-    from scrapy_dust.crawl.journal import Suppressions
+    from scrapy_dust.crawl.drawing import Draw
+    from scrapy_dust.crawl.probation import Probation
+    from scrapy_dust.crawl.store import Store
+
+logger = logging.getLogger(__name__)
 
 
 class DustDupeFilter:
@@ -54,30 +50,55 @@ class DustDupeFilter:
         self,
         crawler: Crawler,
         inner: BaseDupeFilter | None = None,
-        succession: Succession | None = None,
-        unfiltered: Unfiltered | None = None,
+        store: Store | None = None,
+        draw: Draw | None = None,
     ) -> None:
-        self._rules = rules_of(crawler)
+        """*store*, *draw*: those of several workers."""
+        self._rules = rules = rules_of(crawler)
         if inner is None:
-            fallback = load_object(self._rules.settings.fallback_dupefilter_class)
-            inner = build_from_crawler(fallback, crawler)
-        self._inner = inner
-        self._crawler = crawler
-        self._filtering = Filtering(crawler, self._rules)
-        self._succession = succession or Succession(crawler)
-        self._unfiltered = unfiltered or Unfiltered()
-        self._jobdir = job_dir(crawler.settings) if self._rules.enforced else None
-        self._cache_goes_by_key = self._rules.settings.enabled and goes_by_key(crawler)
-        self._proving: Proving | None = None  #: where rules are enforced
-        if self._rules.enforced:
-            self._proving = Proving(crawler, self._rules, self._filtering, self._jobdir, self._register)
-        self._shadow = Shadow(crawler, self._rules, self._filtering) if self._rules.shadowed else None
-        #: Told of each request that is let through and is queued next.
-        self.let_through: Callable[[Request], None] = lambda request: None
-        #: Whether the very request was fetched before, perhaps under a key that rules have changed since.
-        self.was_asked: Callable[[Request], bool] = lambda request: False
-        if self._rules.enforced:
-            crawler.signals.connect(self._request_scheduled, signal=signals.request_scheduled)
+            inner = build_from_crawler(load_object(rules.settings.fallback_dupefilter_class), crawler)
+        self._inner, self._crawler = inner, crawler
+        self._naming = Naming(crawler, rules)
+        #: Own names of requests that may come again: those that the dupefilter underneath is not asked about, and
+        #: all where it lets some through twice.
+        self._had: set[int] = set()
+        #: The project filters nothing, not even the very same request.
+        self.filters_nothing = type(inner).request_seen is BaseDupeFilter.request_seen
+        self._lets_through_twice = type(inner).request_seen is not RFPDupeFilter.request_seen
+        self._cache_goes_by_key = rules.settings.enabled and goes_by_key(crawler)
+        self._has_failed = False
+        self._shadow: Shadow | None = None
+        #: What decides about requests to sites with rules; None: rules are not enforced.
+        self.enforcing: Enforcing | None = None
+        #: What becomes of rules that come into force while the crawl goes on; None: none do.
+        self.into_force: IntoForce | None = None
+        self._probation: Probation | None = None
+        self._job: LocalStore | None = None
+        if rules.enforced or rules.shadowed:
+            draw = draw or local_draw(log_dir(rules.settings.dir).parent)
+            self._begin_with(store, draw)
+
+    def _begin_with(self, store: Store | None, draw: Draw) -> None:
+        crawler, rules = self._crawler, self._rules
+        if rules.shadowed:
+            self._shadow = Shadow(crawler, rules, self._naming, draw)
+            return
+        if store is None:
+            store = self._job = LocalStore(
+                job_dir(crawler.settings), lambda: crawler.spider, self._store_failed
+            )
+        self._draw = draw
+        self.enforcing = Enforcing(crawler, rules, self._naming, store, draw)
+        crawler.signals.connect(self._request_scheduled, signal=signals.request_scheduled)
+        # Workers that share a store go by the same rules to the end.
+        if self._job is not None and (rules.may_learn or rules.on_probation or rules.before.rules):
+            self.into_force = IntoForce(crawler, rules, self.enforcing)
+        if rules.on_probation:
+            # Not loaded by a crawl that has nothing to prove: it brings all that compares pages.
+            from scrapy_dust.crawl.probation import Probation  # noqa: PLC0415
+
+            reach = self.enforcing.proving.reach
+            self._probation = Probation(crawler, rules, self._naming, self.into_force, reach)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -89,9 +110,23 @@ class DustDupeFilter:
 
         Its own dupefilter does not ask for fingerprints, so over that one rules have no effect.
         """
-        fallback = load_object(rules_of(spider.crawler).settings.fallback_dupefilter_class)
+        rules = rules_of(spider.crawler)
+        fallback = load_object(rules.settings.fallback_dupefilter_class)
         of_spider = getattr(fallback, "from_spider", None)
+        if of_spider is not None and rules.count and not issubclass(fallback, RFPDupeFilter):
+            logger.warning(
+                "%s makes fingerprints of its own, so that no rule has an effect. "
+                'Set DUPEFILTER_CLASS = "scrapy_dust.redis.DustRedisDupeFilter".',
+                global_object_name(fallback),
+                extra={"spider": spider},
+            )
         return cls(spider.crawler, None if of_spider is None else of_spider(spider))
+
+    def __getattr__(self, name: str) -> Any:
+        """Of the dupefilter underneath, which others may know: `debug`, `clear`."""
+        if name == "_inner":  # not made yet
+            raise AttributeError(name)
+        return getattr(self._inner, name)
 
     def clear(self) -> None:
         """Forget what was seen, where the dupefilter underneath can."""
@@ -100,232 +135,174 @@ class DustDupeFilter:
             clear()
 
     def open(self) -> Deferred[None] | None:
-        if self._jobdir is not None:
-            job.restore(self._jobdir, self._spider, self._succession, self._filtering, self._unfiltered)
         opened = self._inner.open()
-        if self._proving is not None:
-            self._proving.open()
+        if self.enforcing is not None and self._job is not None:
+            self._job.open(goes_on=self._rules.goes_on)
+            self._draw.day = self._job.fact("day") or self._draw.day
+            self._job.put_fact("day", self._draw.day)
+            self.enforcing.proving.go_on(
+                self._job.fact("proving"), self._job.put_fact, has_lost=self._job.has_lost
+            )
         return opened
 
     def close(self, reason: str) -> Deferred[None] | None:
-        if self._jobdir is not None:
-            job.save(self._jobdir, self._spider, self._succession, self._filtering, self._unfiltered)
-        if self._proving is not None:
-            self._proving.save()
-        self._succession.close()
+        if self.enforcing is not None and self._job is not None:
+            self.enforcing.proving.save()
+            self._job.close()
         return self._inner.close(reason)
 
     def log(self, request: Request, spider: Spider) -> None:
         self._inner.log(request, spider)
 
     def request_seen(self, request: Request) -> bool:
-        if self._was_fetched(request):
-            return True
-        seen = self._inner.request_seen(request)
         if not self._rules.settings.enabled:
+            return self._inner.request_seen(request)
+        enforcing = self.enforcing
+        comes_back, must_stand = (False, False) if enforcing is None else enforcing.returning.coming()
+        seen = not comes_back and self._was_seen(request)
+        try:
+            is_filtered = self._is_filtered(request, seen=seen, must_stand=must_stand, comes_back=comes_back)
+        except StoreGone:
+            raise
+        except Exception as error:  # noqa: BLE001  Whatever a request of the project's has against it.
+            self._failed(request, error)
             return seen
-        is_filtered = self._is_filtered(request, seen)
-        if seen and not is_filtered:
-            # From a cache it would be answered with what the one before it was: a failure, or the redirect that led here.
-            if self._cache_goes_by_key:
-                request.meta["dont_cache"] = True
-            else:
-                request.meta[AFTER_FAILURE] = request.url
+        if enforcing is not None and not is_filtered:
+            enforcing.proving.learning.let_through(request)
+            if self._probation is not None:
+                self._probation.let_through(request)
+        return is_filtered
+
+    def _was_seen(self, request: Request) -> bool:
+        """What the dupefilter underneath says of the request that the spider asked for, as it is without rules."""
+        if self.enforcing is None:
+            return self._inner.request_seen(request)
+        asked, fingerprinter = self.enforcing.asked(request), self._crawler.request_fingerprinter
+        if not isinstance(fingerprinter, DustRequestFingerprinter):
+            return self._inner.request_seen(asked)
+        with fingerprinter.without_rules:
+            return self._inner.request_seen(asked)
+
+    def _is_filtered(self, request: Request, *, seen: bool, must_stand: bool, comes_back: bool) -> bool:
+        if self.enforcing is None:
+            if (
+                self._shadow is not None
+                and not seen
+                and follows_rules(request)
+                and self._rules.cover(request.url)
+            ):
+                key = self._naming.unenforced_key
+                self._shadow.watch(request, key(request), map(key, chain_of(request)))
+            return seen and not self._comes_again(request, None)
+        site = self.enforcing.site_of(request)
+        if seen:
+            return not self._comes_again(request, site) and self._ends(request, site)
+        if site is None or self.filters_nothing:
+            # Rules of its site may come into force.
+            if self.into_force is not None and self._was_had(request):
+                request.meta[ITSELF] = request.url
+            return False
+        is_itself = not comes_back and self._was_had(self.enforcing.asked(request))
+        if is_itself and self.into_force is not None:
+            request.meta[ITSELF] = request.url
+        is_known = self._cache_matters and self.enforcing.is_known(request, site)
+        if must_stand:
+            self.enforcing.stands(request, site)
+        elif self.enforcing.suppresses(request, site, is_itself=is_itself):
+            return True
+        if is_known:
+            self._spare_cache(request)
+        return False
+
+    def _was_had(self, request: Request) -> bool:
+        """Whether *request* itself was asked for before, and the project wants it again."""
+        if not self._lets_through_twice and not self._had:
+            return False
+        own = hash(self._naming.own(request))
+        if own in self._had:
+            return True
+        if self._lets_through_twice:
+            self._had.add(own)
+        return False
+
+    def _comes_again(self, request: Request, site: str | None) -> bool:
+        """Whether *request*, which was seen, is a redirect back to where its chain has been, for the first time."""
+        chain = chain_of(request)
+        been = [*(earlier.url for earlier in chain), request.url]
+        if not chain or len(been) - len(set(been)) > 1:  # one return is a cookie being set, two are a circle
+            return False
+        own = self._naming.own(request)
+        if all(self._naming.own(earlier) != own for earlier in chain):
+            return False
+        self._spare_cache(request)
+        if self.enforcing is not None:
+            self.enforcing.comes_again(request, site)
+        else:
+            self._crawler.stats.inc_value(Stat.REDIRECTS_CONTINUED.value)
+        return True
+
+    def _ends(self, request: Request, site: str | None) -> bool:
+        assert self.enforcing is not None
+        is_filtered = self.enforcing.ends(request, site)
         if not is_filtered:
-            self.let_through(request)
+            self._spare_cache(request)
         return is_filtered
 
     @property
-    def suspended(self) -> Collection[str]:
-        """Ids of rules that this crawl has found to be false."""
-        return () if self._proving is None else self._proving.suspended
+    def _cache_matters(self) -> bool:
+        return self._cache_goes_by_key or self._crawler.settings.getbool("HTTPCACHE_ENABLED")
 
-    @property
-    def suppressions(self) -> Suppressions | None:
-        """What this crawl suppresses; None: rules are not enforced in it."""
-        return None if self._proving is None else self._proving.suppressions
-
-    @property
-    def canaries(self) -> Canaries | None:
-        """Those of this crawl; None: rules are not enforced in it."""
-        return None if self._proving is None else self._proving.canaries
-
-    def prove_in_new_parts(self, is_new: NewGround) -> None:
-        """Where *is_new*, asked about a URL and the rules that would suppress it, says so, it becomes a canary."""
-        if self._proving is not None:
-            self._proving.is_new_ground = is_new
-
-    def take_back(self, site: str, identity: str) -> None:
-        """A rule that was learned in this crawl is false: give back what it suppressed."""
-        if self._proving is not None:
-            self._proving.suspended_elsewhere({identity: site})
-
-    def showed_page(self, request: Request) -> None:
-        """*request* has brought a page: its class, by the rules as they are now, has one."""
-        key = self._key(request)
-        self._inner.request_seen(request)
-        self._filtering.is_first(request, key)
-        if self._filtering.keeper(key) is None:
-            self._filtering.fetched(request, key)
-        self._succession.classes.settle(key)
+    def _spare_cache(self, request: Request) -> None:
+        # It would be answered with what the one before it was: a failure, or the redirect that led here.
+        if self._cache_goes_by_key:
+            request.meta["dont_cache"] = True
+        else:
+            request.meta[AFTER_FAILURE] = request.url
 
     def is_still_wanted(self, request: Request) -> bool:
         """Whether *request*, let through a while ago, is to be fetched by the rules as they are now."""
-        if self._was_fetched(request):
-            self._inner.log(request, self._spider)
-            return False
-        key = self._key(request)
-        let_through: list[str] = request.meta.get(LET_THROUGH, [])
-        if self._proving is None or not let_through or stands_for(request, key):
+        if self.enforcing is None or request.meta.get(ITSELF) == request.url:
             return True
-        # A key that it was let through with was seen because of itself, unless another URL stands for it by now.
-        its_own = key.hex() in let_through
-        if its_own and self._filtering.keeper(key) in (None, request.url):
+        has_new_rules = self._rules.site_of(request.url) in self._rules.learned
+        if not has_new_rules and not self.enforcing.proving.was_beyond(request):
             return True
-        self._filtering.forget(request, key)
-        if self._is_admitted(request, its_own or self._inner.request_seen(request), self._proving):
-            request.meta[LET_THROUGH] = [*let_through, key.hex()]
+        if self.enforcing.is_still_wanted(request):
             return True
-        self._inner.log(request, self._spider)
+        assert self._crawler.spider is not None
+        self._inner.log(request, self._crawler.spider)
         return False
-
-    def _is_filtered(self, request: Request, seen: bool) -> bool:
-        if follows_rules(request) and self._rules.cover(request.url):
-            if self._proving is not None:
-                return not self._is_admitted(request, seen, self._proving)
-            if self._shadow is not None and not seen:
-                self._shadow.watch(request, self._class_key(request), map(self._class_key, _chain(request)))
-        if seen and self._continues(request):
-            self._crawler.stats.inc_value(Stat.REDIRECTS_CONTINUED.value)
-            return False
-        if seen:
-            self._succession.chain_ended(request, self._key(request))
-        return seen
-
-    def _was_fetched(self, request: Request) -> bool:
-        if not self.was_asked(request) or self._continues(request):
-            return False
-        self._succession.chain_ended(request, self._key(request))
-        return True
 
     def is_canary(self, url: str) -> bool:
         """Whether *url* is fetched although a rule suppresses it, and so must be fetched as it is."""
-        return self._proving is not None and self._proving.may_be_canary(url)
-
-    def _is_admitted(self, request: Request, seen: bool, proving: Proving) -> bool:
-        if not request.meta.get("redirect_urls"):
-            request.meta.pop(CANARY, None)  # copied from the request before
-        key = self._key(request)
-        written = self._as_written(request, key)
-        is_first = self._filtering.is_first(written, key)
-        if self._rules.are_set_aside(request.url):
-            seen = seen and not is_first
-        elif not seen:
-            seen = self._had_unfiltered(request, key)
-        if seen and is_first and proving.is_another_page(request, key):
-            seen = False
-        if seen:
-            if self._continues(request) and not self._was_tried_elsewhere(request, key):
-                self._crawler.stats.inc_value(Stat.REDIRECTS_CONTINUED.value)
-                if self._succession.classes.is_waiting(key):
-                    self._succession.admit(request, key)
-                return True
-            self._succession.chain_ended(request, key)
-            if is_first and self._becomes_canary(written, key, proving):
-                return True
-            if not self._is_needed(written, key, is_first, proving):
-                return False
-        self._admit(request, key)
-        return True
-
-    def _as_written(self, request: Request, key: bytes) -> Request:
-        """The request in whose place *request* was put, where it was."""
-        written = as_written(request)
-        # Meta is copied from request to request; only what has the same key can be meant.
-        return request if written is None or self._key(written) != key else written
-
-    def _admit(self, request: Request, key: bytes) -> None:
-        self._filtering.fetched(request, key)
-        self._succession.admit(request, key)
-        written = self._as_written(request, key)
-        if written is not request:
-            self._succession.keep(written, key)
-            if self._proving is not None:
-                self._proving.replace(written, key)
-
-    def _had_unfiltered(self, request: Request, key: bytes) -> bool:
-        # If it failed, what links to it is another chance, as it is without us.
-        failed = self._succession.classes.has_failed(key)
-        return not failed and self._unfiltered.had(key, request, self._spider)
+        return self.enforcing is not None and self.enforcing.proving.may_be_canary(url)
 
     def _request_scheduled(self, request: Request, spider: Spider) -> None:
         """What asks not to be filtered comes by here and nowhere else."""
-        if not request.dont_filter or is_retry(request):
+        if not request.dont_filter or self.enforcing is None:
             return
-        if not (follows_rules(request) and self._rules.cover(request.url)):
-            return
-        key = self._key(request)
-        self._filtering.is_first(request, key)
-        if self._unfiltered.add(key, request, spider):
-            self._admit(request, key)
+        try:
+            has_rules = self.enforcing.unfiltered(request)
+            if has_rules or (self.into_force is not None and self._lets_through_twice):
+                self._had.add(hash(self._naming.own(request)))
+        except StoreGone as gone:
+            logger.debug(
+                "%(why)s: %(request)s may be fetched again when it is linked.",
+                {"why": gone, "request": request},
+            )
+        except Exception as error:  # noqa: BLE001  As above.
+            self._failed(request, error)
 
-    def _was_tried_elsewhere(self, request: Request, key: bytes) -> bool:
-        chain = request.meta["redirect_urls"]
-        return request.url not in chain and self._succession.classes.was_tried(key, request.url)
+    def _failed(self, request: Request, error: Exception) -> None:
+        self._crawler.stats.inc_value(Stat.DUPEFILTER_ERRORS.value)
+        if not self._has_failed:
+            self._has_failed = True
+            logger.error(
+                "Could not apply rules to %(request)s (%(why)r): it is filtered as without them. What else fails is counted "
+                "in the stat %(stat)s.",
+                {"request": request, "why": error, "stat": Stat.DUPEFILTER_ERRORS.value},
+                extra={"spider": self._crawler.spider},
+                exc_info=logger.isEnabledFor(logging.DEBUG),
+            )
 
-    def _becomes_canary(self, request: Request, key: bytes, proving: Proving) -> bool:
-        early = self._succession.classes.is_waiting(key)
-        if not proving.becomes_canary(request, key, early=early):
-            return False
-        if early:
-            self._succession.admit(request, key)
-        else:
-            request.meta.pop(STANDS_FOR, None)
-        return True
-
-    def _is_needed(self, request: Request, key: bytes, is_first: bool, proving: Proving) -> bool:
-        """Whether the page may be lost without this alias of a class that was seen."""
-        if self._succession.classes.may_stand(key, request.url):
-            self._crawler.stats.inc_value((Stat.ALIASES_AFTER_FAILURE if is_first else Stat.HEIRS).value)
-            if not is_first:
-                proving.fetched_after_all(request)
-            return True
-        if not self._succession.keep(request, key) or (is_first and not proving.suppress(request, key)):
-            self._crawler.stats.inc_value(Stat.ALIASES_WITHOUT_ROOM.value)
-            return True
-        return False
-
-    def _register(self, request: Request) -> None:
-        """*request* was fetched under another key than it has now."""
-        key = self._key(request)
-        self._inner.request_seen(request)
-        self._filtering.is_first(request, key)
-        self._filtering.fetched(request, key)
-
-    def _continues(self, request: Request) -> bool:
-        """Whether *request* is a redirect back to the class, or the very URL, that its chain came from."""
-        chain = _chain(request)
-        been = [*(earlier.url for earlier in chain), request.url]
-        if len(been) - len(set(been)) > 1:  # one return is a cookie being set, two are a circle
-            return False
-        return any(self._key(earlier) == self._key(request) for earlier in chain)
-
-    @property
-    def _spider(self) -> Spider:
-        assert self._crawler.spider is not None
-        return self._crawler.spider
-
-    def _key(self, request: Request) -> bytes:
-        return self._crawler.request_fingerprinter.fingerprint(request)
-
-    def _class_key(self, request: Request) -> bytes:
-        """The key that *request* would have if the rules were enforced."""
-        return class_key(request, self._rules.canonize, self._key, self._crawler.stats) or self._key(request)
-
-
-def _chain(request: Request) -> list[Request]:
-    """The requests that redirects led from to *request*, the first one first."""
-    try:
-        return [request.replace(url=url) for url in request.meta.get("redirect_urls", ())]
-    except TypeError:  # a subclass of Request that wants more than that, with meta copied from another
-        return []
+    def _store_failed(self) -> None:
+        self._crawler.stats.inc_value(Stat.STORE_ERRORS.value)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from hashlib import sha1
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from scrapy import signals
@@ -53,7 +53,10 @@ class DustRequestFingerprinter:
         # By request: the dupefilter, the HTTP cache and the media pipelines all ask.
         self._keys: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
         rules.changed.append(self._keys.clear)
-        self._own: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
+        self._own: tuple[Request | None, bytes] = None, b""  #: what was asked for last
+        self._ignores_rules = False
+        #: A context in which fingerprints are those of the fingerprinter underneath.
+        self.without_rules = _WithoutRules(self)
         self._crawler = crawler
         if rules.enforced:
             crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
@@ -65,24 +68,27 @@ class DustRequestFingerprinter:
     def fingerprint(self, request: Request) -> bytes:
         if self._canonize is None:
             return self._underneath(request)
+        if self._ignores_rules:
+            return self.own(request)
         key = self._keys.get(request)
         if key is None:
             key = self._keys[request] = self._key(request, self._canonize)
         return key
 
     def own(self, request: Request) -> bytes:
-        """The key that *request* has without any rule. Those who learn while crawling ask for it again and again."""
-        key = self._own.get(request)
-        if key is None:
-            key = self._keys.get(request) if self._is_untouched(request.url) else None
-            if key is None:
-                is_known = self._is_known and is_plain(request)
-                key = scrapys_key(request, request.url) if is_known else self._underneath(request)
-            self._own[request] = key
+        """The key that *request* has without any rule. Several ask for it, one request after the other."""
+        known, key = self._own
+        if known is not request:
+            is_known = self._is_known and is_plain(request)
+            key = scrapys_key(request, request.url) if is_known else self._underneath(request)
+            self._own = request, key
         return key
 
-    def _is_untouched(self, url: str) -> bool:
-        return self._canonize is not None and "#" not in url and self._canonize(url) == url
+    def __getattr__(self, name: str) -> Any:
+        """Of the fingerprinter underneath, which others may know."""
+        if name == "_fallback":  # not made yet
+            raise AttributeError(name)
+        return getattr(self._fallback, name)
 
     def _key(self, request: Request, canonize: Callable[[str], str]) -> bytes:
         if self._is_known and is_plain(request):
@@ -97,7 +103,7 @@ class DustRequestFingerprinter:
         url = request.url
         form = beside_fragment(url, canonize) if "#" in url else canonize(url)
         if form == url:
-            return scrapys_key(request, url)
+            return self.own(request)
         key = scrapys_key(request, as_requested(form, request.encoding))
         self._stats.inc_value(Stat.CANONIZED.value)
         return key
@@ -119,6 +125,17 @@ class DustRequestFingerprinter:
         if not is_left_out:
             return key
         return sha1(key + fragment.encode("utf-8", "surrogatepass"), usedforsecurity=False).digest()
+
+
+class _WithoutRules:
+    def __init__(self, fingerprinter: DustRequestFingerprinter) -> None:
+        self._fingerprinter = fingerprinter
+
+    def __enter__(self) -> None:
+        self._fingerprinter._ignores_rules = True
+
+    def __exit__(self, *_: object) -> None:
+        self._fingerprinter._ignores_rules = False
 
 
 def class_key(

@@ -23,7 +23,7 @@ class Turn(Enum):
     """What becomes of a request whose turn has come."""
 
     GO = "go"
-    DROP = "drop"  #: it is a duplicate by now, or a trap's
+    DROP = "drop"  #: it is a duplicate by now, or nothing comes any more where it leads
     WAIT = "wait"  #: queue it again, last
     HOLD = "hold"  #: queue it again, and fetch nothing for now
 

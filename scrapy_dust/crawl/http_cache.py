@@ -59,6 +59,12 @@ class DustCacheStorage:
         )
         self._rules: CrawlRules | None = None  #: where they are enforced
 
+    def __getattr__(self, name: str) -> Any:
+        """Of the storage underneath, which others may know."""
+        if name == "_inner":  # not made yet
+            raise AttributeError(name)
+        return getattr(self._inner, name)
+
     def open_spider(self, spider: Spider) -> None:
         rules = rules_of(spider.crawler)
         self._rules = rules if rules.enforced else None

@@ -1,7 +1,7 @@
 """A canary has come: whether it shows the page that was fetched in its stead, found out with few fetches more.
 
-Its keeper is fetched again, now and in the same way, since pages change with time. If the two differ, each is
-fetched once more: a page that is different from itself is no different page. What the site answers for a URL that
+The keeper is fetched again, now and in the same way, since pages change with time. If the two differ, each is
+fetched once more: what changes at each fetch does not count. What the site answers for a URL that
 cannot exist proves nothing. Where the keeper has no page, the canaries of its class are compared with the first of
 them. These fetches bypass the scheduler and all caches, wait for their turn at the site as others do, and are not recorded.
 """
@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from scrapy import signals
 from scrapy.exceptions import DontCloseSpider
@@ -21,15 +20,19 @@ from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.defer import deferred_from_coro
 
 from scrapy_dust.crawl.canaries import Canary
+from scrapy_dust.crawl.judges import Judges
 from scrapy_dust.crawl.requests import OPT_OUT, TRIAL, is_rendered
-from scrapy_dust.dust.inquiry import Ask, inquire
-from scrapy_dust.dust.judging import Fetched, Judge, Outcome
+from scrapy_dust.dust.outcomes import Outcome
+from scrapy_dust.judge.answers import Fetched
+from scrapy_dust.judge.inquiry import Ask, Finding, inquire
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+
+    from scrapy_dust.page.knowledge import Knowledge
 
 logger = logging.getLogger(__name__)
 
@@ -45,15 +48,32 @@ class _Inquiry:
     canary: Canary
     request: Request  #: what brought the page
     page: Fetched
+    key: Callable[[str], str]  #: of a URL, by the rules that make the two one class
 
 
 class Inquiries:
-    """Of one crawl. *concluded* is told what came of each."""
+    """Of one crawl. *concluded* is told what came of each; *canonize* gives the key of a URL under the rules in force.
 
-    def __init__(self, crawler: Crawler, concluded: Callable[[Canary, Outcome], None]) -> None:
-        self._crawler = crawler
+    *knowledge*: by site, what is known of its pages. *ignore*: CSS selectors of elements that do not count. *both_linked*: the
+    site links both URLs of each pair, and nothing is asked for that it does not link.
+    """
+
+    def __init__(
+        self,
+        crawler: Crawler,
+        concluded: Callable[[Canary, Outcome], None],
+        canonize: Callable[[str], str],
+        knowledge: Mapping[str, Knowledge],
+        ignore: Sequence[str] = (),
+        judges: Judges | None = None,
+        *,
+        both_linked: bool = False,
+    ) -> None:
+        self._crawler, self._ignore = crawler, ignore
+        self._canonize = canonize
         self._concluded = concluded
-        self._judges: dict[str, Judge] = {}  #: by host
+        self._judges = judges or Judges(knowledge)
+        self._both_linked = both_linked
         self._nothing: dict[str, Fetched] = {}  #: what the site answers for URLs that cannot exist
         #: Class → its first canary, where its keeper has no page.
         self._instead: OrderedDict[str, str] = OrderedDict()
@@ -62,22 +82,39 @@ class Inquiries:
         crawler.signals.connect(self._spider_idle, signal=signals.spider_idle)
 
     @property
+    def open(self) -> int:
+        """So many have no result yet."""
+        return self._under_way + len(self._waiting)
+
+    @property
     def are_under_way(self) -> bool:
         return self._under_way > 0
 
-    def begin(self, canary: Canary, page: Fetched, request: Request) -> None:
-        """Compare *page*, which *request* brought, with that of the canary's keeper."""
+    def begin(
+        self,
+        canary: Canary,
+        page: Fetched,
+        request: Request,
+        key: Callable[[str], str] | None = None,
+    ) -> None:
+        """Compare *page*, which *request* brought, with that of the canary's keeper.
+
+        *key*: of a URL, by the rules that make the two one class, where these are not those in force.
+        """
         if len(self._waiting) >= _WAITING or is_rendered(request):
             # A rendered page cannot be asked for again in the same way.
             self._concluded(canary, Outcome.UNKNOWN)
             return
-        self._waiting.append(_Inquiry(canary, request, page))
+        self._waiting.append(_Inquiry(canary, request, page, key or self._canonize))
         self._start()
 
     def _start(self) -> None:
         while self._waiting and self._under_way < _AT_A_TIME:
-            self._under_way += 1
-            deferred_from_coro(self._run(self._waiting.popleft()))
+            inquiry = self._waiting.popleft()
+            # Where a rule was suspended meanwhile, the two may be no class any more.
+            if inquiry.key(inquiry.canary.url) == inquiry.key(inquiry.canary.keeper):
+                self._under_way += 1
+                deferred_from_coro(self._run(inquiry))
 
     def _spider_idle(self, spider: Spider) -> None:
         if self._under_way:
@@ -104,22 +141,19 @@ class Inquiries:
         return None if first == canary.url else replace(inquiry, canary=replace(canary, keeper=first))
 
     async def _outcome(self, inquiry: _Inquiry) -> Outcome:
-        canary, here = inquiry.canary, inquiry.page
-        host = urlsplit(canary.url).netloc
-        judge = self._judges.setdefault(host, Judge())
-        steps = inquire(canary.url, canary.keeper, judge)
-        there, outcome = here, Outcome.UNKNOWN
+        canary = inquiry.canary
+        judge = self._judges.of(canary.url)
+        steps = inquire(canary.url, canary.keeper, judge, both_linked=self._both_linked, key=inquiry.key)
         try:
             ask = next(steps)
             while True:
                 page = await self._answer(ask, inquiry)
-                there = page if ask == Ask(canary.keeper) else there
                 if not ask.beside:
                     judge.learn(page)
                 ask = steps.send(page)
         except StopIteration as end:
-            outcome = Outcome(end.value)
-        return await self._confirmed(inquiry, there, judge) if outcome is Outcome.DIFFERENT else outcome
+            found: Finding = end.value
+        return found.outcome
 
     async def _answer(self, ask: Ask, inquiry: _Inquiry) -> Fetched:
         if ask == Ask(inquiry.canary.url):
@@ -138,15 +172,6 @@ class Inquiries:
             self._nothing[made_up] = await self._fetch(made_up, inquiry.request)
         return self._nothing[made_up]
 
-    async def _confirmed(self, inquiry: _Inquiry, there: Fetched, judge: Judge) -> Outcome:
-        """What stays of a difference when the keeper is looked at twice, too, and nonsense is known for what it is."""
-        judge.learn_nothing(await self._nonsense(inquiry.canary.url, inquiry))
-        again = await self._fetch(inquiry.canary.keeper, inquiry.request)
-        if not again.answered or judge.compare(there, again) is not Outcome.SAME:
-            return Outcome.UNKNOWN
-        outcome = judge.compare(inquiry.page, again)
-        return Outcome.UNKNOWN if outcome is Outcome.UNFETCHABLE else outcome
-
     async def _fetch(self, url: str, like: Request) -> Fetched:
         self._crawler.stats.inc_value(Stat.CONTROLS.value)
         request = like.replace(
@@ -156,7 +181,7 @@ class Inquiries:
             response = await self._crawler.engine.download_async(request)
         except Exception:  # noqa: BLE001  No answer, for whatever reason the downloader or a middleware has.
             return Fetched(url, url, None)
-        return read(response, url)
+        return read(response, url, self._ignore)
 
 
 #: In meta, of the fetch that is repeated and not of how pages are fetched.
@@ -175,9 +200,9 @@ def _meta(request: Request) -> dict[str, Any]:
     return {**meta, OPT_OUT: False, TRIAL: True, "dont_cache": True}
 
 
-def read(response: Response, asked: str) -> Fetched:
-    """What *response* said, for a judge."""
+def read(response: Response, asked: str, ignore: Sequence[str] = ()) -> Fetched:
+    """What *response* said, for a judge. *ignore*: as `Inquiries` has it."""
     # Not loaded by a crawl without canaries.
     from scrapy_dust.trials.answers import fetched  # noqa: PLC0415
 
-    return fetched(response, asked, rendered="playwright" in response.flags)
+    return fetched(response, asked, rendered="playwright" in response.flags, ignore=ignore)

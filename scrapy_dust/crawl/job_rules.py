@@ -1,8 +1,7 @@
 """A job goes on with the rules that it began with.
 
-Its fingerprints were made by them. Made by others, the fingerprint of a URL that was never asked for may equal
-one that stands there for another page, and the page would be lost. So the JOBDIR has a copy of the rule book,
-and what `dustmine` has learnt since is applied from the next job on.
+Its classes were made by them, and made by others they would be other classes, of which pages would be fetched again. So
+the JOBDIR has a copy of the rule book, and what `dustmine` has learnt since is applied from the next job on.
 
 A rule that was taken back since, because it proved wrong or somebody switched it off, does no more harm either:
 its whole site is *set aside*, and of its URLs only those are filtered that were asked for themselves.
@@ -11,6 +10,7 @@ its whole site is *set aside*, and of its URLs only those are filtered that were
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -52,13 +52,24 @@ class RulesInForce:
         )
 
 
+def is_begun(jobdir: str) -> bool:
+    """Whether an earlier crawl has begun the job."""
+    return Path(jobdir, VERSION_FILE).exists()
+
+
 def rules_of_job(jobdir: str, now: RulesInForce) -> RulesInForce:
-    """*now*, if the job begins with it or began with the same. Raises `DustError` if it cannot be gone on with."""
+    """*now*, if the job begins with it or began with the same; else what it began with.
+
+    Where that cannot be read, or this version would apply it in another way, the job goes on with *now*: classes are
+    named by their rules, so that none is taken for one of before, and the worst is a page that is fetched again.
+    """
     try:
         begun_with = Path(jobdir, VERSION_FILE).read_text(encoding="ascii").strip()
     except FileNotFoundError:
         _begin(jobdir, now)
         return now
+    except (OSError, ValueError) as error:
+        return _anew(jobdir, now, error)
     if begun_with == now.version:
         return now
     if begun_with == NO_RULES:
@@ -66,7 +77,22 @@ def rules_of_job(jobdir: str, now: RulesInForce) -> RulesInForce:
             "%s was begun without rules and goes on without: they apply from the next job on.", jobdir
         )
         return replace(now, book=RuleBook())
-    return _as_begun(jobdir, begun_with, now)
+    try:
+        return _as_begun(jobdir, begun_with, now)
+    except (DustError, OSError, ValueError) as error:
+        return _anew(jobdir, now, error)
+
+
+def _anew(jobdir: str, now: RulesInForce, error: Exception) -> RulesInForce:
+    logger.warning(
+        "%s: it cannot be told with which rules the job began (%s). It goes on with those of now, and may fetch again what "
+        "other URLs have shown.",
+        jobdir,
+        error,
+    )
+    with suppress(OSError, DustError):
+        _begin(jobdir, now)
+    return now
 
 
 def _begin(jobdir: str, now: RulesInForce) -> None:
@@ -76,7 +102,9 @@ def _begin(jobdir: str, now: RulesInForce) -> None:
             valid = [entry for entry in now.book.entries(site) if entry.status is Status.VALID]
             in_force = in_force.with_site(site, valid)
         in_force.save(Path(jobdir, RULES_FILE))
-    Path(jobdir, VERSION_FILE).write_text(f"{now.version}\n", encoding="ascii")
+    unfinished = Path(jobdir, f"{VERSION_FILE}.new")
+    unfinished.write_text(f"{now.version}\n", encoding="ascii")
+    unfinished.replace(Path(jobdir, VERSION_FILE))
 
 
 def _as_begun(jobdir: str, begun_with: str, now: RulesInForce) -> RulesInForce:
@@ -90,10 +118,7 @@ def _as_begun(jobdir: str, begun_with: str, now: RulesInForce) -> RulesInForce:
         tuple(name for name in now.settings.skip_domains if name not in domains),
     )
     if begun.version != begun_with:
-        raise DustError(
-            f"{jobdir} was begun with rules that this version of scrapy-dust applies in another way: "
-            "finish it with the version it was begun with, or begin anew with another JOBDIR."
-        )
+        raise DustError("this version applies them in another way")
     logger.info(
         "%s goes on with the rules it was begun with, so that keys are not mixed; what changed since applies from "
         "the next job on%s.",

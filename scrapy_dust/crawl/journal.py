@@ -1,125 +1,85 @@
-"""What rules suppress in a crawl: told to the journal, and kept so that it can be offered again.
+"""What rules suppress in a crawl: kept so that it can be fetched after all, counted, and told to the journal.
 
-A request that cannot be kept is let through: fetching a page twice is allowed, losing it is not. The journal, which
-is for people and for later crawls, hinders nothing: where it cannot be written, that is said once and counted.
+A request that cannot be kept is let through: fetching a page twice is allowed, losing it is not.
 """
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from scrapy import signals
-from scrapy.utils.asyncio import run_in_thread
-
-from scrapy_dust.crawl.freezing import frozen, shown
-from scrapy_dust.crawl.victims import Victims
-from scrapy_dust.crawl_log.places import log_dir
-from scrapy_dust.crawl_log.retention import Keep
-from scrapy_dust.crawl_log.upkeep import hider
-from scrapy_dust.errors import CrawlLogError
+from scrapy_dust.crawl.journal_writer import CrawlJournal
 from scrapy_dust.journal.events import Event, What, now
-from scrapy_dust.journal.places import journal_dir
-from scrapy_dust.journal.writer import Journal
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
-    from scrapy import Request, Spider
+    from scrapy import Request
     from scrapy.crawler import Crawler
 
-    from scrapy_dust.settings import DustSettings
+    from scrapy_dust.crawl.naming import Naming
+    from scrapy_dust.crawl.rules import CrawlRules
+    from scrapy_dust.crawl.store import Store, Suppressed
 
-logger = logging.getLogger(__name__)
+#: Among the ids of rules: the request was not filtered, and its canonical URL was fetched in its place.
+REPLACED = "replaced"
+
+
+def any_rule_of(site: str) -> str:
+    """What stands for the id of a rule where any of *site*'s may be meant."""
+    return f"any {site}"
 
 
 class Suppressions:
     """Of one crawl."""
 
-    def __init__(self, crawler: Crawler, settings: DustSettings, jobdir: str | None) -> None:
-        self._crawler = crawler
-        self._settings = settings
-        self._victims = Victims(log_dir(settings.dir).parent, jobdir)
-        self._journal: Journal | None = None
-        self._said = self._is_closed = False
-        crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
+    def __init__(self, crawler: Crawler, rules: CrawlRules, naming: Naming, store: Store) -> None:
+        self._crawler, self._rules, self._naming, self._store = crawler, rules, naming, store
+        self._journal = CrawlJournal(crawler, rules.settings)
 
-    def add(
-        self,
-        request: Request,
-        key: str,
-        rules: tuple[str, ...],
-        keeper: str | None,
-        also: tuple[str, ...] = (),
-    ) -> bool:
-        """*rules*, by their ids, suppress *request*. False: it cannot be kept, and should be let through.
-
-        *also*: what else it can be found by in `suppressed_by`.
-        """
-        assert self._crawler.spider is not None
-        try:
-            at_rest = frozen(request, self._crawler.spider)
-        except ValueError:
-            at_rest = None
-        try:
-            if not self._victims.keep(request, rules + also, at_rest):
-                return False
-        except OSError as error:
-            self._failed(error)
+    def suppress(self, request: Request, of: bytes, own: bytes, *, is_waiting: bool) -> bool:
+        """Rules suppress *request*, for good or while another URL stands. False: it cannot be kept."""
+        naming = self._naming
+        behind, keeper = naming.behind(request.url, of), naming.keeper(of)
+        ids = behind.ids
+        # Of a keeper that is not known nobody can say which rules made its key: any of the site's.
+        also = () if keeper is not None else (any_rule_of(self._rules.site_of(request.url) or ""),)
+        if not self._store.keep(of, own, ids + also, request, is_waiting=is_waiting):
             return False
-        if self._settings.journal:
-            said, lacks = shown(request, at_rest)
-            self.tell(
-                Event(What.SUPPRESSED, now(), request.url, rules, key, keeper, request=said, lacks=lacks)
-            )
+        naming.count(request, of, behind)
+        if self._rules.settings.journal:
+            self._journal.tell_of(What.SUPPRESSED, request, ids, self._rules.canonize(request.url), keeper)
         return True
 
-    def fetched_after_all(self, url: str) -> None:
-        self._victims.leave_out(url)
-        self.tell(Event(What.RETURNED, now(), url, note="what was fetched instead brought no page"))
+    def replace(self, written: Request, of: bytes, own: bytes) -> bool:
+        """The canonical URL is fetched in the place of *written*. False: that cannot be kept."""
+        ids, keeper = self._naming.behind(written.url, of).ids, self._naming.keeper(of)
+        if not self._store.keep(of, own, (*ids, REPLACED), written, is_waiting=True):
+            return False
+        self._journal.tell_of(What.SUPPRESSED, written, ids, self._rules.canonize(written.url), keeper)
+        return True
 
-    def given_back(self, url: str, rules: tuple[str, ...], why: str) -> None:
-        self.tell(Event(What.RETURNED, now(), url, rules, note=why))
+    def fetched_after_all(self, request: Request) -> None:
+        """*request* waited, and what stood for its class brought no page."""
+        self._crawler.stats.inc_value(Stat.HEIRS.value)
+        self.tell(Event(What.RETURNED, now(), request.url, note="what was fetched instead brought no page"))
 
-    def suppressed_by(self, rule: str) -> Iterator[tuple[tuple[str, ...], Request]]:
-        """What *rule* suppressed, the newest first, with all rules that did."""
-        assert self._crawler.spider is not None
-        return self._victims.of(rule, self._crawler.spider)
+    def returned_by_redirect(self, request: Request) -> None:
+        """*request* was suppressed, and the URL that was fetched in its stead redirects to it."""
+        self._naming.uncount(self._naming.rule_ids(request.url))
+        self._crawler.stats.inc_value(Stat.RETURNED.value)
+        self.tell(Event(What.RETURNED, now(), request.url, note="what was fetched instead redirects here"))
+
+    def suppressed_by(self, rule: str) -> Iterator[Suppressed]:
+        """What *rule* suppressed, the newest first, with all rules that did. It rests no more."""
+        return self._store.of_rule(rule)
+
+    def given_back(self, request: Request, by: Sequence[str], why: str) -> None:
+        """*request*, suppressed by the rules *by*, comes again, as if for the first time."""
+        ids = tuple(one for one in by if one != REPLACED and not one.startswith("any "))
+        self._crawler.stats.inc_value(Stat.RETURNED.value)
+        if REPLACED not in by:
+            self._naming.uncount(ids)
+        self.tell(Event(What.RETURNED, now(), request.url, ids, note=why))
 
     def tell(self, event: Event) -> None:
-        if not self._settings.journal or self._is_closed:
-            return
-        try:
-            self._open().write(event)
-        except (OSError, ValueError, TypeError, CrawlLogError) as error:
-            self._failed(error)
-
-    async def _spider_closed(self, spider: Spider) -> None:
-        self._is_closed = True
-        self._victims.close()
-        if self._journal is not None:
-            settings = self._settings
-            keep = Keep(settings.log_keep_days, settings.log_keep_crawls, settings.journal_keep_bytes)
-            try:
-                await run_in_thread(self._journal.close, keep)
-            except OSError as error:
-                self._failed(error)
-
-    def _open(self) -> Journal:
-        if self._journal is None:
-            assert self._crawler.spider is not None
-            settings = self._settings
-            folder = journal_dir(settings.dir, self._crawler.spider.name)
-            self._journal = Journal(folder, lambda: hider(settings.dir, settings.log_hide))
-        return self._journal
-
-    def _failed(self, error: Exception) -> None:
-        self._crawler.stats.inc_value(Stat.JOURNAL_ERRORS.value)
-        if not self._said:
-            self._said = True
-            logger.error(
-                "Could not write down what rules suppress: %(why)s. The crawl goes on; what else fails is "
-                "counted in the stat %(stat)s.",
-                {"why": repr(error), "stat": Stat.JOURNAL_ERRORS.value},
-                extra={"spider": self._crawler.spider},
-            )
+        self._journal.tell(event)

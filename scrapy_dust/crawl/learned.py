@@ -10,24 +10,25 @@ their URLs only those are filtered that were asked for themselves.
 from __future__ import annotations
 
 import json
-import pickle
+import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from scrapy_dust.dust.canonization import CANONIZER_VERSION, EDITS_VERSION
-from scrapy_dust.dust.rules import Rule
-from scrapy_dust.errors import DustError, RuleBookError
+from scrapy_dust.errors import RuleBookError
 from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.document import parse
 from scrapy_dust.rule_book.entries import Entry
+from scrapy_dust.rules.canonizer import CANONIZER_VERSION
+from scrapy_dust.rules.rule import Rule
 from scrapy_dust.settings import DustSettings
+
+logger = logging.getLogger(__name__)
 
 #: In a JOBDIR: how rules are applied, each change of the rules of a site, and the crawl logs of the job, line by line.
 FILE = "dust-learned.jsonl"
 #: The same for the URLs that had shown pages when the job was paused. Only what is fetched once more depends on it.
-SHOWN_FILE = "dust-shown.pickle"
+SHOWN_FILE = "dust-shown.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +61,27 @@ class Learning:
 
     def save_shown(self, urls: Mapping[str, Sequence[str]]) -> None:
         unfinished = self._shown.with_suffix(".new")
-        unfinished.write_bytes(pickle.dumps({site: list(of_site) for site, of_site in urls.items()}))
-        unfinished.replace(self._shown)
+        try:
+            unfinished.write_text(
+                json.dumps({site: list(of_site) for site, of_site in urls.items()}), "utf-8"
+            )
+            unfinished.replace(self._shown)
+        except OSError as error:
+            logger.warning(
+                "%s: %s. After the pause, a page of each class is fetched again.", self._shown, error
+            )
 
     def shown(self) -> Mapping[str, Sequence[str]]:
-        with suppress(FileNotFoundError):
-            found: Mapping[str, Sequence[str]] = pickle.loads(self._shown.read_bytes())  # noqa: S301  In its JOBDIR.
-            return found
-        return {}
+        try:
+            found = json.loads(self._shown.read_text("utf-8"))
+            return {str(site): [str(page) for page in pages] for site, pages in found.items()}
+        except (
+            OSError,
+            ValueError,
+            AttributeError,
+            TypeError,
+        ):  # of these classes a page is fetched once more
+            return {}
 
     def _add(self, line: Mapping[str, object]) -> None:
         with self._path.open("a", encoding="utf-8") as file:
@@ -75,7 +89,7 @@ class Learning:
 
 
 def learned_before(jobdir: str) -> Before:
-    """Raises `DustError` where it cannot be read, since keys of the job were made by it."""
+    """As far as it can be read: what cannot is learned again."""
     path = Path(jobdir, FILE)
     rules: dict[str, tuple[Rule, ...]] = {}
     logs: list[str] = []
@@ -87,13 +101,12 @@ def learned_before(jobdir: str) -> Before:
                 rules |= book.rules_by_site()
             elif "log" in line:
                 logs.append(str(line["log"]))
-            else:
+            elif "applied" in line:
                 head = line  # type: ignore[assignment]
-    except (RuleBookError, ValueError, OSError) as error:
-        raise DustError(
-            f"{path}: {error}: the rules that this job has learned cannot be read, so that it cannot go on; begin anew "
-            "with another JOBDIR."
-        ) from None
+    except (RuleBookError, ValueError, TypeError, OSError) as error:
+        logger.warning(
+            "%s: %s. Rules that this job had learned and that stand there are learned again.", path, error
+        )
     return Before(
         rules, tuple(logs), tuple(head.get("applied", ())), tuple(map(str, head.get("skipped", ())))
     )
@@ -106,7 +119,7 @@ def set_aside_by(before: Before, settings: DustSettings) -> frozenset[str]:
 
 
 def _applied(settings: DustSettings) -> list[object]:
-    return [CANONIZER_VERSION, EDITS_VERSION, settings.passes]
+    return [CANONIZER_VERSION, settings.passes]
 
 
 def _lines(path: Path) -> Iterator[dict[str, object]]:

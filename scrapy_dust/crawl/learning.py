@@ -9,12 +9,14 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from scrapy.crawler import Crawler
 from scrapy.utils.asyncio import run_in_thread
 
 from scrapy_dust.crawl_log import log_dir, log_sources
+from scrapy_dust.dust.stopping import Poll, Stopped
 from scrapy_dust.dust.validation import Verdict
 from scrapy_dust.errors import CrawlLogError, DustError
 from scrapy_dust.rule_book.book import RuleBook
@@ -22,6 +24,7 @@ from scrapy_dust.rule_book.files import in_project
 from scrapy_dust.rule_book.verdicts import Verdicts
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.trials.concluding import conclude
+from scrapy_dust.trials.duration import warning
 from scrapy_dust.trials.interruption import Interruption
 from scrapy_dust.trials.journal import ProbeJournal, probes_path
 from scrapy_dust.trials.learning import decide_from_log, mine, prepare
@@ -43,11 +46,18 @@ async def learn(crawler: Crawler, settings: DustSettings) -> None:
     try:
         with (
             Interruption() as interruption,
-            ProbeJournal(probes_path(state), now=time.time()) as journal,
+            ProbeJournal(probes_path(state), now=time.time(), ignore=settings.ignore) as journal,
         ):
-            trials, logs = await run_in_thread(_prepare, crawler.spider.name, settings, state, journal)
+            prepared = partial(_prepare, crawler.spider.name, settings, state, journal, interruption)
+            trials, logs = await run_in_thread(prepared)
             spent = await _try(crawler, settings, trials, interruption)
-        await run_in_thread(conclude, trials, settings, logs, state)
+            # Still ours: a signal that comes now has nothing left to end.
+            await run_in_thread(conclude, trials, settings, logs, state)
+    except Stopped:
+        logger.info(
+            "Nothing learned: interrupted before any rule was tried.", extra={"spider": crawler.spider}
+        )
+        return
     except (DustError, OSError) as error:
         logger.error("Nothing learned: %s", error, extra={"spider": crawler.spider})
         return
@@ -71,9 +81,16 @@ async def _try(
     if not settings.validation_budget:
         decide_from_log(trials)
     if interruption.came or not settings.validation_budget:
+        interruption.conclude()
         return Spent(0, interruption.came)
+    if said := warning(crawler.settings, settings):
+        logger.info(
+            "%s Ctrl-C ends it, and DUST_VALIDATION_BUDGET = 0 goes without.",
+            said,
+            extra={"spider": crawler.spider},
+        )
     watched = progress_of(_Told(crawler))
-    return await run_trials_here(crawler.settings.copy(), trials, settings, watched, interruption.stops)
+    return await run_trials_here(crawler.settings.copy(), trials, settings, watched, interruption)
 
 
 class _Told(Reporter):
@@ -95,7 +112,14 @@ class _Told(Reporter):
 
 
 def _prepare(
-    spider: str, settings: DustSettings, state: Path, journal: ProbeJournal
+    spider: str, settings: DustSettings, state: Path, journal: ProbeJournal, interruption: Interruption
+) -> tuple[list[SiteTrials], Sequence[str]]:
+    with interruption.computing():
+        return _prepared(spider, settings, state, journal, interruption.poll)
+
+
+def _prepared(
+    spider: str, settings: DustSettings, state: Path, journal: ProbeJournal, poll: Poll
 ) -> tuple[list[SiteTrials], Sequence[str]]:
     watched = Reporter()
     logs = log_sources(settings.dir, spider)
@@ -103,8 +127,10 @@ def _prepare(
         raise CrawlLogError(settings.dir or str(log_dir(None)), "this crawl has recorded nothing.")
     found = read(Source(logs), watched)
     book = RuleBook.load([in_project(path) for path in settings.rules])
-    log_only = not settings.validation_budget
-    mined = mine(found.visits, settings, watched, state=state.parent, keep=True)
+    log_only = not settings.validation_budget or settings.same == "items"
+    mined = mine(found.visits, settings, watched, found.names, state=state.parent, keep=True)
     verdicts = Verdicts.load(state)
-    trials = prepare(mined, book, verdicts, settings, log_only=log_only, journal=journal, latest=found.latest)
+    trials = prepare(
+        mined, book, verdicts, settings, log_only=log_only, journal=journal, latest=found.latest, poll=poll
+    )
     return trials, found.logs

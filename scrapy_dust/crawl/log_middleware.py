@@ -18,7 +18,15 @@ from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.utils.asyncio import create_looping_call, run_in_thread
 
 from scrapy_dust.crawl.recorder import FLUSH_SECONDS, recorder
-from scrapy_dust.crawl.records import is_recorded, is_redirect, of_copy, of_failure, of_page, of_redirect
+from scrapy_dust.crawl.records import (
+    is_recorded,
+    is_redirect,
+    of_copy,
+    of_failure,
+    of_page,
+    of_redirect,
+    of_taken,
+)
 from scrapy_dust.crawl.rules import rules_of
 from scrapy_dust.crawl_log.places import log_dir, new_log_path
 from scrapy_dust.crawl_log.upkeep import hider, keep_of, keep_up
@@ -35,6 +43,7 @@ if TYPE_CHECKING:
 
     from scrapy_dust.crawl.recorder import Recorder
     from scrapy_dust.crawl.records import Recorded
+    from scrapy_dust.page.taking import Taken
 
 logger = logging.getLogger(__name__)
 
@@ -75,6 +84,10 @@ class CrawlLogMiddleware:
         """`ContentDedupMiddleware` found *response* to be a copy of the page at *keeper*."""
         self._record(request, lambda: of_copy(request, response, keeper, by), counted=Stat.RECORDED_COPIES)
 
+    def add_taken(self, request: Request, response: Response, taken: Taken | None) -> None:
+        """What the callback took from *response*; None: it failed."""
+        self._record(request, lambda: of_taken(request, response, taken), counted=Stat.RECORDED_TAKEN)
+
     # Scrapy's signals take longer to call what names the arguments that it takes, and no others.
     def _response_downloaded(self, response: Response, request: Request, **_: object) -> None:
         if not is_recorded(request):
@@ -100,7 +113,8 @@ class CrawlLogMiddleware:
             settings = self._settings
             self.path = path = new_log_path(log_dir(settings.dir), self._crawler.spider.name)
             hide = hider(settings.dir, settings.log_hide)
-            self._recorder = recorder(path, hide, beside=settings.log_process)
+            ignore = settings.ignore if settings.log_units else None
+            self._recorder = recorder(path, hide, ignore=ignore, beside=settings.log_process)
             self._flushing.start(FLUSH_SECONDS, now=False)
         return self._recorder
 

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 from xxhash import xxh3_64_intdigest
 
 from scrapy_dust.dust.contents import LITTLE_TO_COMPARE, MOST_CHANGED, Face, bands_of, resemblance
+from scrapy_dust.page.minhash import minhash_of
 from scrapy_dust.signatures.store import Outline
 from scrapy_dust.sites import site_of
-from scrapy_dust.text.minhash import minhash_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from scrapy_dust.dust.contents import Boilerplate, Shingles
+    from scrapy_dust.page.content import Content
     from scrapy_dust.signatures.opening import AnyStore
-    from scrapy_dust.text.content import Content
 
 #: The first pages of a site come before its boilerplate is known, and are looked at again when they are so many.
 _AGAIN = (8, 16, 32, 64)
@@ -46,32 +46,39 @@ class NearPages:
         self._early: dict[int, list[Outline] | None] = {}
         self._waiting = 0
 
-    def find(self, url: str, site: str, content: Content) -> str | None:
+    def outline(self, url: str, content: Content) -> Outline | None:
+        """What the page is compared by; None: it says nothing."""
+        return Outline(url, _face_of(content), content.shingles()) if content.words else None
+
+    def find(self, site: str, page: Outline) -> str | None:
         """The page that this one is most like, and alike enough."""
-        face, number = _face_of(content), site_number(site)
+        face, number = page.face, site_number(site)
         best, found = self._threshold(site), None
         # Without a heading of its own nothing says what a page is, if not all of its text.
         if best is None or not face.heading or self._boilerplate.is_general(number, face.heading):
             return None
-        own = self._own(url, content.shingles)
+        own = self._own(page.url, page.shingles)
         if len(own) < LITTLE_TO_COMPARE or not self._boilerplate.knows(number):
             return None
-        for other in self._store.near(self._bands(url, face, own)):
-            if not face.may_be(other.face) or self._is_same(url, other.url):
+        for other in self._store.near(self._bands(page.url, face, own)):
+            if not face.may_be(other.face) or self._is_same(page.url, other.url):
                 continue
             alike = resemblance(own, self._own(other.url, other.shingles), MOST_CHANGED)
             if alike >= best:
                 best, found = alike, other.url
         return found
 
-    def keep(self, url: str, site: str, content: Content) -> None:
+    def learn(self, site: str, page: Outline) -> None:
+        """Take its text into account for what is common on its site."""
+        self._boilerplate.learn(site_number(site), page.shingles)
+
+    def keep(self, site: str, page: Outline) -> None:
         """Others may be near this page from now on."""
-        if self._threshold(site) is None or not content.heading_hash:
+        if self._threshold(site) is None or not page.face.heading:
             return
-        outline = Outline(url, _face_of(content), content.shingles)
-        self._boilerplate.learn_heading(site_number(site), outline.face.heading)
-        self._index(outline)
-        self._look_again(site_number(site), outline)
+        self._boilerplate.learn_heading(site_number(site), page.face.heading)
+        self._index(page)
+        self._look_again(site_number(site), page)
 
     def _look_again(self, site: int, outline: Outline) -> None:
         early = self._early.setdefault(site, [])

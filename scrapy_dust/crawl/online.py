@@ -1,58 +1,49 @@
 """``DUST_LEARN = "online"``: what is learned beside the crawl comes into force in it.
 
-A process reads the crawl's log and says which rules hold (`online/process.py`). When a site gets rules, the URLs that
-it has shown pages under are keyed by them, a slice at a time so that the crawl never waits, and only these: what
-failed, or has no answer yet, stands for no class. What is still in the queue was keyed otherwise; it is asked about
-again when its turn comes, and suppressed, kept and given back like anything that rules suppress.
+A process reads the crawl's log and says which rules hold (`online/process.py`); `into_force` says what happens then.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
-from scrapy import Request, signals
+from scrapy import signals
 from scrapy.utils.asyncio import create_looping_call
-from scrapy.utils.job import job_dir
 
-from scrapy_dust.crawl.fingerprinter import DustRequestFingerprinter
 from scrapy_dust.crawl.holding import Patience, Turn
-from scrapy_dust.crawl.learned import Learning
 from scrapy_dust.crawl.learner_beside import LearnerBeside
 from scrapy_dust.crawl.log_middleware import CrawlLogMiddleware
 from scrapy_dust.crawl.requests import LET_THROUGH, follows_rules
-from scrapy_dust.crawl.shown import REMEMBERED, Shown
-from scrapy_dust.crawl.trapping import Trapping
 from scrapy_dust.crawl_log import log_dir
 from scrapy_dust.online.gate import Gate, Step
-from scrapy_dust.online.ground import Ground
 from scrapy_dust.online.messages import Begin, Compare, Compared, Decide, Decided, Finding, Refuted
 from scrapy_dust.rule_book.entries import rule_id
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
-    from scrapy import Spider
+    from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
     from scrapy_dust.crawl.canaries import Canary
     from scrapy_dust.crawl.dupefilter import DustDupeFilter
     from scrapy_dust.crawl.rules import CrawlRules
-    from scrapy_dust.dust.rules import Rule
+    from scrapy_dust.rules.rule import Rule
     from scrapy_dust.settings import DustSettings
 
 logger = logging.getLogger(__name__)
 
-#: Seconds between two times that answers are listened for; and how many of them are spent on keys.
-_EVERY, _SLICE = 0.05, 0.008
+#: Seconds between two times that answers are listened for.
+_EVERY = 0.05
 #: What waits does so below all that spiders ask for themselves.
 WAITING = -1_000_000
 #: What decides a rule comes a little before what was queued with it.
 _EARLY = 1
 
-#: In a request's meta, internal: it waits. True where a look may decide it.
+#: In a request's meta, internal: it waits for a look.
 _WAITS = "_dust_waits"
 
 
@@ -63,39 +54,27 @@ class Online:
         self._crawler, self._rules, self._dupefilter = crawler, rules, dupefilter
         self._process: LearnerBeside | None = None
         self._gave_up = False
-        self._shown, self._pages = Shown(), 0
-        self._asked: set[int] = set()  #: hashes of requests, by what they are without rules
+        self._pages = 0
         self._gates: dict[str, Gate] = {}
-        self._ground: dict[str, Ground] = {}
-        #: What the crawl, or the job before it was paused, has learned.
-        self._learned: dict[str, set[Rule]] = {site: set(of) for site, of in rules.before.rules.items()}
         self._told: set[str] = set()  #: ids of rules that turned out to be false, which the process knows of
         self._patience = Patience()
         self._waiting = 0  #: requests that a look may decide
-        assert dupefilter.suppressions is not None
-        dupefilter.let_through = self._place
-        dupefilter.was_asked = self._was_asked
-        dupefilter.prove_in_new_parts(self._is_new_ground)
-        assert dupefilter.canaries is not None
-        self._canaries = dupefilter.canaries
-        self._canaries.asks_log = self._asks_log
-        self._trapping = Trapping(crawler, dupefilter.suppressions, rules.settings.trap_limit)
+        assert dupefilter.enforcing is not None
+        assert dupefilter.into_force is not None
+        self._enforcing = dupefilter.enforcing
+        self._into_force = dupefilter.into_force
+        #: What the crawl, or the job before it was paused, has learned or proved.
+        self._learned = self._into_force.learned
+        self._enforcing.proving.learning = self
+        self._canaries = self._enforcing.proving.canaries
+        self._canaries.log = self
         self._listening = create_looping_call(self._listen)
         crawler.signals.connect(self._response_received, signal=signals.response_received)
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
         crawler.signals.connect(self._engine_stopped, signal=signals.engine_stopped)
-        jobdir = job_dir(crawler.settings)
-        self._job = None if jobdir is None else Learning(jobdir, rules.settings)
-        self._go_on_with_job()
-        self._listening.start(_EVERY, now=False)
-
-    def _go_on_with_job(self) -> None:
-        if self._job is not None:
-            for site, urls in self._job.shown().items():
-                for url in urls:
-                    self._shown.add(site, url)
-        for site in self._rules.before.rules:
+        for site in rules.before.rules:
             self._go_by(site, ())
+        self._listening.start(_EVERY, now=False)
 
     def mark(self, request: Request) -> None:
         """*request* comes to be queued, if it is no duplicate."""
@@ -104,9 +83,10 @@ class Online:
         if not request.dont_filter and follows_rules(request):
             request.meta[LET_THROUGH] = [self._crawler.request_fingerprinter.fingerprint(request).hex()]
 
-    def refused(self, request: Request) -> Request | None:
-        """*request* is not queued, as a duplicate. What is in its stead: itself, if only a trap had it before."""
-        return self._trapping.refused(request)
+    def key_of(self, url: str) -> str:
+        """*url* as rules in force and likely ones make it."""
+        gate = self._gates.get(self._rules.site_of(url) or "") if self._gates else None
+        return self._rules.canonize(url) if gate is None else gate.likely_key(url)
 
     def turn(self, request: Request) -> Turn:
         """What to do with *request*, whose turn has come."""
@@ -119,29 +99,16 @@ class Online:
             return Turn.HOLD
         if waited:
             # The job before may have counted it.
-            self._waiting = max(0, self._waiting - bool(request.meta.pop(_WAITS)))
+            del request.meta[_WAITS]
+            self._waiting = max(0, self._waiting - 1)
             request.dont_filter = False
             request.priority -= WAITING
-        if gate is not None and not self._dupefilter.is_still_wanted(request):
+        if not self._dupefilter.is_still_wanted(request):
             return Turn.DROP
         if not waited and self._waits(request, _step(gate, request)):
             request.dont_filter = True
             return Turn.WAIT
-        if self._trapping.is_capped(request):
-            return Turn.DROP
-        if len(self._asked) < REMEMBERED:
-            self._asked.add(self._own(request))
         return Turn.GO
-
-    def _was_asked(self, request: Request) -> bool:
-        """Whether *request* itself was fetched, under whichever key."""
-        return self._gate_of(request) is not None and self._own(request) in self._asked
-
-    def _own(self, request: Request) -> int:
-        fingerprinter = self._crawler.request_fingerprinter
-        if isinstance(fingerprinter, DustRequestFingerprinter):
-            return hash(fingerprinter.own(request))
-        return hash(fingerprinter.fingerprint(request))
 
     def _is_held(self) -> bool:
         """Whether what waits is to wait for a look at what has come."""
@@ -151,7 +118,7 @@ class Online:
             self._process.tell(Decide())
         return self._patience.holds()
 
-    def _place(self, request: Request) -> None:
+    def let_through(self, request: Request) -> None:
         """Give *request*, which is no duplicate, its place in the queue: last where it waits."""
         if LET_THROUGH not in request.meta:
             return
@@ -159,16 +126,8 @@ class Online:
         if not self._waits(request, step) and step is Step.EARLY:
             request.priority += _EARLY
 
-    def _is_new_ground(self, url: str, rules: Iterable[Rule]) -> bool:
-        """Whether *url*, which *rules* would suppress, is in a part of its site where they have still to show themselves."""
-        site = self._rules.site_of(url) or ""
-        learned = self._learned.get(site)
-        if not learned:
-            return False
-        ground = self._ground.setdefault(site, Ground())
-        return ground.is_new(url, [rule for rule in rules if rule in learned])
-
-    def _asks_log(self, canary: Canary) -> bool:
+    def asks(self, canary: Canary) -> bool:
+        """Whether the process is asked what *canary* and its keeper have shown."""
         if self._process is None or self._gave_up:
             return False
         self._process.tell(Compare(canary.url, canary.keeper))
@@ -181,12 +140,11 @@ class Online:
 
     def _waits(self, request: Request, step: Step) -> bool:
         """Whether *request* is fetched after all others; then it is marked so."""
-        is_undecided = step is Step.WAIT
-        if not is_undecided and not self._trapping.is_last(request):
+        if step is not Step.WAIT:
             return False
         request.priority += WAITING
-        request.meta[_WAITS] = is_undecided
-        self._waiting += is_undecided
+        request.meta[_WAITS] = True
+        self._waiting += 1
         self._crawler.stats.inc_value(Stat.WAITED.value)
         return True
 
@@ -196,12 +154,7 @@ class Online:
         site = self._rules.site_of(request.url)
         if site is None:
             return
-        self._trapping.response_received(response, request)
         self._pages += 1
-        self._shown.add(site, request.url)
-        if site in self._gates:
-            self._gates[site].let_through(request.url)
-            self._dupefilter.showed_page(request)
 
     def _listen(self) -> None:
         if self._process is None:
@@ -223,8 +176,7 @@ class Online:
                 {"code": self._process.code},
                 extra={"spider": self._crawler.spider},
             )
-        self._shown.go_on(_SLICE)
-        if self._patience.is_over(self._pages, keys_made=self._shown.is_made):
+        if self._patience.is_over(self._pages, keys_made=self._into_force.is_made):
             self._wake()
 
     def _begin(self) -> None:
@@ -233,33 +185,27 @@ class Online:
             return  # nothing recorded yet
         state = log_dir(self._rules.settings.dir).parent
         before, settings = self._rules.before, _plain(self._rules.settings)
-        if self._job is not None:
-            self._job.add_log(str(log.path))
+        if self._into_force.job is not None:
+            self._into_force.job.add_log(str(log.path))
         self._process = LearnerBeside(Begin(str(log.path), settings, str(state), before.logs, before.rules))
 
     def _take(self, finding: Finding) -> None:
         """Put into force what is new. Rules stay until one of their pages speaks against them."""
-        site, suspended = finding.site, self._dupefilter.suspended
+        site, suspended = finding.site, self._enforcing.proving.suspended
         self._take_back(finding)
         known = self._rules.canonizer.rules(site)
         new = [rule for rule in finding.rules if rule not in known and rule_id(site, rule) not in suspended]
-        if new:
-            self._learned.setdefault(site, set()).update(new)
-            if self._job is not None:
-                self._job.add_rules(site, (*known, *new))
-            self._rules.put(site, (*known, *new))
-            self._crawler.stats.set_value(
-                Stat.LEARNED.value, sum(len(rules) for rules in self._learned.values())
-            )
+        if new and self._into_force.put(site, new):
+            self._crawler.stats.inc_value(Stat.LEARNED.value, len(new))
             self._say(site, new)
-        self._ground.setdefault(site, Ground()).learned(finding.held)
+        self._enforcing.proving.reach.limit(new, finding.held)
         self._go_by(site, finding.likely)
 
     def _take_back(self, finding: Finding) -> None:
-        site, suspended = finding.site, self._dupefilter.suspended
+        site, suspended = finding.site, self._enforcing.proving.suspended
         for identity in finding.refuted:
             if identity not in suspended and identity in self._ids(site):
-                self._dupefilter.take_back(site, identity)
+                self._enforcing.proving.suspended_elsewhere({identity: site})
         for rule in self._learned.get(site, set()):
             identity = rule_id(site, rule)
             if identity in suspended and identity not in self._told and self._process is not None:
@@ -279,11 +225,7 @@ class Online:
             return
         gate.change(rules, likely, ())
 
-        def make(url: str) -> None:
-            gate.let_through(url)
-            self._dupefilter.showed_page(Request(url))
-
-        self._shown.make_again(site, make)
+        self._into_force.make_keys(site, gate.let_through)
 
     def _ids(self, site: str) -> set[str]:
         return {rule_id(site, rule) for rule in self._learned.get(site, set())}
@@ -305,8 +247,6 @@ class Online:
     def _spider_closed(self) -> None:
         if self._listening.running:
             self._listening.stop()
-        if self._job is not None and self._learned:
-            self._job.save_shown(self._shown.by_site())
 
     def _engine_stopped(self) -> None:
         if self._process is not None:

@@ -1,153 +1,200 @@
-"""What a crawl does so that its rules stay true: what `DustDupeFilter` asks and tells about each URL that they filter.
+"""What a crawl does so that its rules stay true: what `DustDupeFilter` asks and tells about each URL that they suppress.
 
 Canaries are sent, rules that turn out to be false are suspended, and whatever was suppressed can be given back.
-After a suspension keys change: a key that stands for one page may have been another's before. Of such a site a URL
-is a duplicate only if it was asked for itself, or if what was fetched for its key has that key still.
 """
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from contextlib import suppress
+from typing import TYPE_CHECKING, Protocol
 
-from scrapy import Request
-
+from scrapy_dust.crawl.budget import AT_MOST, Budget
 from scrapy_dust.crawl.canaries import Canaries
-from scrapy_dust.crawl.journal import Suppressions
-from scrapy_dust.crawl.suspension import REPLACED, Suspension, any_rule_of
+from scrapy_dust.crawl.life import State
+from scrapy_dust.crawl.requests import BEYOND, canary_of
+from scrapy_dust.crawl.suspension import Suspension
+from scrapy_dust.dust.outcomes import Outcome
+from scrapy_dust.dust.reach import Reach, deed_of
+from scrapy_dust.rule_book.entries import rule_id
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from scrapy import Request
     from scrapy.crawler import Crawler
 
-    from scrapy_dust.crawl.filtering import Behind, Filtering
+    from scrapy_dust.crawl.canaries import Canary
+    from scrapy_dust.crawl.drawing import Draw
+    from scrapy_dust.crawl.journal import Suppressions
+    from scrapy_dust.crawl.naming import Meaning, Naming
+    from scrapy_dust.crawl.readings import Readings
+    from scrapy_dust.crawl.returning import Returning
     from scrapy_dust.crawl.rules import CrawlRules
-    from scrapy_dust.dust.rules import Rule
+    from scrapy_dust.crawl.store import Store
+    from scrapy_dust.rules.rule import Rule
 
-#: Whether rules have still to show themselves in the part of the site where a URL is.
-NewGround: TypeAlias = "Callable[[str, Iterable[Rule]], bool]"
+#: In the store of a job: the rules that were suspended since it was begun, by id, with their sites; and those in doubt.
+_FACT = "proving"
 
-#: In a JOBDIR: the rules that were suspended since it was begun, by id, with their sites; and those in doubt.
-PROVING_FILE = "dust-proving.json"
+
+class Learning(Protocol):
+    """What the dupefilter asks of, and tells to, rules that are learned while the crawl goes on."""
+
+    def let_through(self, request: Request) -> None:
+        """*request* is no duplicate, and is queued next."""
+
+
+class NoLearning:
+    """`Learning` where nothing is learned."""
+
+    def let_through(self, request: Request) -> None:
+        """Nothing is done."""
 
 
 class Proving:
-    """Of one crawl whose rules are enforced. *register* makes a request known as fetched, under the key it has now."""
+    """Of one crawl whose rules are enforced. *register* makes URLs known under the rules that are in force now."""
 
     def __init__(
         self,
         crawler: Crawler,
         rules: CrawlRules,
-        filtering: Filtering,
-        jobdir: str | None,
-        register: Callable[[Request], None],
+        naming: Naming,
+        suppressions: Suppressions,
+        returning: Returning,
+        store: Store,
+        register: Callable[[Iterable[tuple[str, Meaning]]], None],
+        draw: Draw,
     ) -> None:
-        self._crawler, self._rules, self._filtering = crawler, rules, filtering
-        self._record = None if jobdir is None else Path(jobdir, PROVING_FILE)
-        self._register = register
-        self.suppressions = Suppressions(crawler, rules.settings, jobdir)
-        self._suspension = Suspension(crawler, rules, filtering, self.suppressions, self._out_of_force)
-        self.canaries = Canaries(crawler, rules, self._suspension.concluded)
-        self.is_new_ground: NewGround | None = None  #: where rules are learned while the crawl goes on
-        self._suspension.is_judging = self.canaries.are_being_judged
+        self._crawler, self._rules, self._naming = crawler, rules, naming
+        self._store, self._register = store, register
+        self._save: Callable[[str, str], None] = lambda name, value: None  #: where there is a job
+        self.learning: Learning = NoLearning()
+        self.canaries = Canaries(
+            crawler,
+            rules,
+            self._concluded,
+            draw,
+            may_inquire=self._may_inquire,
+            readings=_readings(rules),
+        )
+        #: How far rules reach that were seen to hold somewhere.
+        self.reach = Reach(rules.settings.max_risk, rules.canonizer.explain)
+        for rule, shown in rules.shown.items():
+            self.reach.limit([rule], {deed_of(rule): shown})
+        self._budget = Budget(crawler)
+        self.suspension = Suspension(
+            crawler,
+            rules,
+            suppressions,
+            returning,
+            self._out_of_force,
+            self.canaries.are_being_judged,
+            self.reach.shown,
+        )
 
-    def open(self) -> None:
-        """Go on with a job: what was suspended stays so, and what it suppressed is still to be given back."""
-        if self._record is not None and self._record.exists():
-            known = json.loads(self._record.read_text("ascii"))
-            self._suspension.unproved.update(known["unproved"])
-            for identity, site in known["suspended"].items():
-                self._suspension.go_on_without(site, identity)
+    def _concluded(self, canary: Canary, outcome: Outcome) -> None:
+        blamed = self.suspension.concluded(canary, outcome)
+        if outcome is Outcome.SAME and self.reach:
+            self.reach.same(blamed, canary.url, canary.keeper, int(canary.key[:16], 16))
+
+    def _may_inquire(self, canary: Canary) -> bool:
+        """Whether pages may be asked for again to judge *canary*."""
+        is_tested = self.suspension.are_unproved(canary.url, canary.keeper)
+        if is_tested or self.canaries.are_chosen(canary.url):
+            return True
+        return self._rules.settings.canary_rate > 0 and self._budget.left > AT_MOST * self.canaries.open
+
+    def go_on(self, fact: str | None, save: Callable[[str, str], None], *, has_lost: bool) -> None:
+        """Go on with a job: what was suspended stays so. *has_lost*: nobody knows what was; all rules are in doubt."""
+        self._save = save
+        if has_lost:
+            sites = self._rules.sites
+            self.suspension.unproved |= {
+                rule_id(site, rule) for site in sites for rule in self._rules.canonizer.rules(site)
+            }
+        with suppress(ValueError, KeyError, TypeError, AttributeError):
+            known = json.loads(fact or "{}")
+            self.suspension.unproved.update(known.get("unproved", ()))
+            for identity, site in known.get("suspended", {}).items():
+                self.suspension.go_on_without(site, identity)
 
     def save(self) -> None:
         """Write down what a pause must not forget."""
-        suspended, unproved = self._suspension.suspended, self._suspension.unproved
-        if self._record is not None and (suspended or unproved or self._record.exists()):
-            said = {"suspended": suspended, "unproved": sorted(unproved)}
-            self._record.write_text(json.dumps(said), "ascii")
+        said = {"suspended": self.suspension.suspended, "unproved": sorted(self.suspension.unproved)}
+        self._save(_FACT, json.dumps(said))
 
     @property
     def suspended(self) -> Mapping[str, str]:
         """Ids of rules that turned out to be false, with their sites."""
-        return self._suspension.suspended
-
-    def announce_to(self, told: Callable[[str, str], None]) -> None:
-        """*told* is told the site and id of each rule that is suspended here."""
-        self._suspension.announce = told
+        return self.suspension.suspended
 
     def suspended_elsewhere(self, suspended: Mapping[str, str]) -> bool:
         """Go on without rules that another worker found to be false: ids with sites. Whether any is new."""
-        new = {
-            identity: site
-            for identity, site in suspended.items()
-            if identity not in self._suspension.suspended
-        }
+        known = self.suspension.suspended
+        new = {identity: site for identity, site in suspended.items() if identity not in known}
         for identity, site in new.items():
-            self._suspension.go_on_without(site, identity)
+            self.suspension.go_on_without(site, identity)
         return bool(new)
 
     def may_be_canary(self, url: str) -> bool:
         """Whether *url* is fetched as it is in case it turns out to be a duplicate."""
-        return self.canaries.are_chosen(url) or self._suspension.are_unproved(url, self._rules.canonize(url))
+        key = self._rules.canonize(url)
+        if self.canaries.are_chosen(url) or self.suspension.are_unproved(url, key):
+            return True
+        return bool(self.reach) and self.reach.is_beyond(self._rules.rules_for(url), url, key)
 
-    def becomes_canary(self, request: Request, key: bytes, *, early: bool) -> bool:
+    def becomes_canary(self, request: Request, of: bytes, *, early: bool) -> bool:
         """Whether *request*, which rules would suppress, is fetched to test them; *early*: its keeper has not come."""
         if not self.canaries.are_chosen(request.url):
-            is_asked = self._suspension.unproved or self.is_new_ground is not None
-            by = self._filtering.behind(request.url, key) if is_asked else ()
-            if self._suspension.unproved.isdisjoint(identity for identity, _ in by) and not self._is_new(
-                request.url, by
-            ):
+            unproved = self.suspension.unproved
+            if not unproved and not self.reach:
                 return False
-        keeper = self._filtering.keeper(key)
-        self.canaries.send(request, key, keeper, early=early)
-        if (
-            keeper is None
-        ):  # another worker's, or one of before a pause: the next canary is compared with this one
-            self._filtering.fetched(request, key)
+            behind = self._naming.behind(request.url, of)
+            known = self._naming.keeper(of) or request.url
+            is_tested = not unproved.isdisjoint(behind.ids)
+            if not is_tested:
+                if not self.reach.is_beyond(behind.rules, request.url, known):
+                    return False
+                request.meta[BEYOND] = request.url
+        keeper = self._naming.keeper(of)
+        self.canaries.send(request, of, keeper, early=early)
+        if keeper is None:
+            # Another worker's, or one of before a pause: the next canary is compared with this one.
+            self._naming.fetched(of, request.url)
         self._crawler.stats.inc_value(Stat.CANARIES.value)
         return True
 
-    def _is_new(self, url: str, by: Sequence[Behind]) -> bool:
-        return self.is_new_ground is not None and self.is_new_ground(url, [rule for _, rule in by])
-
-    def suppress(self, request: Request, key: bytes) -> bool:
-        """*request* is suppressed. False: it cannot be kept for the case that this is wrong, and is let through."""
-        ids = tuple(identity for identity, _ in self._filtering.behind(request.url, key))
-        canonical, keeper = self._rules.canonize(request.url), self._filtering.keeper(key)
-        # Of a keeper that is not known nobody can say which rules made its key: any of the site's.
-        also = () if keeper is not None else (any_rule_of(self._rules.site_of(request.url) or ""),)
-        if not self.suppressions.add(request, canonical, ids, keeper, also):
+    def was_beyond(self, request: Request) -> bool:
+        """Whether *request* was queued as a canary only because rules had still to show themselves there, and they have."""
+        mark = canary_of(request)
+        if mark is None or request.meta.get(BEYOND) != request.url or mark["keeper"] is None:
             return False
-        self._filtering.count(request, key)
-        return True
+        rules = self._naming.behind(request.url, bytes.fromhex(mark["key"])).rules
+        return not self.reach.is_beyond(rules, request.url, mark["keeper"])
 
-    def replace(self, written: Request, key: bytes) -> None:
-        """The canonical URL is fetched in the place of *written*, which is given back if a rule between them is false."""
-        ids = tuple(identity for identity, _ in self._filtering.behind(written.url, key))
-        canonical = self._rules.canonize(written.url)
-        if not self.suppressions.add(written, canonical, ids, self._filtering.keeper(key), (REPLACED,)):
-            self._suspension.offer(written)
-
-    def fetched_after_all(self, request: Request) -> None:
-        """*request* was suppressed, and is let through since what stood for its class brought no page."""
-        self.suppressions.fetched_after_all(request.url)
-
-    def is_another_page(self, request: Request, key: bytes) -> bool:
-        """Whether *request*, never asked for, may be seen only because its key was another page's before."""
-        site = self._rules.site_of(request.url)
-        if site not in self._rules.learned and site not in self._suspension.suspended.values():
-            return False
-        keeper = self._filtering.keeper(key)
-        return keeper is None or self._rules.canonize(keeper) != self._rules.canonize(request.url)
-
-    def _out_of_force(self, site: str, rule: Rule, also_fetched: list[str]) -> None:
-        urls = self._filtering.fetched_because_of(site, rule) + also_fetched
+    def _out_of_force(self, site: str, rule: Rule, tested: Sequence[Canary]) -> None:
+        pages = [
+            (url, meaning)
+            for of, url, meaning in self._naming.fetched_on(site)
+            if self._store.get(of).state is State.SETTLED
+        ]
+        for canary in tested:
+            meaning = self._naming.meaning(bytes.fromhex(canary.key))
+            pages += [] if meaning is None else [(canary.url, meaning)]
         self._rules.suspend(site, rule)
         # What was fetched and is linked again is no new page.
-        for url in urls:
-            self._register(Request(url))
+        self._register(pages)
         self.save()
+
+
+def _readings(rules: CrawlRules) -> Readings | None:
+    """What pages said, where many canaries are fetched: rules may have to show themselves anew."""
+    if not rules.shown and not rules.on_probation:
+        return None
+    # Not loaded before: it brings all that compares pages.
+    from scrapy_dust.crawl.judges import knowledge  # noqa: PLC0415
+    from scrapy_dust.crawl.readings import RareReadings  # noqa: PLC0415
+
+    return RareReadings(knowledge(rules.settings), rules.settings.ignore)

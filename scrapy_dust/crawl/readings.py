@@ -7,21 +7,30 @@ that they are not is an inquiry's to say.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
 
 from scrapy.http import TextResponse
 
 from scrapy_dust.crawl.inquiries import read
-from scrapy_dust.dust.judging import Fetched, Judge
-from scrapy_dust.dust.outcomes import Outcome
+from scrapy_dust.crawl.judges import Judges
+from scrapy_dust.crawl.pages_kept import PagesKept
+from scrapy_dust.judge.answers import Fetched
+from scrapy_dust.page.compare import Same
 
 if TYPE_CHECKING:
     from scrapy.http import Response
 
-#: Pages kept, the latest: some 20 MB.
-KEPT = 4000
+    from scrapy_dust.judge.judging import Judge
+    from scrapy_dust.page.knowledge import Knowledge
+
+#: Of the latest pages so many units are kept in all: 16 MB, and 4,000 pages of 500 units.
+KEPT = 2_000_000
+#: A page counts as so many more for all that comes with it.
+_BESIDE = 100
 #: Pages of a host that its template is learned from.
 _LEARNED = 60
 
@@ -29,16 +38,26 @@ _LEARNED = 60
 class Readings:
     """Of one crawl."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self, knowledge: Mapping[str, Knowledge] = MappingProxyType({}), ignore: Sequence[str] = ()
+    ) -> None:
+        """*knowledge* and *ignore*: as `Inquiries` has them."""
+        self._ignore = ignore
         self._pages: OrderedDict[str, Fetched] = (
             OrderedDict()
         )  # by the URL that was asked for, the oldest first
-        self._judges: dict[str, Judge] = {}  # by host
-        self._learned: dict[str, int] = {}
+        self._size = 0
+        self._judges = Judges(knowledge)
+        self._learned: WeakKeyDictionary[Judge, int] = WeakKeyDictionary()
 
     def read(self, response: Response, url: str) -> Fetched | None:
         """What *response* said, which came for *url*; None: only its bytes can tell."""
-        return read(response, url) if isinstance(response, TextResponse) else None
+        if not isinstance(response, TextResponse):
+            return None
+        page = read(response, url, self._ignore)
+        # What places are called, and where links lead, nobody asks here; it takes ten times the room of the units.
+        shown = None if page.shown is None else replace(page.shown, names={}, links={})
+        return replace(page, shown=shown)
 
     def keep(self, urls: Iterable[str], response: Response) -> None:
         """*response* is what came for *urls*, of which the one redirected to the other."""
@@ -48,21 +67,55 @@ class Readings:
         # Of each class one page comes here, so that what its URLs have in common is no template.
         self._learn(page)
         for url in urls:
-            self._pages.pop(url, None)
+            self._drop(url)
             self._pages[url] = page
-        while len(self._pages) > KEPT:
-            del self._pages[next(iter(self._pages))]
+            self._size += _size(page)
+        while self._size > KEPT:
+            self._drop(next(iter(self._pages)))
+
+    def _drop(self, url: str) -> None:
+        page = self._pages.pop(url, None)
+        if page is not None:
+            self._size -= _size(page)
 
     def are_the_same(self, page: Fetched, keeper: str) -> bool:
         """Whether *page* is what came for *keeper*. Not, where that is not known."""
         there = self._pages.get(keeper)
-        return there is not None and self._judge(page).compare(page, there) is Outcome.SAME
+        if there is None or page.shown is None or there.shown is None:
+            return False
+        return self._judge(page).compare(page, there).same is Same.SAME
 
     def _judge(self, page: Fetched) -> Judge:
-        return self._judges.setdefault(urlsplit(page.final_url).netloc, Judge())
+        return self._judges.of(page.final_url)
 
     def _learn(self, page: Fetched) -> None:
-        host = urlsplit(page.final_url).netloc
-        self._learned[host] = learned = self._learned.get(host, 0) + 1
+        judge = self._judge(page)
+        self._learned[judge] = learned = self._learned.get(judge, 0) + 1
         if learned <= _LEARNED:
-            self._judge(page).learn(page)
+            judge.learn(page)
+
+
+class RareReadings(Readings):
+    """The same where few pages are compared: they are kept as they came, and read where that is needed."""
+
+    def __init__(
+        self, knowledge: Mapping[str, Knowledge] = MappingProxyType({}), ignore: Sequence[str] = ()
+    ) -> None:
+        super().__init__(knowledge, ignore)
+        self._kept = PagesKept(ignore)
+
+    def keep(self, urls: Iterable[str], response: Response) -> None:
+        for url in urls:
+            self._kept.keep(url, response)
+
+    def are_the_same(self, page: Fetched, keeper: str) -> bool:
+        there = self._kept.read(keeper)
+        if there is None or page.shown is None or there.shown is None:
+            return False
+        judge = self._judge(page)
+        judge.learn(there)
+        return judge.compare(page, there).same is Same.SAME
+
+
+def _size(page: Fetched) -> int:
+    return _BESIDE + (0 if page.shown is None else len(page.shown.units))

@@ -17,11 +17,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scrapy_dust.crawl_log.recording import Body, record_of, to_message
+from scrapy_dust.crawl_log.recording import Body, Describer, to_message
 from scrapy_dust.crawl_log.writer import CrawlLogWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from scrapy_dust.crawl_log.hiding import Hider
 
@@ -40,12 +40,13 @@ FLUSH_SECONDS = 0.25
 class RecorderHere:
     """Describes and writes in the crawl's own process."""
 
-    def __init__(self, path: Path, hide: Hider | None) -> None:
+    def __init__(self, path: Path, hide: Hider | None, ignore: Sequence[str] | None) -> None:
         self._writer = CrawlLogWriter(path, hide)
+        self._describer = Describer(ignore)
 
     def add(self, record: Mapping[str, object], body: Body | None) -> None:
         """Raises `OSError`, or what a record of that kind makes JSON raise."""
-        self._writer.write(record_of(record, body))
+        self._writer.write(self._describer.record_of(record, body))
 
     def flush(self) -> None:
         """Nothing waits here."""
@@ -61,11 +62,12 @@ class RecorderHere:
 class RecorderBeside:
     """Has a process that describes and writes. Unix only: elsewhere pipes cannot be waited for."""
 
-    def __init__(self, path: Path, hide: Hider | None) -> None:
+    def __init__(self, path: Path, hide: Hider | None, ignore: Sequence[str] | None) -> None:
         # What is wrong with the folder shows at once, and here.
         CrawlLogWriter(path).close()
         names, key = ([], b"") if hide is None else (list(hide.names), hide.key)
-        self._where = to_message({"path": str(path), "hide": names, "key": key.hex()})
+        told = None if ignore is None else list(ignore)
+        self._where = to_message({"path": str(path), "hide": names, "key": key.hex(), "ignore": told})
         self._deaths = 0
         self._waiting: list[bytes] = []
         self._room = _BATCH
@@ -191,10 +193,11 @@ def _widen(pipe: int) -> None:
 Recorder = RecorderHere | RecorderBeside
 
 
-def recorder(path: Path, hide: Hider | None, *, beside: bool) -> Recorder:
+def recorder(path: Path, hide: Hider | None, *, ignore: Sequence[str] | None = (), beside: bool) -> Recorder:
+    """*ignore*: as `Describer` has it."""
     possible = os.name == "posix" and bool(sys.executable)
     if beside and possible:
         # Where no process may be started, the crawl describes its pages itself. What else is wrong shows again.
         with suppress(OSError):
-            return RecorderBeside(path, hide)
-    return RecorderHere(path, hide)
+            return RecorderBeside(path, hide, ignore)
+    return RecorderHere(path, hide, ignore)

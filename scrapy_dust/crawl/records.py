@@ -18,6 +18,7 @@ from scrapy_dust.crawl_log.records import (
     record_of_copy,
     record_of_failure,
     record_of_redirect,
+    record_of_taken,
 )
 
 if TYPE_CHECKING:
@@ -26,10 +27,14 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
 
+    from scrapy_dust.page.taking import Taken
+
 Record = dict[str, object]
 #: What is known of an answer, and what is to be described of it.
 Recorded = tuple[Record, Body | None]
 
+#: In a request's meta: the URL under which the content of its page was seen first, and how it was known.
+DUPLICATE_OF, DUPLICATE_BY = "dust_duplicate_of", "dust_duplicate_by"
 #: Bytes of a header that a log keeps with each answer.
 _LONGEST_HEADER = 1000
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -112,6 +117,18 @@ def of_copy(request: Request, response: Response, keeper: str, by: str) -> Itera
     record = record_of_copy(
         page_url(request, response), response.status, keeper, by, fetched_at=_fetched_at(request)
     )
+    yield record, None
+
+
+def of_taken(request: Request, response: Response, taken: Taken | None) -> Iterator[Recorded]:
+    """Beside the page's own record: what the callback took from it; None: the callback failed."""
+    url, nothing = page_url(request, response), None
+    if taken is None:
+        nothing = "failed"
+    elif not taken.units:
+        nothing = "dropped" if DUPLICATE_OF in request.meta else "nothing"
+    said = {} if taken is None or nothing else {"units": taken.units, "names": list(taken.names.items())}
+    record = record_of_taken(url, response.status, said, nothing, fetched_at=_fetched_at(request))
     yield record, None
 
 

@@ -23,6 +23,12 @@ OPT_OUT = "dust"
 #: The canary's URL, the URL that was fetched in its stead, if known, and the key of their class.
 CANARY = "dust_canary"
 
+#: In a canary's meta, internal: its URL, where it is one because the rules have still to show themselves there.
+BEYOND = "_dust_beyond"
+
+#: In a request's meta, internal: its URL, where it was asked for before and the project wants it again.
+ITSELF = "_dust_itself"
+
 #: The same of a URL that a rule would have filtered if rules were enforced, internal.
 SHADOW = "_dust_shadow"
 
@@ -39,6 +45,14 @@ AFTER_FAILURE = "_dust_after_failure"
 
 #: In a request's meta, internal: its URL is fetched as it was written, since the canonical one failed.
 AS_WRITTEN = "_dust_as_written"
+
+#: In a request's meta, internal: the other site whose page links to it.
+LINKED_BY = "_dust_linked_by"
+
+#: In a request's meta, internal: the classes that it stands for, each as its name in hex and the URL let through for
+#: it; several after a redirect from one class to another. In meta, because retries, renderers, proxies and disk queues
+#: keep meta and nothing else.
+STANDS_FOR = "_dust_stands_for"
 
 #: In a request's meta, internal: the keys with which it was let through, in hex, while rules are being learned.
 LET_THROUGH = "_dust_let_through"

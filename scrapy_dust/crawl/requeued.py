@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from scrapy import signals
 
-from scrapy_dust.crawl.freezing import made_again
+from scrapy_dust.crawl.plain import made_again
 from scrapy_dust.crawl.requests import OPT_OUT
 from scrapy_dust.crawl.returning import Returning
 from scrapy_dust.crawl_log.upkeep import hider
@@ -37,7 +37,7 @@ class Requeued:
 
     def __init__(self, crawler: Crawler, rules: CrawlRules) -> None:
         self._crawler, self._rules = crawler, rules
-        self._returning = Returning(crawler)
+        self._fresh = Returning(crawler, is_new=True)
         self._waiting: Waiting | None = None
         self._journal: Journal | None = None
         self._in_force: dict[str, set[str]] = {}  #: ids of rules, of the sites that came up
@@ -56,7 +56,7 @@ class Requeued:
         self._journal = Journal(
             journal_dir(settings.dir, spider.name), lambda: hider(settings.dir, settings.log_hide)
         )
-        self._returning.add(self._requests(waiting, spider))
+        self._fresh.later(self._requests(waiting, spider))
 
     def _requests(self, waiting: Waiting, spider: Spider) -> Iterator[Request]:
         assert self._journal is not None

@@ -1,12 +1,14 @@
-"""Requests that go back to the spider, few at a time: with each answer, and when nothing else is left to do.
+"""Requests that go back to the spider: one at once, or many, few at a time, with each answer and when nothing else is left.
 
-They pass the scheduler as any other request does, and so signals, dupefilter and queues.
+They pass the scheduler as any other request does, and so signals, dupefilter and queues. The dupefilter is told that
+they come back, since the dupefilter underneath has seen them.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from scrapy import signals
@@ -22,19 +24,41 @@ _WITH_AN_ANSWER, _WHEN_IDLE = 10, 1000
 
 
 class Returning:
-    """Of one crawl. What is added is not looked at before it is needed."""
+    """Of one crawl. What is added is not looked at before it is needed. *is_new*: the crawl has not seen any of it."""
 
-    def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
+    def __init__(self, crawler: Crawler, *, is_new: bool = False) -> None:
+        self._crawler, self._is_new = crawler, is_new
         self._waiting: deque[Iterator[Request]] = deque()
         self._is_listening = False  #: to answers, from the first request on: most crawls have none
+        self._coming: Request | None = None
+        self._must_stand = False
         crawler.signals.connect(self._spider_idle, signal=signals.spider_idle)
 
-    def add(self, requests: Iterator[Request]) -> None:
+    def now(self, request: Request, *, must_stand: bool = False) -> None:
+        """Queue *request*, which was seen before. *must_stand*: it is fetched, whatever else stands for its class."""
+        self._coming, self._must_stand = None if self._is_new else request, must_stand
+        try:
+            self._crawler.engine.crawl(request)
+        finally:
+            self._coming = None
+
+    def later(self, requests: Iterator[Request]) -> None:
         self._waiting.append(requests)
         if not self._is_listening:
             self._is_listening = True
             self._crawler.signals.connect(self._response_received, signal=signals.response_received)
+
+    def again(self) -> Callable[[Request], None]:
+        """How the request that is just being queued is queued once more."""
+        if self._coming is None:
+            return self._crawler.engine.crawl
+        return partial(self.now, must_stand=self._must_stand)
+
+    def coming(self) -> tuple[bool, bool]:
+        """Whether the request that is just being queued comes back, and whether it must stand; said once."""
+        is_coming = self._coming is not None
+        self._coming = None
+        return is_coming, is_coming and self._must_stand
 
     def _response_received(self, response: Response, request: Request, spider: Spider) -> None:
         self._return(_WITH_AN_ANSWER)
@@ -50,6 +74,6 @@ class Returning:
             if request is None:
                 self._waiting.popleft()
                 continue
-            self._crawler.engine.crawl(request)
+            self.now(request)
             returned += 1
         return returned

@@ -7,7 +7,7 @@ a rule book, a JOBDIR that cannot be gone on with) is said here, before anything
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -17,13 +17,17 @@ from weakref import WeakKeyDictionary
 from scrapy.utils.job import job_dir
 from scrapy.utils.misc import load_object
 
-from scrapy_dust.crawl.job_rules import RulesInForce, rules_of_job
+from scrapy_dust.crawl.job_rules import RulesInForce, is_begun, rules_of_job
 from scrapy_dust.crawl.learned import Before, learned_before, set_aside_by
-from scrapy_dust.dust.canonization import Canonizer, Step
-from scrapy_dust.dust.rules import Rule
+from scrapy_dust.crawl_log.names import is_own, log_name
+from scrapy_dust.crawl_log.places import log_dir, spider_log_dir
+from scrapy_dust.dust.states import is_decided_by_crawls
+from scrapy_dust.errors import in_one_sentence
 from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.entries import Status, rule_id
 from scrapy_dust.rule_book.files import in_project
+from scrapy_dust.rules.canonizer import Canonizer, Step
+from scrapy_dust.rules.rule import Rule
 from scrapy_dust.settings import DustSettings, setting_name
 from scrapy_dust.sites import site_of
 
@@ -40,6 +44,7 @@ class CrawlRules:
     canonize: Callable[
         [str], str
     ]  #: the canonizer's, which remembers the last URLs: several of us ask for each
+    rules_for: Callable[[str], tuple[Rule, ...]]  #: that change a URL; the last ones are remembered too
     site_of: Callable[[str], str | None]  #: None also for what rules leave alone
     sites: frozenset[str]  #: that have rules
     count: int
@@ -50,25 +55,42 @@ class CrawlRules:
     may_learn: bool = False  #: rules may come into force while the crawl goes on
     set_aside: frozenset[str] = frozenset()  #: sites of which a rule was taken back since the job began
     left_alone: tuple[str, ...] = ()  #: domains of which all were taken back since the job began
+    goes_on: bool = False  #: an earlier crawl has begun the job
     before: Before = field(default_factory=Before)  #: what the job had learned before it was paused
     answering: frozenset[tuple[str, Rule]] = frozenset()  #: rules whose target has been seen to answer
+    #: Of rules that reach only so far (`dust/reach.py`).
+    shown: Mapping[Rule, Mapping[str, int]] = field(default_factory=dict)
+    on_probation: Mapping[str, tuple[Rule, ...]] = field(
+        default_factory=dict
+    )  #: by site; they suppress nothing
 
     @property
     def enforced(self) -> bool:
         """Whether requests are keyed by canonical form."""
-        return (bool(self.sites) or self.may_learn) and self.settings.mode == "enforce"
+        has_some = bool(self.sites) or self.may_learn or bool(self.on_probation)
+        return has_some and self.settings.mode == "enforce"
 
     @property
     def shadowed(self) -> bool:
         """Whether it is counted what enforcing them would have done."""
         return bool(self.sites) and self.settings.mode == "shadow"
 
+    def may_get_rules(self, site: str) -> bool:
+        """Whether rules of *site* may come into force while the crawl goes on."""
+        return self.may_learn or site in self.on_probation or site in self.before.rules
+
     def cover(self, url: str) -> bool:
         """Whether any rule speaks of *url*'s site."""
         return self.canonizer.covers(url)
 
+    def may_cover(self, url: str) -> bool:
+        """Whether any rule speaks of *url*'s site, or may before the crawl ends."""
+        return self.canonizer.covers(url) or self.may_get_rules(self.site_of(url) or "")
+
     def are_set_aside(self, url: str) -> bool:
         """Whether only what was asked for itself is filtered of *url*'s site."""
+        if not self.left_alone and not self.set_aside:
+            return False
         if self.left_alone and _but(self.left_alone)(url) is None:
             return True
         return bool(self.set_aside) and self.site_of(url) in self.set_aside
@@ -104,19 +126,26 @@ _WRAPPED = (
 )
 
 
+@in_one_sentence()
 def rules_of(crawler: Crawler) -> CrawlRules:
     """Raises `ValueError` or `DustError`, in one sentence, if the crawl must not start."""
     if crawler not in _rules:
         settings = DustSettings.from_settings(crawler.settings)
         for name in _WRAPPED:
             _refuse_ours(name, getattr(settings, name))
-        in_force = RulesInForce(_book(settings), settings)
+        in_force = RulesInForce(_book(settings, _spider(crawler)), settings)
+        shown = _shown(in_force.book)
+        on_probation = _on_probation(in_force.book) if settings.mode == "enforce" else {}
         jobdir = job_dir(crawler.settings)
+        goes_on = jobdir is not None and is_begun(jobdir)
         if settings.enabled and jobdir is not None:
             in_force = rules_of_job(jobdir, in_force)
         before = learned_before(jobdir) if settings.enabled and jobdir is not None else Before()
         may_learn = settings.enabled and settings.learn == "online" and settings.log_enabled
-        _rules[crawler] = replace(_compiled(_gone_on_with(in_force, before), before), may_learn=may_learn)
+        compiled = _compiled(_gone_on_with(in_force, before), before)
+        _rules[crawler] = replace(
+            compiled, may_learn=may_learn, goes_on=goes_on, on_probation=on_probation, shown=shown
+        )
     return _rules[crawler]
 
 
@@ -127,10 +156,46 @@ def _refuse_ours(name: str, underneath: object) -> None:
         raise ValueError(f"{setting_name(name)} must be the class to put underneath, got scrapy-dust's own.")
 
 
-def _book(settings: DustSettings) -> RuleBook:
+def _book(settings: DustSettings, spider: str) -> RuleBook:
     if not settings.enabled or settings.mode == "off":
         return RuleBook()
-    return RuleBook.load([in_project(path) for path in settings.rules])
+    book = RuleBook.load([in_project(path) for path in settings.rules])
+    return _of_spider(book, settings, spider) if settings.same == "items" else book
+
+
+def _on_probation(book: RuleBook) -> dict[str, tuple[Rule, ...]]:
+    """What crawls decide, by site: rules that look right or are in doubt."""
+    found = {
+        site: tuple(entry.rule for entry in book.entries(site) if is_decided_by_crawls(entry.status))
+        for site in book.sites
+    }
+    return {site: of_site for site, of_site in found.items() if of_site}
+
+
+def _shown(book: RuleBook) -> dict[Rule, Mapping[str, int]]:
+    entries = (entry for site in book.sites for entry in book.entries(site))
+    return {entry.rule: dict(entry.evidence.shown) for entry in entries if entry.evidence.shown}
+
+
+def _spider(crawler: Crawler) -> str:
+    """Its name, under which its logs are kept."""
+    return getattr(crawler.spider or crawler.spidercls, "name", None) or ""
+
+
+def _of_spider(book: RuleBook, settings: DustSettings, spider: str) -> RuleBook:
+    """*book* without what only other spiders' logs have shown: they take something else from the same pages."""
+    folder = spider_log_dir(log_dir(settings.dir), spider)
+    own = {log_name(file.name) for file in folder.glob("*")}
+    for site in book.sites:
+        entries = book.entries(site)
+        kept = [
+            one
+            for one in entries
+            if not own.isdisjoint(one.evidence.logs) or not any(map(is_own, one.evidence.logs))
+        ]
+        if len(kept) < len(entries):
+            book = book.with_site(site, kept)
+    return book
 
 
 def _gone_on_with(in_force: RulesInForce, before: Before) -> RulesInForce:
@@ -151,17 +216,18 @@ def _compiled(in_force: RulesInForce, before: Before) -> CrawlRules:
     by_site = {**book.rules_by_site(), **before.rules}
     of = _but(settings.skip_domains)
     canonizer = Canonizer(by_site, of, settings.passes)
-    canonize = lru_cache(maxsize=1000)(canonizer.canonize)
+    traced = lru_cache(maxsize=1000)(canonizer.traced)
     return CrawlRules(
         settings=settings,
         canonizer=canonizer,
-        canonize=canonize,
+        canonize=lambda url: traced(url)[0],
+        rules_for=lambda url: traced(url)[1],
         site_of=of,
         sites=frozenset(by_site),
         count=sum(map(len, by_site.values())),
         version=in_force.version,
         stale=_stale(book, settings.max_age),
-        changed=[canonize.cache_clear],
+        changed=[traced.cache_clear],
         set_aside=in_force.set_aside,
         left_alone=in_force.left_alone,
         answering=frozenset(_answering(book, canonizer)) if settings.rewrite else frozenset(),

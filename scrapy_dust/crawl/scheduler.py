@@ -1,8 +1,9 @@
-"""`DustScheduler`: fetches the canonical URL in the place of the one that was written, where that is safe.
+"""`DustScheduler`: what belongs to a trap comes last, and the canonical URL is fetched in the place of the one that was written.
 
-All that is queued passes a scheduler, wherever it comes from, so this is where URLs are rewritten. It is not
+All that is queued passes a scheduler, wherever it comes from, so this is where traps are told and URLs are rewritten. It is not
 where duplicates are told: `DustDupeFilter` does that, and has the request as it was written as the first heir,
-so that a canonical URL that fails loses nothing. Over any other dupefilter nothing is rewritten.
+so that a canonical URL that fails loses nothing. Over any other dupefilter nothing is rewritten, nor where the
+project's own dupefilter filters nothing, so that there are no heirs.
 
 Rewritten is only by rules whose target has been seen to answer; a rule whose target fails in this crawl is
 not used for it again.
@@ -21,11 +22,11 @@ from scrapy_dust.crawl.dupefilter import DustDupeFilter
 from scrapy_dust.crawl.holding import Turn
 from scrapy_dust.crawl.requests import ORIGINAL_URL, canonical_request, may_be_rewritten
 from scrapy_dust.crawl.rules import rules_of
+from scrapy_dust.crawl.trapping import Trapping
 from scrapy_dust.sites import site_of
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Self
 
     from scrapy import Request, Spider
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from twisted.internet.defer import Deferred
 
     from scrapy_dust.crawl.online import Online
-    from scrapy_dust.dust.rules import Rule
+    from scrapy_dust.rules.rule import Rule
 
 logger = logging.getLogger(__name__)
 
@@ -49,8 +50,9 @@ class DustScheduler(BaseScheduler):
             load_object(self._rules.settings.fallback_scheduler), crawler
         )
         self._online: Online | None = None
+        self._trapping: Trapping | None = None
         self._answering: set[tuple[str, Rule]] = set()  #: nothing is rewritten until it is open
-        self._is_canary: Callable[[str], bool] = lambda url: False
+        self._dupefilter: DustDupeFilter | None = None  #: where URLs are rewritten
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -63,18 +65,21 @@ class DustScheduler(BaseScheduler):
             self._begin(spider)
         if self._rules.may_learn and self._rules.enforced and self._crawler.crawling:
             self._online = self._learning()
+        if self._rules.settings.enabled and self._rules.settings.traps != "off" and self._crawler.crawling:
+            key_of = self._rules.canonize if self._online is None else self._online.key_of
+            self._trapping = Trapping(self._crawler, self._rules, key_of)
         return opened
 
     def _begin(self, spider: Spider) -> None:
         dupefilter = getattr(self._inner, "df", None)
-        if isinstance(dupefilter, DustDupeFilter):
+        if isinstance(dupefilter, DustDupeFilter) and not dupefilter.filters_nothing:
             self._answering = set(self._rules.answering)
-            self._is_canary = dupefilter.is_canary
+            self._dupefilter = dupefilter
             self._crawler.signals.connect(self._response_received, signal=signals.response_received)
         else:
             logger.warning(
-                "DUST_REWRITE has no effect: set DUPEFILTER_CLASS to scrapy_dust.DustDupeFilter, "
-                "which asks for a URL as it was written when the canonical one fails.",
+                "DUST_REWRITE has no effect: set DUPEFILTER_CLASS to scrapy_dust.DustDupeFilter, which asks for a URL "
+                "as it was written when the canonical one fails, over a dupefilter of yours that filters duplicates.",
                 extra={"spider": spider},
             )
 
@@ -87,14 +92,19 @@ class DustScheduler(BaseScheduler):
     def enqueue_request(self, request: Request) -> bool:
         if self._online is not None:
             self._online.mark(request)
+        if self._trapping is None:
+            return self._inner.enqueue_request(self._rewritten(request))
+        page = self._trapping.linked(request)
         if self._inner.enqueue_request(self._rewritten(request)):
+            if page is not None:
+                self._trapping.queued(request, page)
             return True
-        again = None if self._online is None else self._online.refused(request)
+        again = self._trapping.refused(request, page)
         return again is not None and self._inner.enqueue_request(again)
 
     def next_request(self) -> Request | None:
-        while (request := self._inner.next_request()) is not None and self._online is not None:
-            turn = self._online.turn(request)
+        while (request := self._inner.next_request()) is not None:
+            turn = self._turn(request)
             if turn is Turn.GO:
                 break
             if turn is not Turn.DROP:
@@ -103,10 +113,25 @@ class DustScheduler(BaseScheduler):
                 return None
         return request
 
+    def _turn(self, request: Request) -> Turn:
+        before = 0 if self._trapping is None else self._trapping.wake(request)
+        turn = self._by_rules(request) if self._online is None else self._online.turn(request)
+        if turn is not Turn.GO or self._trapping is None:
+            return turn
+        is_fetched = self._trapping.is_fetched(request, before)
+        return Turn.DROP if is_fetched is None else Turn.GO if is_fetched else Turn.WAIT
+
+    def _by_rules(self, request: Request) -> Turn:
+        """Whether *request* is to be fetched by the rules as they are now."""
+        dupefilter = getattr(self._inner, "df", None)
+        if not isinstance(dupefilter, DustDupeFilter) or request.dont_filter:
+            return Turn.GO
+        return Turn.GO if dupefilter.is_still_wanted(request) else Turn.DROP
+
     def _learning(self) -> Online | None:
         """What learns while the crawl goes on; it asks our dupefilter, in this process."""
         dupefilter = getattr(self._inner, "df", None)
-        if type(dupefilter) is not DustDupeFilter:
+        if type(dupefilter) is not DustDupeFilter or dupefilter.enforcing is None:
             logger.warning(
                 'DUST_LEARN = "online" learns when this crawl has ended: while it goes on it needs '
                 "scrapy_dust.DustDupeFilter as DUPEFILTER_CLASS, and Scrapy's scheduler.",
@@ -144,7 +169,7 @@ class DustScheduler(BaseScheduler):
 
     def _leads_to_a_page(self, url: str) -> bool:
         site = site_of(url) or ""
-        if self._rules.are_set_aside(url) or self._is_canary(url):
+        if self._rules.are_set_aside(url) or (self._dupefilter and self._dupefilter.is_canary(url)):
             return False
         return all((site, step.rule) in self._answering for step in self._rules.canonizer.explain(url))
 

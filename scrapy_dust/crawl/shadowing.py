@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from scrapy import signals
 
+from scrapy_dust.crawl.budget import Budget
 from scrapy_dust.crawl.canaries import Canaries
 from scrapy_dust.crawl.requests import SHADOW, canary_of
 from scrapy_dust.dust.blame import at_work
@@ -28,14 +29,13 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from scrapy_dust.crawl.canaries import Canary
-    from scrapy_dust.crawl.filtering import Filtering
+    from scrapy_dust.crawl.drawing import Draw
+    from scrapy_dust.crawl.naming import Naming
     from scrapy_dust.crawl.rules import CrawlRules
-    from scrapy_dust.dust.rules import Rule
+    from scrapy_dust.rules.rule import Rule
 
 #: Of the URLs that a rule would have filtered so many are looked at again, fewer if the first say the same.
 _LOOKED_AT, _UNANIMOUS = 10, 3
-#: Of the crawl's responses, so many more may be asked for to look again; and so many in any case.
-_SHARE, _FREE = 0.02, 20
 
 _STATS = {Outcome.SAME: Stat.SHADOW_SAME, Outcome.DIFFERENT: Stat.SHADOW_DIFFERENT}
 
@@ -43,34 +43,38 @@ _STATS = {Outcome.SAME: Stat.SHADOW_SAME, Outcome.DIFFERENT: Stat.SHADOW_DIFFERE
 class Shadow:
     """Of one crawl."""
 
-    def __init__(self, crawler: Crawler, rules: CrawlRules, filtering: Filtering) -> None:
-        self._crawler, self._rules, self._filtering = crawler, rules, filtering
+    def __init__(self, crawler: Crawler, rules: CrawlRules, naming: Naming, draw: Draw) -> None:
+        self._crawler, self._rules, self._naming = crawler, rules, naming
         self._seen: set[bytes] = set()  #: keys that would have been seen
         self._looked_at: Counter[Rule] = Counter()
         self._said: dict[Rule, Counter[Outcome]] = {}  # by those that were looked at
         self._inquired: dict[Canary, tuple[Rule, ...]] = {}
-        self._responses = 0
-        self._canaries = Canaries(crawler, rules, self._concluded, SHADOW, self._is_looked_at, reading=True)
+        self._budget = Budget(crawler)
+        # Not loaded before: it brings all that compares pages.
+        from scrapy_dust.crawl.judges import knowledge  # noqa: PLC0415
+        from scrapy_dust.crawl.readings import Readings  # noqa: PLC0415
+
+        readings = Readings(knowledge(rules.settings), rules.settings.ignore)
+        self._canaries = Canaries(crawler, rules, self._concluded, draw, SHADOW, self._is_looked_at, readings)
         crawler.signals.connect(self._response_received, signal=signals.response_received)
 
     def watch(self, request: Request, key: bytes, chain: Iterable[bytes]) -> None:
         """*request* is let through; *key* is its class's, and *chain* are those of what redirected to it."""
         if key not in self._seen:
             self._seen.add(key)
-            self._filtering.fetched(request, key)
+            self._naming.fetched(key, request.url)
         elif key not in chain:
-            self._filtering.count(request, key)
-            self._canaries.send(request, key, self._filtering.keeper(key))
+            self._naming.count(request, key)
+            self._canaries.send(request, key, self._naming.keeper(key))
 
     def _response_received(self, response: Response, request: Request, spider: Spider) -> None:
-        self._responses += 1
         if canary_of(request, SHADOW) is not None:
             self._crawler.stats.inc_value(Stat.SHADOW_BYTES.value, len(response.body))
 
     def _is_looked_at(self, canary: Canary) -> bool:
         rules = at_work(self._rules.canonizer, canary.url, canary.keeper)
         plain = all(map(self._is_plain, rules))
-        looked_at = not self._is_spent() and (not plain or self._canaries.are_chosen(canary.url))
+        looked_at = not self._budget.is_spent and (not plain or self._canaries.are_chosen(canary.url))
         if looked_at:
             self._looked_at.update(rules)
             self._inquired[canary] = rules
@@ -83,10 +87,6 @@ class Shadow:
         said = self._said.get(rule, Counter())
         agree = len(said) == 1 and said.total() >= _UNANIMOUS
         return agree or self._looked_at[rule] >= _LOOKED_AT
-
-    def _is_spent(self) -> bool:
-        asked = self._crawler.stats.get_value(Stat.CONTROLS.value, 0)
-        return bool(asked >= _FREE + _SHARE * self._responses)
 
     def _concluded(self, canary: Canary, outcome: Outcome) -> None:
         for rule in self._inquired.pop(canary, ()):

@@ -10,6 +10,7 @@ from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
     from scrapy_dust.crawl.rules import CrawlRules
+    from scrapy_dust.settings import DustSettings
 
 #: So many rules are named.
 RULES_NAMED = 3
@@ -17,9 +18,9 @@ RULES_NAMED = 3
 
 def summary(rules: CrawlRules, spider: str, stats: Mapping[str, Any]) -> str:
     if not rules.sites and not rules.learned:
-        return _without_rules(stats, rules.settings.mode)
+        return "; ".join([_without_rules(stats, rules.settings).rstrip("."), *_on_probation(stats)]) + "."
     parts = _shadowed(rules, stats) if rules.shadowed else _enforced(rules, stats)
-    said = "; ".join(parts)
+    said = "; ".join([*parts, *_on_probation(stats)])
     filtered = stats.get(Stat.FILTERED, 0) or stats.get(Stat.RETURNED, 0)
     if rules.shadowed or not filtered:
         return f"{said}."
@@ -31,7 +32,8 @@ def summary(rules: CrawlRules, spider: str, stats: Mapping[str, Any]) -> str:
 
 def _enforced(rules: CrawlRules, stats: Mapping[str, Any]) -> Iterator[str]:
     saved = stats.get(Stat.FILTERED, 0) - stats.get(Stat.HEIRS, 0)
-    said = f"{_number(rules.count + stats.get(Stat.LEARNED, 0), 'rule')} saved {_number(max(saved, 0), 'request')}"
+    count = rules.count + stats.get(Stat.LEARNED, 0) + stats.get(Stat.PROVED, 0)
+    said = f"{_number(count, 'rule')} saved {_number(max(saved, 0), 'request')}"
     yield said + _by_rule(stats, f"{Stat.FILTERED}/")
     tested = f"{_number(stats.get(Stat.CANARIES, 0), 'URL')} fetched to test rules"
     different = stats.get(f"{Stat.CANARIES}/different", 0)
@@ -43,6 +45,12 @@ def _enforced(rules: CrawlRules, stats: Mapping[str, Any]) -> Iterator[str]:
     if stats.get(Stat.SUSPENDED, 0):
         returned = _number(stats.get(Stat.RETURNED, 0), "URL")
         yield f"{_number(stats[Stat.SUSPENDED], 'rule')} suspended as no longer true, {returned} offered again"
+
+
+def _on_probation(stats: Mapping[str, Any]) -> Iterator[str]:
+    proved, left, refuted = (stats.get(stat, 0) for stat in (Stat.PROVED, Stat.ON_PROBATION, Stat.REFUTED))
+    if proved or left or refuted:
+        yield f"proved in this crawl: {proved}; on probation: {left}; refuted: {refuted}"
 
 
 def _shadowed(rules: CrawlRules, stats: Mapping[str, Any]) -> Iterator[str]:
@@ -58,11 +66,14 @@ def _shadowed(rules: CrawlRules, stats: Mapping[str, Any]) -> Iterator[str]:
     )
 
 
-def _without_rules(stats: Mapping[str, Any], mode: str) -> str:
+def _without_rules(stats: Mapping[str, Any], settings: DustSettings) -> str:
     recorded = stats.get(Stat.RECORDED, 0)
-    if mode == "off":
+    if settings.mode == "off":
         return f"Rules are off (DUST_MODE); recorded {_number(recorded, 'answer')}."
-    return f"No rules yet; recorded {_number(recorded, 'answer')}. `scrapy dustmine` makes rules of them."
+    answers = _number(recorded, "answer")
+    if settings.learn != "off" and settings.log_enabled:
+        return f"Recorded {answers}; rules are learned from the log now."
+    return f"No rules yet; recorded {answers}. `scrapy dustmine` makes rules of them."
 
 
 def _number(count: int, noun: str) -> str:

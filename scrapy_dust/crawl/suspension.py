@@ -9,7 +9,7 @@ as it was, and the rule book is told. A rule that nothing has tested for long be
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ from scrapy.utils.asyncio import run_in_thread
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from scrapy.utils.job import job_dir
 
-from scrapy_dust.crawl.returning import Returning
+from scrapy_dust.crawl.journal import any_rule_of
 from scrapy_dust.crawl.telling import RENEWED, Found, found_of, tell
 from scrapy_dust.dust.blame import at_work, decisive
 from scrapy_dust.dust.outcomes import Outcome
@@ -36,26 +36,21 @@ if TYPE_CHECKING:
     from twisted.internet.defer import Deferred
 
     from scrapy_dust.crawl.canaries import Canary
-    from scrapy_dust.crawl.filtering import Filtering
     from scrapy_dust.crawl.journal import Suppressions
+    from scrapy_dust.crawl.returning import Returning
     from scrapy_dust.crawl.rules import CrawlRules
-    from scrapy_dust.dust.rules import Rule
+    from scrapy_dust.crawl.store import Suppressed
+    from scrapy_dust.rules.rule import Rule
 
 logger = logging.getLogger(__name__)
 
 #: Of a rule in doubt so many of the URLs that it suppressed are fetched at a time.
 PROBES = 10
 
-#: Among the ids of rules: the request was not filtered, and its canonical URL was fetched in its place.
-REPLACED = "replaced"
+#: So many canaries that could not be judged, beyond those that could, put a rule in doubt; twice as many suspend it.
+UNJUDGED = 10
 
 Known = tuple[str, "Rule"]  # a rule with its site
-Suppressed = tuple[tuple[str, ...], "Request"]  # with the ids of the rules that did
-
-
-def any_rule_of(site: str) -> str:
-    """What stands for the id of a rule where any of *site*'s may be meant."""
-    return f"any {site}"
 
 
 class Suspension:
@@ -65,22 +60,28 @@ class Suspension:
         self,
         crawler: Crawler,
         rules: CrawlRules,
-        filtering: Filtering,
         suppressions: Suppressions,
-        out_of_force: Callable[[str, Rule, list[str]], None],
+        returning: Returning,
+        out_of_force: Callable[[str, Rule, Sequence[Canary]], None],
+        is_judging: Callable[[], bool],
+        shown: Callable[[Rule], Mapping[str, int]] = lambda rule: {},
     ) -> None:
+        """*is_judging*: whether canaries are just being compared. *shown*: how far a rule reaches by now."""
         self._crawler, self._rules = crawler, rules
-        self._filtering, self._suppressions, self._out_of_force = filtering, suppressions, out_of_force
-        self._returning = Returning(crawler)
+        self._suppressions, self._returning, self._out_of_force = suppressions, returning, out_of_force
+        self._is_judging, self._shown = is_judging, shown
         self._watches: dict[str, tuple[Known, Watch]] = {}
         self.unproved = set(rules.stale)  #: ids of rules that suppress nothing for now
         self.suspended: dict[str, str] = {}  #: ids of rules that were, and their sites
         self._probes: dict[str, Iterator[Suppressed]] = {}  #: of rules in doubt, what may be fetched
         self._out: dict[str, int] = {}  #: of these, what was sent and has not been judged
-        self._tested: dict[str, list[str]] = {}  #: canaries, which are no keepers, by rule
+        self._tested: dict[str, list[Canary]] = {}  #: canaries, which are no keepers, by rule
+        self._unjudged: dict[
+            str, int
+        ] = {}  #: canaries of a rule that could not be judged, less those that could
         self._telling: list[Deferred[None]] = []
-        self.announce: Callable[[str, str], None] = lambda site, identity: None  #: to other workers
-        self.is_judging: Callable[[], bool] = lambda: False  #: whether canaries are just being compared
+        #: Of many workers: told the site and id of each rule that is suspended here.
+        self.announced: list[Callable[[str, str], None]] = []
         crawler.signals.connect(self._spider_idle, signal=signals.spider_idle)
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
 
@@ -92,8 +93,8 @@ class Suspension:
         working = at_work(self._rules.canonizer, url, keeper)
         return not self.unproved.isdisjoint(rule_id(site, rule) for rule in working)
 
-    def concluded(self, canary: Canary, outcome: Outcome) -> None:
-        """A canary was judged."""
+    def concluded(self, canary: Canary, outcome: Outcome) -> Sequence[Rule]:
+        """A canary was judged. The rules that it was evidence about."""
         site = self._rules.site_of(canary.url) or ""
         blamed = decisive(self._rules.canonizer, site, canary.url, canary.keeper)
         ids = tuple(rule_id(site, rule) for rule in blamed)
@@ -105,17 +106,27 @@ class Suspension:
                 identity, ((site, rule), Watch(self._rules.settings.max_loss))
             )
             self._out[identity] = max(0, self._out.get(identity, 0) - 1)
-            self._tested.setdefault(identity, []).append(canary.url)
+            self._tested.setdefault(identity, []).append(canary)
+            unclear = outcome not in (Outcome.SAME, Outcome.DIFFERENT)
+            self._unjudged[identity] = max(0, self._unjudged.get(identity, 0) + (1 if unclear else -1))
             before = watch.standing
             self._follow(identity, watch, before, watch.record(outcome), canary)
+        return blamed
 
     def _follow(
         self, identity: str, watch: Watch, before: Standing, standing: Standing, canary: Canary
     ) -> None:
-        if standing is Standing.REFUTED and identity not in self.suspended:
+        is_unclear = self._unjudged[identity] >= UNJUDGED
+        is_refuted = standing is Standing.REFUTED or self._unjudged[identity] >= 2 * UNJUDGED
+        if is_refuted and identity not in self.suspended:
             self._suspend(identity, canary)
         elif standing is Standing.DOUBTED:
             if before is Standing.TRUSTED:
+                self._doubt(identity, canary)
+            if not self._out[identity]:
+                self._probe(identity)
+        elif standing is Standing.TRUSTED and is_unclear:
+            if identity not in self._probes:
                 self._doubt(identity, canary)
             if not self._out[identity]:
                 self._probe(identity)
@@ -126,21 +137,27 @@ class Suspension:
     def _doubt(self, identity: str, canary: Canary) -> None:
         self._crawler.stats.inc_value(Stat.DOUBTED.value)
         self.unproved.add(identity)
-        (site, rule), _ = self._watches[identity]
+        (site, rule), watch = self._watches[identity]
         self._probes[identity] = self._suppressions.suppressed_by(identity)
+        why = self._why(watch, canary)
         logger.info(
-            "In doubt: %(rule)s [%(id)s] of %(site)s suppresses nothing for now, since %(url)s and %(keeper)s "
-            "show different pages.",
-            {"rule": rule, "id": identity, "site": site, "url": canary.url, "keeper": canary.keeper},
+            "In doubt: %(rule)s [%(id)s] of %(site)s suppresses nothing for now, since %(why)s.",
+            {"rule": rule, "id": identity, "site": site, "why": why},
             extra={"spider": self._crawler.spider},
         )
+
+    def _why(self, watch: Watch, canary: Canary) -> str:
+        """What speaks against a rule."""
+        if not watch.different:
+            return f"{watch.unknown} URLs that were fetched to test it could not be compared"
+        return f"{canary.url} and {canary.keeper} show different pages"
 
     def _probe(self, identity: str) -> bool:
         """Fetch some more of what *identity* suppressed. False: there is no more."""
         sent = 0
         for ids, request in self._probes.get(identity, ()):
-            self._given_back(ids, request, f"to test {identity}")
-            self._crawler.engine.crawl(request)
+            self._suppressions.given_back(request, ids, f"to test {identity}")
+            self._returning.now(request)
             sent += 1
             if sent >= PROBES:
                 break
@@ -149,29 +166,27 @@ class Suspension:
 
     def _suspend(self, identity: str, canary: Canary) -> None:
         (site, rule), watch = self._watches[identity]
+        why = self._why(watch, canary)
         self.suspended[identity] = site
         self.unproved.discard(identity)
         probes = self._probes.pop(identity, iter(()))
         self._out_of_force(site, rule, self._tested.pop(identity, []))
-        self.announce(site, identity)
+        for told in self.announced:
+            told(site, identity)
         self._crawler.stats.inc_value(Stat.SUSPENDED.value)
         self._suppressions.tell(
             Event(What.SUSPENDED, now(), canary.url, (identity,), keeper=canary.keeper, note=str(rule))
         )
         self._give_back(identity, probes)
         logger.warning(
-            "Suspended: %(rule)s [%(id)s] of %(site)s is no longer true, since %(url)s and %(keeper)s show different "
-            "pages. All that it suppressed in this crawl is offered to the spider again.",
-            {"rule": rule, "id": identity, "site": site, "url": canary.url, "keeper": canary.keeper},
+            "Suspended: %(rule)s [%(id)s] of %(site)s is not applied any more, since %(why)s. All that it suppressed in this "
+            "crawl is offered to the spider again.",
+            {"rule": rule, "id": identity, "site": site, "why": why},
             extra={"spider": self._crawler.spider},
         )
-        day = now()[:10]
-        reason = f"refuted by a crawl on {day}: {canary.url} and {canary.keeper} show different pages"
+        verb = "refuted" if watch.different else "suspended"
+        reason = f"{verb} by a crawl on {now()[:10]}: {why}"
         self._tell([found_of(site, rule, watch, self._name, reason)])
-
-    def offer(self, request: Request) -> None:
-        """To the spider, now, and whatever is known of its class."""
-        self._returning.add(iter((request.replace(dont_filter=True),)))
 
     def go_on_without(self, site: str, identity: str) -> None:
         """The rule was suspended before this job was paused, or by another worker."""
@@ -194,22 +209,13 @@ class Suspension:
         def requests() -> Iterator[Request]:
             by = self._suppressions.suppressed_by
             for ids, request in chain(first, by(identity), by(any_rule_of(self.suspended[identity]))):
-                self._given_back(ids, request, f"{identity} is suspended")
+                self._suppressions.given_back(request, ids, f"{identity} is suspended")
                 yield request
 
-        self._returning.add(requests())
-
-    def _given_back(self, rules: Sequence[str], request: Request, why: str) -> None:
-        ids = tuple(one for one in rules if one != REPLACED and not one.startswith("any "))
-        self._crawler.stats.inc_value(Stat.RETURNED.value)
-        if REPLACED in rules:
-            self._filtering.forget(request, self._crawler.request_fingerprinter.fingerprint(request))
-        else:
-            self._filtering.uncount(request, ids)
-        self._suppressions.tell(Event(What.RETURNED, now(), request.url, ids, note=why))
+        self._returning.later(requests())
 
     def _spider_idle(self, spider: Spider) -> None:
-        if self.is_judging():
+        if self._is_judging():
             return
         # What was sent and not judged by now failed, or showed nothing to be judged.
         self._out.clear()
@@ -223,7 +229,14 @@ class Suspension:
         # A job that goes on later remembers its doubts itself.
         is_over = reason == "finished" or not job_dir(self._crawler.settings)
         seen = [
-            found_of(site, rule, watch, self._name, self._doubt_left(watch) if is_over else None)
+            found_of(
+                site,
+                rule,
+                watch,
+                self._name,
+                self._doubt_left(watch) if is_over else None,
+                self._shown(rule),
+            )
             for identity, ((site, rule), watch) in self._watches.items()
             if identity not in self.suspended and (watch.same or watch.different)
         ]

@@ -5,15 +5,20 @@ Where a rule stands in a book that cannot be written, a URI say, nobody else lea
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-from scrapy_dust.dust.rules import Rule
 from scrapy_dust.dust.watch import Standing, Watch
 from scrapy_dust.errors import RuleBookError
 from scrapy_dust.rule_book.book import RuleBook, update
-from scrapy_dust.rule_book.entries import Entry, Evidence, Status
+from scrapy_dust.rule_book.entries import Entry, Evidence, Status, most_shown
 from scrapy_dust.rule_book.files import in_project
+from scrapy_dust.rules.rule import Rule
+
+if TYPE_CHECKING:
+    from scrapy_dust.dust.probation import Proof
 
 #: Canaries that show the same page, after which a rule's evidence is of today.
 RENEWED = 3
@@ -21,8 +26,15 @@ RENEWED = 3
 Found = tuple[str, Entry]  # with its site
 
 
-def found_of(site: str, rule: Rule, watch: Watch, crawl: str, reason: str | None = None) -> Found:
-    """The entry for what *watch* saw; *crawl* names it, so that it is not counted twice."""
+def found_of(
+    site: str,
+    rule: Rule,
+    watch: Watch,
+    crawl: str,
+    reason: str | None = None,
+    shown: Mapping[str, int] = MappingProxyType({}),
+) -> Found:
+    """The entry for what *watch* saw; *crawl* names it, so that it is not counted twice. *shown*: how far it reaches."""
     fresh = watch.same >= RENEWED or watch.standing is not Standing.TRUSTED
     evidence = Evidence(
         positive=watch.same,
@@ -31,10 +43,30 @@ def found_of(site: str, rule: Rule, watch: Watch, crawl: str, reason: str | None
         unknown=watch.unknown,
         fetches=watch.same + watch.different + watch.unknown,
         last_validated=datetime.now(UTC).date().isoformat() if fresh else None,
+        shown=most_shown(shown),
         logs=(crawl,),
     )
-    status = Status.VALID if reason is None else Status.SUSPENDED
+    against = Status.REFUTED if watch.different else Status.SUSPENDED
+    status = Status.VALID if reason is None else against
     return site, Entry(rule, status, evidence, reason)
+
+
+def decided_entry(
+    rule: Rule, proof: Proof, before: Mapping[str, int], status: Status, reason: str | None, crawl: str
+) -> Entry:
+    """What the crawl that *crawl* names has found of a rule on probation; *before*: what was known of it."""
+    evidence = Evidence(
+        positive=max(0, proof.pairs - before["same"]),
+        negative=proof.wrong,
+        contradictions=proof.wrong,
+        unknown=max(0, proof.silent - before["silent"]),
+        contents=len(proof.all),
+        unseen_bound=round(proof.bound(rule), 4),
+        shown=most_shown(proof.shown),
+        last_validated=datetime.now(UTC).date().isoformat(),
+        logs=(crawl,),
+    )
+    return Entry(rule, status, evidence, reason)
 
 
 def tell(paths: Sequence[str], found: Sequence[Found], max_age: int) -> list[str]:
@@ -65,9 +97,11 @@ def _standing_in(path: str, found: Sequence[Found]) -> list[Found]:
 def _with(book: RuleBook, found: Sequence[Found], max_age: int) -> RuleBook:
     for site, entry in found:
         known = {one.rule: one for one in book.entries(site)}.get(entry.rule)
-        if known is None or known.status is not Status.VALID:
+        if known is None or known.status in (Status.REFUTED, Status.DISABLED):
             continue
-        if entry.status is Status.SUSPENDED or entry.evidence.contradictions or _ages(known, max_age):
+        is_news = known.status is not Status.VALID or entry.status is not Status.VALID
+        is_news |= entry.evidence.shown != known.evidence.shown and bool(entry.evidence.shown)
+        if is_news or entry.evidence.contradictions or _ages(known, max_age):
             book = book.merge(site, [entry])
     return book
 

@@ -1,151 +1,354 @@
-"""Traps in a crawl that learns: what looks like one is fetched last, and what is one is not fetched any more.
+"""``DUST_TRAPS``: in every crawl, forms of URLs that bring nothing new are fetched after all else, or no more.
 
-What is not fetched is kept, and named in the journal, like anything that rules suppress. It is fetched after all when a
-page that is no trap's links to it, and when its site shows something new again.
+What comes last stays in the project's own queue, with a lower priority, so that nothing can be lost and a job can be paused. When
+its turn has come it is asked about again: what has brought something meanwhile is fetched, the rest later still. With ``"cap"`` a
+form ends once so many pages in a row, drawn with the project's secret from what waits, had nothing new. What is not fetched then
+is kept, and is fetched after all when the form brings something again, or a page outside of it has a link there.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+import math
+from collections import Counter
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
-from xxhash import xxh3_64_hexdigest, xxh3_64_intdigest
+from itemadapter import ItemAdapter
+from scrapy import Request, signals
+from scrapy.http import TextResponse
+from xxhash import xxh3_64_hexdigest
 
-from scrapy_dust.crawl.requests import LET_THROUGH, follows_rules
-from scrapy_dust.crawl.returning import Returning
-from scrapy_dust.online.traps import Fate, Traps, form_of
+from scrapy_dust.crawl.drawing import Draw, local_draw
+from scrapy_dust.crawl.kept_forms import KeptForms
+from scrapy_dust.crawl.outcomes import DustOutcomeMiddleware
+from scrapy_dust.crawl.requests import follows_rules
+from scrapy_dust.crawl.trap_journal import TrapJournal
+from scrapy_dust.crawl_log.places import log_dir
 from scrapy_dust.stats import Stat
-from scrapy_dust.text.reading import read_text
-from scrapy_dust.text.words import split_words
+from scrapy_dust.traps.items import digest_of
+from scrapy_dust.traps.ledger import Arrived, Ledger, Place, is_barren, is_late
+from scrapy_dust.traps.said import Said, said_by
 
 if TYPE_CHECKING:
-    from scrapy import Request
+    from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from scrapy_dust.crawl.journal import Suppressions
+    from scrapy_dust.crawl.rules import CrawlRules
+    from scrapy_dust.traps.budget import Account
 
 logger = logging.getLogger(__name__)
 
-#: Of a page that is read while the crawl goes on; a longer one counts as new.
-_MAX_BYTES = 256 * 1024
+#: In a request's meta, internal: it comes last; its turn, and how much its priority was lowered for it.
+LAST = "_dust_last"
+#: The same: it was drawn from what comes last.
+DRAWN = "_dust_drawn"
+#: The same: it repeats another URL, but for idle parameters.
+AGAIN = "_dust_again"
+#: The same, until the request is queued: the page that links to it.
+_LINKED = "_dust_linked"
+#: The same: a page that has nothing new links to it.
+_OF_A_TRAP = "_dust_of_trap"
+
+#: How much lower a priority is for each turn, for each parameter, and for each part that chance makes of what waits.
+_TURN, _NAME, _DRAW = 20_000_000, 1_000_000, 100_000
+_DRAWS = 8
+#: Of what has no turn yet, the share that may be fetched to see whether its form brings something again.
+_PROBES = 0.25
+#: So many requests are put off at a time; the next one is fetched, so that nothing else waits for it.
+_AT_A_TIME = 100
+#: Forms that are named when a crawl ends.
+_NAMED = 5
+#: Answers that say that there is no page.
+_GONE = frozenset({404, 410})
 
 
 class Trapping:
-    """Of one crawl; *limit* as in ``DUST_TRAP_LIMIT``, 0: nothing is looked at."""
+    """Of one crawl. *key_of*: a URL after the rules in force and likely."""
 
-    def __init__(self, crawler: Crawler, suppressions: Suppressions, limit: int) -> None:
-        self._crawler, self._suppressions, self._limit = crawler, suppressions, limit
-        self._traps = Traps(limit) if limit else None
-        self._returning = Returning(crawler)
-        self._vouched, self._capped = _Some(), _Some()  #: keys
-        self._said: set[str] = set()  #: ids of forms that were warned of
+    def __init__(self, crawler: Crawler, rules: CrawlRules, key_of: Callable[[str], str]) -> None:
+        self._crawler, self._rules, self._key_of = crawler, rules, key_of
+        settings = rules.settings
+        self._caps = settings.traps == "cap" and settings.mode != "shadow"
+        self._wanted = frozenset(settings.traps_wanted)
+        self._ledger = Ledger(pages_for(settings.max_risk) if self._caps else 0)
+        self._folder = log_dir(settings.dir).parent
+        self._kept = KeptForms(self._folder)
+        self._ledger.remember(self._kept.sites)
+        self._journal = TrapJournal(crawler, settings)
+        self._waiting: Counter[str] = Counter()  #: by form
+        self._put_off = 0  #: requests in a row
+        self._said_rest = self._has_failed = False
+        self._capped: dict[str, Account] = {}  #: by the ids of forms
+        crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
+        crawler.signals.connect(self._response_received, signal=signals.response_received)
+        crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
 
-    def response_received(self, response: Response, request: Request) -> None:
-        """A page has come."""
-        if self._traps is None:
-            return
-        parent = _parent(request) if self._traps.asks_for_parents else None
-        for form in self._traps.came(request.url, parent, lambda: _words(response)):
-            self._returning.add(self._again(trap_id(form)))
+    @cached_property
+    def _draw(self) -> Draw:
+        """By the project's secret, which is made only where something is drawn."""
+        return local_draw(self._folder)
 
-    def is_last(self, request: Request) -> bool:
-        """Whether *request* comes after all that does not look like a trap."""
-        return self._fate(request) is not Fate.FETCH
+    # -- what the scheduler tells
 
-    def is_capped(self, request: Request) -> bool:
-        """Whether *request*, whose turn has come, is not fetched; then it is counted and kept."""
-        if self._fate(request) is not Fate.CAP:
+    def linked(self, request: Request) -> Arrived | None:
+        """*request* comes to be queued. The page that links to it, where that is of interest."""
+        try:
+            request.meta.pop(LAST, None)  # copied from the request before
+            page: Arrived | None = request.meta.pop(_LINKED, None)
+            if page is not None and _is_watched(request):
+                place = self._place(request)
+                if is_barren(page.account.turn) or page.form.is_kin_of(place.form):
+                    request.meta[_OF_A_TRAP] = True
+                if is_late(place.turn) and not self._goes_first(request, place):
+                    self._lower(request, place)
+        except Exception as error:  # noqa: BLE001  Whatever a request of the project's has against it.
+            self._failed(request, error)
+            return None
+        return page
+
+    def queued(self, request: Request, page: Arrived) -> None:
+        """*request*, which *page* links to, is no duplicate."""
+        try:
+            if LAST in request.meta:
+                self._waits(request, is_new=True)
+            site = self._rules.site_of(request.url)
+            if site is not None:
+                self._ledger.leads(page, site, self._key_of(request.url))
+        except Exception as error:  # noqa: BLE001  as above
+            self._failed(request, error)
+
+    def refused(self, request: Request, page: Arrived | None) -> Request | None:
+        """*request* is a duplicate. What is queued in its stead: itself, if it is one of what was capped."""
+        if not self._capped or (page is not None and is_barren(page.account.turn)):
+            return None
+        return self._journal.take_back(request)
+
+    def wake(self, request: Request) -> int:
+        """*request* has left the queue. It is as it was before it was put off; with which turn it was, or 0."""
+        mark = request.meta.pop(LAST, None)
+        if mark is None:
+            return 0
+        turn, lowered, form = mark
+        request.priority += lowered
+        request.dont_filter = False
+        self._waiting[form] -= 1
+        return int(turn)
+
+    def is_fetched(self, request: Request, turn: int) -> bool | None:
+        """Whether *request*, which had the *turn*, is fetched now. False: it is put off. None: it is not fetched at all."""
+        if not _is_watched(request):
+            return True
+        try:
+            return self._is_fetched(request, turn)
+        except Exception as error:  # noqa: BLE001  as above
+            self._failed(request, error)
+            return True
+
+    def _is_fetched(self, request: Request, turn: int) -> bool | None:
+        place = self._place(request)
+        account = self._ledger.budget.account(place.form)
+        if account.is_capped and is_late(place.turn) and self._cap(request, place):
+            return None
+        has_come = turn >= place.turn > 0
+        if (
+            not is_late(place.turn)
+            or has_come
+            or self._put_off >= _AT_A_TIME
+            or self._goes_first(request, place)
+        ):
+            self._go(request, place, turn)
+            return True
+        self._put_off += 1
+        self._lower(request, place)
+        self._waits(request, is_new=not turn)
+        request.dont_filter = True  # it has passed the dupefilter
+        return False
+
+    def _go(self, request: Request, place: Place, turn: int) -> None:
+        self._put_off = 0
+        self._ledger.budget.sent(place.form)
+        if turn:
+            self._journal.its_turn(request, trap_id(place.form.text))
+            self._say_rest(turn)
+        if is_late(place.turn) or turn:
+            request.meta[DRAWN] = True
+        if place.form.is_again:
+            request.meta[AGAIN] = True
+
+    def _place(self, request: Request) -> Place:
+        site = self._rules.site_of(request.url)
+        place = self._ledger.place(site or "", self._key_of(request.url))
+        if site is None or self._is_wanted(place):
+            return place._replace(turn=0)
+        return place
+
+    def _is_wanted(self, place: Place) -> bool:
+        text = place.form.text
+        return bool(self._wanted) and (text in self._wanted or trap_id(text) in self._wanted)
+
+    def _goes_first(self, request: Request, place: Place) -> bool:
+        """Whether *request*, whose turn has not come, shows whether its form brings something again."""
+        if not self._ledger.budget.may_probe(place.site) or not self._draw.takes(request.url, _PROBES):
             return False
-        form = form_of(request.url)
-        if not self._suppressions.add(request, form, (trap_id(form),), None):
-            return False
-        self._capped.add(_key(request))
-        self._crawler.stats.inc_value(Stat.CAPPED.value)
-        self._say(form, request.url)
+        self._ledger.budget.probe(place.site)
         return True
 
-    def refused(self, request: Request) -> Request | None:
-        """*request* is a duplicate. What is to be queued in its stead: itself, if what it is a duplicate of was capped."""
-        if self._traps is None or not _is_watched(request) or not request.meta.get(LET_THROUGH):
-            return None
-        parent, key = _parent(request), _key(request)
-        if parent is None or key in self._vouched or form_of(parent) == form_of(request.url):
-            return None
-        if self._traps.fate(request.url, parent) is not Fate.FETCH:
-            return None
-        self._vouched.add(key)
-        return request.replace(dont_filter=True) if key in self._capped else None
+    def _lower(self, request: Request, place: Place) -> None:
+        drawn = sum(self._draw.takes(f"part {request.url}", part / _DRAWS) for part in range(1, _DRAWS))
+        # What ends a form is a sample of all that waits, whatever its parameters.
+        names = 0 if self._caps else len(place.form.names)
+        lowered = _TURN * place.turn + _NAME * names + _DRAW * drawn
+        request.priority -= lowered
+        request.meta[LAST] = [place.turn, lowered, place.form.text]
 
-    def _fate(self, request: Request) -> Fate:
-        if self._traps is None or not self._traps.suspects_any or not _is_watched(request):
-            return Fate.FETCH
-        fate = self._traps.fate(request.url, _parent(request))
-        return Fate.FETCH if fate is not Fate.FETCH and _key(request) in self._vouched else fate
+    def _waits(self, request: Request, *, is_new: bool) -> None:
+        form = request.meta[LAST][2]
+        self._waiting[form] += 1
+        if is_new:
+            self._journal.put_last(request, form, trap_id(form))
 
-    def _again(self, identity: str) -> Iterator[Request]:
-        for _, request in self._suppressions.suppressed_by(identity):
-            self._suppressions.given_back(request.url, (identity,), "its site shows something new again")
-            self._crawler.stats.inc_value(Stat.CAPPED.value, -1)
-            yield request.replace(dont_filter=True)
+    def _cap(self, request: Request, place: Place) -> bool:
+        if not place.form.is_again and _OF_A_TRAP not in request.meta:
+            return False
+        form = place.form.text
+        if not self._journal.cap(request, form, trap_id(form)):
+            return False
+        if trap_id(form) not in self._capped:
+            self._capped[trap_id(form)] = self._ledger.budget.account(place.form)
+            self._say_capped(form, request.url)
+        return True
 
-    def _say(self, form: str, url: str) -> None:
-        identity = trap_id(form)
-        if identity in self._said:
+    # -- what the middleware next to the spider tells
+
+    def _spider_opened(self, spider: Spider) -> None:
+        middleware = self._crawler.get_spider_middleware(DustOutcomeMiddleware)
+        if middleware is not None:
+            middleware.trapping = self
+
+    def begins(self, response: Response) -> Arrived | None:
+        """The spider is to deal with *response*."""
+        request = response.request
+        if request is None or not _is_of_interest(request) or not 200 <= response.status < 300:
+            return None
+        site = self._rules.site_of(request.url)
+        if site is None:
+            return None
+        meta = request.meta
+        is_drawn, is_again = meta.pop(DRAWN, False), meta.pop(AGAIN, False)
+        meta.pop(_OF_A_TRAP, None)
+        return self._ledger.arrived(site, self._key_of(request.url), is_drawn=is_drawn, is_again=is_again)
+
+    def yielded(self, page: Arrived, one: Any) -> None:
+        """The spider has made *one* of *page*."""
+        if not isinstance(one, Request):
+            self._made(page, one)
+        elif page.is_read:
+            one.meta[_LINKED] = page
+
+    def _made(self, page: Arrived, item: Any) -> None:
+        try:
+            digest = None if item is None else digest_of(ItemAdapter(item), page.url)
+        except Exception:  # noqa: BLE001  Whatever an item of the project's has against it.
+            digest = id(page)  # it is new
+        if digest is not None:
+            self._ledger.yielded(page, digest)
+
+    def done(self, page: Arrived, response: Response) -> None:
+        """The spider is done with *page*."""
+        was_capped = page.account.is_capped
+        account = self._ledger.done(page, lambda: _said(response))
+        if was_capped and not account.is_capped:
+            self._give_back()
+
+    def _give_back(self) -> None:
+        """Some form brings something again."""
+        for identity in [one for one, account in self._capped.items() if not account.is_capped]:
+            del self._capped[identity]
+            self._journal.give_back(identity)
+
+    def _response_received(self, response: Response, request: Request, spider: Spider) -> None:
+        if response.status in _GONE and _is_of_interest(request):
+            site = self._rules.site_of(request.url)
+            if site is not None:
+                self._ledger.gone(site, self._key_of(request.url), is_drawn=DRAWN in request.meta)
+
+    # -- what people are told
+
+    def _say_rest(self, turn: int) -> None:
+        if self._said_rest or not is_barren(turn):
             return
-        self._said.add(identity)
-        logger.warning(
-            "A trap: the last %(limit)d pages like %(url)s (%(form)s) said nothing new and led to nothing else, so that "
-            "no more are fetched from there (stat %(stat)s); `scrapy dustrules requeue %(id)s` has the next crawl fetch "
-            "them, DUST_TRAP_LIMIT sets how many are fetched first, and 0 all.",
-            {"limit": self._limit, "url": url, "form": form, "stat": Stat.CAPPED.value, "id": identity},
+        self._said_rest = True
+        logger.info(
+            "All else is fetched. What is left now are %(forms)s. It is fetched too, and nothing is lost; to end a crawl here, "
+            'set DUST_TRAPS = "cap", or stop it.',
+            {"forms": self._forms()},
             extra={"spider": self._crawler.spider},
         )
 
+    def _forms(self) -> str:
+        most = sorted(
+            ((n, form) for form, n in self._waiting.items() if n > 0), key=lambda one: (-one[0], one[1])
+        )
+        named = [f"{n} of {form} ({trap_id(form)})" for n, form in most[:_NAMED]]
+        left = sum(n for n, _ in most[_NAMED:])
+        return ", ".join([*named, f"{left} of {len(most) - _NAMED} other forms"] if left else named)
 
-class _Some:
-    """A set of keys in 4 MB; of one in some hundreds it says that it has it, though it has not."""
+    def _say_capped(self, form: str, url: str) -> None:
+        logger.warning(
+            "A trap: the last pages like %(url)s (%(form)s), drawn by chance from what waited, said nothing new, so that no more "
+            "are fetched from there (stat %(stat)s). `scrapy dustrules requeue %(id)s` has the next crawl fetch them; with "
+            "%(id)s in DUST_TRAPS_WANTED they are fetched as any other.",
+            {"url": url, "form": form, "stat": Stat.CAPPED.value, "id": trap_id(form)},
+            extra={"spider": self._crawler.spider},
+        )
 
-    _BITS = 25
+    def _spider_closed(self, spider: Spider) -> None:
+        waiting = sum(max(0, n) for n in self._waiting.values())
+        if waiting:
+            logger.info(
+                "%(n)d URLs waited, since pages like them had brought nothing new: %(forms)s. `scrapy dustrules requeue ID` has "
+                "the next crawl fetch those of a form; DUST_TRAPS_WANTED names forms that are fetched as any other.",
+                {"n": waiting, "forms": self._forms()},
+                extra={"spider": spider},
+            )
+        self._kept.save(self._ledger.keep(self._rules.site_of))
 
-    def __init__(self) -> None:
-        self._bits: bytearray | None = None
+    def _failed(self, request: Request, error: Exception) -> None:
+        self._crawler.stats.inc_value(Stat.TRAP_ERRORS.value)
+        if not self._has_failed:
+            self._has_failed = True
+            logger.error(
+                "Could not tell whether %(request)s belongs to a trap (%(error)r): it is fetched as without DUST_TRAPS. What "
+                "else fails is counted in the stat %(stat)s.",
+                {"request": request, "error": error, "stat": Stat.TRAP_ERRORS.value},
+                extra={"spider": self._crawler.spider},
+                exc_info=logger.isEnabledFor(logging.DEBUG),
+            )
 
-    def add(self, key: bytes) -> None:
-        self._bits = self._bits or bytearray(1 << (self._BITS - 3))
-        place = xxh3_64_intdigest(key) >> (64 - self._BITS)
-        self._bits[place >> 3] |= 1 << (place & 7)
 
-    def __contains__(self, key: bytes) -> bool:
-        place = xxh3_64_intdigest(key) >> (64 - self._BITS)
-        return self._bits is not None and bool(self._bits[place >> 3] >> (place & 7) & 1)
+def pages_for(risk: float) -> int:
+    """Pages in a row, drawn by chance, without anything new, after which at most so many have, with 95 % certainty."""
+    return max(1, math.ceil(math.log(0.05) / math.log1p(-min(max(risk, 1e-6), 0.999))))
 
 
 def trap_id(form: str) -> str:
-    """By which the journal and ``dustrules requeue`` know it."""
+    """By which the journal, ``dustrules requeue`` and DUST_TRAPS_WANTED know it."""
     return f"trap-{xxh3_64_hexdigest(form.encode('utf-8', 'surrogatepass'))[:10]}"
 
 
+def _is_of_interest(request: Request) -> bool:
+    return request.method == "GET" and follows_rules(request)
+
+
 def _is_watched(request: Request) -> bool:
-    return follows_rules(request) and not request.dont_filter
+    return not request.dont_filter and _is_of_interest(request)
 
 
-def _parent(request: Request) -> str | None:
-    referer = request.headers.get("Referer")
-    return None if referer is None else referer.decode("latin-1")
-
-
-def _key(request: Request) -> bytes:
-    let_through: list[str] = request.meta.get(LET_THROUGH) or [request.url]
-    return let_through[0].encode("utf-8", "surrogatepass")
-
-
-def _words(response: Response) -> Sequence[bytes] | None:
-    if len(response.body) > _MAX_BYTES:
+def _said(response: Response) -> Said | None:
+    if not isinstance(response, TextResponse):
         return None
-    content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
-    read = read_text(response.body, content_type, None, response.url)
-    if read is None:
-        return None
-    return split_words(f"{read[0].title or ''} {read[0].text}")[0]
+    kind = (response.headers.get("Content-Type") or b"").lower()
+    return said_by(response.body, is_markup=b"html" in kind or b"xml" in kind or not kind)

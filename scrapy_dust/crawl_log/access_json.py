@@ -1,7 +1,8 @@
-"""Access logs that are JSON, one object a line: nginx with ``escape=json``, Caddy, Traefik, Google Cloud and others.
+"""Access logs that are JSON, one object a line: nginx with ``escape=json``, Caddy, Traefik, Cloudflare, Google Cloud.
 
-Nobody standardized the names, so those in use are known: case, ``_``, ``-`` and ``.`` do not count, and an
-object inside the line (Caddy's ``request``) is looked into as if its members were the line's.
+Nobody standardized the names, so those in use are known: case, ``_``, ``-`` and ``.`` do not count. The members of
+an object inside the line (Caddy's ``request``) count as the line's. Headers are an object of their own, whose name
+stands before theirs: ``resp_headers`` and ``Location`` are ``respheaderslocation``.
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ from scrapy_dust.crawl_log.lines import Log, Numbered, Record, by_line
 #: What is asked for, and under which names it is found, the best first.
 NAMES = {
     "request": ("request", "requestline"),
-    "method": ("requestmethod", "method", "httpmethod", "verb"),
+    "method": ("requestmethod", "clientrequestmethod", "method", "httpmethod", "verb"),
     "target": (
         *(
             "requesturi",
+            "clientrequesturi",
             "requesturl",
             "uri",
             "requestpath",
@@ -44,7 +46,10 @@ NAMES = {
     ),
     "host": ("httphost", "requesthost", "clientrequesthost", "host", "vhost", "virtualhost", "servername"),
     "port": ("serverport", "requestport"),
-    "scheme": ("scheme", "requestscheme", "clientrequestscheme", "xforwardedproto"),
+    "scheme": ("scheme", "requestscheme", "clientrequestscheme"),
+    #: What shows that TLS was spoken: its version, or Caddy's object.
+    "tls": ("tls", "tlsversion", "sslprotocol", "clientsslprotocol"),
+    "forwarded": ("headersxforwardedproto", "requestxforwardedproto", "xforwardedproto"),
     "time": (
         "timelocal",
         "timeiso8601",
@@ -53,12 +58,20 @@ NAMES = {
         "datetime",
         "starttimeutc",
         "startutc",
+        "edgestarttimestamp",
         "ts",
         "msec",
     ),
-    "redirect_to": ("senthttplocation", "location"),
-    "content_type": ("senthttpcontenttype", "responsecontenttype"),
+    "redirect_to": (
+        *("senthttplocation", "respheaderslocation", "responseheaderslocation"),
+        *("downstreamlocation", "location"),
+    ),
+    "content_type": (
+        *("senthttpcontenttype", "respheaderscontenttype", "responseheaderscontenttype"),
+        *("downstreamcontenttype", "responsecontenttype", "edgeresponsecontenttype"),
+    ),
 }
+_NO_TLS = frozenset({"", "-", "none"})
 _DROPPED = str.maketrans("", "", "_-. @")
 
 
@@ -67,7 +80,7 @@ def read(log: Log) -> Iterator[Numbered]:
 
 
 def is_access(record: Mapping[str, object]) -> bool:
-    """A server's, and not of a URL list, whose records have a ``url`` and no method."""
+    """Whether a JSON record is from an access log. Records of a URL list have a ``url`` and no method."""
     said = _said(record)
     asked = "request" in said or "target" in said
     if "url" in record:
@@ -86,6 +99,9 @@ def _said(record: Mapping[str, object]) -> dict[str, str]:
     flat = _flat(record)
     said = {ours: next((flat[name] for name in names if name in flat), None) for ours, names in NAMES.items()}
     found = {name: value for name, value in said.items() if value is not None}
+    forwarded, tls = found.pop("forwarded", ""), found.pop("tls", "")
+    if "scheme" not in found and _is_https(tls, forwarded):
+        found["scheme"] = "https"
     # "GET / HTTP/1.1", or, beside a verb, the target alone.
     if " " in found.get("request", ""):
         found.pop("target", None)
@@ -96,17 +112,46 @@ def _said(record: Mapping[str, object]) -> dict[str, str]:
     return found
 
 
+def _is_https(tls: str, forwarded: str) -> bool:
+    """Whether the request came over TLS. Of several proxies, the first is the one that the client spoke
+    to.
+    """
+    return tls.lower() not in _NO_TLS or forwarded.partition(",")[0].strip().lower() == "https"
+
+
 def _flat(record: Mapping[str, object]) -> dict[str, str]:
+    """The members of a JSON object, its own first, then those of the objects in it."""
     flat: dict[str, str] = {}
-    for inner in (value for value in record.values() if isinstance(value, dict)):
-        flat.update(_scalars(inner))
+    for name, inner in record.items():
+        if isinstance(inner, dict):
+            flat.update(_headers(inner))
+            flat.update(_scalars(inner, _before(name)))
+    flat.update(_headers(record))
     flat.update(_scalars(record))
     return flat
 
 
-def _scalars(record: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    for name, value in record.items():
+def _headers(record: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    """The HTTP headers in *record*, and a member ``tls`` where the record has Caddy's object about TLS."""
+    for name, inner in record.items():
+        if isinstance(inner, dict):
+            if _before(name):
+                yield from _scalars(inner, _before(name))
+            elif name.lower() == "tls":
+                yield "tls", "yes"
+
+
+def _before(name: str) -> str:
+    """The prefix of the names in the object *name*."""
+    plain = name.lower().translate(_DROPPED)
+    return plain if plain.endswith("headers") else ""
+
+
+def _scalars(record: Mapping[str, object], before: str = "") -> Iterator[tuple[str, str]]:
+    """The plain values of *record*; of a list, its first value, since a header may come several times."""
+    for name, said in record.items():
+        value = said[0] if isinstance(said, list) and said else said
         if isinstance(value, str):
-            yield name.lower().translate(_DROPPED), value
+            yield before + name.lower().translate(_DROPPED), value
         elif isinstance(value, (int, float)) and not isinstance(value, bool):
-            yield name.lower().translate(_DROPPED), json.dumps(value)
+            yield before + name.lower().translate(_DROPPED), json.dumps(value)

@@ -1,4 +1,7 @@
-"""Access logs of Apache, nginx and servers that write like them: Common, Combined, their variants, any format."""
+"""Access logs of Apache, nginx and servers that write like them: Common, Combined, their variants, any format.
+
+And those of proxies that have formats of their own (`proxies`).
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,12 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import partial
 
+from scrapy_dust.crawl_log import access_json
 from scrapy_dust.crawl_log.accesses import Base, record_of_access
 from scrapy_dust.crawl_log.fields import Unreadable
 from scrapy_dust.crawl_log.lines import Log, Numbered, Record, by_line, lenient
 from scrapy_dust.crawl_log.log_formats import KNOWN, Matcher, matcher_of
+from scrapy_dust.crawl_log.proxies import PROXIES, Lines
 
 _ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|(.))", re.DOTALL)
 _CONTROLS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v"}
@@ -21,14 +26,25 @@ def read(log: Log) -> Iterator[Numbered]:
     return by_line(log, partial(_record, matcher, log.told.base))
 
 
+def read_of_proxy(name: str, log: Log) -> Iterator[Numbered]:
+    """The records of the lines that the proxy *name* writes."""
+    return by_line(log, partial(_record, PROXIES[name], log.told.base))
+
+
+def read_of_traefik(log: Log) -> Iterator[Numbered]:
+    """The records of Traefik, which writes Common lines with fields of its own, or JSON."""
+    is_json = any(line.lstrip().startswith(b"{") for line in log.head[:1])
+    return access_json.read(log) if is_json else read(log)
+
+
 def best_of_known(head: Iterable[str]) -> tuple[Matcher, int]:
-    """The format that reads most of these lines, and how many."""
+    """The known format that reads most of these lines, and the number of lines that it reads."""
     lines = list(head)
     counts = [sum(matcher.match(line) is not None for line in lines) for matcher in KNOWN]
     return KNOWN[counts.index(max(counts))], max(counts)
 
 
-def _record(matcher: Matcher, base: Base | None, line: str) -> Record | None:
+def _record(matcher: Matcher | Lines, base: Base | None, line: str) -> Record | None:
     said = matcher.match(line)
     if said is None:
         raise Unreadable("not a request as the other lines have it")
@@ -38,7 +54,9 @@ def _record(matcher: Matcher, base: Base | None, line: str) -> Record | None:
 
 
 def unescaped(value: str) -> str:
-    r"""Without the ``\x22``, ``\"`` and ``\\`` of Apache and nginx; bytes above 127 become surrogates."""
+    r"""*value* without the escapes of Apache and nginx (``\x22``, ``\"``, ``\\``). Bytes above 127 become
+    surrogates.
+    """
     return _ESCAPE.sub(_meant, value) if "\\" in value else value
 
 

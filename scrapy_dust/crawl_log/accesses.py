@@ -1,4 +1,4 @@
-"""From one request of a web server's log to a record, as an analyst of such logs reads it.
+"""From one request of a web server's log to a record of a page.
 
 - Only GET shows a page: other methods, requests that were never answered, and what is no request at all
   (a TLS handshake on a plain port, ``-``) are passed over.
@@ -16,26 +16,29 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
+from math import nan
 from urllib.parse import quote, urlsplit
 
 from scrapy_dust.crawl_log.fields import Unreadable
 
 #: The server, or its proxy, gave no answer to this client: 408 request timeout, 444 closed, 460 and 499
 #: client closed, 494 to 497 nginx on the connection itself. Nothing is said of the page.
-NO_ANSWER = frozenset({"-", "", "0", "000", "408", "444", "460", "494", "495", "496", "497", "499"})
+NO_ANSWER = frozenset({"-", "-1", "", "0", "000", "408", "444", "460", "494", "495", "496", "497", "499"})
 _PORTS = {"http": "80", "https": "443"}
+_LAST_PORT = 65535
 _HOST = re.compile(r"(?:\[[0-9a-f:.]+\]|[\w.-]*[a-z0-9][\w.-]*)\Z", re.ASCII)
+_NETLOC_ENDS = re.compile(r"[/?#]")
 _PLAIN = re.compile(r"[!#-;=?-\[\]_a-z~]*\Z")
 _SAFE = "".join(chr(code) for code in range(0x21, 0x7F) if chr(code) not in '"<>\\^`{|}')
 
 
 class HostUnknown(Unreadable):
-    """The format has no field for the host, and nobody said which it is."""
+    """The format has no field for the host, and no base URL was given."""
 
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """Where the requests of a log went that does not say it."""
+    """The scheme and host of requests in a log that does not name them."""
 
     scheme: str
     netloc: str
@@ -43,7 +46,7 @@ class Base:
 
     @classmethod
     def of(cls, url: str) -> Base:
-        """Raises `ValueError`."""
+        """The base that *url* names. Raises `ValueError`."""
         parts = urlsplit(url)
         if parts.scheme not in _PORTS or not parts.hostname or parts.query or parts.fragment:
             raise ValueError(f"--base-url must be like https://www.example.org, got {url!r}.")
@@ -51,14 +54,15 @@ class Base:
 
 
 def record_of_access(said: Mapping[str, str], base: Base | None) -> dict[str, object] | None:
-    """The record, or None for what shows no page. Raises `Unreadable`.
+    """The record of a request; None for a request that shows no page. Raises `Unreadable`.
 
     *said* has ``request`` or ``method`` with ``target``, or ``path`` and ``query``; and, as far as the log has
     them, ``status``, ``size``, ``host``, ``port``, ``scheme``, ``time``, ``redirect_to``, ``content_type``.
     """
     method, target = _asked(said)
     status = said.get("status", "200")
-    if method != "GET" or status in NO_ANSWER:
+    # 1xx is what came before an answer: another protocol than HTTP.
+    if method != "GET" or status in NO_ANSWER or status.startswith("1"):
         return None
     url = _url(target, said, base)
     if url is None:
@@ -89,7 +93,7 @@ def _asked(said: Mapping[str, str]) -> tuple[str, str]:
 
 @lru_cache(maxsize=4096)
 def split_request(line: str) -> tuple[str, str]:
-    """The method and the target of a request line; the target may have spaces in it, by mistake."""
+    """The method and the target of a request line. By mistake, a target may have spaces."""
     method, _, rest = line.partition(" ")
     target, _, version = rest.rpartition(" ")
     # HTTP/0.9 has no version.
@@ -100,8 +104,14 @@ def _url(target: str, said: Mapping[str, str], base: Base | None) -> str | None:
     if target.startswith("/"):
         origin = _origin(said.get("host"), said.get("port"), said.get("scheme"), base)
         return origin and origin + _encoded(target)
+    scheme, mark, rest = target.partition("://")
     # The absolute form, as proxies are asked, says itself where it goes.
-    return _encoded(target) if target[:8].lower().startswith(("http://", "https://")) else None
+    if not mark or scheme.lower() not in _PORTS:
+        return None
+    netloc = _NETLOC_ENDS.split(rest, maxsplit=1)[0]
+    path = rest[len(netloc) :]
+    origin = _origin(netloc.rpartition("@")[2], None, scheme, None)
+    return origin and origin + _encoded(path if path.startswith("/") else f"/{path}")
 
 
 @lru_cache(maxsize=4096)
@@ -118,6 +128,8 @@ def _origin(host: str | None, port: str | None, scheme: str | None, base: Base |
         raise Unreadable("it names no host")
     if not _HOST.match(name):
         raise Unreadable(f"{name[:40]!r} is no host")
+    if port and int(port[:6]) > _LAST_PORT:
+        raise Unreadable(f"{port[:40]!r} is no port")
     if base is not None:
         return f"{scheme or base.scheme}://{name}{base.prefix}"
     scheme = scheme or ("https" if port == "443" else "http")
@@ -130,7 +142,12 @@ def _host_and_port(host: str | None, port: str | None) -> tuple[str, str | None]
         name, own_port = (host or "").lower(), ""
     # nginx has a server of no name as "_".
     name = "" if name in ("-", "_") else name.rstrip(".")
-    return name, next((one for one in (own_port, port) if one and one.isdigit() and one != "0"), None)
+    return name, next(filter(None, map(_plain_port, (own_port, port))), None)
+
+
+def _plain_port(port: str | None) -> str:
+    """*port* without leading zeros; empty where it is no port."""
+    return port.lstrip("0") if port and port.isascii() and port.isdigit() else ""
 
 
 @lru_cache(maxsize=4096)
@@ -141,19 +158,21 @@ def _encoded(target: str) -> str:
 
 
 def _has_halves(text: str) -> bool:
-    r"""A ``\ud800`` of JSON, which stands for no byte."""
+    r"""Whether *text* has half a character, such as JSON's ``\ud800``, which stands for no byte."""
     return any(0xD800 <= ord(letter) <= 0xDFFF and not 0xDC80 <= ord(letter) <= 0xDCFF for letter in text)
 
 
 _MONTHS = {
     name: number for number, name in enumerate("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(), 1)
 }
-_CLF = re.compile(r"(\d\d?)/(\w{3})/(\d{4})[: ](\d\d:\d\d:\d\d)(?: ([+-]\d{4}))?\Z", re.ASCII)
+_CLF = re.compile(r"(\d\d?)/(\w{3})/(\d{4})[: ](\d\d:\d\d:\d\d)(?:\.\d+)?(?: ([+-]\d{4}))?\Z", re.ASCII)
 
 
 @lru_cache(maxsize=256)
 def moment(said: str) -> str | None:
-    """ISO 8601 in UTC, from what servers write; None where it cannot be told. Without an offset it is UTC."""
+    """The time that a server wrote, as ISO 8601 in UTC; None where it cannot be told. A time without
+    offset is UTC.
+    """
     clf = _CLF.match(said)
     try:
         if clf:
@@ -163,8 +182,9 @@ def moment(said: str) -> str | None:
             )
         elif said.replace(".", "", 1).isdigit():
             seconds = float(said)
-            # Some count milliseconds.
-            when = datetime.fromtimestamp(seconds / 1000 if seconds > 1e11 else seconds, UTC)
+            # Some count milliseconds, or nanoseconds.
+            unit = next((unit for unit in (1, 1e3, 1e6, 1e9) if seconds / unit <= 1e11), nan)
+            when = datetime.fromtimestamp(seconds / unit, UTC)
         else:
             when = datetime.fromisoformat(said)
             when = when if when.tzinfo else when.replace(tzinfo=UTC)

@@ -3,6 +3,8 @@
 An index has the digest of the payload, so equal contents are known. The length is that of the compressed record
 and no size of a page. A line of mime type ``warc/revisit`` says that the content was there before: its digest
 is that content's.
+
+pywb writes the method of a request other than GET into the key, as ``__wb_method=post``: the answer shows no page.
 """
 
 from __future__ import annotations
@@ -50,6 +52,8 @@ class _Cdx:
         said = dict(zip(fields, values, strict=True))
         if "a" not in said:
             raise Unreadable("the header has no field 'a', the original URL")
+        if _is_of_other_method(said.get("N", "")):
+            return None
         return record_of_capture(
             said["a"], said.get("b"), said.get("s"), said.get("k"), said.get("m"), said.get("r")
         )
@@ -65,6 +69,8 @@ def parse_cdxj(line: str) -> Record | None:
     url = fields.get("url")
     if not isinstance(url, str):
         raise Unreadable("no 'url'")
+    if _is_of_other_method(parts[0]) or str(fields.get("method", "GET")).upper() != "GET":
+        return None
     return record_of_capture(
         url, parts[1], *(_text(fields, name) for name in ("status", "digest", "mime", "redirect"))
     )
@@ -73,7 +79,7 @@ def parse_cdxj(line: str) -> Record | None:
 def record_of_capture(
     url: str, time: str | None, status: str | None, digest: str | None, mime: str | None, redirect: str | None
 ) -> Record | None:
-    """The record of one capture, or None for what is no answer of a web server."""
+    """The record of one capture; None where the capture is no answer of a web server."""
     if not url.lower().startswith(("http://", "https://")) or mime in _NO_PAGE:
         return None
     known = {
@@ -87,8 +93,12 @@ def record_of_capture(
     return {"url": url} | {name: value for name, value in known.items() if value not in (None, "", "-")}
 
 
+def _is_of_other_method(key: str) -> bool:
+    return "__wb_method=" in key and "__wb_method=get" not in key.lower()
+
+
 def plain_digest(digest: str | None) -> str | None:
-    """Without the algorithm before it where that is SHA-1, which most leave out."""
+    """*digest* without a leading ``sha1:``, which most indexes leave out."""
     return None if digest is None else digest.removeprefix("sha1:")
 
 

@@ -1,4 +1,4 @@
-"""Logs of crawls that have ended, put on less disk: Parquet where pyarrow is installed, else gzipped JSON lines.
+"""Compaction of logs whose crawls have ended: Parquet where pyarrow is installed, else gzipped JSON lines.
 
 A log that somebody writes is never touched: its writer's lock says so, whatever its age. The new file appears
 under its name when it is complete and on the disk, and only then the old one goes; where a crash left both,
@@ -25,7 +25,9 @@ GZIPPED, SEGMENT = ".jsonl.gz", ".parquet"
 
 
 def compact(folder: Path) -> list[str]:
-    """Compact all logs below *folder* that have ended; says, in a sentence each, which could not be."""
+    """Compact all finished logs below *folder*. Returns a sentence for each log that could not be
+    compacted.
+    """
     failed = []
     for log in sorted(folder.rglob("*.jsonl")):
         if is_own(log.name):
@@ -37,7 +39,8 @@ def compact(folder: Path) -> list[str]:
 
 
 def compact_log(log: Path) -> Path:
-    """The file that has the records of *log* now; *log* itself if it is being written, or has none.
+    """Compact *log*, and return the file that has its records now: *log* itself if it is being written, or
+    is empty.
 
     Raises `OSError`, and then *log* is as it was.
     """
@@ -45,7 +48,7 @@ def compact_log(log: Path) -> Path:
 
 
 def gzip_log(log: Path) -> Path:
-    """The same, and never as Parquet: for lines that are no records of a crawl log."""
+    """Compress a log with gzip, and never as Parquet, since its lines may be no records of a crawl log."""
     return _become(log, GZIPPED)
 
 
@@ -75,7 +78,7 @@ def _columns(log: Path, segment: Path) -> bool:
 
 
 def _records(log: Path) -> Iterator[dict[str, Any]]:
-    """What can be read of *log*; a line that a crash cut short cannot."""
+    """The readable records of *log*; a last line that a crash cut short is left out."""
     with log.open("rb") as lines:
         for line in lines:
             with suppress(ValueError, RecursionError):
@@ -97,12 +100,14 @@ def _gzip(log: Path, segment: Path) -> bool:
 
 
 def _private(path: Path) -> None:
-    """*path*, empty, and its owner's alone from the first byte on."""
+    """Make *path* an empty file that only its owner may read."""
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
 
 
 def _sync(path: Path) -> None:
-    """Make *path* outlive a power cut. Windows and some file systems have no such call for folders."""
+    """Write *path* to the disk, so that it outlives a power cut. Windows and some file systems cannot do
+    so for folders.
+    """
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -114,7 +119,7 @@ def _sync(path: Path) -> None:
 
 
 def present(log: Path | RemoteFile) -> Path | RemoteFile:
-    """*log*, or what it was compacted to since its name was found."""
+    """*log*, or the compacted file that has taken its place."""
     if isinstance(log, RemoteFile) or log.exists() or not is_own(log.name):
         return log
     for suffix in (SEGMENT, GZIPPED):

@@ -1,4 +1,4 @@
-"""Which format a log has, told by its first lines; and who reads which.
+"""Detection of a log's format by its first lines, and the reader of each format.
 
 A file that says itself what it is (WARC, Parquet, ``#Fields``, a CDX header, a CSV header) is believed. Else
 each format is asked how many of the first lines it reads, and the one with the most is taken: a garbled line or
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 from scrapy_dust.crawl_log import (
     access_json,
@@ -23,6 +24,7 @@ from scrapy_dust.crawl_log import (
 )
 from scrapy_dust.crawl_log.fields import Unreadable
 from scrapy_dust.crawl_log.lines import Log, Numbered
+from scrapy_dust.crawl_log.proxies import PROXIES, Lines
 from scrapy_dust.crawl_log.sources import COMPRESSED
 
 READERS: Mapping[str, Callable[[Log], Iterator[Numbered]]] = {
@@ -33,6 +35,8 @@ READERS: Mapping[str, Callable[[Log], Iterator[Numbered]]] = {
     "combined": access_logs.read,
     "common": access_logs.read,
     "access-json": access_json.read,
+    **{name: partial(access_logs.read_of_proxy, name) for name in PROXIES},
+    "traefik": access_logs.read_of_traefik,
     "w3c": w3c.read,
     "cdx": cdx.read_cdx,
     "cdxj": cdx.read_cdxj,
@@ -52,8 +56,24 @@ _HERITRIX = re.compile(r"(?:\d{17}|\d{4}-\d\d-\d\dT\S+Z) +-?\d+ +(?:\d+|-) \S+:\
 _W3C = re.compile(r"#fields:", re.IGNORECASE)
 
 
+_CONVERTED = (
+    (re.compile(rb"PK\x03\x04"), "is a zip file. Unzip it; of a WACZ, name the folder 'archive' in it."),
+    (re.compile(rb"\x04\x22\x4d\x18"), "is packed with lz4, which is not read. Unpack it with `lz4 -d`."),
+    (
+        re.compile(rb"filedesc://"),
+        "is an ARC file, which is not read. `pip install warcio` and `warcio recompress FILE.arc.gz FILE.warc.gz` convert it.",
+    ),
+)
+
+
+def how_to_convert(head: Sequence[bytes]) -> str | None:
+    """Advice on how to convert a file that no reader reads; None for all other files."""
+    first = head[0] if head else b""
+    return next((said for begins, said in _CONVERTED if begins.match(first)), None)
+
+
 def format_of(name: str, head: Sequence[bytes]) -> str:
-    """The format of a file of this name that begins so.
+    """The format of a file with this name and these first lines.
 
     ``dust`` where nothing fits: its reader then says what is wrong.
     """
@@ -95,10 +115,15 @@ def _matching(pattern: re.Pattern[str]) -> Callable[[Sequence[str]], int]:
     return lambda lines: sum(pattern.match(line) is not None for line in lines)
 
 
+def _lines_of(proxy: Lines) -> Callable[[Sequence[str]], int]:
+    return lambda lines: sum(proxy.match(line) is not None for line in lines)
+
+
 _COUNTS: Mapping[str, Callable[[Sequence[str]], int]] = {
     "dust": lambda lines: _count_json(lines, accesses=False),
     "access-json": lambda lines: _count_json(lines, accesses=True),
     "combined": lambda lines: access_logs.best_of_known(lines)[1],
+    **{name: _lines_of(proxy) for name, proxy in PROXIES.items()},
     "cdxj": _matching(_CDXJ),
     "cdx": _matching(_CDX),
     "heritrix": _matching(_HERITRIX),

@@ -1,4 +1,4 @@
-"""From one record of a log, as JSON or CSV gave it, to a `Visit`, or to the reason why not.
+"""From one record of a log, as JSON or CSV gave it, to a `Visit`, or to the reason why it is none.
 
 This is the border: what passes has the right types, and sizes and statuses that can be. Numbers may come as
 strings, as in CSV; an empty string says nothing, as None does; fields that nobody here knows are ignored.
@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urljoin
 
-from scrapy_dust.dust.pages import Visit
+from scrapy_dust.dust.pages import NOTHING_TAKEN, PackedUnits, Visit
+from scrapy_dust.page import UNITS_VERSION
 
 #: A longer list is no sketch, and would make those of all pages as wide.
 MAX_SKETCH = 1024
@@ -33,11 +34,11 @@ _TEXT_TYPES = frozenset({str, type(None)})
 
 
 class Unreadable(Exception):
-    """A line that is not a record; says why."""
+    """A line that is no record, with the reason."""
 
 
 def visit_of(record: Mapping[str, Any]) -> Visit:
-    """Raises `Unreadable`."""
+    """The visit that *record* describes. Raises `Unreadable`."""
     url = record.get("url")
     if not isinstance(url, str) or not url or url.isspace():
         raise Unreadable("no 'url'" if url is None else f"'url' is {_short(url)}, not a URL")
@@ -79,11 +80,30 @@ def visit_of(record: Mapping[str, Any]) -> Visit:
         rendered=rendered or None,
         duplicate_of=keeper or None,
         no_vary_search=no_vary_search or None,
+        units=_units(record, "units"),
+        taken=NOTHING_TAKEN if record.get("nothing_taken") else _units(record, "taken"),
     )
 
 
+def _units(record: Mapping[str, Any], name: str) -> PackedUnits | None:
+    """The units of *record*; None for units of another version."""
+    content, total = record.get(name), str(record.get(f"{name}_total"))
+    if content in (None, "") or _whole(record, "units_version") != UNITS_VERSION:
+        return None
+    try:
+        return PackedUnits(
+            bytes.fromhex(content), int(total, 16), whole=not _switch(record, f"{name}_partial")
+        )
+    except (TypeError, ValueError):
+        raise Unreadable(f"{name!r} is {_short(content)}, not hexadecimal digits") from None
+
+
+def _switch(record: Mapping[str, object], name: str) -> bool:
+    return str(record.get(name)).lower() in {"true", "1"}
+
+
 def version_of(record: Mapping[str, Any]) -> int | None:
-    """Of its sketch; None: it does not say. Raises `Unreadable`."""
+    """The version of the record's sketch; None where the record does not say it. Raises `Unreadable`."""
     return _whole(record, "sketch_version")
 
 
@@ -102,7 +122,7 @@ def _whole(record: Mapping[str, object], name: str) -> int | None:
 
 
 def _number(value: object, name: str) -> int:
-    """The slow way: strings, and the floats that a column with gaps is written in."""
+    """The number in a cell, also where it is a string, or the float that a column with gaps has."""
     if isinstance(value, (int, float, str)) and not isinstance(value, bool):
         try:
             number = float(value) if "." in str(value) else int(value)
@@ -145,7 +165,7 @@ def _sketch(record: Mapping[str, object]) -> tuple[int, ...] | None:
 
 
 def _list(name: str, cell: str) -> list[object]:
-    """A cell's JSON list, or its numbers between spaces."""
+    """The list in a cell: JSON, or numbers between spaces."""
     try:
         if cell.lstrip().startswith("["):
             found = json.loads(cell)
@@ -156,7 +176,7 @@ def _list(name: str, cell: str) -> list[object]:
 
 
 def _absolute(url: str, target: str) -> str | None:
-    """As the Location header has it, it may be relative."""
+    """The URL that *target*, a Location header, means beside *url*."""
     if "://" in target:
         return target
     try:

@@ -1,4 +1,4 @@
-"""What a log must not tell: the values of given parameters, in every URL of a record.
+"""Hiding of the values of given parameters in every URL of a log.
 
 A value becomes ``hidden`` and 16 hexadecimal digits, a BLAKE2 hash with a key that never leaves ``DUST_DIR``, so
 that equal values stay equal and rules can be learned from them. URLs with one cannot be fetched again; `is_hidden`
@@ -20,12 +20,13 @@ _HIDDEN = re.compile(r"hidden[0-9a-f]{16}(?![0-9a-zA-Z])")
 
 
 def is_hidden(url: str) -> bool:
-    """Whether *url* has a value in it that was hidden, and so is no URL of its site."""
+    """Whether *url* has a hidden value, and so cannot be fetched."""
     return _HIDDEN.search(url) is not None
 
 
 class Hider:
-    """Hides the values of the parameters *names*, whatever their case: `?token=…`, `;token=…`, `#token=…`.
+    """A function that hides the values of the parameters *names*, in any case: `?token=…`, `;token=…`,
+    `#token=…`.
 
     In a URL that is itself the value of another parameter, percent-encoded, they are hidden too.
     """
@@ -73,7 +74,7 @@ def new_key() -> bytes:
 
 
 def local_key(folder: Path) -> bytes:
-    """The key of *folder*, made where there is none; only its owner may read it."""
+    """The key of *folder*, which is made where there is none. Only its owner may read it."""
     path = folder / KEY_FILE
     folder.mkdir(parents=True, exist_ok=True)
     made = folder / f".{KEY_FILE}.{os.urandom(4).hex()}"

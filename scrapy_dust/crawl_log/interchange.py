@@ -24,7 +24,7 @@ def read_json(log: Log) -> Iterator[Numbered]:
 
 
 def read_csv(log: Log) -> Iterator[Numbered]:
-    """Raises `CrawlLogError` where the first line does not name the columns."""
+    """The lines of a CSV file. Raises `CrawlLogError` where the first line does not name the columns."""
     at = 0
     bad: list[Numbered] = []
 

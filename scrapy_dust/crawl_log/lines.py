@@ -1,4 +1,4 @@
-"""What every reader of a log format is given, and what it says of each line.
+"""The interface of readers of log formats.
 
 A reader takes a `Log` and yields, in the log's order, the number of a line (or record, or row) with an
 `Outcome`. It never stops at a line it cannot read.
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from scrapy_dust.crawl_log.accesses import Base
+from scrapy_dust.crawl_log.accesses import Base, HostUnknown
 from scrapy_dust.crawl_log.fields import Unreadable
 from scrapy_dust.crawl_log.sources import MAX_LINE
 from scrapy_dust.crawl_log.stores import RemoteFile
@@ -23,15 +23,16 @@ Numbered = tuple[int, Outcome]
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What the user says of logs beside their names."""
+    """The options of a user about logs, beside their names."""
 
     base: Base | None = None  #: where requests went of which the log does not say it
     log_format: str | None = None  #: as the server's configuration has it
+    ignore: tuple[str, ...] = ()  #: CSS selectors of elements of archived pages that do not count
 
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """One file that is being read."""
+    """One log file that is being read."""
 
     path: Path | RemoteFile
     head: tuple[bytes, ...]  #: its first lines, to tell the format by
@@ -42,11 +43,11 @@ class Log:
 
 
 class Torn(Unreadable):
-    """The last line of a log that is being written, or was when the machine stopped."""
+    """The last line of a log that is being written, or whose writer was killed."""
 
 
 def by_line(log: Log, parse: Callable[[str], Record | None]) -> Iterator[Numbered]:
-    """What *parse* says of each line that is not blank. It may raise `Unreadable`."""
+    """The result of *parse* for each line that is not blank. *parse* may raise `Unreadable`."""
     for number, line in log.lines:
         try:
             text = lenient(line)
@@ -57,12 +58,13 @@ def by_line(log: Log, parse: Callable[[str], Record | None]) -> Iterator[Numbere
 
 
 def as_torn(bad: Unreadable, line: bytes, log: Log) -> Unreadable:
-    whole = line.endswith(b"\n") or len(line) > MAX_LINE
+    # A line of which only the host is not known was read to its end.
+    whole = line.endswith(b"\n") or len(line) > MAX_LINE or isinstance(bad, HostUnknown)
     return bad if whole or not log.may_be_growing else Torn(str(bad))
 
 
 def strict(line: bytes) -> str:
-    """Raises `Unreadable` for what is not UTF-8."""
+    """*line* as text. Raises `Unreadable` for bytes that are not UTF-8."""
     if len(line) > MAX_LINE:
         raise Unreadable(f"longer than {MAX_LINE >> 20} MB")
     try:
@@ -72,7 +74,9 @@ def strict(line: bytes) -> str:
 
 
 def lenient(line: bytes) -> str:
-    """For servers that log what clients sent: bytes that are not UTF-8 are kept as surrogates."""
+    """*line* as text, for servers that log the bytes which clients sent. Bytes that are not UTF-8 become
+    surrogates.
+    """
     if len(line) > MAX_LINE:
         raise Unreadable(f"longer than {MAX_LINE >> 20} MB")
     return line.decode("utf-8", "surrogateescape").removeprefix("\ufeff").strip("\r\n \0")

@@ -1,4 +1,4 @@
-"""Whether a log is being written: its writer holds a lock of the operating system's on it, which dies with it.
+"""Locks that tell whether a log is being written. A lock of the operating system ends with its process.
 
 Writers share the lock; who wants to put another file in a log's place needs it alone. Where a file system has
 no locks, every log counts as being written: it is read, and otherwise left alone.
@@ -53,7 +53,7 @@ else:
 
 @contextmanager
 def taken(log: Path) -> Iterator[bool]:
-    """Keep writers of *log* out; gives False, and does not, where one is in."""
+    """Keep writers of *log* out. Yields False where a writer has the log."""
     try:
         descriptor = os.open(log, os.O_RDWR)
     except OSError:
@@ -66,7 +66,7 @@ def taken(log: Path) -> Iterator[bool]:
 
 
 def is_still(path: Path, descriptor: int) -> bool:
-    """Whether the name still means the file that was opened."""
+    """Whether *path* still names the file that is open as *descriptor*."""
     try:
         return os.path.samestat(path.stat(), os.fstat(descriptor))
     except FileNotFoundError:

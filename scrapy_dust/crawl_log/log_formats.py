@@ -63,39 +63,52 @@ _BETTER = (
     ">s",
     "b",
     "B",
-    "body_bytes_sent",
+    "$body_bytes_sent",
     "O",
-    "bytes_sent",
+    "$bytes_sent",
     "{host}i",
-    "http_host",
-    "host",
+    "$http_host",
+    "$host",
     "V",
     "v",
-    "server_name",
+    "$server_name",
 )
 #: A host behind the line: with a dot and a letter in its last label, so that neither addresses, durations nor
 #: flags are taken for one.
 _NAME = "a host's name"
 _NAME_LIKE = r"(?:[\w-]++\.)++[A-Za-z][\w-]*+(?::\d++)?"
 _TYPED = {
-    "status": r"\d{3}|-",
+    "status": r"\d{3}|-1?",
     "size": r"\d++|-",
     "port": r"\d++|-",
 }
+#: By what a format calls them, whatever stands around them.
+_KEYED = {
+    f"{{{_NAME}}}x": _NAME_LIKE,
+    "t": r"\[[^\]]*+\]",
+    "h": r"(?!- )[^ ]++",
+    "counters": r"[-+\d]++(?:/[-+\d]++)++",
+    "iso": r"\d{4}-\d\d-\d\dT[\d:.]++Z?",
+    "operation": r"[A-Z\d]++(?:\.[A-Z\d_]++)++",
+    "protocol": r"https?|h2|grpcs|wss?",
+    "any": r".*?",
+}
 _DIRECTIVE = re.compile(r"%[!<>\d,]*(?:(\{[^}]*\})?(\^[A-Za-z]{2}|[A-Za-z])|(%))")
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
-_QUOTED = r'(?:[^"\\]|\\.)*+'
+#: Of formats that are known here: ``<status>`` is a field, ``<>`` one that nobody asks for, and ``<time:iso>`` one of
+#: which the kind of value is known.
+_NAMED = re.compile(r"<(\w*)(?::(\w+))?>")
 _REQUEST = r"-|[^ ]++ [^ ]++(?: HTTP/[\d.]++)?"
 
 
 @dataclass(frozen=True, slots=True)
 class _Field:
     name: str | None  #: None: what nobody asks for
-    key: str  #: as the format has it
+    key: str  #: as the format has it; a variable of nginx begins with $
 
 
 class Matcher:
-    """One format of lines."""
+    """A matcher of lines of one format."""
 
     def __init__(self, parts: Sequence[str | _Field], *, open_end: bool = False) -> None:
         names: list[str] = []
@@ -110,7 +123,7 @@ class Matcher:
 
 @lru_cache(maxsize=64)
 def matcher_of(log_format: str) -> Matcher:
-    """Of a format string of Apache (``%h … "%r"``) or of nginx (``$remote_addr … "$request"``).
+    """The matcher of a format string of Apache (``%h … "%r"``) or of nginx (``$remote_addr … "$request"``).
 
     Raises `ValueError` for one that says nothing of requests, or whose fields cannot be told apart.
     """
@@ -134,15 +147,17 @@ def matcher_of(log_format: str) -> Matcher:
 
 
 def _split(text: str, field: re.Pattern[str]) -> Iterator[str | _Field]:
-    """Literal text and fields in turn."""
+    """The literal texts and the fields of a format, in turn."""
     at = 0
     for found in field.finditer(text):
         if found.start() > at:
             yield text[at : found.start()]
         at = found.end()
-        if field is _VARIABLE:
+        if field is _NAMED:
+            yield _Field(found[1] or None, found[2] or f"<{found[1]}>")
+        elif field is _VARIABLE:
             key = found[1] or found[2]
-            yield _Field("glue" if key == "is_args" else _NGINX.get(key), key)
+            yield _Field("glue" if key == "is_args" else _NGINX.get(key), f"${key}")
         elif found[3]:
             yield "%"
         else:
@@ -154,7 +169,7 @@ def _split(text: str, field: re.Pattern[str]) -> Iterator[str | _Field]:
 
 
 def _joined(parts: Sequence[str | _Field]) -> Iterator[str | _Field]:
-    """Literals in one piece; a path and the query that follows it at once as the target they are."""
+    """The parts with neighbouring literals joined, and with a path and its query joined to the target."""
     before: str | _Field | None = None
     for part in parts:
         if before is None:
@@ -176,7 +191,7 @@ def _joined(parts: Sequence[str | _Field]) -> Iterator[str | _Field]:
 
 
 def _once(parts: Sequence[str | _Field]) -> list[str | _Field]:
-    """Each name at the best of its fields only."""
+    """*parts* with each name at its best field only."""
     best: dict[str, int] = {}
     for place, part in enumerate(parts):
         if isinstance(part, _Field) and part.name:
@@ -218,18 +233,14 @@ def _pattern(parts: Sequence[str | _Field], names: list[str]) -> Iterator[str]:
 
 
 def _value(field: _Field, before: str, after: str, then: Sequence[str | _Field]) -> str:
-    """The pattern of what a field may say."""
-    if field.key == f"{{{_NAME}}}x":
-        return _NAME_LIKE
-    if field.key == "t":
-        return r"\[[^\]]*+\]"
-    if field.key == "h":
-        return r"(?!- )[^ ]++"
+    """The pattern of a field's values."""
+    if field.key in _KEYED:
+        return _KEYED[field.key]
     if field.key == "u" and after == " " and then and isinstance(then[0], _Field) and then[0].key == "t":
         # Names may have spaces in them.
         return r"(?:(?! \[).)*+"
     if before.endswith('"') and after.startswith('"'):
-        return _QUOTED
+        return _quoted(after[1:], then)
     if field.name == "request":
         return _REQUEST
     if field.name == "host":
@@ -237,21 +248,46 @@ def _value(field: _Field, before: str, after: str, then: Sequence[str | _Field])
         return rf"\[[0-9A-Fa-f:.]++\](?::\d++)?|[^\[\]:{ends}]++(?::\d++(?=[{ends}]|$))?|"
     if field.name in _TYPED:
         return _TYPED[field.name]
+    if field.key.startswith("<"):
+        return {"[": r"[^\]]*+", "{": "[^{}]*+"}.get(before[-1:], "[^ ]++")
     return ".*?" if after else ".*+"
+
+
+def _quoted(after: str, then: Sequence[str | _Field]) -> str:
+    """A pattern for text between quotes, up to the first quote that is not escaped.
+
+    Traefik and S3 do not escape the quotes that clients send.
+    """
+    if not after:
+        return r'(?:[^"\\]|\\.)*+'
+    next_ = then[0].name if then and isinstance(then[0], _Field) else None
+    kind = f"(?:{_TYPED[next_]})" if next_ in _TYPED else ""
+    return rf'(?:[^"\\]|\\.|"(?!{re.escape(after)}{kind}))*+'
+
+
+def known(log_format: str) -> Matcher:
+    """The matcher of a well-known format, in Apache's words or with ``<name>`` for each field.
+
+    What stands behind its last field is not needed, so it may be anything.
+    """
+    field = _DIRECTIVE if "%" in log_format else _NAMED
+    return Matcher(list(_joined(list(_split(log_format, field)))), open_end=True)
 
 
 _COMMON = '%h %l %u %t "%r" %>s %b'
 _COMBINED = _COMMON + ' "%{Referer}i" "%{User-agent}i"'
-#: Those that servers come with, and their usual variants. Of two that read as many lines the earlier is meant.
-#: What stands behind the size is not needed, so it may be anything, unless it is the host.
+#: Common and Combined, and their usual variants. Of two that read as many lines the earlier is meant.
+#: What stands behind the size is not needed, unless it is the host.
 KNOWN = tuple(
-    Matcher(list(_joined(list(_split(text, _DIRECTIVE)))), open_end=True)
-    for text in (
-        f"%v:%p {_COMMON}",
-        f"%v {_COMMON}",
-        f"{_COMBINED} %{{{_NAME}}}x",
-        f'{_COMBINED} "%{{{_NAME}}}x"',
-        f"{_COMMON} %{{{_NAME}}}x",
-        _COMMON,
+    map(
+        known,
+        (
+            f"%v:%p {_COMMON}",
+            f"%v {_COMMON}",
+            f"{_COMBINED} %{{{_NAME}}}x",
+            f'{_COMBINED} "%{{{_NAME}}}x"',
+            f"{_COMMON} %{{{_NAME}}}x",
+            _COMMON,
+        ),
     )
 )

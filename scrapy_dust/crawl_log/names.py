@@ -1,4 +1,4 @@
-"""What a log of ours is called: ``<UTC time>-<process>-<random>`` and the suffix of what it is written as.
+"""Names of crawl logs: ``<UTC time>-<process>-<random>``, and a suffix for the format.
 
 The part before the suffix is the crawl's, and stays when its log is compacted.
 """
@@ -13,7 +13,9 @@ _OWN = re.compile(r"(\d{8}T\d{6}\.\d{6}Z-\d+-[0-9a-f]{8})(\.jsonl|\.jsonl\.gz|\.
 
 
 def new_name(began: datetime) -> str:
-    """Of the log of a crawl that begins now; names sort as the crawls began, whatever machine they ran on."""
+    """The name of the log of a crawl that begins now. Names sort as their crawls began, on whatever
+    machine.
+    """
     return f"{began.astimezone(UTC):%Y%m%dT%H%M%S.%fZ}-{os.getpid()}-{os.urandom(4).hex()}.jsonl"
 
 
@@ -22,22 +24,26 @@ def is_own(name: str) -> bool:
 
 
 def stem(name: str) -> str:
-    """*name* without the suffix that a log of ours may have, and change; another's name stays as it is."""
+    """*name* without the suffix that compaction may change. Names of other programs' logs stay as they
+    are.
+    """
     own = _OWN.fullmatch(name)
     return name if own is None else own[1]
 
 
 def log_name(name: str) -> str:
-    """What a log is called where it is remembered: the same before it is compacted and after."""
+    """The name by which a log is remembered; it is the same before and after compaction."""
     return stem(name) + ".jsonl" if is_own(name) else name
 
 
 def began(name: str) -> datetime:
-    """When the crawl of a log of ours began."""
+    """The time at which the crawl of a log began."""
     return datetime.strptime(name.partition("Z")[0], "%Y%m%dT%H%M%S.%f").replace(tzinfo=UTC)
 
 
 def rank(name: str) -> int:
-    """Of several files of one crawl the one with the least is to be read: the others may be incomplete."""
+    """The rank of a file among the files of one crawl. The file with the lowest rank is read; others may
+    be incomplete.
+    """
     own = _OWN.fullmatch(name)
     return 0 if own is None else (".jsonl", ".parquet", ".jsonl.gz").index(own[2])

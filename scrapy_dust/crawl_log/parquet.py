@@ -35,7 +35,7 @@ _CC_INDEX = {
 
 
 class Layout(NamedTuple):
-    """What the columns of a table mean."""
+    """The meaning of a table's columns."""
 
     names: Mapping[str, str]  #: columns to look at → the names of the interchange format
     is_own: bool = False  #: it is one of our segments
@@ -43,18 +43,18 @@ class Layout(NamedTuple):
 
 
 def layout_of(columns: Iterable[str], log_format: str = "auto") -> Layout | None:
-    """None: no column has URLs. For those who see a table and not its file."""
+    """The layout of a table with these columns; None where no column has URLs."""
     present = list(columns)
     names = {name: name.strip().lower() for name in present}
     if log_format == "cc-index" or _is_cc_index(names):
         return Layout(_of_cc_index(present), is_cc_index=True) if _is_cc_index(names) else None
-    if {segments.EXTRA, *segments.COLUMNS} <= names.keys():
+    if {segments.EXTRA, *segments.COLUMNS} - segments.LATER <= names.keys():
         return Layout({name: name for name in present if name not in _UNUSED}, is_own=True)
     return Layout(names) if "url" in names.values() else None
 
 
 def records_of(batch: Any, layout: Layout) -> Iterator[Record]:
-    """The records of some rows of such a table."""
+    """The records of some rows of a table with this layout."""
     if layout.is_own:
         return segments.records_of(batch, list(layout.names))
     rows = (_record(row, layout.names) for row in batch.select(list(layout.names)).to_pylist())
@@ -62,7 +62,7 @@ def records_of(batch: Any, layout: Layout) -> Iterator[Record]:
 
 
 def read(log: Log) -> Iterator[Numbered]:
-    """Raises `CrawlLogError` for what is no Parquet, or has no column ``url``."""
+    """The rows of a Parquet file. Raises `CrawlLogError` for another file, or without a column ``url``."""
     with log.path.open("rb") as file:
         source = _opened(log, file)
         names = {name: name.strip().lower() for name in source.schema_arrow.names}
@@ -79,7 +79,9 @@ def read(log: Log) -> Iterator[Numbered]:
 
 
 def read_cc_index(log: Log) -> Iterator[Numbered]:
-    """Raises `CrawlLogError` for what is no Parquet, or has not the columns of Common Crawl's index."""
+    """The rows of Common Crawl's index. Raises `CrawlLogError` for another file, or without the columns
+    of that index.
+    """
     with log.path.open("rb") as file:
         source = _opened(log, file)
         if not _is_cc_index(dict.fromkeys(source.schema_arrow.names, "")):
@@ -155,7 +157,7 @@ def _record(row: Mapping[str, Any], names: Mapping[str, str]) -> Record:
 
 
 def _plain(value: Any) -> object:
-    """As JSON would have it."""
+    """*value* as JSON would have it."""
     if isinstance(value, datetime):
         moment = value if value.tzinfo else value.replace(tzinfo=UTC)
         return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")

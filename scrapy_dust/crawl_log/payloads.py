@@ -1,4 +1,4 @@
-"""An archived HTTP answer's body, without what only carried it: chunks and compression."""
+"""Bodies of archived HTTP answers, without chunks and compression."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ MAX_BODY = 64 * 1024 * 1024
 
 
 def payload_of(payload: bytes, headers: Mapping[str, str]) -> bytes | None:
-    """The body; None where it cannot be had whole. What says that it is packed and is not, is taken as it is."""
+    """The body; None where a part of it is missing. A body that is not compressed, although its header
+    says so, is taken as it is.
+    """
     if "chunked" in headers.get("transfer-encoding", "").lower():
         payload = _unchunked(payload)
     body: bytes | None = payload
@@ -25,7 +27,9 @@ def payload_of(payload: bytes, headers: Mapping[str, str]) -> bytes | None:
 
 
 def _unchunked(payload: bytes) -> bytes:
-    """Archives often keep the header of what they have unpacked; then there are no chunks."""
+    """The body without chunks. Archives often keep the header of a body that they have unpacked; then
+    there are none.
+    """
     pieces: list[bytes] = []
     at = 0
     while True:

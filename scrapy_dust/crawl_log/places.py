@@ -1,4 +1,4 @@
-"""Where crawl logs are: ``<DUST_DIR>/logs/<spider>/<UTC time>-<process>-<random>.jsonl``.
+"""Places of crawl logs: ``<DUST_DIR>/logs/<spider>/<UTC time>-<process>-<random>.jsonl``.
 
 Each crawl has a file of its own, so that no two ever write to one, and names sort as the crawls began. Where
 DUST_DIR is a URI, logs are written below a folder of this machine and moved there when their crawls have ended.
@@ -20,7 +20,7 @@ _LONGEST_NAME = 100
 
 
 def log_dir(dust_dir: str | Path | None) -> Path:
-    """The folder that crawls of this machine write logs below, whose parent is the folder of its state.
+    """The folder of this machine below which crawls write logs. Its parent is the folder of the state.
 
     *dust_dir* is ``DUST_DIR``; None: ``.scrapy/dust`` of the project.
     """
@@ -32,7 +32,7 @@ def log_dir(dust_dir: str | Path | None) -> Path:
 
 
 def log_sources(dust_dir: str | Path | None, spider: str | None = None) -> list[str]:
-    """Where there are logs to read, of one spider or of all: nowhere yet, in a folder, at a URI, or in both.
+    """The places with logs of one spider or of all: a folder, a URI, both, or none.
 
     Raises `CrawlLogError` for a URI that cannot be read.
     """
@@ -46,17 +46,22 @@ def log_sources(dust_dir: str | Path | None, spider: str | None = None) -> list[
 
 
 def spider_log_dir(logs: Path, spider: str) -> Path:
-    """The folder of one spider, whatever its name has in it."""
+    """The log folder of one spider, whatever characters its name has."""
     return logs / _file_name(spider)
 
 
+def spiders_in(dust_dir: str | Path | None) -> list[str]:
+    """The folders of the spiders that have logs on this machine."""
+    return sorted(file.name for file in log_dir(dust_dir).glob("*") if any(file.glob("[!.]*")))
+
+
 def new_log_path(logs: Path, spider: str, now: datetime | None = None) -> Path:
-    """A file for a crawl that begins *now*. Nothing is created."""
+    """The path of the log of a crawl that begins *now*. Nothing is created."""
     return spider_log_dir(logs, spider) / new_name(now or datetime.now(UTC))
 
 
 def _file_name(spider: str) -> str:
-    """*spider* with all but letters, digits, ``_-~`` and inner dots percent-encoded; different names stay so."""
+    """*spider* as a file name: all but letters, digits, ``_-~`` and inner dots are percent-encoded."""
     name = quote(spider, safe="", errors="surrogatepass")
     if name.startswith("."):
         name = "%2E" + name[1:]

@@ -7,7 +7,7 @@ not there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -15,16 +15,24 @@ from typing import NamedTuple
 
 from scrapy_dust.crawl_log.accesses import Base, HostUnknown
 from scrapy_dust.crawl_log.compaction import present
-from scrapy_dust.crawl_log.detection import FORMATS, HEAD_BYTES, HEAD_LINES, READERS, format_of
+from scrapy_dust.crawl_log.detection import (
+    FORMATS,
+    HEAD_BYTES,
+    HEAD_LINES,
+    READERS,
+    format_of,
+    how_to_convert,
+)
 from scrapy_dust.crawl_log.fields import Unreadable, version_of, visit_of
 from scrapy_dust.crawl_log.lines import Log, Outcome, Record, Told, Torn
 from scrapy_dust.crawl_log.log_formats import matcher_of
+from scrapy_dust.crawl_log.naming import names_in
 from scrapy_dust.crawl_log.sources import Cut, Source, lines_of, sources_of
 from scrapy_dust.crawl_log.stores import RemoteFile
 from scrapy_dust.dust.pages import Visit
 from scrapy_dust.errors import CrawlLogError
+from scrapy_dust.page import SKETCH_VERSION
 from scrapy_dust.sites import site_of
-from scrapy_dust.text import SKETCH_VERSION
 
 #: Of the unreadable lines, so many are named; all are counted.
 NAMED = 20
@@ -39,7 +47,9 @@ class BadLine(NamedTuple):
 
 
 class Reading:
-    """The visits of some logs. Each iteration reads them anew; the counts are those of the last one, so far."""
+    """The visits of some logs. Each iteration reads the logs anew, and the counts are those of the last
+    iteration.
+    """
 
     def __init__(self, sources: tuple[Source, ...], log_format: str, told: Told) -> None:
         self.files = tuple(source.path for source in sources)  #: in the order they are read
@@ -58,10 +68,11 @@ class Reading:
         self.unreadable_count = 0
         self.torn = 0  #: files whose last line was still being written
         self.foreign_sketches = 0  #: records whose sketch was made by another version, and was left out
+        self.names: dict[int, str] = {}  #: of the places that units stand at
         self._contents: dict[str, Record] = {}  #: by the digests of archived payloads
 
     def __iter__(self) -> Iterator[Visit]:
-        """Raises `CrawlLogError`, after the visits that came before."""
+        """The visits of the log. Raises `CrawlLogError` after the visits that could be read."""
         self._clear()
         for source in self._sources:
             read, self._first_bad = self.records + self.passed_over, None
@@ -91,6 +102,8 @@ class Reading:
             if isinstance(outcome, Unreadable):
                 raise outcome
             visit, foreign = as_visit(outcome)
+            if places := outcome.get("places"):
+                self.names.update(names_in(str(places)))
         except HostUnknown as unknown:
             raise CrawlLogError(
                 path, f"{unknown}. Say which site it is of with --base-url https://HOST."
@@ -118,6 +131,9 @@ class Reading:
         except Cut as early:
             cut = early
         first = tuple(line for _, line in head)
+        said = how_to_convert(first)
+        if said is not None:
+            raise CrawlLogError(str(path), said)
         name = format_of(path.name, first) if self._format == "auto" else self._format
         if name == "dust" and first and first[0].startswith(b"PAR1"):
             name = "parquet"  # what becomes of our own log
@@ -134,13 +150,21 @@ class Reading:
             self.unreadable.append(bad)
 
     def _why_no_page(self) -> str:
+        if self.unreadable:
+            bad = self.unreadable[0]
+            return (
+                f"its logs show no page; {self.unreadable_count} of their lines cannot be read (line {bad.line}: {bad.reason}). "
+                "Check that the lines are whole, and name their --format."
+            )
         if self.passed_over:
             return "its logs have no request that shows a page. Check that they are the right ones."
         return "its logs have no record yet. Crawl first."
 
 
 def as_visit(record: Record) -> tuple[Visit, bool]:
-    """What *record* says, and whether its sketch was left out, since another version made it. Raises `Unreadable`."""
+    """The visit that *record* describes, and whether its sketch was left out because another version
+    made it. Raises `Unreadable`.
+    """
     visit = visit_of(record)
     if version_of(record) in {None, SKETCH_VERSION} or visit.sketch is None:
         return visit, False
@@ -153,15 +177,16 @@ def read_visits(
     *,
     base_url: str | None = None,
     log_format: str | None = None,
+    ignore: Sequence[str] = (),
 ) -> Reading:
     """The visits of files, of all logs below folders, and of globs, compressed or not.
 
     *format*: one of `FORMATS`; ``auto`` looks. *base_url*: where the requests of a log went that does not say
     it. *log_format*: what stands after Apache's ``LogFormat`` or nginx's ``log_format``, for access logs that
-    are neither Common nor Combined. Raises `CrawlLogError` for what is not there, `ValueError` for a format
+    are neither Common nor Combined. *ignore*: CSS selectors of elements of archived pages that do not count. Raises `CrawlLogError` for what is not there, `ValueError` for a format
     that is not read.
     """
-    told = checked(format, base_url, log_format)
+    told = replace(checked(format, base_url, log_format), ignore=tuple(ignore))
     names = [sources] if isinstance(sources, (str, Path)) else list(sources)
     if not names:
         raise ValueError("no crawl log is named.")
@@ -169,7 +194,7 @@ def read_visits(
 
 
 def checked(format: str, base_url: str | None, log_format: str | None) -> Told:  # noqa: A002
-    """What `read_visits` is told of logs, before any is there. Raises `ValueError` for what cannot be meant."""
+    """The options for `read_visits`. Raises `ValueError` for a wrong value, before any log is read."""
     if format not in FORMATS:
         raise ValueError(f"format {format!r} is not read by this version, which reads {', '.join(FORMATS)}.")
     if log_format is not None:
@@ -180,7 +205,7 @@ def checked(format: str, base_url: str | None, log_format: str | None) -> Told: 
 
 
 class VisitsBySite(dict[str, list[Visit]]):
-    """Visits in the order of the log, by site; sites in the order they first came."""
+    """Visits by site, in the order of the log. Sites stand in the order in which they first came."""
 
     without_site = 0  #: visits of what is no http(s) URL
 

@@ -1,4 +1,4 @@
-"""From an answer to a line of the log; and the process beside a crawl in which that happens.
+"""The process beside a crawl that describes each answer and writes the crawl log.
 
 Describing a page takes as long as a fifth of all else that a fast crawl does with it. So the crawl only hands
 the answer over, through a pipe, and this process, which knows nothing of Scrapy, does the rest on another core.
@@ -7,12 +7,13 @@ It ends when the pipe does, however the crawl ended, having written all that cam
     crawl: record without text, body ──▶ pipe ──▶ describe ──▶ CrawlLogWriter
 
 A message: two lengths, a JSON object of the first, and the body of the second. The first message says where to
-write and what to hide. What could not be written is told on standard output, a line each time: how many records
+write, what to hide and what to ignore. What could not be written is told on standard output, a line each time: how many records
 more, and why.
 """
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -25,6 +26,7 @@ from itertools import chain
 from typing import Any, BinaryIO, NamedTuple, TextIO
 
 from scrapy_dust.crawl_log.hiding import Hider
+from scrapy_dust.crawl_log.naming import Naming
 from scrapy_dust.crawl_log.writer import CrawlLogWriter
 
 _LENGTHS = struct.Struct(">QQ")
@@ -36,33 +38,49 @@ _PATIENCE = 1.0
 
 
 class Body(NamedTuple):
-    """What is to be described."""
+    """The body of an answer, with what is needed to read it."""
 
     content: bytes
     content_type: str
     encoding: str | None  #: declared, not guessed
 
 
-def record_of(record: Mapping[str, object], body: Body | None) -> dict[str, object]:
-    """*record* with what *body* says."""
-    return records_of([(record, body)])[0]
+class Describer:
+    """A describer that completes the records of one log."""
 
+    def __init__(self, ignore: Sequence[str] | None = ()) -> None:
+        self._ignore = ignore  #: CSS selectors of elements without units; None: no units
+        self._naming = Naming()
 
-def records_of(answers: Sequence[tuple[Mapping[str, object], Body | None]]) -> list[dict[str, object]]:
-    """`record_of` of each. Several at once take less time."""
-    bodies = [(*body, str(record["url"])) for record, body in answers if body is not None]
-    if not bodies:
-        return [dict(record) for record, _ in answers]
-    # Not loaded by a crawl whose records are made beside it.
-    from scrapy_dust.crawl_log.records import said_of  # noqa: PLC0415
-    from scrapy_dust.text.sketch import describe_each  # noqa: PLC0415
+    def record_of(self, record: Mapping[str, object], body: Body | None) -> dict[str, object]:
+        """*record* with the description of *body*."""
+        return self.records_of([(record, body)])[0]
 
-    said = map(said_of, describe_each(bodies))
-    return [dict(record) if body is None else {**record, **next(said)} for record, body in answers]
+    def records_of(
+        self, answers: Sequence[tuple[Mapping[str, object], Body | None]]
+    ) -> list[dict[str, object]]:
+        """The result of `record_of` for each of several records, which together take less time."""
+        answers = [(self._packed(record), body) for record, body in answers]
+        bodies = [(*body, str(record["url"])) for record, body in answers if body is not None]
+        if not bodies:
+            return [dict(record) for record, _ in answers]
+        # Not loaded by a crawl whose records are made beside it.
+        from scrapy_dust.crawl_log.records import said_of  # noqa: PLC0415
+        from scrapy_dust.page.sketch import describe_each  # noqa: PLC0415
+
+        said = (said_of(text, self._naming) for text in describe_each(bodies, self._ignore))
+        return [dict(record) if body is None else {**record, **next(said)} for record, body in answers]
+
+    def _packed(self, record: Mapping[str, object]) -> Mapping[str, object]:
+        if "taken" not in record:
+            return record
+        from scrapy_dust.crawl_log.records import with_taken_packed  # noqa: PLC0415  As below.
+
+        return with_taken_packed(record, self._naming)
 
 
 def to_message(content: Mapping[str, object], body: Body | None = None) -> bytes:
-    """Raises `TypeError` or `ValueError` for what JSON cannot say."""
+    """A record and its body as bytes. Raises `TypeError` or `ValueError` for what JSON cannot hold."""
     how = None if body is None else (body.content_type, body.encoding)
     head = _JSON.encode({"content": content, "body": how}).encode("ascii")
     said = b"" if body is None else body.content
@@ -70,7 +88,8 @@ def to_message(content: Mapping[str, object], body: Body | None = None) -> bytes
 
 
 def messages(stream: BinaryIO) -> Iterator[list[tuple[dict[str, Any], Body | None]]]:
-    """Those that came together, as far as they are whole: the last is not where the crawl was killed while it wrote it.
+    """The messages that have come, many at a time. A last message that was cut off, because the crawl was
+    killed, is left out.
 
     *stream* is one whose `read` gives what there is, and waits only where there is nothing.
     """
@@ -85,7 +104,7 @@ def messages(stream: BinaryIO) -> Iterator[list[tuple[dict[str, Any], Body | Non
 
 
 def _whole(came: memoryview) -> tuple[list[tuple[dict[str, Any], Body | None]], int]:
-    """The messages in *came*, and where the last of them ends."""
+    """The complete messages in *came*, and the place where the last of them ends."""
     found: list[tuple[dict[str, Any], Body | None]] = []
     end = 0
     while len(came) >= (begin := end + _LENGTHS.size):
@@ -99,8 +118,12 @@ def _whole(came: memoryview) -> tuple[list[tuple[dict[str, Any], Body | None]], 
     return found, end
 
 
+#: Objects that are made until those that are no longer needed are looked for.
+_GARBAGE = 50_000
+
+
 class Complaints:
-    """Told once a second at most, so that nobody needs to listen all the time; and at the end."""
+    """Complaints about records, told at the end, and once a second at most before."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
@@ -124,28 +147,31 @@ def main(stream: BinaryIO, out: TextIO) -> None:
     if begun is None:
         return
     (where, _), *rest = begun
+    # Nothing here is a cycle, and what is remembered of pages is not to be looked through each time.
+    gc.set_threshold(_GARBAGE)
     complaints = Complaints(out)
     hide = Hider(where["hide"], bytes.fromhex(where["key"])) if where["hide"] else None
-    writer = CrawlLogWriter(where["path"], hide)
+    writer, describer = CrawlLogWriter(where["path"], hide), Describer(where["ignore"])
     for answers in chain([rest], incoming):
-        _write(answers, writer, complaints)
+        _write(answers, describer, writer, complaints)
     writer.close()
     complaints.tell()
 
 
 def _write(
     answers: Sequence[tuple[Mapping[str, object], Body | None]],
+    describer: Describer,
     writer: CrawlLogWriter,
     complaints: Complaints,
 ) -> None:
     try:
-        records = records_of(answers)
+        records = describer.records_of(answers)
     except Exception as error:  # noqa: BLE001  The others may be better, whatever was wrong with one.
         if len(answers) == 1:
             complaints.add(error)
             return
         for answer in answers:
-            _write([answer], writer, complaints)
+            _write([answer], describer, writer, complaints)
         return
     for record in records:
         try:
@@ -155,7 +181,7 @@ def _write(
 
 
 def give_way() -> None:
-    """Where there are too few cores for both, the crawl goes first, and is not interrupted by what it hands over."""
+    """Lower the priority of this process where there are too few cores for it and the crawl."""
     if hasattr(os, "nice"):
         os.nice(5)
     if hasattr(os, "SCHED_BATCH"):

@@ -1,39 +1,48 @@
-"""What a crawl log says of one request: the interchange format's fields, and a few of our own.
+"""Records of a crawl log: the fields of the interchange format, and some of our own.
 
-What is not known is left out. Ours are ``sketch_version``, ``minhash``, ``words``, ``language``, ``error`` and
-whatever more the caller knows: ``wire_size`` in bytes, ``latency`` in seconds, ``flags``,
-``rendered``, ``duplicate_of``, ``duplicate_by``, ``referrer``, ``no_vary_search``.
+What is not known is left out. Ours are ``sketch_version``, ``minhash``, ``words``, ``language``, ``units`` with
+``units_total``, ``units_partial`` and ``units_version``, ``places``, ``error`` and whatever more the caller knows: ``wire_size`` in bytes, ``latency`` in seconds, ``flags``,
+``rendered``, ``duplicate_of``, ``duplicate_by``, ``taken`` with ``taken_total`` and ``taken_partial``, ``nothing_taken``, ``referrer``, ``no_vary_search``.
 """
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from scrapy_dust.text import SKETCH_VERSION
+from scrapy_dust.crawl_log.naming import Naming
+from scrapy_dust.page import SKETCH_VERSION, UNITS_VERSION
 
 if TYPE_CHECKING:
-    from scrapy_dust.text.sketch import PageText
+    from collections.abc import Mapping
+
+    from scrapy_dust.page.sketch import PageText
+    from scrapy_dust.page.units import Units
 
 Record = dict[str, object]
+
+#: The field with what a callback took from a page.
+TAKEN = "taken"
 
 
 def record_of_page(
     url: str, status: int, text: PageText, *, size: int, fetched_at: datetime, **more: object
 ) -> Record:
-    """An answer with a body, an error's too."""
-    return record_of_answer(url, status, size=size, fetched_at=fetched_at, **more) | said_of(text)
+    """The record of an answer with a body, also of an error."""
+    return record_of_answer(url, status, size=size, fetched_at=fetched_at, **more) | said_of(text, Naming())
 
 
 def record_of_answer(url: str, status: int, *, size: int, fetched_at: datetime, **more: object) -> Record:
-    """The same before its body is described."""
+    """The record of an answer, before its body is described."""
     return _known({"url": url, "status": status, "size": size, "fetched_at": _time(fetched_at)}, more)
 
 
-def said_of(text: PageText) -> Record:
-    """What the body of an answer says."""
+def said_of(text: PageText, naming: Naming) -> Record:
+    """The fields that describe the body of an answer. *naming*: the names that the log file has written
+    already.
+    """
     # numpy, which a crawl need not load whose pages are described beside it
-    from scrapy_dust.text.minhash import to_text  # noqa: PLC0415
+    from scrapy_dust.page.minhash import to_text  # noqa: PLC0415
 
     return _known(
         {
@@ -49,21 +58,36 @@ def said_of(text: PageText) -> Record:
             "words": text.words,
             "language": text.language,
         },
-        {},
+        {} if text.units is None else _units(text.units, naming.said(text.names)),
     )
+
+
+def _units(units: Units, places: str, most: int | None = None) -> Record:
+    from scrapy_dust.page.units import MAX_LOGGED, pack  # noqa: PLC0415  As above.
+
+    packed = pack(units, most or MAX_LOGGED)
+    return {
+        "units": packed.content.hex(),
+        "units_total": f"{packed.total:016x}",
+        "units_partial": not packed.whole or None,
+        "units_version": UNITS_VERSION,
+        "places": places,
+    }
 
 
 def record_of_redirect(
     url: str, status: int, redirect_to: str, *, fetched_at: datetime, **more: object
 ) -> Record:
-    """An answer that sends to *redirect_to*, an absolute URL."""
+    """The record of an answer that redirects to *redirect_to*, an absolute URL."""
     return _known(
         {"url": url, "status": status, "redirect_to": redirect_to, "fetched_at": _time(fetched_at)}, more
     )
 
 
 def record_of_copy(url: str, status: int, keeper: str, by: str, *, fetched_at: datetime) -> Record:
-    """The page at *url* was found to be a copy of *keeper*'s; the answer itself has a record of its own."""
+    """A record that the page at *url* is a copy of the page of *keeper*. The answer has a record of its
+    own.
+    """
     return {
         "url": url,
         "status": status,
@@ -73,8 +97,36 @@ def record_of_copy(url: str, status: int, keeper: str, by: str, *, fetched_at: d
     }
 
 
+def record_of_taken(
+    url: str, status: int, taken: Record, nothing: str | None, *, fetched_at: datetime
+) -> Record:
+    """A record of what a callback took from the page at *url*, or of the reason why it took nothing. The
+    answer has a record of its own.
+
+    *taken*: ``units``, each a place times 2**32 and a value, and ``names`` of the places, until `with_taken_packed`.
+    """
+    return _known(
+        {"url": url, "status": status, "fetched_at": _time(fetched_at)},
+        {TAKEN: taken or None, "nothing_taken": nothing},
+    )
+
+
+def with_taken_packed(record: Mapping[str, Any], naming: Naming) -> Record:
+    """*record*, which `record_of_taken` made, as it is written to a log. *naming*: the names that the
+    log file has written already.
+    """
+    from scrapy_dust.page.units import MAX_UNITS, units_of  # noqa: PLC0415  numpy, as above.
+
+    taken = record[TAKEN]
+    packed = _units(units_of(taken["units"]), naming.said(dict(taken["names"])), MAX_UNITS)
+    renamed = {
+        name.replace("units", TAKEN) if name != "units_version" else name: v for name, v in packed.items()
+    }
+    return _known({name: value for name, value in record.items() if name != TAKEN}, renamed)
+
+
 def record_of_failure(url: str, error: str, *, fetched_at: datetime, **more: object) -> Record:
-    """No answer came; *error* names what came instead."""
+    """The record of a request without an answer; *error* names the failure."""
     return _known({"url": url, "error": error or "unknown", "fetched_at": _time(fetched_at)}, more)
 
 

@@ -1,4 +1,5 @@
-"""Which logs are kept: per spider, by age, by number of crawls and by bytes; the oldest go first.
+"""Retention of crawl logs: by age, by number of crawls and by bytes for each spider; the oldest logs go
+first.
 
 The newest log of a spider always stays, and so does one that is being written.
 """
@@ -20,7 +21,7 @@ Log = Path | RemoteFile
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """What to keep of each spider's logs; None: all."""
+    """The limits on each spider's logs; None: no limit."""
 
     days: int | None = None  #: since the crawl began
     crawls: int | None = None  #: so many of the latest
@@ -32,7 +33,7 @@ class Keep:
 
 
 def prune(files: Iterable[Log], keep: Keep, now: datetime | None = None) -> list[Log]:
-    """Remove what is not to be kept of *files*, which may be of several spiders; gives what was removed."""
+    """Remove the files that exceed the limits of *keep*, spider by spider. Returns the removed files."""
     if keep.everything:
         return []
     folders: dict[str, dict[str, list[Log]]] = {}
@@ -51,7 +52,7 @@ def logs_below(folder: Path) -> list[Log]:
 
 
 def _surplus(crawls: dict[str, list[Log]], keep: Keep, now: datetime) -> list[str]:
-    """The oldest first. Names sort as the crawls began."""
+    """The files that exceed the limits, the oldest first."""
     newest_first = sorted(crawls, reverse=True)
     used, surplus = 0, []
     for number, crawl in enumerate(newest_first):
@@ -71,7 +72,7 @@ def _size(file: Log) -> int:
 
 
 def _remove(file: Log) -> bool:
-    """Whether it is gone; not where somebody writes it, or it may not be removed."""
+    """Remove *file*, and say whether it is gone. A file that is being written stays."""
     try:
         if isinstance(file, Path):
             with taken(file) as ended:

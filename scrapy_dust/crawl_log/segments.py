@@ -1,4 +1,4 @@
-"""A log that has ended, as Parquet: the same fields under the same names, for whoever reads columns.
+"""Finished logs as Parquet, with the same fields under the same names, for programs that read columns.
 
 A field that has a column but a value its column cannot say (a title with half a character, a size that is a
 range) and a field that has none go into the column ``extra``, as JSON; so what is read back is what was written.
@@ -95,11 +95,25 @@ COLUMNS: Mapping[str, tuple[str, Callable[[object], bool]]] = {
     "duplicate_of": (_TEXT, _is_text),
     "duplicate_by": (_TEXT, _is_text),
     "canary": ("bool", lambda value: type(value) is bool),
+    "units": (_TEXT, _is_text),
+    "units_total": (_TEXT, _is_text),
+    "units_partial": ("bool", lambda value: type(value) is bool),
+    "units_version": (_WHOLE, _is_whole),
+    "places": (_TEXT, _is_text),
+    "taken": (_TEXT, _is_text),
+    "taken_total": (_TEXT, _is_text),
+    "taken_partial": ("bool", lambda value: type(value) is bool),
+    "nothing_taken": (_TEXT, _is_text),
 }
+#: Those that the first segments had not.
+LATER = frozenset(
+    {"units", "units_total", "units_partial", "units_version", "places"}
+    | {"taken", "taken_total", "taken_partial", "nothing_taken"}
+)
 
 
 def can_write() -> bool:
-    """Whether pyarrow is there."""
+    """Whether pyarrow is installed."""
     try:
         import pyarrow.parquet  # noqa: F401, PLC0415
     except ImportError:
@@ -108,7 +122,7 @@ def can_write() -> bool:
 
 
 def write(records: Iterable[Record], path: Path) -> int:
-    """Make *path* of *records*; gives how many there were. A second's work for 25,000 of them."""
+    """Write *records* to *path*. Returns their number. It takes a second for 25,000 records."""
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     schema, written = _schema(), 0
@@ -121,7 +135,7 @@ def write(records: Iterable[Record], path: Path) -> int:
 
 
 def is_segment(source: pq.ParquetFile) -> bool:
-    """Whether it is one of ours, and not a table that happens to have such columns."""
+    """Whether *source* is a Parquet file that scrapy-dust wrote."""
     return MARK in (source.schema_arrow.metadata or {})
 
 
@@ -132,13 +146,13 @@ def records_in(source: pq.ParquetFile) -> Iterator[dict[str, Any]]:
 
 
 def records_of(batch: pa.RecordBatch, names: list[str]) -> Iterator[dict[str, Any]]:
-    """The records of some rows, of which the columns of these names are looked at."""
+    """The records of some rows, with the columns of these names."""
     for row in zip(*(_values(name, batch.column(name)) for name in names), strict=True):
         yield _record(names, row)
 
 
 def rows_in(path: Path) -> int:
-    """How many records a finished segment has; reading its end shows that it is finished."""
+    """The number of records in a finished Parquet file. Its end can be read only if the file is finished."""
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     rows: int = pq.read_metadata(path).num_rows

@@ -1,4 +1,4 @@
-"""From what a user names to files, and from files to lines: folders, globs, compressed files."""
+"""From names that a user types (folders, globs, compressed files, URIs) to files, and from files to lines."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ class Source:
 
 
 def sources_of(names: Iterable[str | Path]) -> tuple[Source, ...]:
-    """All files, each once, those of a folder in the order of their names. Raises `CrawlLogError`."""
+    """All files that *names* stand for, each once, those of a folder in order of their names. Raises
+    `CrawlLogError`.
+    """
     found: dict[str, Source] = {}
     for name in names:
         for source in _remote(str(name)) if is_uri(name) else _sources_of(Path(name)):
@@ -47,7 +49,7 @@ def sources_of(names: Iterable[str | Path]) -> tuple[Source, ...]:
 
 
 def one_per_crawl(sources: list[Source]) -> list[Source]:
-    """Without those of which a crash while they were compacted or moved left another file, which counts."""
+    """*sources* with one file for each crawl, also where a crash left two."""
     ranks: dict[str, tuple[bool, int]] = {}
     for source in sources:
         if is_own(source.path.name):
@@ -104,11 +106,12 @@ def _is_log(file: Path | RemoteFile) -> bool:
 
 
 class Cut(Exception):
-    """The rest of a compressed file cannot be had; says why."""
+    """An error: the rest of a compressed file cannot be read."""
 
 
 def lines_of(path: Path | RemoteFile) -> Iterator[bytes]:
-    """Line by line, with their ends; of a line longer than `MAX_LINE` only what shows that it is.
+    """The lines of a file, with their ends. Of a line longer than `MAX_LINE`, a beginning that is still too
+    long is given.
 
     Raises `CrawlLogError`, and `Cut` where a compressed stream breaks off.
     """
@@ -118,7 +121,9 @@ def lines_of(path: Path | RemoteFile) -> Iterator[bytes]:
 
 @contextmanager
 def opened(path: Path | RemoteFile) -> Iterator[BinaryIO]:
-    """The bytes of *path*, unpacked if its first bytes say that it is packed. Raises as `lines_of` does."""
+    """The bytes of *path*, unpacked if its first bytes say that they are packed. Raises as `lines_of`
+    does.
+    """
     packing = "compressed"
     try:
         with path.open("rb") as raw:
@@ -136,7 +141,9 @@ def opened(path: Path | RemoteFile) -> Iterator[BinaryIO]:
 
 
 class _Unpacked(io.RawIOBase):
-    """Gives what could be unpacked before it fails; the libraries' own ``read`` would lose that."""
+    """A reader that gives all that could be unpacked before an error; the libraries' own ``read`` would
+    lose that.
+    """
 
     def __init__(self, packed: gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile) -> None:
         self._packed = packed
@@ -159,12 +166,35 @@ def _packing_of(begins: bytes) -> tuple[str, Callable[[Any], Any] | None]:
         return "xz", lzma.LZMAFile
     if begins.startswith(b"\x28\xb5\x2f\xfd"):
         return "zstd", _zstd().ZstdFile
+    if begins.startswith(b"\x5d\x2a\x4d\x18"):
+        return "zstd", _with_dictionary
     return "compressed", None
 
 
 def _zstd() -> Any:
-    """Of the standard library from 3.14 on; before, Scrapy brings it."""
+    """The module for Zstandard: of the standard library from 3.14 on, before that the one that Scrapy
+    brings.
+    """
     return import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
+
+
+#: Theirs have 100 KB.
+_LONGEST_DICTIONARY = 16 * 1024 * 1024
+
+
+def _with_dictionary(raw: BinaryIO) -> Any:
+    """The stream of a WARC packed with zstd, which begins with the dictionary of all its records, packed
+    or not.
+    """
+    zstd = _zstd()
+    length = int.from_bytes(raw.read(8)[4:8], "little")
+    dictionary = raw.read(min(length, _LONGEST_DICTIONARY))
+    if dictionary.startswith(b"\x28\xb5\x2f\xfd"):
+        dictionary = zstd.ZstdDecompressor().decompress(dictionary, _LONGEST_DICTIONARY)
+    try:
+        return zstd.ZstdFile(raw, zstd_dict=zstd.ZstdDict(dictionary))
+    except ValueError as error:
+        raise zstd.ZstdError(f"its dictionary is none ({error})") from None
 
 
 def _zstd_error() -> type[Exception]:

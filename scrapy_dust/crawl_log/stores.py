@@ -39,7 +39,7 @@ class RemoteFile:
         return self.uri
 
     def open(self, mode: str = "rb") -> io.BufferedReader:
-        """Raises `OSError`, and `CrawlLogError` where fsspec cannot have it."""
+        """Open the file. Raises `OSError`, and `CrawlLogError` where fsspec cannot reach it."""
         with reaching(self.uri):
             store, path = _store(self.uri)
             return io.BufferedReader(store.open(path, mode))
@@ -56,7 +56,7 @@ class RemoteFile:
 
 
 def files(uri: str) -> list[RemoteFile]:
-    """All files below *uri*, or *uri* itself if it is one, or what it matches; none where nothing is there."""
+    """All files below *uri*, or the file at *uri*, or the files that it matches."""
     with reaching(uri):
         store, path = _store(uri)
         # A store may remember what it listed; others write there too.
@@ -78,7 +78,7 @@ def move_in(local: Path, uri: str) -> None:
 
 
 def bytes_at(uri: str, content: bytes) -> bytes:
-    """What is at *uri*; *content* is put there where nothing is."""
+    """The bytes at *uri*. *content* is written there first if the file is missing."""
     with reaching(uri):
         store, path = _store(uri)
         if not store.exists(path):
@@ -108,7 +108,7 @@ def _store(uri: str) -> tuple[Any, str]:
 
 @contextmanager
 def reaching(uri: str) -> Iterator[None]:
-    """Says in a sentence what fsspec's stores raise when they are not to be had."""
+    """Turn the errors of fsspec's stores into one sentence."""
     try:
         yield
     except (OSError, CrawlLogError):

@@ -1,4 +1,4 @@
-"""What is done with the logs of crawls that have ended: moved to where they belong, compacted, and let go of.
+"""Upkeep of the logs of crawls that have ended: they are moved, compacted, and removed.
 
 Called when a crawl's log is closed and before logs are mined. Logs of crawls that were killed are found the next
 time. Nothing here stops a crawl or a mining: what could not be done is told, and done the next time.
@@ -20,7 +20,7 @@ from scrapy_dust.settings import DustSettings
 
 
 def keep_up(dust_dir: str | None, keep: Keep, *, compacting: bool) -> list[str]:
-    """Look after the logs of ``DUST_DIR``; says in a sentence each what could not be done."""
+    """Look after the logs of ``DUST_DIR``. Returns a sentence for each thing that could not be done."""
     logs = log_dir(dust_dir)
     try:
         if dust_dir is not None and is_uri(dust_dir):
@@ -40,7 +40,8 @@ def keep_of(settings: DustSettings) -> Keep:
 
 
 def hider(dust_dir: str | None, names: tuple[str, ...]) -> Hider | None:
-    """What hides the values of the parameters *names*, with the key of ``DUST_DIR``; None for no names.
+    """The hider of the values of the parameters *names*, with the key of ``DUST_DIR``; None where *names*
+    is empty.
 
     Raises `OSError` or `CrawlLogError` where there is no key to be had.
     """

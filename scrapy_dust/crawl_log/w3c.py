@@ -2,10 +2,12 @@
 
 ``#Fields:`` says what the lines below it hold, and may come again with others. IIS logs the path decoded; it
 is encoded again as far as it must be. CloudFront encodes the percent signs of a URL once more; that is undone.
+Values may stand in quotes (IIS Advanced Logging, Imperva, Oracle); a quote in them is written twice.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from scrapy_dust.crawl_log.accesses import Base, record_of_access
@@ -27,6 +29,8 @@ _NAMES = {
     "cs-protocol": "scheme",
     "sc-content-type": "content_type",
 }
+_HOST = re.compile(r"(?:[\w-]+\.)+[A-Za-z][\w-]*(?::\d+)?")
+_QUOTED = re.compile(r'"(?:[^"]|"")*+"(?=\s|\Z)|\S+')
 _CLOUDFRONT = frozenset({"x-edge-location", "x-host-header", "x-edge-result-type"})
 
 
@@ -51,7 +55,7 @@ class _Lines:
             return None
         if not self._fields:
             raise Unreadable("no '#Fields:' before it")
-        values = line.split("\t" if "\t" in line else None)
+        values = _values_of(line)
         if len(values) != len(self._fields):
             raise Unreadable(f"{len(values)} values for {len(self._fields)} '#Fields'")
         return record_of_access(self._said(dict(zip(self._fields, values, strict=True))), self._base)
@@ -60,6 +64,7 @@ class _Lines:
         said = {ours: values[theirs] for theirs, ours in _NAMES.items() if values.get(theirs, "-") != "-"}
         if "path" not in said and "target" not in said:
             raise Unreadable("no 'cs-uri-stem'")
+        _with_host(said)
         if not said.get("scheme", "http").lower().startswith(("http", "ws")) or "/" in said.get("scheme", ""):
             del said["scheme"]
         if "host" not in said and not {"cs-host", "cs(host)", "x-host-header"}.isdisjoint(values):
@@ -69,3 +74,28 @@ class _Lines:
         if self._is_cloudfront:
             said |= {name: said[name].replace("%25", "%") for name in ("path", "query") if name in said}
         return said
+
+
+def _values_of(line: str) -> list[str]:
+    """The values of a line: between tabs where the line has one, else between spaces outside of quotes."""
+    if "\t" in line:
+        return [_unquoted(value) for value in line.split("\t")]
+    if '"' not in line:
+        return line.split()
+    return [_unquoted(value) for value in _QUOTED.findall(line)]
+
+
+def _unquoted(value: str) -> str:
+    if len(value) > 1 and value[0] == value[-1] == '"':
+        return value[1:-1].replace('""', '"') or "-"
+    return value
+
+
+def _with_host(said: dict[str, str]) -> None:
+    """The fields of a line with the host taken out of Imperva's ``cs-uri``, which has host and path."""
+    host, slash, path = said.get("target", "").partition("/")
+    if slash and _HOST.fullmatch(host):
+        said["host"], said["target"] = host, f"/{path}"
+    query = said.get("query", "").removeprefix("?")
+    if query and "target" in said and "?" not in said["target"]:
+        said["target"] += f"?{query}"

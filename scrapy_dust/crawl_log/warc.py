@@ -1,15 +1,19 @@
-"""Web archives (WARC 0.17 to 1.1), plain or compressed: pages are described as our own crawl would have.
+"""Readers of web archives (WARC 0.17 to 1.1), plain or compressed, which describe pages as our own crawl
+would.
 
 Records are framed by their own lengths, so that a damaged one costs no more than itself: what stands where a
 record should begin is one unreadable stretch, and reading goes on at the next ``WARC/1.…`` line. Numbers are
 those of records. A revisit says what the record with the same payload digest said, if that came before it;
 else its digest stands for what it said.
+
+What answers a POST shows no page. The method stands in the record of the request, before the answer or after it, and
+`methods` brings the two together.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from datetime import datetime
 from email.parser import BytesHeaderParser
 from pathlib import Path
@@ -18,12 +22,13 @@ from typing import BinaryIO
 from scrapy_dust.crawl_log.cdx import plain_digest
 from scrapy_dust.crawl_log.fields import Unreadable
 from scrapy_dust.crawl_log.lines import Log, Numbered, Outcome, Record, Torn
+from scrapy_dust.crawl_log.methods import Headers, Method, only_of_gets
 from scrapy_dust.crawl_log.payloads import payload_of
 from scrapy_dust.crawl_log.records import record_of_page
 from scrapy_dust.crawl_log.sources import opened
 from scrapy_dust.crawl_log.stores import RemoteFile
-from scrapy_dust.text.reading import first_words
-from scrapy_dust.text.sketch import describe
+from scrapy_dust.page.reading import first_words
+from scrapy_dust.page.sketch import describe
 
 #: A longer block is not looked into.
 MAX_BLOCK = 64 * 1024 * 1024
@@ -33,25 +38,31 @@ _LONGEST_HEAD = 1024 * 1024
 _BEGINS = re.compile(rb"WARC/\d\.\d+\r?\n\Z")
 _STATUS = re.compile(rb"HTTP/\d(?:\.\d)? +(\d{3})")
 #: What a revisit takes over from the page it refers to.
-_CONTENT = ("size", "sketch", "sketch_version", "digest", "text_digest", "simhash", "title", "outlinks")
+_CONTENT = (
+    *("size", "sketch", "sketch_version", "digest", "text_digest", "simhash", "title", "outlinks"),
+    *("units", "units_total", "units_partial", "units_version"),
+)
 _TYPES = frozenset({"response", "resource", "revisit"})
-Headers = Mapping[str, str]
 
 
 def read(log: Log) -> Iterator[Numbered]:
+    return only_of_gets(_records(log))
+
+
+def _records(log: Log) -> Iterator[tuple[int, Headers, Outcome | Method]]:
     with opened(log.path) as stream:
         number, lost = 0, False
         while line := stream.readline(_LONGEST_HEAD):
             if _BEGINS.match(line):
                 number, lost = number + 1, False
-                yield number, _outcome(stream, log.contents)
+                headers = _headers(stream)
+                yield number, headers or {}, _outcome(stream, headers, log)
             elif line.strip() and not lost:
                 lost = True
-                yield number + 1, Unreadable("no WARC record begins where one should")
+                yield number + 1, {}, Unreadable("no WARC record begins where one should")
 
 
-def _outcome(stream: BinaryIO, contents: dict[str, Record]) -> Outcome:
-    headers = _headers(stream)
+def _outcome(stream: BinaryIO, headers: Headers | None, log: Log) -> Outcome | Method:
     if headers is None:
         return Torn("the archive ends in the head of a record")
     length = headers.get("content-length", "")
@@ -60,14 +71,18 @@ def _outcome(stream: BinaryIO, contents: dict[str, Record]) -> Outcome:
     block, rest = _block(stream, int(length))
     if block is None:
         return Torn("the archive ends in a record")
+    if headers.get("warc-type", "").lower() == "request":
+        return Method(block.partition(b" ")[0].decode("latin-1"))
     try:
-        return _record(headers, block, whole=not rest, contents=contents)
+        return _record(headers, block, log, whole=not rest)
     except Unreadable as bad:
         return bad
 
 
 def _block(stream: BinaryIO, length: int) -> tuple[bytes | None, int]:
-    """What is looked into of a record's block, and how long the rest was; None where the archive ends in it."""
+    """The beginning of a record's block, and the length of the rest; None where the archive ends in the
+    block.
+    """
     block = stream.read(min(length, MAX_BLOCK))
     rest = length - len(block)
     if rest and (len(block) < MAX_BLOCK or not _skip(stream, rest)):
@@ -76,7 +91,7 @@ def _block(stream: BinaryIO, length: int) -> tuple[bytes | None, int]:
 
 
 def words_in(path: Path | RemoteFile, wanted: Collection[str]) -> Iterator[tuple[str, list[str]]]:
-    """The first words of the pages of *wanted* that the archive has; none where it is no archive."""
+    """The first words of the *wanted* pages in an archive; none where the file is no archive."""
     with opened(path) as stream:
         line = stream.readline(_LONGEST_HEAD)
         while line and (_BEGINS.match(line) or not line.strip()):
@@ -116,7 +131,7 @@ def _headers(stream: BinaryIO) -> Headers | None:
 
 
 def _parsed(lines: bytes) -> Headers:
-    """Names in lower case; of a header that comes twice the first."""
+    """Headers by their names in lower case; of a repeated header the first."""
     found: dict[str, str] = {}
     for name, value in BytesHeaderParser().parsebytes(lines).items():
         found.setdefault(name.lower(), str(value).strip())
@@ -132,7 +147,7 @@ def _skip(stream: BinaryIO, count: int) -> bool:
     return True
 
 
-def _record(headers: Headers, block: bytes, *, whole: bool, contents: dict[str, Record]) -> Record | None:
+def _record(headers: Headers, block: bytes, log: Log, *, whole: bool) -> Record | None:
     kind = headers.get("warc-type", "").lower()
     # wget writes <…>.
     url = headers.get("warc-target-uri", "").strip("<>")
@@ -155,22 +170,22 @@ def _record(headers: Headers, block: bytes, *, whole: bool, contents: dict[str, 
         return known
     digest = headers.get("warc-payload-digest", "")
     if kind == "revisit":
-        known.update(contents.get(digest) or {"digest": plain_digest(digest) or None})
+        known.update(log.contents.get(digest) or {"digest": plain_digest(digest) or None})
         return known
     body = payload_of(payload, http)
     if body is None:
         return known
     content_type = http.get("content-type") or None
-    text = describe(body, content_type, None, url)
+    text = describe(body, content_type, None, url, ignore=log.told.ignore)
     said = {"content_type": content_type, "no_vary_search": http.get("no-vary-search")}
     page = record_of_page(url, status, text, size=len(body), fetched_at=fetched_at, **said)
-    if digest and len(contents) < MAX_REMEMBERED:
-        contents[digest] = {name: page[name] for name in _CONTENT if name in page}
+    if digest and len(log.contents) < MAX_REMEMBERED:
+        log.contents[digest] = {name: page[name] for name in _CONTENT if name in page}
     return page
 
 
 def _answer(block: bytes) -> tuple[int, Headers, bytes]:
-    """Status, headers and payload of an HTTP answer as it was recorded."""
+    """The status, headers and payload of a recorded HTTP answer."""
     first = _STATUS.match(block)
     if not first:
         raise Unreadable("no HTTP status line in it")

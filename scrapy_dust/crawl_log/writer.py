@@ -21,7 +21,8 @@ _JSON = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 
 
 class CrawlLogWriter:
-    """Appends records to *path*, which only its owner may read; the log may hold what only they may see.
+    """A writer of records to *path*, which only its owner may read, since a log may hold what only the
+    owner may see.
 
     *hide* makes of a record what may be written. A full disk raises `OSError` from `write`. What was not written
     by then is given up and counted in `lost`; the writer stays usable, and writes again when there is room.
@@ -37,7 +38,7 @@ class CrawlLogWriter:
         self._broken = self._file.seek(0, os.SEEK_END) > 0 and self._last_byte() != b"\n"
 
     def write(self, record: Record) -> None:
-        """Add one record. Raises `TypeError` or `ValueError` for what JSON cannot say."""
+        """Append one record. Raises `TypeError` or `ValueError` for what JSON cannot hold."""
         if self._hide is not None:
             record = self._hide(record)
         line = _JSON.encode(record)
@@ -55,7 +56,7 @@ class CrawlLogWriter:
         self._broken = False
 
     def close(self) -> None:
-        """Harmless the second time."""
+        """Close the file. A second call does nothing."""
         self._file.close()
 
     def _last_byte(self) -> bytes:
@@ -64,7 +65,7 @@ class CrawlLogWriter:
 
 
 def _opened(path: Path) -> FileIO:
-    """*path*, and a lock on it that says that it is being written."""
+    """Open *path*, with a lock that says that the file is being written."""
     while True:
         file = open(path, "a+b", buffering=0, opener=_open_private)  # noqa: SIM115  Closed in `close`.
         share(file.fileno())

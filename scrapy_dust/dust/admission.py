@@ -14,15 +14,17 @@ however the rules were selected).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from scrapy_dust.dust.betting import Sample, most_wrong, most_wrong_together
-from scrapy_dust.dust.judging import Outcome
-from scrapy_dust.dust.rules import Rule
-from scrapy_dust.dust.validation import Pair
+from scrapy_dust.dust.betting import Sample, Together, most_wrong_together
+from scrapy_dust.dust.outcomes import Outcome
+from scrapy_dust.dust.validation import MOST_SHARE, MOST_SILENT, Pair
+from scrapy_dust.rules.rule import Rule
 
 DOUBT = 0.05
+#: So many cases fewer are hoped for one by one, where not all can be taken in; then half as many each time.
+_STEPS = 4
 #: So often a pair is looked at again that did not say: a site that is busy may answer later.
 _AGAIN = 2
 
@@ -34,7 +36,7 @@ class Bounds:
     merges: int  #: URLs of the log that the rule gives the key of another one
     unproved: int  #: of those, the ones that nobody looked at
     wrong: int  #: of all of them, at most so many show another page than the one that is kept
-    unseen: float  #: at most this share of such URLs that no log has shown, if they are like those it has
+    unseen: float  #: at most this share of such URLs that no log has shown is wrong, if they are like those it has
 
 
 Samples = Sequence[Sample]
@@ -54,6 +56,10 @@ class Case:
     again: list[Pair] = field(default_factory=list)  #: did not say, and may say another time
     beyond: int = 0  #: did not say, time and again
     waiting: set[Pair] = field(default_factory=set)
+    made_up: list[Pair] = field(
+        default_factory=list
+    )  #: merge nothing in the log, and may be looked at to prove the rule
+    proving: set[Pair] = field(default_factory=set)  #: of those, handed out
     _tries: Counter[Pair] = field(default_factory=Counter)
 
     @property
@@ -68,6 +74,8 @@ class Case:
         return self._samples(len(self.waiting), len(self.again) + self.beyond)
 
     def at_best(self) -> Samples:
+        if self._says_nothing:
+            return self.soon()
         return self._samples(len(self.waiting) + len(self.left), self.beyond)
 
     def _samples(self, hoped: int, silent: int) -> Samples:
@@ -82,20 +90,34 @@ class Case:
 
     @property
     def can_be_asked(self) -> bool:
-        return bool(self.left or self.again)
+        return bool(self.left or self.again) and not self._says_nothing
+
+    @property
+    def _says_nothing(self) -> bool:
+        silent = self._tries.total()
+        return silent >= MOST_SILENT and silent > MOST_SHARE * (silent + self.looked)
 
     def hand_out(self) -> Pair:
+        if not (self.left or self.again):
+            self.proving.add(self.made_up[-1])
+            return self.made_up.pop()
         pair = self.left.pop() if self.left else self.again.pop(0)
         self.waiting.add(pair)
         return pair
 
     def wait_for(self, handed_out: Iterable[Pair]) -> None:
         """These pairs are being looked at already, for the rule's trial."""
-        self.waiting.update(set(handed_out).intersection(self.left))
+        handed_out = set(handed_out)
+        self.waiting.update(handed_out.intersection(self.left))
+        self.made_up = [pair for pair in self.made_up if pair not in handed_out]
         self.left = [pair for pair in self.left if pair not in self.waiting]
+
+    def is_waiting_for(self, pair: Pair) -> bool:
+        return pair in self.waiting or pair in self.proving
 
     def record(self, pair: Pair, outcome: Outcome) -> None:
         """What a fetch said of *pair*. One that was not handed out here changes nothing."""
+        self.proving.discard(pair)
         if pair not in self.waiting:
             return
         self.waiting.discard(pair)
@@ -114,6 +136,7 @@ def case_of(rule: Rule, saves: int, merged: Sequence[Pair]) -> Case:
     """*merged* are the pairs that the rule makes one, in the order to draw them."""
     pairs = [pair for pair in merged if not pair.made_up]
     case = Case(rule, saves, len(pairs))
+    case.made_up = [pair for pair in reversed(merged) if pair.made_up and not pair.looked_at]
     for pair in reversed(pairs):
         if pair.looked_at and pair.known is Outcome.UNKNOWN:
             case.again.append(pair)
@@ -130,13 +153,20 @@ def admitted(cases: Sequence[Case], allowed: float, tried: int, view: View = Cas
 
     *tried* is how many rules were put on trial to find these.
     """
-    taken = list(cases)
-    while taken:
-        again = _fitting(cases, allowed, doubt_for(len(taken), tried), view)
-        if len(again) >= len(taken):
-            return again
-        taken = again
+    for least in down_from(len(cases)):
+        taken = _fitting(cases, allowed, doubt_for(least, tried), view)
+        if len(taken) >= least:
+            return taken
     return []
+
+
+def down_from(number: int) -> Iterator[int]:
+    """Numbers of cases to hope for: bounds that hold for so many taken are wider, the fewer they are."""
+    yield from range(number, max(0, number - _STEPS), -1)
+    number -= _STEPS
+    while number > 0:
+        yield number
+        number //= 2
 
 
 def next_to_prove(cases: Sequence[Case], allowed: float, tried: int) -> Case | None:
@@ -159,16 +189,13 @@ def doubt_for(taken: int, tried: int) -> float:
 
 
 def by_risk(cases: Sequence[Case]) -> list[Case]:
-    """Least unproved for what it saves first."""
-    return sorted(cases, key=lambda case: case.unproved / max(case.saves, 1))
+    """Least unproved for what it saves first; those of which nothing is unproved before all others."""
+    return sorted(cases, key=lambda case: (bool(case.now()), case.unproved / max(case.saves, 1)))
 
 
 def _fitting(cases: Sequence[Case], allowed: float, doubt: float, view: View) -> list[Case]:
-    found = [case for case in cases if not view(case)]
-    for case in by_risk([case for case in cases if view(case)]):
-        if lost_together([*found, case], doubt, view) <= allowed:
-            found.append(case)
-    return found
+    together = Together(doubt, allowed)
+    return [case for case in by_risk(cases) if together.add(view(case))]
 
 
 def lost_together(cases: Sequence[Case], doubt: float, view: View = Case.now) -> int:
@@ -176,10 +203,7 @@ def lost_together(cases: Sequence[Case], doubt: float, view: View = Case.now) ->
     return most_wrong_together((sample for case in cases for sample in view(case)), doubt)
 
 
-def bounds_of(case: Case, contents: int, taken: int, tried: int) -> Bounds:
-    """*contents*: different texts that were seen to be the same under two of their URLs."""
-    doubt = doubt_for(taken, tried)
-    unseen = 1.0 if not contents else 1 - doubt ** (1 / contents)
-    if case.wrong:
-        unseen = max(unseen, most_wrong(Sample(10**4, case.looked, case.wrong), doubt) / 10**4)
-    return Bounds(case.merges, case.unproved, lost_together([case], doubt), unseen)
+def bounds_of(case: Case, unseen: float, taken: int, tried: int) -> Bounds:
+    """*unseen*: see `unseen_bound`."""
+    wrong = lost_together([case], doubt_for(taken, tried))
+    return Bounds(case.merges, case.unproved, wrong, unseen)

@@ -11,11 +11,12 @@ numbers other than none, or kept. Once all M were looked at, nothing is left to 
 
 from __future__ import annotations
 
-import heapq
 import math
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate, chain
 from typing import Any
 
 import numpy as np
@@ -64,15 +65,35 @@ def most_wrong_together(samples: Iterable[Sample], doubt: float) -> int:
     All stakes are laid one after the other, so that their product is a bet against a set of numbers. The sum of
     those not refuted is greatest where the next wrong one costs least.
     """
-    costs = [_costs(sample) for sample in samples]
-    allowed = -math.log(doubt) - sum(cost.lowest for cost in costs)
-    total = sum(cost.free for cost in costs)
-    for step in heapq.merge(*(cost.steps for cost in costs)):
-        allowed -= step
-        if allowed <= 0:
-            break
-        total += 1
-    return total
+    together = Together(doubt, math.inf)
+    together.add(samples)
+    return together.bound
+
+
+class Together:
+    """Populations that come one after the other, as long as no more than *allowed* of all of them can be wrong."""
+
+    def __init__(self, doubt: float, allowed: float) -> None:
+        self._stakes, self._allowed = -math.log(doubt), allowed
+        self._free, self._lowest = 0, 0.0
+        self._steps: list[
+            float
+        ] = []  #: what each further wrong one costs, ascending; more than are allowed say nothing
+        self.bound = 0  #: so many of them may be wrong, at most
+
+    def add(self, samples: Iterable[Sample]) -> bool:
+        """Take *samples* in; False, and nothing is changed, where more than is allowed could be wrong then."""
+        costs = [_costs(sample) for sample in samples]
+        free = self._free + sum(cost.free for cost in costs)
+        lowest = self._lowest + sum(cost.lowest for cost in costs)
+        steps = sorted(chain(self._steps, *(cost.steps for cost in costs)))
+        if self._allowed < len(steps):
+            del steps[int(self._allowed) + 1 :]
+        bound = free + bisect_left(list(accumulate(steps)), self._stakes - lowest)
+        if bound > self._allowed:
+            return False
+        self._free, self._lowest, self._steps, self.bound = free, lowest, steps, bound
+        return True
 
 
 @dataclass(frozen=True, slots=True)

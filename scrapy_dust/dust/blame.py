@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from scrapy_dust.dust.canonization import Canonizer
-from scrapy_dust.dust.rules import Rule
+from scrapy_dust.rules.canonizer import Canonizer
+from scrapy_dust.rules.rule import Rule
 
 
 def at_work(canonizer: Canonizer, url: str, keeper: str) -> tuple[Rule, ...]:

@@ -4,7 +4,7 @@ WWW'07 figure 4 (Validate): by descending support, shrinking direction first, th
 and a rule that refines a valid one is dropped unfetched. (The thesis' figure 5.4, line 13, adds the rule in
 the direction that failed; WWW'07 is right.) Deviations:
 
-- Parameter rules take their place by support among the others.
+- Parameter rules take their place by support among the others. Rules that too little bears out to be proved come last.
 - A rule under which no two classes of the log's URLs would merge that are not one class already is dropped
   unfetched: the rules accepted before it say all it says. This subsumes refinement where the log shows it.
 - Where an edit is refuted by different pages, it is tried again under guards that keep them apart (`specialization.py`).
@@ -19,50 +19,34 @@ the direction that failed; WWW'07 is right.) Deviations:
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 from scrapy_dust.dust.admission import (
     Bounds,
     Case,
-    admitted,
     bounds_of,
     case_of,
     doubt_for,
     lost_together,
     next_to_prove,
 )
-from scrapy_dust.dust.candidates import Candidate
-from scrapy_dust.dust.canonization import Canonizer
-from scrapy_dust.dust.edits.edit import Edit
-from scrapy_dust.dust.edits.learning import EditParams
-from scrapy_dust.dust.edits.mining import families_of
-from scrapy_dust.dust.edits.operation import ANY
-from scrapy_dust.dust.edits.weighing import contents_needed
-from scrapy_dust.dust.evidence import Classes, LogEvidence
-from scrapy_dust.dust.judging import Outcome
-from scrapy_dust.dust.rules import Rule, SubstringRule, pair_refines
+from scrapy_dust.dust.by_the_log import by_the_log
+from scrapy_dust.dust.candidates import Candidate, provable_first, worth_a_trial
+from scrapy_dust.dust.decisions import Decision, Notes
+from scrapy_dust.dust.evidence import LogEvidence
+from scrapy_dust.dust.keyed_urls import KeyedUrls, puts_marks
+from scrapy_dust.dust.outcomes import Outcome
+from scrapy_dust.dust.silence import Silence
 from scrapy_dust.dust.specialization import Specialization
-from scrapy_dust.dust.strata import in_strata, template_of
-from scrapy_dust.dust.validation import Pair, Tally, Test, Trial, TrialParams, Verdict
-
-#: Pairs of a rule and a path template that were the same, against which one that is not would be rare.
-MANY = 50
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """How a trial ended."""
-
-    rule: Rule
-    verdict: Verdict
-    support: int
-    tally: Tally
-    saves: int  #: URLs of the log that the rule would have spared
-    examples: tuple[tuple[str, str], ...]  #: pairs that say what the verdict says
-    fetches: int = 0
-    bounds: Bounds | None = None  #: of a valid rule
+from scrapy_dust.dust.standing import Passed, Standing
+from scrapy_dust.dust.stopping import Poll, Stopped, go_on
+from scrapy_dust.dust.strata import in_strata
+from scrapy_dust.dust.validation import Pair, Trial, TrialParams, Verdict
+from scrapy_dust.dust.word_index import WordIndex
+from scrapy_dust.rules.canonizer import Canonizer
+from scrapy_dust.rules.rule import Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,27 +63,8 @@ class _OnTrial:
     candidate: Candidate
     trial: Trial
     moved: dict[str, str]
-
-
-@dataclass(slots=True)
-class _Passed:
-    """A rule that passed its trial."""
-
-    candidate: Candidate
-    tally: Tally
-    case: Case
-    later: Counter[Outcome] = field(default_factory=Counter)  #: what was said since
-
-    @property
-    def total(self) -> Tally:
-        later = self.later
-        return replace(
-            self.tally,
-            positive=self.tally.positive + later[Outcome.SAME],
-            negative=self.tally.negative + later[Outcome.UNFETCHABLE] + later[Outcome.DIFFERENT],
-            contradictions=self.tally.contradictions + later[Outcome.DIFFERENT],
-            unknown=self.tally.unknown + later[Outcome.UNKNOWN],
-        )
+    pairs: Sequence[Pair]  #: as the log knows them
+    saves: int
 
 
 class Campaign:
@@ -115,19 +80,22 @@ class Campaign:
         site_of: Callable[[str], str | None],
         passes: int = 10,
         settled: Iterable[Rule] = (),
+        poll: Poll = go_on,
     ) -> None:
+        """*poll* is asked whether to go on. `Stopped` comes through, and leaves what was decided as it is."""
         self.site = site
-        self._candidates = candidates
+        worthy = worth_a_trial(candidates, params.least_saving * len(evidence.urls))
+        self._candidates = provable_first(worthy, params.max_risk)
         self._evidence, self._params, self._passes = evidence, params, passes
-        self._site_of = site_of
+        self._site_of, self._poll = site_of, poll
         self._settled = frozenset(settled)  # rules not to be tried, or not again
         self._over: dict[Rule, Decision] = {}  # refuted or undecided
         self._fallen: set[Rule] = set()  # refuted in both directions
-        self._examples: dict[Rule, dict[Outcome, list[tuple[str, str]]]] = {}
-        self._fetches: Counter[Rule] = Counter()
-        self._same: dict[Rule, Counter[str]] = {}  # pairs, by path template
-        self._told: list[Decision] | None = None
+        self._notes = Notes(evidence)
         self._specialization = Specialization(evidence)
+        self._index = WordIndex(evidence.urls)
+        self._silence = Silence()
+        self.is_cut_short = False  #: it was ended before all was decided
         self._begin()
 
     def _begin(self) -> None:
@@ -136,10 +104,17 @@ class Campaign:
         self._directions: list[tuple[Candidate, Rule]] = []  # of the candidate being tried, still to try
         self._tried: set[Rule] = set()
         self._accepted: list[Rule] = []
-        self._passed: dict[Rule, _Passed] = {}
-        self._classes: Classes | None = None
+        self._passed: dict[Rule, Passed] = {}
+        self._classes: KeyedUrls | None = None
         self._current: _OnTrial | None = None
         self._spare: _OnTrial | None = None  # would do as a key, but what it makes up does not exist
+        self._forget()
+
+    def _forget(self) -> None:
+        """Something new is known, so that what was concluded before may be wrong."""
+        self._standing: list[Case] | None = None
+        self._told: list[Decision] | None = None
+        self._weakest: tuple[Case | None] | None = None
 
     @property
     def allowed(self) -> float:
@@ -152,7 +127,7 @@ class Campaign:
         return (
             self._trials_over
             and not self._in_the_way()
-            and not any(passed.case.waiting for passed in self._passed.values())
+            and not any(passed.case.waiting or passed.case.proving for passed in self._passed.values())
         )
 
     @property
@@ -171,11 +146,11 @@ class Campaign:
 
     @property
     def decisions(self) -> list[Decision]:
-        """How the trials ended, as if nothing more were to be learned: what is not admitted is undecided."""
+        """How the trials ended, as if nothing more were to be learned: what is not admitted is on probation."""
         if self._told is None:
-            cases, tried = self._admitted(), self.decided
+            cases, tried = self._in_force(), self.decided
             taken = {
-                case.rule: bounds_of(case, self._passed[case.rule].tally.contents, len(cases), tried)
+                case.rule: bounds_of(case, self._passed[case.rule].unseen, len(cases), tried)
                 for case in cases
             }
             passed = (self._decision(rule, taken.get(rule)) for rule in self._passed)
@@ -185,12 +160,17 @@ class Campaign:
     @property
     def lost_at_most(self) -> int:
         """Upper bound, at 95 %, of the URLs of the log that the valid rules together suppress wrongly."""
-        cases = self._admitted()
+        cases = self._in_force()
         return lost_together(cases, doubt_for(len(cases), self.decided)) if cases else 0
 
-    def is_against_many(self, probe: Probe) -> bool:
-        """Whether so many pairs of its kind are the same that it would be strange if this one were not."""
-        return self._same[probe.rule][template_of(probe.pair.url)] >= MANY
+    def key_with(self, rule: Rule) -> Callable[[str], str]:
+        """The key function under the rules accepted so far and *rule*."""
+        return self._canonizer(rule).canonize
+
+    @property
+    def silent(self) -> Sequence[str]:
+        """Path templates where fetches said nothing, so that no more are made."""
+        return self._silence.templates
 
     def offer(self, more: Iterable[Candidate]) -> None:
         """Try these after all others."""
@@ -200,37 +180,51 @@ class Campaign:
 
     def next_probe(self) -> Probe | None:
         """A pair to look at now; None when finished, or while answers to earlier probes are to come."""
+        while (probe := self._next_pair()) is not None and self._silence.covers(probe.pair.url):
+            self.record(probe, Outcome.UNKNOWN)
+        return probe
+
+    def _next_pair(self) -> Probe | None:
         while self._current is not None or self._open_next():
             assert self._current is not None
             pair = self._current.trial.next_pair()
             if pair is not None:
                 return Probe(self._current.rule, pair)
-            if self._current.trial.verdict is None:
+            verdict = self._current.trial.verdict
+            if verdict is None:
                 return None
-            self._close(self._current)
+            self._end(self._current, verdict)
         case = self._in_the_way()
-        return None if case is None else Probe(case.rule, case.hand_out())
+        if case is None:
+            return None
+        self._weakest = None
+        return Probe(case.rule, case.hand_out())
 
-    def record(self, probe: Probe, outcome: Outcome, content: str | None = None, fetches: int = 0) -> None:
-        """The answer to *probe*. One that comes after its rule has fallen is remembered, and changes nothing."""
-        rule, pair, self._told = probe.rule, probe.pair, None
-        self._fetches[rule] += fetches
+    def record(
+        self, probe: Probe, outcome: Outcome, content: str | None = None, fetches: int = 0, why: str = ""
+    ) -> None:
+        """The answer to *probe*. One that comes after its rule has fallen is remembered, and changes nothing.
+
+        *why*: where the two pages differ.
+        """
+        rule, pair = probe.rule, probe.pair
+        self._forget()
+        self._notes.said(rule, pair, outcome, fetches, why)
+        if fetches:
+            self._silence.said(pair.url, outcome)
         self._evidence.learn(pair.url, pair.target, outcome)
-        self._examples.setdefault(rule, {}).setdefault(outcome, []).append((pair.url, pair.target))
-        self._same[rule][template_of(pair.url)] += outcome is Outcome.SAME
         current, passed = self._current, self._passed.get(rule)
         if current is not None and current.rule == rule:
             current.trial.record(pair, outcome, content)
-        elif passed is not None and pair in passed.case.waiting:
-            passed.case.record(pair, outcome)
-            passed.later[outcome] += 1
+        elif passed is not None and passed.case.is_waiting_for(pair):
+            passed.record(pair, outcome, content)
             if passed.case.wrong > self._params.max_loss * passed.case.merges:
                 self._fell(rule, passed)
 
     def _open_next(self) -> bool:
         """Put the next rule that has something to say on trial; False when there is none."""
         if self._classes is None:
-            self._classes = Classes(self._evidence, self._canonizer())
+            self._classes = self._keyed(self._accepted)
         while self._directions or self._queue or self._spare:
             if not self._directions:
                 if self._spare is not None:
@@ -242,63 +236,59 @@ class Campaign:
             if self._is_settled(rule) or (not candidate.accepted and self._refines_accepted(rule)):
                 continue
             self._tried.add(rule)
-            moved = self._classes.moved(rule, self._canonizer(rule))
+            canonizer = self._canonizer(rule)
+            is_new = candidate.accepted or self._classes.says_something_new(rule, canonizer)
+            moved = self._classes.moved(rule, canonizer) if is_new else {}
             saves = self._classes.saved(moved)
             if not candidate.accepted and saves <= 0:
                 self._directions = []
                 if self._spare is None:
                     self.redundant.append(candidate)
                 continue
-            pairs = self._merged(self._classes, rule, moved)
+            pairs = self._drawn(self._classes, rule, moved)
             if candidate.accepted and all(pair.known is not Outcome.DIFFERENT for pair in pairs):
-                pairs = [pair for pair in pairs if pair.known is Outcome.SAME]
-            agreeing = [(pair.url, pair.target) for pair in pairs if pair.known is Outcome.SAME]
-            self._examples.setdefault(rule, {}).setdefault(Outcome.SAME, agreeing[:3])
-            self._same[rule] = Counter(template_of(url) for url, _ in agreeing)
+                # Nor is it asked again for what they proved.
+                pairs = [replace(pair, by_redirect=False) for pair in pairs if pair.known is Outcome.SAME]
+            self._notes.known(rule, pairs, Outcome.SAME)
+            if self._params.log_only:
+                # Where the log alone decides, what it shows to be different is what a rule is refuted by.
+                self._notes.known(rule, pairs, Outcome.DIFFERENT)
             self._specialization.opened(candidate, rule, pairs)
             params = self._params_for(candidate, rule, pairs, saves)
-            self._current = _OnTrial(rule, candidate, Trial(pairs, params), moved)
+            self._current = _OnTrial(rule, candidate, Trial(pairs, params), moved, pairs, saves)
             return True
         return False
 
     def _params_for(self, candidate: Candidate, rule: Rule, pairs: Sequence[Pair], saves: int) -> TrialParams:
-        """Where nothing can be fetched, an edit that was weighed by the log needs no more; others as much as it would have."""
         params = replace(self._params, doubt=self._params.doubt / candidate.tries)
-        if not params.log_only or candidate.accepted:
-            return params
-        texts = {pair.content for pair in pairs if pair.known is Outcome.SAME} - {None}
-        if candidate.enough is None:
-            needed = contents_needed(families_of(rule), EditParams().max_risk)
-            return replace(params, min_support=max(params.min_support, needed))
-        if len(texts) > 1:
-            return replace(params, min_support=candidate.enough)
-        return replace(params, min_support=1) if self._is_one_page(texts, rule, saves) else params
+        return self._by_the_log(params, candidate, rule, pairs, saves) if params.log_only else params
 
-    def _is_one_page(self, texts: Collection[str | None], rule: Rule, saves: int) -> bool:
-        """Whether so many URLs showed one text that the next does too, and what shows it comes to one key.
+    def _by_the_log(
+        self, params: TrialParams, candidate: Candidate, rule: Rule, pairs: Sequence[Pair], saves: int
+    ) -> TrialParams:
+        elsewhere = partial(self._evidence.shows_elsewhere, canonizer=self._canonizer(rule))
+        return by_the_log(params, candidate, rule, pairs, saves, elsewhere)
 
-        Of n URLs that all showed it, the n + 1st does not with a probability of 1 / (n + 2) (Laplace). What other URLs show
-        too may be a wall in front of pages: a captcha, a login.
-        """
-        if len(texts) != 1 or 1 / (saves + 3) > EditParams().max_risk:
+    def _log_believes(self, current: _OnTrial) -> bool:
+        """Whether the log alone, without fetches that said too little, would have the rule taken."""
+        if current.trial.tally.contradictions:
             return False
-        (text,) = texts
-        return text is not None and not self._evidence.shows_elsewhere(text, self._canonizer(rule))
+        params = replace(self._params, doubt=self._params.doubt / current.candidate.tries)
+        params = self._by_the_log(params, current.candidate, current.rule, current.pairs, current.saves)
+        return Trial(current.pairs, params).verdict is Verdict.VALID
+
+    def believe_the_log(self) -> None:
+        """No more fetches are made. What is not decided yet is judged by the log alone."""
+        if self._params.log_only:
+            return
+        self.is_cut_short = not self.finished
+        self._params = replace(self._params, log_only=True)
+        if self._current is not None:
+            self._end(self._current, Verdict.UNDECIDED)
+        self.next_probe()
 
     def _is_settled(self, rule: Rule) -> bool:
         return any(rule in known for known in (self._settled, self._over, self._fallen, self._tried))
-
-    def _merged(self, classes: Classes, rule: Rule, moved: dict[str, str]) -> list[Pair]:
-        """What *rule* makes one, in the order to draw it, without what shows no page under either URL."""
-        marks = any(isinstance(one, Edit) and not one.leads_to_urls for one in (*self._accepted, rule))
-        pairs = [
-            pair
-            for pair in classes.merged(moved)
-            if (pair.looked_at or pair.known is not Outcome.UNKNOWN)
-            # A key with a mark in it is no URL that a site could answer.
-            and not (pair.made_up and marks and ANY in pair.target)
-        ]
-        return pairs if self._params.test is Test.PAPER else in_strata(pairs, str(rule))
 
     def _canonizer(self, *more: Rule) -> Canonizer:
         return self._canonizer_of([*self._accepted, *more])
@@ -307,25 +297,22 @@ class Campaign:
         return Canonizer({self.site: rules}, self._site_of, self._passes)
 
     def _refines_accepted(self, rule: Rule) -> bool:
-        if rule in self._accepted:
-            return True
-        return isinstance(rule, SubstringRule) and any(
-            isinstance(other, SubstringRule) and pair_refines(rule, other) for other in self._accepted
-        )
+        return any(rule.refines(other) for other in self._accepted)
 
-    def _close(self, current: _OnTrial) -> None:
-        verdict, tally = current.trial.verdict, current.trial.tally
-        rule, candidate = current.rule, current.candidate
-        assert verdict is not None
-        self._current = self._told = None
+    def _end(self, current: _OnTrial, verdict: Verdict) -> None:
+        rule, candidate, tally = current.rule, current.candidate, current.trial.tally
+        self._current = None
+        self._forget()
         if verdict is Verdict.VALID and self._directions and tally.dead >= self._params.threshold:
             self._spare = current
         elif verdict is Verdict.VALID:
             spare = self._spare
             better = spare is not None and spare.trial.tally.dead < tally.dead
             self._take(spare if spare is not None and better else current)
+        elif verdict is Verdict.UNDECIDED and not candidate.accepted and self._log_believes(current):
+            self._take(current)
         else:
-            self._over[rule] = self._decision_of(rule, candidate, verdict, tally, self._saves(current))
+            self._over[rule] = self._notes.decision(rule, candidate, verdict, tally, current.saves)
             if candidate.accepted and verdict is Verdict.UNDECIDED:
                 # What earlier logs proved is not undone by a log that has nothing to say.
                 self._accept(current)
@@ -341,83 +328,69 @@ class Campaign:
         self._candidates = [*self._candidates, *found]
         return found
 
-    def _saves(self, current: _OnTrial) -> int:
-        assert self._classes is not None
-        return self._classes.saved(current.moved)
-
     def _take(self, current: _OnTrial) -> None:
         """A rule that passed its trial is in force for those that come after it, until it falls."""
         assert self._classes is not None
-        merged = self._merged(self._classes, current.rule, current.moved)
-        case = case_of(current.rule, self._saves(current), merged)
+        merged = self._drawn(self._classes, current.rule, current.moved)
+        case = case_of(current.rule, current.saves, merged)
         case.wait_for(current.trial.waiting)
-        self._passed[current.rule] = _Passed(current.candidate, current.trial.tally, case)
         self._accept(current)
+        self._passed[current.rule] = Passed(
+            current.candidate, current.trial.tally, case, current.trial.texts.copy()
+        )
 
     def _accept(self, current: _OnTrial) -> None:
         assert self._classes is not None
+        self._classes.accept(current.rule, current.moved, self._canonizer(current.rule))
         self._accepted.append(current.rule)
-        self._classes.accept(current.rule, current.moved, self._canonizer())
-        self._directions, self._spare, self._told = [], None, None
+        self._directions, self._spare = [], None
+        self._forget()
 
     def _in_the_way(self) -> Case | None:
         """The rule of which a pair should be looked at so that more can be admitted."""
         if self._params.log_only or not self._trials_over:
             return None
-        cases = [passed.case for passed in self._passed.values()]
-        return next_to_prove(cases, self.allowed, self.decided)
+        if self._weakest is None:
+            standing = self._standing_now()
+            # What is not proved of pages that nobody has seen comes into force by nothing that is looked at for it here.
+            proved = [passed.case for passed in self._passed.values() if standing.is_proved(passed)]
+            weakest = next_to_prove(proved, self.allowed, self.decided)
+            self._weakest = (weakest or standing.next_to_prove(),)
+        return self._weakest[0]
 
-    def _fell(self, rule: Rule, passed: _Passed) -> None:
+    def _fell(self, rule: Rule, passed: Passed) -> None:
         """*rule* passed its trial, and lost a page afterwards."""
-        self._over[rule] = self._decision_of(
+        self._over[rule] = self._notes.decision(
             rule, passed.candidate, Verdict.REFUTED, passed.total, passed.case.saves
         )
         self._fallen.update(passed.candidate.rules)
         self._narrower(passed.candidate, rule)
         self._begin()
 
-    def _admitted(self) -> list[Case]:
-        """What may be in force, all of it together. What others merge is seen anew where one of them is left out."""
-        cases = [passed.case for passed in self._passed.values()]
-        while True:
-            taken = admitted(cases, self.allowed, self.decided)
-            if len(taken) == len(cases):
-                return cases
-            cases = self._cases_without({case.rule for case in cases} - {case.rule for case in taken})
+    def _in_force(self) -> list[Case]:
+        """What may be in force, all of it together."""
+        if self._standing is None:
+            try:
+                self._standing = self._standing_now().in_force(self.allowed, self.decided)
+            except Stopped:
+                self._standing = []  # to be found out another time
+        return self._standing
 
-    def _cases_without(self, left_out: set[Rule]) -> list[Case]:
-        rules, cases = list[Rule](), list[Case]()
-        classes = Classes(self._evidence, self._canonizer_of(rules))
-        for rule in self._accepted:
-            passed = self._passed.get(rule)
-            if rule in left_out and passed is not None and not passed.candidate.accepted:
-                continue
-            canonizer = self._canonizer_of([*rules, rule])
-            moved = classes.moved(rule, canonizer)
-            if passed is not None and rule not in left_out:
-                cases.append(case_of(rule, classes.saved(moved), self._merged(classes, rule, moved)))
-            rules.append(rule)
-            classes.accept(rule, moved, canonizer)
-        return cases
+    def _standing_now(self) -> Standing:
+        risk = self._params.max_risk
+        return Standing(self._accepted, self._passed, self._keyed, self._canonizer_of, self._drawn, risk)
+
+    def _keyed(self, rules: Sequence[Rule]) -> KeyedUrls:
+        return KeyedUrls(self._evidence, self._canonizer_of(rules), self._index, self._poll)
+
+    def _drawn(self, keyed: KeyedUrls, rule: Rule, moved: dict[str, str]) -> list[Pair]:
+        pairs = keyed.drawn(moved, marks=any(map(puts_marks, (*self._accepted, rule))))
+        return in_strata(pairs, str(rule))
 
     def _decision(self, rule: Rule, bounds: Bounds | None) -> Decision:
         """Of a rule that passed; with *bounds* where it is admitted too."""
         passed = self._passed[rule]
-        verdict = Verdict.UNDECIDED if bounds is None else Verdict.VALID
-        told = self._decision_of(rule, passed.candidate, verdict, passed.total, passed.case.saves)
-        return replace(told, bounds=bounds)
-
-    def _decision_of(
-        self, rule: Rule, candidate: Candidate, verdict: Verdict, tally: Tally, saves: int
-    ) -> Decision:
-        said = (Outcome.DIFFERENT, Outcome.UNFETCHABLE) if verdict is Verdict.REFUTED else (Outcome.SAME,)
-        seen = self._examples.get(rule, {})
-        return Decision(
-            rule=rule,
-            verdict=verdict,
-            support=candidate.support,
-            tally=tally,
-            saves=saves,
-            examples=tuple(pair for outcome in said for pair in seen.get(outcome, ()))[:3],
-            fetches=self._fetches[rule],
-        )
+        stays = Verdict.UNDECIDED if passed.candidate.accepted else Verdict.PROBATION
+        verdict = stays if bounds is None else Verdict.VALID
+        told = self._notes.decision(rule, passed.candidate, verdict, passed.total, passed.case.saves)
+        return replace(told, bounds=bounds, witnesses=passed.witnesses)

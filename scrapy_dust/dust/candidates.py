@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from scrapy_dust.dust.edits.mining import LikelyEdit
-from scrapy_dust.dust.rules import LikelyParameter, LikelyRule, Rule, SubstringRule
+from scrapy_dust.dust.likely import LikelyParameter, LikelyRule
+from scrapy_dust.dust.unseen import Witnesses, law_share, unseen_bound
+from scrapy_dust.rules.rule import Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +17,7 @@ class Candidate:
 
     rules: tuple[Rule, ...]
     support: int
+    saves: int = 0  #: URLs of the log that it would have spared, as far as the learner knows
     accepted: bool = False  #: in the rule book already
     narrows: bool = False  #: where it is refuted, it may hold under a guard
     wider: Rule | None = None  #: the refuted rule that it is a part of
@@ -30,17 +33,73 @@ def candidates_of(
     accepted: Iterable[tuple[Rule, int]] = (),
     edits: Iterable[LikelyEdit] = (),
 ) -> list[Candidate]:
-    """What is worth a trial, in the order to try it: accepted rules, then by descending support."""
-    found = [Candidate((one.rule, one.rule.reversed()), one.support) for one in likely]
+    """What is worth a trial, in the order to try it: accepted rules, then edits that the log bears out, then all others.
+
+    Of each, those that seem to spare most come first. Edits say in one rule what substitutions say in many.
+    """
+    found = [Candidate(_directions(Rule.of(one.rule)), one.support) for one in likely]
     found += [Candidate(one.rules, one.support) for one in parameters]
     found += [
-        Candidate(_directions(one.rule), one.support, narrows=True, enough=1 if one.weighed else None)
+        Candidate(
+            _directions(one.rule), one.support, one.saves, narrows=True, enough=1 if one.weighed else None
+        )
         for one in edits
     ]
     known = [Candidate((rule,), support, accepted=True) for rule, support in accepted]
-    return known + sorted(found, key=lambda one: -one.support)
+    return known + sorted(_together(found), key=_how_late)
+
+
+def worth_a_trial(candidates: Iterable[Candidate], least: float) -> list[Candidate]:
+    """*candidates* that earn a line in the book: without those about a single id, and those that spare fewer than *least* URLs.
+
+    Of some the log does not show what they spare.
+    """
+    return [
+        one
+        for one in candidates
+        if one.accepted
+        or (not one.rules[0].names_an_id and (not one.support or max(one.support, one.saves) >= least))
+    ]
+
+
+def _how_late(one: Candidate) -> tuple[bool, int]:
+    # Under a guard an edit says a part of what it might: what is left of it would be too little to prove the whole.
+    says_it_in_one = one.enough is not None and not one.rules[0].guard
+    return not says_it_in_one, -max(one.support, one.saves)
+
+
+def provable_first(candidates: Iterable[Candidate], max_risk: float) -> list[Candidate]:
+    """*candidates* in their order, but accepted rules first, and last those that too little bears out to be proved.
+
+    Of two rules that say the same of a log the one tried later has nothing new to say. That must not be the one which could be in force.
+    """
+    return sorted(candidates, key=lambda one: (not one.accepted, not _may_be_proved(one, max_risk)))
+
+
+def _may_be_proved(one: Candidate, max_risk: float) -> bool:
+    seen = Witnesses(one.support, one.support)
+    return any(unseen_bound(seen, law_share(rule.families)) <= max_risk for rule in one.rules)
 
 
 def _directions(rule: Rule) -> tuple[Rule, ...]:
-    # Edits lead to the smaller of two forms; only the papers' rules mean both directions.
-    return (rule, rule.reversed()) if isinstance(rule, SubstringRule) else (rule,)
+    # Only of the papers' rules both directions are meant; others lead to the smaller of two forms.
+    return (rule,) if rule.reverse is None else (rule, rule.reverse)
+
+
+def _together(found: Iterable[Candidate]) -> Iterable[Candidate]:
+    """What several propose is one candidate, with all that each of them knows."""
+    by_rule: dict[Rule, Candidate] = {}
+    for one in found:
+        known = by_rule.get(one.rules[0])
+        by_rule[one.rules[0]] = one if known is None else _both(known, one)
+    return by_rule.values()
+
+
+def _both(one: Candidate, other: Candidate) -> Candidate:
+    return replace(
+        one,
+        rules=tuple(dict.fromkeys((*one.rules, *other.rules))),
+        support=max(one.support, other.support),
+        narrows=one.narrows or other.narrows,
+        enough=one.enough if other.enough is None else other.enough,
+    )

@@ -1,14 +1,15 @@
 """Whether a page that was just fetched is a copy of one that was fetched under another URL.
 
-Equal bytes are a copy, and so is equal text; pages that differ in a counter, a date or an advertisement are one
-if asked for. Three kinds of page are no copies, whatever they equal, for a spider may have to act on them:
+Equal bytes are a copy, and so are equal units; pages that differ in a counter, a date or an advertisement are one
+if asked for. These kinds of page are no copies, whatever they equal, for a spider may have to act on them:
 
 - one that says next to nothing: the shell of a page that a script fills, a listing without entries;
-- one that reads like an error, a log-in or a block, with whatever status it came;
-- one whose URL had a content of its own when it was last seen: it has been replaced, perhaps for a moment.
+- one of which nothing shows that it belongs to both of its URLs: it may be a wall in place of two pages;
+- one whose URL had a content of its own when it was last seen: it has been replaced, perhaps for a moment;
+- one that reads like an error, a log-in or a block, with whatever status it came.
 
-What most pages of a site have in common is its boilerplate, and counts as nothing. Henzinger (SIGIR 2006) found
-that it is why near-duplicate detection fails within a site.
+What many pages of a site have is common there, and no page's own. Henzinger (SIGIR 2006) found that such boilerplate is why
+near-duplicate detection fails within a site.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 
+from scrapy_dust.dust.pages import LEAST_OWN
+
 Shingles = npt.NDArray[np.uint64]
 
 
@@ -29,8 +32,8 @@ class Sameness(StrEnum):
     """How a copy was known."""
 
     BODY = "body"  #: equal bytes
-    TEXT = "text"  #: equal words, title and pictures
-    NEAR = "near"  #: nearly equal, boilerplate set aside
+    UNITS = "units"  #: nothing on either that the other does not show
+    NEAR = "near"  #: nearly equal texts, boilerplate set aside
 
 
 class Kind(StrEnum):
@@ -40,6 +43,7 @@ class Kind(StrEnum):
     LITTLE = "little"  #: says next to nothing
     ERROR = "error"  #: reads like an error
     CHANGED = "changed"  #: its URL had a content of its own
+    WALL = "wall"  #: nothing shows that it belongs to both URLs
 
 
 #: Different texts of a site to have seen before any of it is called boilerplate, and how many must have it.
@@ -47,22 +51,22 @@ _TEXTS, _LEAST = 8, 3
 #: And the share of them that must, for a page to say nothing by it. To be alike, pages must share more than what any
 #: three texts have: a section may be a small part of a site, and its frame most of each of its pages.
 _SHARE = 0.2
-#: Fewer shingles than these beside the boilerplate are too little: to be a page, to be nearly another one.
+#: Fewer words than these are too little for an HTML page; fewer shingles beside the boilerplate to be nearly another one.
 LITTLE, LITTLE_TO_COMPARE = 10, 20
-#: Of what has no words: fewer bytes are a dot or an empty answer.
+#: Of what nobody can read: fewer bytes are a dot or an empty answer.
 LITTLE_BYTES = 64
-#: Errors are short: one that is longer than so many words is a page about errors.
-_LONGEST_ERROR, _SHORT = 200, 60
+#: Errors are short: one that has more units of its own, or more words, is a page about errors.
+_LONGEST_ERROR, _SHORT = 20, 60
 
 _ROWS = 2
 _HEADINGS = 0x5851F42D4C957F2D
 
 
 class Boilerplate:
-    """How many different texts of a site have each shingle, for all sites in 4 bytes a cell.
+    """How many different contents of a site have each unit, or each shingle, for all sites in 4 bytes a cell.
 
     A count-min sketch: counts may be too high, never too low, and so a page may seem to say less than it does,
-    which lets it through. With as many cells as there are shingles, one of 400 is thought to be in three texts.
+    which lets it through. With as many cells as there are units, one of 400 is thought to be in three texts.
     """
 
     def __init__(self, bits: int = 22) -> None:
@@ -127,7 +131,7 @@ class Errors:
         self._said = re.compile(rf"(?<![a-z0-9])(?:{said})(?![a-z0-9])") if said else None
 
     def match(self, heading: str, beginning: str, words: int, own: int) -> bool:
-        """*own*: words beside the boilerplate, of *words* in all; *beginning*: the first of these."""
+        """*own*: units that are not common, of a page of so many *words*; *beginning*: the first of these."""
         if self._said is None:
             return False
         if own < _LONGEST_ERROR and self._said.search(heading.lower()):
@@ -135,9 +139,9 @@ class Errors:
         return words < _SHORT and self._said.search(beginning.lower()) is not None
 
 
-def is_little(own: int, size: int, *, is_text: bool) -> bool:
-    """*own*: shingles beside the boilerplate. What is no text is judged by its bytes."""
-    return own < LITTLE if is_text else size < LITTLE_BYTES
+def is_little(own: int, words: int, *, is_markup: bool) -> bool:
+    """*own*: units that are not common on the site. Without words a page may be the shell that a script fills."""
+    return own < LEAST_OWN or (is_markup and words < LITTLE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,15 +22,16 @@ import numpy as np
 from scrapy_dust.dust.envelopes import Layer, bare_instances, counted, layers
 from scrapy_dust.dust.growth import Growth, staircases
 from scrapy_dust.dust.instances import Bools, Instances, rules_of, together
+from scrapy_dust.dust.likely import LikelyRule
 from scrapy_dust.dust.overlong import bare_of, instances_beside_overlong
 from scrapy_dust.dust.pages import Page
-from scrapy_dust.dust.rules import LikelyRule, SubstringRule, anchored
 from scrapy_dust.dust.sharing import Array, Suffixes, from_the_end
 from scrapy_dust.dust.sketches import Likeness, Similar, likeness_of
 from scrapy_dust.dust.sketches import together as alike
 from scrapy_dust.dust.sorting import edges_of, sorted_with_order
 from scrapy_dust.dust.substrings import Hashes, SubstringHashes, mix
 from scrapy_dust.dust.tokens import Tokens, tokens_of
+from scrapy_dust.rules.substitution import Substitute, anchored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,7 +195,7 @@ class _Detection:
         number = len(edges) - 1
         for group in np.flatnonzero(~together).tolist():
             rows = np.arange(edges[group], edges[group + 1])
-            numbers: dict[tuple[int, SubstringRule], int] = {}
+            numbers: dict[tuple[int, Substitute], int] = {}
             rules = rules_of(instances.at(rows), self._tokens)
             for row, one in zip(rows, zip(site[rows].tolist(), rules, strict=True), strict=True):
                 rule[row] = numbers.setdefault(one, number + len(numbers))

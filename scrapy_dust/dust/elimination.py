@@ -15,9 +15,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from scrapy_dust.dust.likely import LikelyRule
 from scrapy_dust.dust.refinement import refinements
-from scrapy_dust.dust.rules import LikelyRule, anchored
 from scrapy_dust.dust.sharing import Array
+from scrapy_dust.rules.substitution import anchored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

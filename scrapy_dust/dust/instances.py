@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from scrapy_dust.dust.rules import SubstringRule
 from scrapy_dust.dust.sharing import Array, Numbers
 from scrapy_dust.dust.tokens import Tokens
+from scrapy_dust.rules.substitution import Substitute
 
 Bools = npt.NDArray[np.bool_]
 
@@ -43,7 +43,7 @@ def together(parts: Iterable[Instances]) -> Instances:
     )
 
 
-def rules_of(instances: Instances, tokens: Tokens) -> Iterator[SubstringRule]:
+def rules_of(instances: Instances, tokens: Tokens) -> Iterator[Substitute]:
     """The two substrings of each instance, as `shrinking` would have them."""
     sides = [
         _texts(tokens, tokens.offsets[url] + instances.prefix, tokens.offsets[1:][url] - instances.suffix)
@@ -52,7 +52,7 @@ def rules_of(instances: Instances, tokens: Tokens) -> Iterator[SubstringRule]:
     anchors = (instances.prefix == 0).tolist(), (instances.suffix == 0).tolist()
     for one, other, start, end in zip(*sides, *anchors, strict=True):
         (_, alpha), (_, beta) = (one, other) if one > other else (other, one)
-        yield SubstringRule(alpha, beta, start, end)
+        yield Substitute(alpha, beta, start, end)
 
 
 def _texts(tokens: Tokens, begin: Array, end: Array) -> Sequence[tuple[int, str]]:

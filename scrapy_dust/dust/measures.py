@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from scrapy_dust.dust.rules import SubstringRule
-
 
 def precision_at(valid: Sequence[bool], k: int) -> float | None:
     """The share of valid rules among the first *k* of a ranked list; None where there are none."""
@@ -21,29 +19,6 @@ def precision_at(valid: Sequence[bool], k: int) -> float | None:
 def elimination_share(detected: int, kept: int) -> float:
     """How much of the likely rules phase 2 eliminates."""
     return 1 - kept / detected if detected else 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Instances:
-    """What a URL list with known contents says of a rule."""
-
-    same: int  #: instances whose two pages show the same content
-    different: int
-
-    def is_valid(self, threshold: float) -> bool:
-        """Whether fewer than the share *threshold* (ε) of the instances are counterexamples."""
-        return self.same > 0 and self.different < threshold * (self.same + self.different)
-
-
-def instances_in(rule: SubstringRule, clusters: Mapping[str, Hashable]) -> Instances:
-    """The instances of *rule* in a URL list, told by the cluster of each URL."""
-    same = different = 0
-    for url in [url for url in clusters if rule.alpha in url]:
-        cluster, target = clusters[url], rule.apply(url)
-        if target != url and target in clusters:
-            same += clusters[target] == cluster
-            different += clusters[target] != cluster
-    return Instances(same, different)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +56,12 @@ class Replay:
 
     @property
     def f1(self) -> float:
-        total = self.crawled + self.clusters
-        return 2 * self.covered / total if total else 1.0
+        return self.f(1.0)
+
+    def f(self, beta: float) -> float:
+        """The weighted F1: recall counts *beta* times as much as precision."""
+        total = self.crawled + beta**2 * self.clusters
+        return (1 + beta**2) * self.covered / total if total else 1.0
 
 
 def replay(urls: Iterable[str], clusters: Mapping[str, Hashable], canonize: Callable[[str], str]) -> Replay:

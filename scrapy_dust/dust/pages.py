@@ -6,12 +6,29 @@ its sizes. Redirects and failures are not pages; they are kept beside them as ev
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from scrapy_dust.dust.outcomes import Outcome
 
 _LONGEST_CHAIN = 10
 #: Different texts that say which parameters do not matter: a site that makes up one for each page says nothing.
 _DECLARED = 100
+
+
+@dataclass(frozen=True, slots=True)
+class PackedUnits:
+    """The units of a page, as a log keeps them; the room `page` knows how to read them."""
+
+    content: bytes = field(repr=False)
+    total: int  #: 64 bits; equal totals: the same units
+    whole: bool = True  #: all units are in it
+
+
+#: Of a page from which a callback took nothing, or failed to.
+NOTHING_TAKEN = PackedUnits(b"", 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +54,8 @@ class Visit:
     no_vary_search: str | None = (
         None  #: which of its parameters the answer says do not matter, as that header does
     )
+    units: PackedUnits | None = None  #: None: the log has none of this answer
+    taken: PackedUnits | None = None  #: what a callback took from the page; None: this record does not say
 
     @property
     def is_page(self) -> bool:
@@ -51,7 +70,9 @@ class Page:
     url: str
     size: tuple[int, int] | None = None  #: over all visits
     sketch: tuple[int, ...] | None = None  #: of the first visit that has one
-    text_digest: str | None = None  #: of that visit too; the digest of the body where there is no text
+    #: What stands for all that it shows: a label (`page/contents.py`) where the log has units, and None where it shows
+    #: nothing of its own; else the digest of its text, or of the body where there is no text.
+    text_digest: str | None = None
     title: str | None = None
     canonical: str | None = None
     volatile: bool = False  #: visits of this URL disagree on its text
@@ -60,6 +81,32 @@ class Page:
     content_type: str | None = None  #: of the first visit that tells, without parameters
     again: bool = False  #: it was asked for more than once
     simhash: str | None = None  #: of the first visit that has one
+    core: str | None = (
+        None  #: what stands for all that it shows but its links; None: the log has no units of it
+    )
+    own: int | None = None  #: units that are its own on its site; None: the log has no units of it
+    #: Where the log has a sample of its units only: what stands for all of them, as they were. Equal labels suggest
+    #: one page then, and prove nothing unless these are equal too.
+    total: str | None = None
+
+    @property
+    def exact(self) -> str | None:
+        """What stands for all that it shows: equal ones are one page."""
+        if self.text_digest is None or self.total is None:
+            return self.text_digest
+        return f"{self.text_digest} {self.total}"
+
+
+#: A page with fewer units of its own shows too little for its equality with another to say anything.
+LEAST_OWN = 3
+
+
+class Comparing(Protocol):
+    """Compares closely what two URLs of a log showed."""
+
+    def compare(self, url: str, other: str) -> tuple[Outcome, str]:
+        """What comes of it, and why in one sentence, without its end: ``differ in text `div.price` ``."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +120,8 @@ class SiteLog:
     )  #: URLs that answered with an error, or not at all, and never better
     #: What answers say of their parameters (``No-Vary-Search``), and where: each text once for a host.
     declared: Sequence[tuple[str, str]] = ()
+    #: Compares two URLs unit by unit; None: the log has no units.
+    comparing: Comparing | None = field(default=None, compare=False, repr=False)
 
 
 def page_behind(url: str, pages: Mapping[str, Page], redirects: Mapping[str, str]) -> Page | None:
@@ -153,7 +202,11 @@ def without_repeats(visits: Iterable[Visit]) -> Iterator[Visit]:
     others: set[tuple[str, bool]] = set()
     copies: dict[str, str] = {}
     again: set[str] = set()
+    taken: Counter[tuple[str, int]] = Counter()
     for visit in visits:
+        if visit.taken is not None:
+            yield from _at_most_twice(visit, (visit.url, visit.taken.total), taken)
+            continue
         if visit.is_page:
             found = visit.duplicate_of or copies.get(visit.url)
             is_news = found != copies.get(visit.url)
@@ -172,25 +225,39 @@ def without_repeats(visits: Iterable[Visit]) -> Iterator[Visit]:
                 continue
             if first is not None:
                 again.add(visit.url)
-        elif visit.redirect_to or visit.failed or (visit.status or 0) >= 400:
-            other = visit.url, bool(visit.redirect_to)
-            if other in others:
-                continue
-            others.add(other)
-        else:
+        elif not _is_another(visit, others):
             continue
         yield visit
 
 
+def _at_most_twice(visit: Visit, what: tuple[str, int], seen: Counter[tuple[str, int]]) -> Iterator[Visit]:
+    """Twice the same says that it does not change."""
+    seen[what] += 1
+    if seen[what] <= 2:
+        yield visit
+
+
+def _is_another(visit: Visit, others: set[tuple[str, bool]]) -> bool:
+    """Whether it is a redirect or a failure that is not among *others*, where it is from now on."""
+    if not (visit.redirect_to or visit.failed or (visit.status or 0) >= 400):
+        return False
+    other = visit.url, bool(visit.redirect_to)
+    is_new = other not in others
+    others.add(other)
+    return is_new
+
+
 def _is_finding(visit: Visit) -> bool:
-    """A line beside the page's own, that says whose copy it is; not another fetch."""
-    return visit.duplicate_of is not None and visit.size is None and not any(_said(visit))
+    """A line beside the page's own, that says whose copy it is, or what a callback took; not another fetch."""
+    says = visit.duplicate_of is not None or visit.taken is not None
+    return says and visit.size is None and not any(_said(visit))
 
 
 def _said(visit: Visit) -> tuple[object, ...]:
     digest = visit.text_digest or visit.digest
     kind = _bare(visit.content_type)
-    return visit.sketch, digest, visit.title, visit.canonical, visit.outlinks, kind, visit.simhash
+    units = None if visit.units is None else visit.units.total
+    return visit.sketch, digest, visit.title, visit.canonical, visit.outlinks, kind, visit.simhash, units
 
 
 def _page_of(visit: Visit) -> Page:

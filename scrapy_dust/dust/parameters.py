@@ -17,16 +17,54 @@ Deviations, where the thesis says only that its presentation is omitted:
 from __future__ import annotations
 
 import itertools
+import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
+from scrapy_dust.dust.likely import LikelyParameter
 from scrapy_dust.dust.pages import Page
-from scrapy_dust.dust.rules import LikelyParameter, Parameter, ParameterRule, parameters, without
 from scrapy_dust.dust.sketches import Likeness
+from scrapy_dust.rules.parameters import DropParameter, SetParameter
+from scrapy_dust.rules.rule import Rule
 
 Pair = tuple[int, int]
+
+
+class Place(NamedTuple):
+    """Where a ``name=value`` is in a URL."""
+
+    name: str
+    begin: int  #: where the name begins
+    value_begin: int
+    end: int  #: where the value ends
+
+
+# Thesis §5.3: a name is preceded by ? or &, and followed by = and the value, up to & or the end. Beyond it:
+# the same for ; (path parameters, and query strings such as Apache's ?C=N;O=D), where a ; that no name=
+# follows belongs to the value; and a fragment ends the query.
+_PATH_PARAMETER = re.compile(r"(?<=;)([^;=/?#&]+)=([^;/?#&]*)")
+# A text without = is passed over as a whole: looking at it again from each ? in it is quadratic.
+_QUERY_PARAMETER = re.compile(r"(?<=[?&;])([^&;=#]++)(?:=([^&;#]*(?:;(?![^&;=#]+=)[^&;#]*)*))?")
+
+
+def parameters(url: str) -> Iterator[Place]:
+    """The parameters of *url* that have a value, from left to right."""
+    for match in _parameters(url):
+        yield Place(match[1], match.start(1), match.start(2), match.end(2))
+
+
+def _parameters(url: str) -> list[re.Match[str]]:
+    stop = url.find("#") if "#" in url else len(url)
+    question = url.find("?", 0, stop)
+    in_query: list[re.Match[str]] = []
+    if question >= 0:
+        in_query = [match for match in _QUERY_PARAMETER.finditer(url, question, stop) if match[2] is not None]
+    if ";" not in url:
+        return in_query
+    return [*_PATH_PARAMETER.finditer(url, 0, stop if question < 0 else question), *in_query]
 
 
 def detect_likely_parameters(
@@ -40,9 +78,9 @@ def detect_likely_parameters(
         support = int(likeness.likely(a, b).sum())
         if support >= min_support and 2 * support >= len(of_name):
             default = min(values[name], key=lambda value: (-values[name][value], value))
-            rules = (ParameterRule(name), ParameterRule(name, default))
+            rules = (Rule.of(DropParameter(name)), Rule.of(SetParameter(name, default)))
             found.append(LikelyParameter(rules=rules, support=support))
-    return sorted(found, key=lambda one: (-one.support, one.rules[0].name))
+    return sorted(found, key=lambda one: (-one.support, one.rules[0].left_out or ""))
 
 
 def _pairs_by_name(pages: Sequence[Page]) -> tuple[dict[str, Counter[str]], dict[str, set[Pair]]]:
@@ -52,14 +90,14 @@ def _pairs_by_name(pages: Sequence[Page]) -> tuple[dict[str, Counter[str]], dict
     buckets: dict[tuple[str, str, str], list[int]] = defaultdict(list)
     pairs: dict[str, set[Pair]] = defaultdict(set)
     for i, page in enumerate(pages):
-        url, of_name = page.url, defaultdict[str, list[Parameter]](list)
+        url, names = page.url, set[str]()
         for parameter in parameters(url):
             name = parameter.name
-            of_name[name].append(parameter)
+            names.add(name)
             values[name][url[parameter.value_begin : parameter.end]] += 1
             buckets[name, url[: parameter.begin], url[parameter.end :]].append(i)
-        for name, places in of_name.items():
-            j = number.get(without(url, places))
+        for name in names:
+            j = number.get(Rule.of(DropParameter(name)).apply(url))
             if j is not None:
                 pairs[name].add((min(i, j), max(i, j)))
     for (name, _, _), members in buckets.items():

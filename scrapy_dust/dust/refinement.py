@@ -14,10 +14,10 @@ from itertools import chain
 import numpy as np
 
 from scrapy_dust.dust.instances import Bools
-from scrapy_dust.dust.rules import SubstringRule
 from scrapy_dust.dust.sharing import Array
 from scrapy_dust.dust.substrings import Hashes, SubstringHashes, mix
 from scrapy_dust.dust.tokens import Tokens, tokens_of
+from scrapy_dust.rules.substitution import Substitute
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class _Stripped:
 
 
 def refinements(
-    rules: Sequence[SubstringRule], site: Array, last: Array, *, hash_mask: int = 2**64 - 1
+    rules: Sequence[Substitute], site: Array, last: Array, *, hash_mask: int = 2**64 - 1
 ) -> tuple[Array, Array]:
     """The numbers of rules, and of others of the same *site* that they refine.
 
@@ -85,7 +85,7 @@ class _Index:
 class _Sides:
     """The sides of rules as tokens: those of rule *i* are 2 *i* and 2 *i* + 1."""
 
-    def __init__(self, rules: Sequence[SubstringRule], site: Array, hash_mask: int) -> None:
+    def __init__(self, rules: Sequence[Substitute], site: Array, hash_mask: int) -> None:
         self._site, self._salt = site, mix(site.astype(np.uint64))
         self._tokens = tokens_of(chain.from_iterable((rule.alpha, rule.beta) for rule in rules))
         self._hashes = SubstringHashes(self._tokens, hash_mask)

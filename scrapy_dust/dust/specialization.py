@@ -13,14 +13,11 @@ from dataclasses import replace
 
 from scrapy_dust.dust.candidates import Candidate
 from scrapy_dust.dust.edits.classes import Effect, Merge
-from scrapy_dust.dust.edits.edit import Edit
 from scrapy_dust.dust.edits.narrowing import leaves
-from scrapy_dust.dust.edits.queries import DropParameter
-from scrapy_dust.dust.edits.substituting import Substitute
 from scrapy_dust.dust.evidence import LogEvidence
-from scrapy_dust.dust.judging import Outcome
-from scrapy_dust.dust.rules import ParameterRule, Rule, SubstringRule
+from scrapy_dust.dust.outcomes import Outcome
 from scrapy_dust.dust.validation import Pair
+from scrapy_dust.rules.rule import Rule
 
 #: How often guards are looked for anew, after a narrower edit was refuted too.
 _ROUNDS = 3
@@ -35,7 +32,7 @@ class Specialization:
         self._evidence = evidence
         self._pairs: dict[Rule, Sequence[tuple[str, str]]] = {}  # by the widest rule
         self._rounds: Counter[Rule] = Counter()
-        self._proposed: set[Edit] = set()
+        self._proposed: set[Rule] = set()
 
     def opened(self, candidate: Candidate, rule: Rule, pairs: Iterable[Pair]) -> None:
         """*rule* goes on trial with these pairs."""
@@ -48,14 +45,12 @@ class Specialization:
         if not candidate.narrows or self._rounds[widest] >= _ROUNDS:
             return []
         self._rounds[widest] += 1
-        edit = _as_edit(widest)
         effect = self._effect(widest)
-        if edit is None or not effect.good:
+        if not effect.good:
             return []
         found: list[Candidate] = []
         for leaf in sorted(leaves(effect), key=lambda leaf: (len(leaf.guard), str(leaf.guard))):
-            guard = tuple(sorted({*edit.guard, *leaf.guard}, key=str))
-            narrower = Edit(edit.operations, guard)
+            narrower = widest.where(leaf.guard)
             if narrower not in self._proposed and len(found) < _GUARDS:
                 self._proposed.add(narrower)
                 found.append(replace(candidate, rules=(narrower,), wider=widest, tries=leaf.tries))
@@ -71,15 +66,3 @@ class Specialization:
             elif pair.known is Outcome.DIFFERENT:
                 bad.append(Merge(target, (url,), 2, frozenset((content, f"other than {content}"))))
         return Effect({}, tuple(good), tuple(bad))
-
-
-def _as_edit(rule: Rule) -> Edit | None:
-    match rule:
-        case Edit():
-            return rule
-        case ParameterRule(name=name, value=None):
-            return Edit((DropParameter(name),))
-        case SubstringRule():
-            return Edit((Substitute(rule),))
-        case _:
-            return None

@@ -12,8 +12,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from scrapy_dust.dust.canonization import Canonizer
-from scrapy_dust.dust.rules import Rule, parameters
+from scrapy_dust.rules.canonizer import Canonizer
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.url.parts import parts_of
 
 #: More names of parameters than these are no sign of anything: the site makes them up.
 MOST_NAMES = 200
@@ -53,7 +54,7 @@ def profile_of(urls: Iterable[str], canonizer: Canonizer, id_of: Callable[[Rule]
 
 
 def names_in(url: str) -> set[str]:
-    return {parameter.name for parameter in parameters(url)}
+    return {name for name, value in parts_of(url).parameters if name and value is not None}
 
 
 @dataclass(slots=True)

@@ -9,11 +9,12 @@ Arrays of token ids are what the phases work on; strings are made again only for
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
+
+from scrapy_dust.url.tokens import TOKEN
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,26 +23,11 @@ if TYPE_CHECKING:
     Ids = npt.NDArray[np.int32]
     Counts = npt.NDArray[np.int64]
 
-TOKEN = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9]", re.DOTALL)
-
 #: URLs read at a time; and so many are worth being read all at once.
 _TOGETHER, _FEW = 20_000, 100
 
 #: Ids of the two anchors in every `Tokens`.
 START, END = 0, 1
-
-
-def tokenize(url: str) -> list[str]:
-    """The tokens of *url*, without anchors; ``"".join`` gives *url* back."""
-    return TOKEN.findall(url)
-
-
-def is_token_boundary(left: str, right: str) -> bool:
-    """Whether a token can end after the character *left* and another begin with *right*.
-
-    Either may be empty: the end of the URL.
-    """
-    return not (left.isalnum() and right.isalnum() and left.isascii() and right.isascii())
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,23 +1,19 @@
 """Phase 4, one rule: a `Trial` hands out pairs to look at, takes what they say, and comes to a verdict.
 
-Who fetches is not its business. There are two tests to choose from.
+Who fetches is not its business. The papers' own test is in `literal.py`.
 
-`Test.PAPER` is WWW'07 figure 3 (ValidateRule): it ends with positive ≥ (1 − ε)N or negative ≥ εN. Deviations:
-
-- URLs are drawn without replacement, in the order they are given (shuffle them before). Where they run out,
-  the rule is valid if the share of counterexamples is below ε and there are at least MS examples.
-- Pairs that the log has decided count without a fetch, up to `per_content` for one and the same text.
-
-`Test.SEQUENTIAL` bets against "at least ε of what this rule merges is wrong" (`betting.py`), and the rule is valid
+A trial bets against "at least ε of what this rule merges is wrong" (`betting.py`), and the rule is valid
 once a rule of which that is true would have come so far with a probability of at most `doubt`. The stakes start
 with what the log has decided or, where it knows no contents, makes likely. What is counted are texts, since pairs of one page are not independent; and the
 rule's texts are a finite number, of which fewer and fewer are left. A target that does not answer takes no page
 from anybody: it counts as looked at, and is no example. How much may be lost in all is not asked here but in
 `admission.py`.
 
-In both:
-
+- URLs are drawn without replacement, in the order they are given (shuffle them before). Where they run out,
+  the rule is valid if the share of counterexamples is below ε and there are at least MS examples.
+- Pairs that the log has decided count without a fetch, up to `per_content` for one and the same text.
 - Pairs that the log suspects to differ are looked at first, up to `suspects`: nothing refutes a bad rule sooner.
+- A redirect counts where it comes again: a few of those that the log has are looked at.
 - A pair shown to be *different pages* would lose one of them. It refutes the rule as soon as the share of
   such pairs exceeds `max_loss`, long before ε does.
 - However good the log's evidence, `open_probes` of the pairs that it leaves open are tried, if there are any.
@@ -32,23 +28,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from scrapy_dust.dust.betting import Sample, evidence_against, looks_needed
-from scrapy_dust.dust.judging import Outcome
 from scrapy_dust.dust.likelihood import log_bet
+from scrapy_dust.dust.outcomes import Outcome
 
 
 class Verdict(StrEnum):
     VALID = "valid"
+    PROBATION = "probation"  #: it looks right, and too little is known to risk pages that nobody has seen
     REFUTED = "refuted"
     UNDECIDED = "undecided"  #: too little to go by
-
-
-class Test(StrEnum):
-    """When a trial has seen enough."""
-
-    __test__ = False  # pytest looks for classes of this name
-
-    SEQUENTIAL = "sequential"
-    PAPER = "paper"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,27 +52,34 @@ class Pair:
     looked_at: bool = False  #: *known* is what a fetch said, not the log
     ratio: float | None = None  #: how many times likelier what the log shows is, if they are one page
     texts_differ: bool = False  #: in the log, and may be nearly equal all the same
+    by_redirect: bool = False  #: a redirect of the log is all that says that they are the same
 
 
 #: A pair that is so unlikely to be one page is looked at before others.
 _UNLIKELY = 0.05
 #: Sizes and the like are never more than this part of the evidence that a rule needs.
 _MOST_BY_SIZES = 0.5
+#: Fetched pairs that cannot count, and the share of all that were fetched, from which on a rule is given up.
+MOST_SILENT, MOST_SHARE = 20, 0.75
+#: Pairs of which a redirect is all that is known that are looked at, whatever else speaks for the rule.
+_REDIRECTS = 3
 #: The share of pairs that may stay suspected to differ: some pages change at each fetch, on most sites.
 _DOUBT = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialParams:
-    test: Test = Test.SEQUENTIAL
     count: int = 100  #: N
     threshold: float = 0.05  #: ε
     doubt: float = 0.01  #: the probability to accept a rule of which at least ε is wrong
     min_support: int = 3  #: MS: examples that a rule needs where the URLs run out
     max_loss: float = 0.001  #: share of pairs that may be shown to be different pages
+    least_saving: float = 0.001  #: share of a site's URLs that a rule must spare to earn its line in the book
     per_content: int = 10  #: pairs of one text that count, of those the log decided
     suspects: int = 20  #: pairs suspected to differ that are looked at, at most
     open_probes: int = 10  #: pairs left open by the log that are tried, however good its evidence
+    #: upper bound on the share of merges to come that are wrong, from which on a rule is in force; 1: whatever it is
+    max_risk: float = 1.0
     log_only: bool = False  #: nothing can be fetched: suspicions count as true, other open pairs as nothing
 
 
@@ -115,13 +110,20 @@ class Trial:
         self._open: list[Pair] = []
         self._waiting: dict[Pair, bool] = {}  # handed out, not answered → whether it is a suspect
         self._outcomes: Counter[Outcome] = Counter()
+        self._fetched: Counter[Outcome] = Counter()
         self._contents: Counter[str] = Counter()
         self._texts: set[str] = set()  # of all pairs of which something can be learned
         self._dead: set[str] = set()  # texts of pairs whose target does not answer
         self._from_log = self._open_answered = self._unresolved = 0
         self._made_up = Counter[bool]()  # answers to what the rule makes up: whether there was a page
+        again: list[Pair] = []
         for pair in pairs:
-            self._take(pair)
+            if pair.by_redirect and not params.log_only and len(again) < _REDIRECTS:
+                again.append(pair)
+                self._texts.add(_text(pair))
+            else:
+                self._take(pair)
+        self._redirects_to_come = bool(again)  # none of them has come again so far
         if params.log_only:
             # Of texts that are nearly equal nobody will see which words differ: they may be other pages.
             differing = sum(pair.texts_differ for pair in self._open)
@@ -129,7 +131,7 @@ class Trial:
             self._outcomes[Outcome.UNKNOWN] += len(self._open) - differing
             self._suspects, self._open = [], []
         self._unlooked = max(0, len(self._suspects) - params.suspects)  # suspects that are never looked at
-        self._suspects = self._suspects[: params.suspects][::-1]
+        self._suspects = [*again, *self._suspects[: params.suspects]][::-1]
         # What is merged already comes before what a rule makes up, and what is likely to refute it before both.
         self._open = sorted(self._open, key=lambda pair: (not _unlikely(pair), pair.made_up))[::-1]
         self._ratios = {_text(pair): pair.ratio for pair in self._open if pair.ratio}
@@ -167,6 +169,11 @@ class Trial:
         return self._waiting.keys()
 
     @property
+    def texts(self) -> Counter[str]:
+        """Pairs that are the same, by what they show."""
+        return self._contents
+
+    @property
     def tally(self) -> Tally:
         outcomes = self._outcomes
         return Tally(
@@ -194,9 +201,20 @@ class Trial:
         self._ratios.pop(_text(pair), None)
         self._open_answered += not suspect
         self._unresolved += suspect and outcome is Outcome.UNKNOWN
+        self._redirects_to_come &= not (pair.by_redirect and outcome is Outcome.SAME)
+        self._fetched[outcome] += 1
         self._count(pair, outcome, content)
+        if self._says_nothing():
+            self._unlooked += len(self._suspects)
+            self._outcomes[Outcome.UNKNOWN] += len(self._open)
+            self._suspects, self._open = [], []
         if self._decided is None:
             self._decided = self._decide()
+
+    def _says_nothing(self) -> bool:
+        """Whether so many of the pairs that were fetched cannot count that more of them would not, either."""
+        silent = self._fetched[Outcome.UNKNOWN]
+        return silent >= MOST_SILENT and silent > MOST_SHARE * self._fetched.total()
 
     def _count(self, pair: Pair, outcome: Outcome, content: str | None) -> None:
         self._outcomes[outcome] += 1
@@ -210,12 +228,9 @@ class Trial:
     def _still_needed(self) -> int:
         """How many pairs it takes to come to a verdict at best: never ask for more at a time."""
         params = self._params
-        if params.test is Test.PAPER:
-            examples = params.count * (1 - params.threshold) - self._outcomes[Outcome.SAME]
-        else:
-            sample, by_sizes = self._sample(), math.exp(self._by_sizes())
-            doubt = min(1.0, params.doubt * by_sizes)
-            examples = looks_needed(sample.population, self._suspected(), doubt) - sample.looked
+        sample, by_sizes = self._sample(), math.exp(self._by_sizes())
+        doubt = min(1.0, params.doubt * by_sizes)
+        examples = looks_needed(sample.population, self._suspected(), doubt) - sample.looked
         return max(1, math.ceil(max(examples, params.open_probes - self._open_answered)))
 
     def _sample(self) -> Sample:
@@ -230,7 +245,7 @@ class Trial:
         params, tally = self._params, self.tally
         if tally.contradictions > params.max_loss * (tally.positive + tally.negative):
             return Verdict.REFUTED
-        against = tally.negative if params.test is Test.PAPER else tally.contradictions
+        against = tally.contradictions
         if against and against >= params.threshold * params.count:
             return Verdict.REFUTED
         if self._enough() and self._looked_far_enough():
@@ -246,8 +261,6 @@ class Trial:
 
     def _enough(self) -> bool:
         params, tally = self._params, self.tally
-        if params.test is Test.PAPER:
-            return tally.positive >= (1 - params.threshold) * params.count
         if tally.contents < params.min_support:
             return False  # of so few texts none is left soon, and they may all say "not found"
         needed = -math.log(params.doubt) - self._by_sizes()
@@ -261,7 +274,7 @@ class Trial:
     def _leads_nowhere(self) -> bool:
         """Whether what the rule makes up does not exist, as far as was tried: then it merges nothing."""
         params = self._params
-        if params.test is Test.PAPER or not self._open[-1].made_up:
+        if not self._open[-1].made_up:
             return False
         return not self._made_up[True] and self._made_up[False] >= params.open_probes
 
@@ -270,6 +283,8 @@ class Trial:
 
         Those never looked at are taken for unsettled in the share of those that were.
         """
+        if self._redirects_to_come:
+            return True
         looked_at = self._params.suspects
         unresolved = self._unresolved * (1 + self._unlooked / looked_at) if looked_at else self._unlooked
         return unresolved > _DOUBT * (self._outcomes[Outcome.SAME] + unresolved)

@@ -1,6 +1,6 @@
 """What the mining of a site depends on, as digests: equal ones mean that it would find the same again.
 
-Its log, record by record as merged and in its order (pages are compared along it); the settings that mining asks;
+Its log, record by record as merged; the settings that mining asks;
 what other sites have shown of edits; and the code, with the versions of what that stands on. Too much is in them rather than
 too little: who changes a setting back and forth mines twice, and nobody is given what another log said.
 """
@@ -26,11 +26,11 @@ from scrapy_dust.settings import DustSettings
 #: The settings that `local.mine_log` reads; a test sees to it that these are all.
 READ_BY_MINING = (
     *("learner", "max_substring", "bucket_low", "bucket_high", "min_support", "similar", "sketch_matches"),
-    *("max_relative_deficiency", "max_absolute_deficiency", "max_window", "max_loss"),
+    *("max_relative_deficiency", "max_absolute_deficiency", "max_window", "max_loss", "same"),
 )
 
 #: Packages whose code decides what is found, and how it is written down.
-_ROOMS = ("dust", "engines", "rule_book")
+_ROOMS = ("dust", "page", "engines", "rule_book", "rules", "url")
 
 _page = attrgetter(*(field.name for field in fields(Page)))
 _tally = attrgetter(*(field.name for field in fields(Tally)))

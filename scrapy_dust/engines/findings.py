@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass, field
 from typing import Any
 
 from scrapy_dust.dust.edits.mining import Detected, LikelyEdit
 from scrapy_dust.dust.edits.pooling import Tally
 from scrapy_dust.dust.elimination import Dropped, Elimination
-from scrapy_dust.dust.rules import LikelyParameter, LikelyRule, ParameterRule, Rule, SubstringRule
-from scrapy_dust.rule_book.blocks import Damaged
-from scrapy_dust.rule_book.edits import edit_from
-from scrapy_dust.rule_book.entries import rule_content
+from scrapy_dust.dust.likely import LikelyParameter, LikelyRule
+from scrapy_dust.rules.blocks import Damaged
+from scrapy_dust.rules.reading import content_of, rule_from
+from scrapy_dust.rules.substitution import Substitute
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +34,11 @@ def rules_written(found: Ruled) -> bytes | None:
         return None
     content = _packed(
         {
-            "likely": [[*rule_content(one.rule)[1:], one.support, one.wide_support] for one in found.likely],
+            "likely": [[*astuple(one.rule), one.support, one.wide_support] for one in found.likely],
             "kept": [number[one] for one in kept],
             "dropped": [[number[one.rule], number[one.because]] for one in dropped],
             "parameters": [
-                [[[rule.name, rule.value] for rule in one.rules], one.support] for one in found.parameters
+                [[content_of(rule) for rule in one.rules], one.support] for one in found.parameters
             ],
         }
     )
@@ -51,7 +51,7 @@ def rules_read(content: bytes) -> Ruled | None:
     try:
         file = _unpacked(content)
         likely = [
-            LikelyRule(SubstringRule(alpha, beta, start, end), support, wide)
+            LikelyRule(Substitute(alpha, beta, start, end), support, wide)
             for alpha, beta, start, end, support, wide in file["likely"]
         ]
         elimination = Elimination(
@@ -59,10 +59,9 @@ def rules_read(content: bytes) -> Ruled | None:
             tuple(Dropped(likely[i], likely[j]) for i, j in file["dropped"]),
         )
         parameters = [
-            LikelyParameter(tuple(ParameterRule(name, value) for name, value in rules), support)
-            for rules, support in file["parameters"]
+            LikelyParameter(tuple(map(rule_from, rules)), support) for rules, support in file["parameters"]
         ]
-    except (KeyError, IndexError, TypeError, ValueError, zlib.error):
+    except (Damaged, KeyError, IndexError, TypeError, ValueError, zlib.error):
         return None
     return Ruled(likely, elimination, parameters)
 
@@ -71,7 +70,7 @@ def edits_written(found: Detected) -> bytes | None:
     """None: it could not be read again as it is."""
     content = _packed(
         {
-            "edits": [[rule_content(one.rule), one.support] for one in found.edits],
+            "edits": [[content_of(one.rule), one.support, one.saves] for one in found.edits],
             "tallies": [[kind, astuple(tally)] for kind, tally in found.tallies.items()],
         }
     )
@@ -85,18 +84,11 @@ def edits_read(content: bytes) -> Detected | None:
     try:
         file = _unpacked(content)
         return Detected(
-            [LikelyEdit(_rule(rule), support) for rule, support in file["edits"]],
+            [LikelyEdit(rule_from(rule), support, saves) for rule, support, saves in file["edits"]],
             {kind: Tally(*counts) for kind, counts in file["tallies"]},
         )
     except (Damaged, KeyError, IndexError, TypeError, ValueError, zlib.error):
         return None
-
-
-def _rule(content: Iterable[Any]) -> Rule:
-    kind, *values = content
-    if kind == "edit":
-        return edit_from(*values)
-    return ParameterRule(*values) if kind == "parameter" else SubstringRule(*values)
 
 
 def _packed(value: object) -> bytes:

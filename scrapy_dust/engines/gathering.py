@@ -21,6 +21,8 @@ from scrapy_dust.sites import site_of
 
 #: What a visit takes beside its URL, in bytes: as a record, as a page, and in the arrays of phase 1.
 _VISIT = 2400
+#: And so many times the size of its units.
+_UNITS = 10
 #: Files that sites are spread over; one is in memory at a time.
 _SHELVES = 64
 #: Visits written at a time.
@@ -39,7 +41,7 @@ def gather(visits: Iterator[Visit], most: int | None) -> Mapping[str, Sequence[V
             continue
         by_site.setdefault(site, []).append(visit)
         if room is not None and most is not None:
-            room -= _VISIT + len(visit.url)
+            room -= _size(visit)
             if room < 0:
                 return Shelved(by_site, visits, most)
     return by_site
@@ -76,7 +78,7 @@ class Shelved(Mapping[str, Sequence[Visit]]):
         shelf = _shelf(site)
         for visit in visits:
             self.records += 1
-            self._taken[site] += _VISIT + len(visit.url)
+            self._taken[site] += _size(visit)
             self._waiting[shelf].append((site, *_values(visit)))
             if len(self._waiting[shelf]) == _CHUNK:
                 self._write(shelf)
@@ -132,6 +134,12 @@ class Shelved(Mapping[str, Sequence[Visit]]):
                 # Written by this process, where nobody else writes.
                 for site, *values in pickle.load(file):  # noqa: S301
                     yield site, Visit(*values)
+
+
+def _size(visit: Visit) -> int:
+    """Bytes that *visit* takes, and its units when they are compared."""
+    units = sum(_UNITS * len(units.content) for units in (visit.units, visit.taken) if units is not None)
+    return _VISIT + len(visit.url) + units
 
 
 def _shelf(site: str) -> int:

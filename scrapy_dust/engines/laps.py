@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Mapping
@@ -13,7 +14,7 @@ class Lap:
     """What one phase took."""
 
     seconds: float = 0.0
-    cpu: float = 0.0  #: seconds of this process
+    cpu: float = 0.0  #: seconds of processors
     #: Megabytes that the process has had at most until its end; None where the system does not say.
     peak: int | None = None
 
@@ -21,22 +22,36 @@ class Lap:
         peaks = [peak for peak in (self.peak, other.peak) if peak is not None]
         return Lap(self.seconds + other.seconds, self.cpu + other.cpu, max(peaks, default=None))
 
+    def __sub__(self, other: Lap) -> Lap:
+        """What *other* does not account for. Processes that work side by side take more seconds than pass."""
+        return Lap(max(0.0, self.seconds - other.seconds), max(0.0, self.cpu - other.cpu), self.peak)
+
     def __mul__(self, share: float) -> Lap:
         """What a part of the work took."""
         return Lap(self.seconds * share, self.cpu * share, self.peak)
 
 
 class Laps:
-    def __init__(self) -> None:
+    """What this process, and those that it started and that have ended, took for each phase."""
+
+    def __init__(self, *, since_start: bool = False) -> None:
+        """*since_start*: what the process did before is a phase too, ``start``. Nobody waits then, so that its seconds are of CPU."""
         self.laps: dict[str, Lap] = {}
-        self._last, self._last_cpu = time.perf_counter(), time.process_time()
+        self._last, self._last_cpu = time.perf_counter(), _cpu()
+        if since_start:
+            self.laps["start"] = Lap(self._last_cpu, self._last_cpu, peak_memory())
 
     def lap(self, phase: str) -> None:
         """Since the last one, it was *phase*."""
-        now, cpu = time.perf_counter(), time.process_time()
+        now, cpu = time.perf_counter(), _cpu()
         taken = Lap(now - self._last, cpu - self._last_cpu, peak_memory())
         self.laps[phase] = self.laps.get(phase, Lap()) + taken
         self._last, self._last_cpu = now, cpu
+
+
+def _cpu() -> float:
+    used = os.times()
+    return used.user + used.system + used.children_user + used.children_system
 
 
 def in_all(laps: Mapping[str, Lap], more: Mapping[str, Lap]) -> dict[str, Lap]:

@@ -14,16 +14,19 @@ from scrapy_dust.dust.edits.learning import EditParams
 from scrapy_dust.dust.edits.mining import Detected, LikelyEdit, detect_edits
 from scrapy_dust.dust.edits.pooling import NOTHING_POOLED, Pool, Tallies
 from scrapy_dust.dust.elimination import Elimination, EliminationParams, eliminate_in_sites
-from scrapy_dust.dust.pages import Page, SiteLog, Visit, merge_visits, with_redirects
+from scrapy_dust.dust.likely import LikelyParameter, LikelyRule
+from scrapy_dust.dust.pages import Page, SiteLog, Visit, with_redirects
 from scrapy_dust.dust.parameters import detect_likely_parameters
-from scrapy_dust.dust.rules import LikelyParameter, LikelyRule, Rule
 from scrapy_dust.dust.sketches import Similar, likeness_of
-from scrapy_dust.dust.tokens import TOKEN
-from scrapy_dust.dust.validation import Test, TrialParams
+from scrapy_dust.dust.validation import TrialParams
+from scrapy_dust.dust.windows import without_windows
 from scrapy_dust.engines.circumstances import Keys
 from scrapy_dust.engines.findings import Ruled
 from scrapy_dust.engines.laps import Lap, Laps
+from scrapy_dust.page.site_log import site_log
+from scrapy_dust.rules.rule import Rule
 from scrapy_dust.settings import DustSettings
+from scrapy_dust.url.tokens import TOKEN
 
 #: A URL has S envelopes for each of its tokens. A site that makes each URL up of thousands would have us hold
 #: what a million honest URLs need; so those are not looked at in phases 1 to 3, where the paper has no limit.
@@ -47,15 +50,25 @@ class Mined:
     keys: Keys | None = None  #: what it depends on; None: nobody looked
     #: What an earlier run had found, and was not mined anew: ``rules``, ``edits``.
     taken_over: frozenset[str] = frozenset()
+    elsewhere: bool = False  #: *log* is not what it was mined in, but another one, to try rules on
 
     @property
     def is_taken_over(self) -> bool:
         """Nothing was mined anew."""
         return self.taken_over == {"rules", "edits"}
 
-    def candidates(self, accepted: Iterable[tuple[Rule, int]] = ()) -> list[Candidate]:
-        """What is worth a trial, *accepted* rules with their supports first."""
-        return candidates_of(self.elimination.kept, self.parameters, accepted, self.edits)
+    def candidates(
+        self, accepted: Iterable[tuple[Rule, int]] = (), *, longest: int | None = None
+    ) -> list[Candidate]:
+        """What is worth a trial, *accepted* rules with their supports first.
+
+        *longest*: S; then of rules that are windows on one longer rule one alone is tried.
+        """
+        kept: Sequence[LikelyRule] = self.elimination.kept
+        if longest is not None:
+            urls = [*(page.url for page in self.log.pages), *self.log.redirects]
+            kept = without_windows(kept, urls, longest)
+        return candidates_of(kept, self.parameters, accepted, self.edits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +78,6 @@ class Known:
     keys: Keys | None = None
     rules: Ruled | None = None
     edits: Detected | None = None
-    laps: Mapping[str, Lap] = field(default_factory=dict)  #: what it took to look
 
 
 NOTHING_KNOWN = Known()
@@ -84,9 +96,8 @@ def mine_site(
     spellings: the rules behind redirects are found too. *pool*: what other sites have shown of edits. *share*:
     how much of the site *visits* is.
     """
-    return mine_log(
-        site, merge_visits(visits), settings, redirects_count=redirects_count, pool=pool, share=share
-    )
+    log = site_log(visits, same=settings.same)
+    return mine_log(site, log, settings, redirects_count=redirects_count, pool=pool, share=share)
 
 
 def mine_log(
@@ -112,6 +123,7 @@ class Task:
     pool: Pool = NOTHING_POOLED
     share: float = 1.0
     known: Known = NOTHING_KNOWN
+    laps: Mapping[str, Lap] = field(default_factory=dict)  #: what it took to come so far
 
 
 def mine_logs(
@@ -178,7 +190,7 @@ def _ended(site: _Begun, settings: DustSettings) -> Mined:
         ruled.parameters,
         found.edits,
         found.tallies,
-        {**known.laps, **site.laps, **clock.laps},
+        {**task.laps, **site.laps, **clock.laps},
         task.share,
         known.keys,
         frozenset(part for part in ("rules", "edits") if getattr(known, part) is not None),
@@ -227,10 +239,10 @@ def elimination_params(settings: DustSettings) -> EliminationParams:
 
 def trial_params(settings: DustSettings, *, log_only: bool = False) -> TrialParams:
     return TrialParams(
-        test=Test(settings.validation_test),
         count=settings.validation_count,
         threshold=settings.refutation_threshold,
         min_support=settings.min_support,
         max_loss=settings.max_loss,
+        least_saving=settings.least_saving,
         log_only=log_only,
     )

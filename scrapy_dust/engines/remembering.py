@@ -15,7 +15,6 @@ from scrapy_dust.dust.edits.pooling import Pool
 from scrapy_dust.dust.pages import SiteLog
 from scrapy_dust.engines.circumstances import Circumstances, circumstances_of
 from scrapy_dust.engines.findings import Ruled, edits_read, edits_written, rules_read, rules_written
-from scrapy_dust.engines.laps import Laps
 from scrapy_dust.engines.local import Known, Mined
 from scrapy_dust.engines.memory import FILE, Memory, Part
 from scrapy_dust.settings import DustSettings
@@ -29,13 +28,11 @@ class Remembered:
     circumstances: Circumstances
 
     def of(self, site: str, log: SiteLog) -> Known:
-        clock = Laps()
         keys = self.circumstances.keys(site, log)
         found = self.memory.find(site, {"rules": keys.rules, "edits": keys.edits})
         rules = rules_read(found["rules"]) if "rules" in found else None
         edits = edits_read(found["edits"]) if "edits" in found else None
-        clock.lap("remembered")
-        return Known(keys, rules, edits, clock.laps)
+        return Known(keys, rules, edits)
 
 
 def remembered_in(state: Path, settings: DustSettings, pool: Pool, *, redirects_count: bool) -> Remembered:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from scrapy_dust.crawl_log.detection import FORMATS
@@ -20,6 +21,7 @@ from scrapy_dust.crawl_log.stores import RemoteFile, is_uri
 from scrapy_dust.dust.edits.pooling import Pool
 from scrapy_dust.engines.spark_session import said, session_of, told_in_a_sentence
 from scrapy_dust.errors import CrawlLogError, EngineError
+from scrapy_dust.page.volatile import Volatile
 from scrapy_dust.settings import DustSettings
 
 if TYPE_CHECKING:
@@ -47,6 +49,7 @@ def read_and_mine(
     names: Sequence[str],
     settings: DustSettings,
     pool: Pool,
+    volatile: Mapping[str, Volatile] = MappingProxyType({}),
     *,
     log_format: str = "auto",
     host: str | None = None,
@@ -54,7 +57,8 @@ def read_and_mine(
 ) -> Found:
     """What `side_by_side.Miner` finds in each site of these logs. Raises `CrawlLogError` and `EngineError`.
 
-    *pool*: what all sites have shown of edits; each site is mined with that of the others.
+    *pool*: what all sites have shown of edits; each site is mined with that of the others. *volatile*: by site, places
+    that are known to change at each fetch.
     """
     with session_of() as session, told_in_a_sentence():
         from scrapy_dust.engines import spark_tasks as tasks  # noqa: PLC0415  pyarrow, which is an extra
@@ -66,8 +70,10 @@ def read_and_mine(
         }
         chunks = _chunks(session, sources, files, log_format, host)
 
+        known = dict(volatile)
+
         def mine(batches: Iterator[Any]) -> Iterator[Any]:
-            return tasks.mine_sites(batches, settings, pool, redirects_count=redirects_count)
+            return tasks.mine_sites(batches, settings, pool, known, redirects_count=redirects_count)
 
         parts = max(_PARTS_A_CORE * session.sparkContext.defaultParallelism, chunks.rdd.getNumPartitions())
         by_site = chunks.repartition(parts, "site").sortWithinPartitions("site", "file", "row")

@@ -16,9 +16,10 @@ import io
 import pickle
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, groupby
 from operator import itemgetter
+from types import MappingProxyType
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
@@ -26,6 +27,7 @@ import pyarrow as pa
 
 from scrapy_dust.crawl_log.fields import Unreadable
 from scrapy_dust.crawl_log.lines import Told
+from scrapy_dust.crawl_log.naming import names_in
 from scrapy_dust.crawl_log.parquet import Layout, records_of
 from scrapy_dust.crawl_log.reader import NAMED, BadLine, Reading, as_visit
 from scrapy_dust.crawl_log.sources import Source
@@ -35,6 +37,7 @@ from scrapy_dust.dust.pages import Visit, without_repeats
 from scrapy_dust.engines.local import Mined
 from scrapy_dust.engines.side_by_side import Miner, together
 from scrapy_dust.errors import CrawlLogError
+from scrapy_dust.page.volatile import Volatile
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import is_below, site_of
 
@@ -72,6 +75,7 @@ class Seen:
     named: tuple[BadLine, ...] = ()  #: the first of them
     latest: str = ""  #: when the newest record was made, as it says
     error: tuple[str, str] | None = None  #: of a file that is no log: its path, and why
+    names: Mapping[int, str] = field(default_factory=dict)  #: of the places that units stand at
 
     def __add__(self, other: Seen) -> Seen:
         return Seen(
@@ -81,6 +85,7 @@ class Seen:
             (self.named + other.named)[:NAMED],
             max(self.latest, other.latest),
             self.error or other.error,
+            {**self.names, **other.names},
         )
 
 
@@ -101,6 +106,8 @@ def chunks_of_rows(
             file = files[bare(path)]
             try:
                 found.add(file.place, row, as_visit(record)[0])
+                if places := record.get("places"):
+                    found.names.update(names_in(str(places)))
             except Unreadable as bad:
                 found.seen_of(
                     file.place, row, Seen(unreadable=1, named=(BadLine(file.path, row + 1, str(bad)),))
@@ -127,17 +134,28 @@ def chunks_of_files(
                 # A file of which nothing is said is no error beside others.
                 error = (wrong.path, wrong.reason) if file.named or reading.unreadable_count else None
             rest = Seen(
-                0, reading.passed_over, reading.unreadable_count, tuple(reading.unreadable), "", error
+                0,
+                reading.passed_over,
+                reading.unreadable_count,
+                tuple(reading.unreadable),
+                "",
+                error,
+                reading.names,
             )
             found.seen_of(file.place, reading.records, rest)
             yield found.batch()
 
 
 def mine_sites(
-    batches: Iterable[pa.RecordBatch], settings: DustSettings, pool: Pool, *, redirects_count: bool
+    batches: Iterable[pa.RecordBatch],
+    settings: DustSettings,
+    pool: Pool,
+    volatile: Mapping[str, Volatile] = MappingProxyType({}),
+    *,
+    redirects_count: bool,
 ) -> Iterator[pa.RecordBatch]:
     """Of all chunks of some sites, sorted by their sites and their places in the logs."""
-    miner = Miner(settings, redirects_count, pool)
+    miner = Miner(settings, redirects_count, pool, volatile=dict(volatile))
     for some in together(_sites(batches), lambda one: len(one[1])):
         sites = [(site, visits, 1.0) for site, visits, seen in some if seen is None]
         for (site, visits, _), mined in zip(sites, miner(sites), strict=True):
@@ -196,6 +214,7 @@ class _Chunks:
         self._host = host
         self._parts: dict[tuple[str, int], tuple[int, Any]] = {}
         self._records, self._latest, self._last = 0, "", (0, 0)
+        self.names: dict[int, str] = {}  #: of the places that units stand at
 
     def add(self, file: int, row: int, visit: Visit) -> None:
         self._records, self._last = self._records + 1, (file, row)
@@ -211,7 +230,7 @@ class _Chunks:
 
     def batch(self) -> pa.RecordBatch:
         if self._records:
-            self.seen_of(*self._last, Seen(self._records, latest=self._latest))
+            self.seen_of(*self._last, Seen(self._records, latest=self._latest, names=self.names))
         rows = [
             (site, file, row, pickle.dumps(part, pickle.HIGHEST_PROTOCOL))
             for (site, file), (row, part) in self._parts.items()

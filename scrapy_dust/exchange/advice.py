@@ -1,4 +1,5 @@
-"""What the owner of a site can do, so that crawlers ask for each page once, and the requests that it would spare.
+"""Advice for the owner of a site: how to have crawlers ask for each page once, and the requests that this
+saves.
 
 Three things: ``Clean-param`` in robots.txt, for parameters; a canonical link in the page, for whatever else is said in
 one URL; and a redirect, where a host or a path has two names. A redirect is advised only where the URLs that a rule
@@ -12,10 +13,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from scrapy_dust.dust.canonization import Canonizer
-from scrapy_dust.dust.edits.edit import Edit
-from scrapy_dust.dust.rules import ParameterRule, Rule, SubstringRule
+from scrapy_dust.exchange.travelling import name_left_out
 from scrapy_dust.rule_book.entries import Entry
+from scrapy_dust.rules.canonizer import Canonizer
+from scrapy_dust.rules.rule import Rule
 
 
 class Remedy(StrEnum):
@@ -26,7 +27,7 @@ class Remedy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """One thing to do."""
+    """One piece of advice: a rule, and a remedy for it."""
 
     site: str
     remedy: Remedy
@@ -37,31 +38,33 @@ class Advice:
 
 
 def advice_of(site: str, entries: Iterable[Entry], spared: Mapping[Rule, int] | None = None) -> list[Advice]:
-    """For the rules in force, what spares most first. *spared*: counted on a log of requests (`spared_by`)."""
+    """Advice about the rules in force, the advice that saves most requests first. *spared*: requests
+    counted by `spared_by`.
+    """
     found = []
     for entry in entries:
         spares = entry.evidence.merges if spared is None else spared.get(entry.rule, 0)
         remedy = _remedy(entry)
         example = entry.evidence.examples[0] if entry.evidence.examples else None
-        name = entry.rule.name if isinstance(entry.rule, ParameterRule) else None
+        name = name_left_out(entry.rule)
         found.append(Advice(site, remedy, str(entry.rule), name, spares, example))
     return sorted(found, key=lambda one: (-one.spares, one.rule))
 
 
 def _remedy(entry: Entry) -> Remedy:
     rule = entry.rule
-    if isinstance(rule, ParameterRule) and rule.value is None:
+    if name_left_out(rule) is not None:
         return Remedy.CLEAN_PARAM
-    leads_to_urls = rule.leads_to_urls if isinstance(rule, Edit) else True
-    is_path = isinstance(rule, SubstringRule) and "=" not in rule.alpha + rule.beta
-    if (is_path or isinstance(rule, Edit)) and leads_to_urls and not entry.evidence.unanswered:
+    text = rule.substitution
+    is_of_query = rule.one_value is not None or (text is not None and "=" in text.alpha + text.beta)
+    if not is_of_query and rule.leads_to_urls and not entry.evidence.unanswered:
         return Remedy.REDIRECT
     return Remedy.CANONICAL
 
 
 @dataclass(frozen=True, slots=True)
 class Spared:
-    """Of the requests of a log, those that asked for a page under another URL than most did."""
+    """The requests of a log that asked for a page under another URL than most requests did."""
 
     requests: int
     in_vain: int
@@ -69,7 +72,9 @@ class Spared:
 
 
 def spared_by(urls: Iterable[str], canonizer: Canonizer, site_of: Callable[[str], str | None]) -> Spared:
-    """Of each class the URL that was asked for most often is the one that stays."""
+    """Count the requests that rules would save. The URL of a class that most requests ask for is the one
+    that stays.
+    """
     requests = Counter(urls)
     classes: dict[str, list[str]] = {}
     for url in requests:

@@ -49,7 +49,7 @@ def directives(names: list[str]) -> Iterator[str]:
 
 
 def read(text: str, sites: tuple[str, ...]) -> Imported:
-    """Other lines of a robots.txt say nothing here, and are passed over."""
+    """The rules of the ``Clean-param`` lines of a robots.txt. All other lines are ignored."""
     collected = Collected(sites)
     for number, meant, line in lines_by_site(text, sites):
         match = _DIRECTIVE.fullmatch(line)
@@ -68,6 +68,7 @@ def read(text: str, sites: tuple[str, ...]) -> Imported:
                 for name in filter(None, names.split("&")):
                     for rule in part.without(name):
                         collected.take(site, rule, what)
+    collected.leave_queries()
     return collected.imported()
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from scrapy_dust.dust.rules import ParameterRule
 from scrapy_dust.exchange.finite import texts_of
+from scrapy_dust.exchange.parts import Part
 from scrapy_dust.exchange.travelling import Collected, Imported, whole_site
-from scrapy_dust.rule_book.blocks import Block
+from scrapy_dust.rules.blocks import Block
 from scrapy_dust.sites import site_of_host
 
 # How nearly all of its patterns begin: any scheme, any hosts below.
@@ -28,11 +28,12 @@ _LISTS = {
 
 
 def read(value: object, sites: tuple[str, ...]) -> Imported:
-    """Raises `Damaged` where it is no such file."""
+    """The rules of a ClearURLs file. Raises `Damaged` where the file has another format."""
     collected = Collected(sites)
     providers = Block(Block(value, "the file").take("providers"), "'providers'")
     for name, one in list(providers.rest().items()):
         _provider(collected, name, Block(one, f"provider {name!r}"))
+    collected.leave_queries()
     return collected.imported()
 
 
@@ -68,12 +69,14 @@ def _take(
         if any(_may_concern(exception, site) for exception in exceptions):
             collected.leave(f"{what} on {site}", "it has exceptions there")
             continue
-        for name in names:
-            collected.take(site, ParameterRule(name), what)
+        for rule in (rule for name in names for rule in Part(site).without(name)):
+            collected.take(site, rule, what)
 
 
 def hosts_of(pattern: str, sites: Sequence[str]) -> tuple[str, ...] | None:
-    """The sites that a ``urlPattern`` is about: of *sites*, where it leaves the suffix open or is about all."""
+    """The sites that a ``urlPattern`` applies to, those of *sites* where it names none; None where that
+    cannot be told.
+    """
     if pattern in _ALL:
         return tuple(sites)
     rest, count = _HOSTS.subn("", pattern, count=1)
@@ -89,7 +92,7 @@ def hosts_of(pattern: str, sites: Sequence[str]) -> tuple[str, ...] | None:
 
 
 def _may_concern(exception: str, site: str) -> bool:
-    """Whether an exception can be about *site*; where its host cannot be told, it can."""
+    """Whether an exception can be about *site*; True where the exception's host cannot be told."""
     rest, count = _HOSTS.subn("", exception, count=1)
     if not count:
         return True

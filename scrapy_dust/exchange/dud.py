@@ -1,29 +1,29 @@
 """duplicate-url-discarder: JSON, a list of ``{"args", "order", "processor", "urlPattern"}``.
 
 Its ``order`` works backwards where patterns are equal, and ties go by Python's string hash; its rules for a site
-hide those for all sites. So one rule per site goes out, with all names in it, and what comes in for all sites is
-added to the sites' own rules.
+hide those for all sites. So one rule per site goes out, with all names in it, and what comes in for all sites is not
+meant for sites with rules of their own.
 """
 
 from __future__ import annotations
 
 import json
 
-from scrapy_dust.dust.edits.edit import Edit
-from scrapy_dust.dust.edits.paths import DropSlash
-from scrapy_dust.dust.edits.spellings import DropWww
-from scrapy_dust.dust.rules import Rule
 from scrapy_dust.exchange.parts import Part, part_of_pattern
-from scrapy_dust.exchange.travelling import (
-    NO_SITE,
-    Collected,
-    Entries,
-    Exported,
-    Imported,
-    Unsaid,
-    names_by_site,
+from scrapy_dust.exchange.travelling import Collected, Entries, Exported, Imported, Unsaid, names_by_site
+from scrapy_dust.rules.blocks import Block, Damaged, short
+from scrapy_dust.rules.paths import DropSlash
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.rules.spellings import DropWww
+from scrapy_dust.sites import site_of
+
+#: duplicate-url-discarder leaves parameters out that are nothing.
+_SPELLING = "&& in a query, and & at its ends"
+
+
+_NO_SITE = (
+    "it is about all sites without rules of their own, and no such site was named; name one with --site"
 )
-from scrapy_dust.rule_book.blocks import Block, Damaged, short
 
 
 def export(entries: Entries) -> Exported:
@@ -43,10 +43,10 @@ def export(entries: Entries) -> Exported:
 
 
 def read(value: object, sites: tuple[str, ...]) -> Imported:
-    """Raises `Damaged` where it is no list of such rules."""
+    """The rules of a duplicate-url-discarder file. Raises `Damaged` where the file has another format."""
     if not isinstance(value, list):
         raise Damaged(f"the file must be a list, got {short(value)}")
-    collected = Collected(sites)
+    collected = Collected(tuple(site for site in sites if site not in _sites_with_rules(value)))
     for number, one in enumerate(value, start=1):
         block = Block(one, f"rule {number}")
         processor = block.text("processor")
@@ -60,7 +60,16 @@ def read(value: object, sites: tuple[str, ...]) -> Imported:
             collected.leave(what, "it has exceptions")
             continue
         _take(collected, processor, include, args or [], what)
+    collected.leave_queries(_SPELLING)
     return collected.imported()
+
+
+def _sites_with_rules(rules: list[object]) -> frozenset[str | None]:
+    """The sites that the file names, in whole or in part."""
+    patterns = (one.get("urlPattern") for one in rules if isinstance(one, dict))
+    included = (one.get("include") for one in patterns if isinstance(one, dict))
+    texts = (text for each in included if isinstance(each, list) for text in each if isinstance(text, str))
+    return frozenset(site_of(f"http://{text}") for text in texts if text)
 
 
 def _take(collected: Collected, processor: str, include: list[str], args: list[object], what: str) -> None:
@@ -70,13 +79,16 @@ def _take(collected: Collected, processor: str, include: list[str], args: list[o
             if name not in names:
                 collected.leave(f"{what}: {name!r}", "it is no parameter's name")
     elif processor == "normalizer":
-        collected.leave(f"{what}: www2. and the like", "only 'www.' is said")
+        collected.leave(
+            f"{what}: www2. and the like, several slashes, the root's slash",
+            "'www.' and slashes at the end are said",
+        )
     else:
         collected.leave(what, f"there is no rule of ours that does what {processor!r} does")
         return
     if not any(include):
         if not collected.sites:
-            collected.leave(what, NO_SITE)
+            collected.leave(what, _NO_SITE)
         include = list(collected.sites)
     for pattern in filter(None, include):
         part = part_of_pattern(pattern)
@@ -89,7 +101,7 @@ def _take(collected: Collected, processor: str, include: list[str], args: list[o
 
 def _rules(processor: str, part: Part, names: list[str]) -> list[Rule]:
     if processor == "normalizer":
-        return [Edit((DropWww(),)), Edit((DropSlash(),))]
+        return [Rule((DropWww(),)), Rule((DropSlash(),))]
     if processor == "queryRemovalExcept":
         return part.with_only(frozenset(names))
     return [rule for name in names for rule in part.without(name)]

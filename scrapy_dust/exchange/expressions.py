@@ -11,33 +11,40 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from scrapy_dust.dust.rules import ParameterRule, Rule, SubstringRule
+from scrapy_dust.exchange.travelling import BY_AMPERSAND, name_left_out
+from scrapy_dust.rules.parameters import DropParameter, SetParameter
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.rules.substitution import Substitute
 from scrapy_dust.sites import site_of, site_of_host
 
 Piece = str | int  #: a text, or the number of a group
 
 
 class Substitution(NamedTuple):
-    """What matches *pattern* is replaced."""
+    """A regular expression and the text that replaces its match."""
 
     pattern: str
     replacement: tuple[Piece, ...]
 
 
-_EDIT = "it is an edit, and not one text in the place of another"
+_OTHER = "it is not one text in the place of another, everywhere"
 _SPECIAL = frozenset("\\.^$|?*+()[]{}")
 # A parameter's value, as `dust.rules` reads it: a ; that no name= follows belongs to it.
 _VALUE = "[^&;#]*(?:;(?![^&;=#]+=)[^&;#]*)*"
 # Said so that no shorter value can stand before them.
 _BETWEEN = "(?:&|;(?=[^&;=#]+=))"
-_VALUE_ENDS = "(?:[&#]|;[^&;=#]+=|$)"
+_ENDS = "(?:[&#]|;[^&;=#]+=|$)"
 _PATH_VALUE = "[^;/?#&]*"
+#: No ; before a name=, in the path or in the query.
+_NO_SEMICOLON = r"(?![^?#]*;[^;=&/?#]+=)(?![^?#]*\?[^#]*;[^&;=#]+=)"
 _AFTER_HOST = ("/", "?", "#")
 _BEFORE, _AFTER = "(?<![0-9A-Za-z])", "(?![0-9A-Za-z])"
 
 
 def quoted(text: str) -> str:
-    """*text* as an expression for itself. `re.escape` escapes more than Java and PCRE need, and spaces."""
+    """An expression that matches *text* itself. `re.escape` escapes spaces, and more than Java and PCRE
+    need.
+    """
     return "".join("\\" + char if char in _SPECIAL else char for char in text)
 
 
@@ -49,35 +56,51 @@ def url_of(site: str) -> str:
 
 
 def substitutions(site: str, rule: Rule) -> tuple[Substitution, ...] | str:
-    """What does the same as *rule* on URLs of *site*, or why there is no such thing."""
-    if isinstance(rule, ParameterRule):
-        return _of_parameter(url_of(site), rule)
-    return _of_substring(site, rule) if isinstance(rule, SubstringRule) else _EDIT
+    """Regular expressions that do the same as *rule* on URLs of *site*, or the reason why there are none."""
+    name = name_left_out(rule)
+    if name is not None:
+        return (_between_ampersands if rule.guard else _without)(url_of(site), name)
+    if rule.one_value is not None:
+        return _with_one_value(url_of(site), rule.one_value)
+    return _OTHER if rule.substitution is None else _of_substring(site, rule.substitution)
 
 
-def _of_parameter(url: str, rule: ParameterRule) -> tuple[Substitution, ...] | str:
+def _without(url: str, name: str) -> tuple[Substitution, ...]:
+    name = quoted(name)
+    here = f"{name}(?:={_VALUE})?"
+    return (
+        Substitution(rf"^({url}[^?#]*\?){here}{_BETWEEN}", (1,)),
+        Substitution(rf"^({url}[^?#]*)\?{here}(?=#|$)", (1,)),
+        Substitution(rf"^({url}[^?#]*\?[^#]*?)(?:[&;]{name}={_VALUE}|&{name}(?={_ENDS}))", (1,)),
+        Substitution(rf"^({url}[^?#]*?);{name}={_PATH_VALUE}", (1,)),
+    )
+
+
+def _with_one_value(url: str, rule: SetParameter) -> tuple[Substitution, ...] | str:
     name = quoted(rule.name)
-    if rule.value is None:
-        return (
-            Substitution(rf"^({url}[^?#]*\?){name}={_VALUE}{_BETWEEN}", (1,)),
-            Substitution(rf"^({url}[^?#]*)\?{name}={_VALUE}(?=#|$)", (1,)),
-            Substitution(rf"^({url}[^?#]*\?[^#]*?)[&;]{name}={_VALUE}", (1,)),
-            Substitution(rf"^({url}[^?#]*?);{name}={_PATH_VALUE}", (1,)),
-        )
     if re.search(r"[;/?&#]", rule.value):
         return "the value has a character that separates parameters"
     value = quoted(rule.value)
     return (
-        Substitution(
-            rf"^({url}[^?#]*\?(?:[^#]*?[&;])?{name}=)(?!{value}{_VALUE_ENDS}){_VALUE}", (1, rule.value)
-        ),
+        Substitution(rf"^({url}[^?#]*\?(?:[^#]*?[&;])?{name}=)(?!{value}{_ENDS}){_VALUE}", (1, rule.value)),
         Substitution(rf"^({url}[^?#]*?;{name}=)(?!{value}(?:[;/?#&]|$)){_PATH_VALUE}", (1, rule.value)),
     )
 
 
-def _of_substring(site: str, rule: SubstringRule) -> tuple[Substitution, ...] | str:
+def _between_ampersands(url: str, name: str) -> tuple[Substitution, ...]:
+    """The expressions that leave a parameter out where only & separates parameters."""
+    name = quoted(name)
+    url = f"{url}{_NO_SEMICOLON}"
+    return (
+        Substitution(rf"^({url}[^?#]*\?){name}(?:=[^&#]*)?&", (1,)),
+        Substitution(rf"^({url}[^?#]*)\?{name}(?:=[^&#]*)?(?=#|$)", (1,)),
+        Substitution(rf"^({url}[^?#]*\?[^#]*?)&{name}(?:=[^&#]*)?(?=[&#]|$)", (1,)),
+    )
+
+
+def _of_substring(site: str, rule: Substitute) -> tuple[Substitution, ...] | str:
     alpha, beta, url = rule.alpha, rule.beta, url_of(site)
-    if any(site_of(rule.apply(start)) != site for start in _starts(site)):
+    if any(site_of(rule.in_text(start)) != site for start in _starts(site)):
         return "it would lead away from the site"
     if _goes_on(rule):
         return "what it makes has again what it replaces"
@@ -99,8 +122,8 @@ def _found(alpha: str, beta: str, *, head: bool, tail: bool) -> str:
     return f"(?:{_BEFORE}{text}|{text}{_AFTER})"  # what is left must not grow together
 
 
-def _unless_beside_the_host(url: str, rule: SubstringRule, found: str) -> str:
-    """Nothing but / ? # may come to stand beside the host, or the URL would be of no site, or of another."""
+def _unless_beside_the_host(url: str, rule: Substitute, found: str) -> str:
+    """A lookahead that keeps a replacement from leaving other text than / ? # beside the host; empty where it cannot."""
     if rule.alpha[:1] not in _AFTER_HOST or rule.beta[:1] in _AFTER_HOST:
         return ""
     return f"(?!{url}{found}{'' if rule.beta else '[^/?#]'})"
@@ -123,8 +146,8 @@ def _is_word(char: str) -> bool:
     return char.isascii() and char.isalnum()
 
 
-def _goes_on(rule: SubstringRule) -> bool:
-    """Whether the rule may find its α in what it made, so that it comes to no end."""
+def _goes_on(rule: Substitute) -> bool:
+    """Whether the rule may find its α in its own result, so that replacing never ends."""
     if rule.start and rule.end:
         return False
     if rule.start:
@@ -139,11 +162,11 @@ def _goes_on(rule: SubstringRule) -> bool:
 _SITE = re.compile(
     r"https\?://\(\?:\[\^/\?#@\]\*@\)\?(?:\(\?:\[\^/\?#@:\]\*\\\.\)\?)?((?:\\.|[^\\(?])+?)\\\.\?"
 )
-_NAME = re.compile(r"((?:\\.|[^\\&;=#()\[\]?|])+)=")
+_NAME = re.compile(r"((?:\\.|[^\\&;=#()\[\]?|])+)(?:\(\?:)?=")
 
 
 def rule_of(substitution: Substitution) -> tuple[str, Rule] | None:
-    """The rule that `substitutions` made this of; None where it was made by others.
+    """The rule from which `substitutions` made this expression; None for an expression from elsewhere.
 
     What reads like one of ours is written once more, and must come out the same.
     """
@@ -169,13 +192,16 @@ def _guesses(substitution: Substitution, site: str) -> list[Rule]:
     if not pattern.startswith(ahead):
         found = [_unquoted(match[1]) for match in _NAME.finditer(pattern.replace(url, ""))]
         names = [one for name in found for one in (name, name.removeprefix("?"))]
-        return [ParameterRule(name, one) for name in names for one in (None, value)]
+        kinds = [(DropParameter(name), SetParameter(name, value)) for name in names]
+        between = [Rule.of(one, where=(BY_AMPERSAND,)) for one, _ in kinds]
+        return [*(Rule.of(one) for both in kinds for one in both), *between]
     beta = "".join(piece for piece in replacement if isinstance(piece, str))
     _, groups, rest = pattern[len(ahead) :].rpartition("(.*")
     rest = rest.removeprefix("?)").removeprefix(")") if groups else rest
     ends = (True, False) if rest.endswith("$") else (False,)
     return [
-        SubstringRule(_alpha(rest.removesuffix("$" * end)), beta, start=not groups, end=end) for end in ends
+        Rule.of(Substitute(_alpha(rest.removesuffix("$" * end)), beta, start=not groups, end=end))
+        for end in ends
     ]
 
 

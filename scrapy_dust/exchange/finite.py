@@ -15,11 +15,12 @@ _SPECIAL = frozenset("^$.*+{}[]()|\\?")
 
 
 class _Infinite(Exception):
-    """It stands for more texts than can be spelled out."""
+    """The expression matches more texts than can be spelled out."""
 
 
 def texts_of(pattern: str) -> tuple[str, ...] | None:
-    """All texts that *pattern* stands for, in its order; None where they are too many, or it is not understood.
+    """All texts that a regular expression matches, in its order; None where there are too many, or the
+    expression is not understood.
 
     Understood are literals, escaped punctuation, groups, alternatives, small classes, and ``?``.
     """

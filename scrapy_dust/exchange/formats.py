@@ -1,4 +1,4 @@
-"""The formats by name, and which one a file is in."""
+"""The formats of rules by name, and detection of a file's format."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import PurePath
 from scrapy_dust.exchange import clean_param, clearurls, dud, no_vary_search, nutch, servers, tables
 from scrapy_dust.exchange.travelling import Collected, Entries, ExchangeError, Exported, Imported
 from scrapy_dust.rule_book import RuleBook
-from scrapy_dust.rule_book.blocks import Damaged, load_json
 from scrapy_dust.rule_book.document import Document, parse
+from scrapy_dust.rules.blocks import Damaged, load_json
 
 Sites = tuple[str, ...]
 
@@ -33,7 +33,7 @@ EXPORTS: Mapping[str, Callable[[Entries], Exported]] = {
 
 
 def exported(entries: Entries, name: str) -> Exported:
-    """*entries*, of which those in force are meant, in the format of this name."""
+    """The rules in force among *entries*, written in the format *name*."""
     return EXPORTS[name](entries)
 
 
@@ -66,7 +66,7 @@ IMPORTS: Mapping[str, Callable[[bytes, Sites], Imported]] = {
 
 
 def imported(path: str, content: bytes, sites: Sites, name: str = "auto") -> Imported:
-    """The rules in *content*, whose *path* is for messages; *sites*: where rules are meant that name none.
+    """The rules in *content*. *path* is for messages; *sites*: the sites of rules that name none.
 
     Raises `ExchangeError` where it is no file of its format.
     """
@@ -77,7 +77,7 @@ def imported(path: str, content: bytes, sites: Sites, name: str = "auto") -> Imp
 
 
 def format_of(path: str, content: bytes) -> str:
-    """Raises `Damaged` where it cannot be told."""
+    """The name of the format that *content* is written in. Raises `Damaged` where it cannot be told."""
     suffix, begin = PurePath(path).suffix.lower(), content.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
     if begin == b"<":
         return "regex"

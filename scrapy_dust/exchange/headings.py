@@ -1,4 +1,4 @@
-"""Text formats that name no site themselves: a comment ``# site: example.org`` says of which what follows is."""
+"""Text formats without sites: a comment ``# site: example.org`` names the site of the lines below it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ def heading(site: str) -> str:
 
 
 def lines_by_site(text: str, sites: tuple[str, ...]) -> Iterator[tuple[int, tuple[str, ...], str]]:
-    """Each line that says something, with its number and the sites it is about: until a comment says it, *sites*."""
+    """Each line of *text* that is no comment, with its number and its sites. A comment names the sites
+    of the lines below it; before the first comment, they are *sites*.
+    """
     meant = sites
     for number, line in enumerate(text.splitlines(), start=1):
         stripped = line.strip()

@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from urllib.parse import quote, unquote_plus
 
-from scrapy_dust.dust.rules import Rule
 from scrapy_dust.exchange.headings import heading, lines_by_site
 from scrapy_dust.exchange.parts import Part
 from scrapy_dust.exchange.travelling import Collected, Entries, Exported, Imported, Unsaid, names_by_site
+from scrapy_dust.rules.rule import Rule
 
 _HEADER = re.compile(r"(?:No-Vary-Search\s*:)?\s*(.*)", re.IGNORECASE)
 _STRING = r'"((?:[^"\\]|\\["\\])*)"'
@@ -55,6 +55,7 @@ def read(text: str, sites: tuple[str, ...]) -> Imported:
             collected.leave(what, "the file does not say whose header it is; name the site with --site")
         else:
             _take(collected, meant, members, what)
+    collected.leave_queries()
     return collected.imported()
 
 
@@ -77,7 +78,7 @@ def _encoded(name: str) -> str:
 
 
 def _members(value: str) -> dict[str, object] | None:
-    """The dictionary; None where it is none."""
+    """The members of the dictionary in the header; None where the header is no dictionary."""
     members: dict[str, object] = {}
     at = 0
     while at < len(value):

@@ -14,11 +14,13 @@ from collections.abc import Iterable
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
-from scrapy_dust.dust.rules import ParameterRule, SubstringRule
 from scrapy_dust.exchange.expressions import Piece, Substitution, rule_of, substitutions
 from scrapy_dust.exchange.finite import texts_of
 from scrapy_dust.exchange.travelling import Collected, Entries, Exported, Imported, Unsaid, each_rule
-from scrapy_dust.rule_book.blocks import Damaged
+from scrapy_dust.rules.blocks import Damaged
+from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.rules.substitution import Substitute
 
 _NOTE = """\
 <!-- Rules of scrapy-dust. Each replacement is made once: set urlnormalizer.loop.count to 10 or so. -->
@@ -76,7 +78,7 @@ def pieces_of(replacement: str) -> tuple[Piece, ...]:
 
 
 def read(content: bytes, sites: tuple[str, ...]) -> Imported:
-    """Raises `Damaged` where it is no such XML."""
+    """The rules of a Nutch normalizer file. Raises `Damaged` where the file is no such XML."""
     # As text: in an encoding that the file declares, what is refused here could be spelled in other bytes.
     text = _decoded(content)
     # Entities are what XML bombs are made of, and the format has no use for them.
@@ -112,14 +114,14 @@ def _take(collected: Collected, pattern: str, replacement: str) -> None:
             return
     names = _parameters(pattern) if _GROUPS_ONLY.fullmatch(replacement) else None
     if names:
-        collected.take_everywhere(map(ParameterRule, names), pattern)
+        collected.take_everywhere((Rule.of(DropParameter(name)) for name in names), pattern)
         return
     texts = texts_of(pattern)
     if texts is None or any(isinstance(piece, int) for piece in pieces):
         collected.leave(pattern, "its expression stands for too many texts")
         return
     beta = "".join(map(str, pieces))
-    collected.take_everywhere((SubstringRule(text, beta) for text in texts if text != beta), pattern)
+    collected.take_everywhere((Rule.of(Substitute(text, beta)) for text in texts if text != beta), pattern)
 
 
 def _parameters(pattern: str) -> tuple[str, ...] | None:

@@ -1,41 +1,49 @@
 """Rules of other programs that are about a part of a site: edits with a guard, where the guard can say the part.
 
-What is said may be narrower than what was meant, and is never wider: ``/dp`` is the segment, and not ``/dpx`` too.
+What is said may be narrower than what was meant, and is never wider: ``/dp`` is the segment, and not ``/dpx`` too. To
+these programs only & separates parameters, so that a URL with a parameter after a ; stays as it is, which `Collected.leave_queries` tells.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from scrapy_dust.dust.edits.edit import Edit
-from scrapy_dust.dust.edits.guards import Condition, Guard
-from scrapy_dust.dust.edits.queries import DropParameter, DropQuery, KeepParameters
-from scrapy_dust.dust.rules import ParameterRule, Rule
-from scrapy_dust.exchange.travelling import whole_site
+from scrapy_dust.exchange.travelling import BY_AMPERSAND, whole_site
+from scrapy_dust.rules.guards import Condition, Guard
+from scrapy_dust.rules.operation import Operation
+from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.queries import DropQuery, KeepParameters
+from scrapy_dust.rules.rule import Rule
 from scrapy_dust.sites import site_of
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """URLs of a site for which all conditions of one of the guards hold; without any, all of it."""
+    """The URLs of a site for which all conditions of one of the guards hold; without guards, all URLs of
+    the site.
+    """
 
     site: str
     guards: tuple[Guard, ...] = ()
 
     def without(self, name: str) -> list[Rule]:
         """The rules that leave a parameter out."""
-        if not self.guards:
-            return [ParameterRule(name)]
-        return [Edit((DropParameter(name),), guard) for guard in self.guards]
+        return self._rules(DropParameter(name))
 
     def with_only(self, names: frozenset[str]) -> list[Rule]:
         """The rules that leave all other parameters out."""
-        operation = KeepParameters(names) if names else DropQuery()
-        return [Edit((operation,), guard) for guard in self.guards or ((),)]
+        return (
+            self._rules(KeepParameters(names))
+            if names
+            else [Rule((DropQuery(),), guard) for guard in self.guards or ((),)]
+        )
+
+    def _rules(self, operation: Operation) -> list[Rule]:
+        return [Rule((operation,), (*guard, BY_AMPERSAND)) for guard in self.guards or ((),)]
 
 
 def part_of_pattern(pattern: str) -> Part | None:
-    """What ``host`` or ``host/path`` means to url-matcher: a host with those below it, or without but for www."""
+    """The part of a site that a url-matcher pattern such as ``host`` or ``host/path`` means."""
     host, slash, path = pattern.partition("/")
     site = site_of(f"http://{host}/")
     if site is None or whole_site(site) != site or host != host.lower() or any(c in pattern for c in "?#|"):
@@ -49,7 +57,9 @@ def part_of_pattern(pattern: str) -> Part | None:
 
 
 def path_conditions(prefix: str) -> Guard | None:
-    """What holds for paths that begin so; ``*`` as a whole segment is any one. None where it cannot be said."""
+    """The guard of a rule that holds for paths with the given beginning, in which ``*`` is any segment;
+    None where a guard cannot say it.
+    """
     segments = prefix.split("/")[1:]
     if not segments or any("*" in segment and segment != "*" for segment in segments):
         return None

@@ -96,7 +96,9 @@ def _said(
 
 
 def _with_rest(one: Substitution) -> Substitution:
-    """A server makes a new text, and does not replace a part of one: what follows must be taken along."""
+    """An expression and a replacement that take along the rest of the URL: a server makes a new text,
+    and replaces no part of one.
+    """
     return Substitution(f"{one.pattern}(.*)$", (*one.replacement, 2 if 1 in one.replacement else 1))
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import io
 
-from scrapy_dust.dust.rules import ParameterRule, Rule, SubstringRule
 from scrapy_dust.exchange.travelling import Collected, Entries, Exported, Imported, Unsaid, each_rule
-from scrapy_dust.rule_book.blocks import Damaged
 from scrapy_dust.rule_book.entries import rule_id
+from scrapy_dust.rules.blocks import Damaged
+from scrapy_dust.rules.parameters import DropParameter, SetParameter
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.rules.substitution import Substitute
 
 _RULE = ("site", "kind", "name", "value", "alpha", "beta", "start", "end")
 _KNOWN = ("id", "status", "same", "different", "merges", "loss_bound", "validated", "comment")
@@ -22,7 +24,7 @@ def export(entries: Entries) -> Exported:
     for site, entry in each_rule(entries):
         cells = _cells(entry.rule)
         if cells is None:
-            unsaid.append(Unsaid(f"{site}: {entry.rule}", "it is an edit, which has no columns"))
+            unsaid.append(Unsaid(f"{site}: {entry.rule}", "this table has no columns for such a rule"))
             continue
         known = entry.evidence
         counts = (known.positive, known.contradictions, known.merges, known.loss_bound, known.last_validated)
@@ -31,19 +33,20 @@ def export(entries: Entries) -> Exported:
 
 
 def _cells(rule: Rule) -> tuple[str, ...] | None:
-    if isinstance(rule, ParameterRule):
-        # An empty value is a value: what leaves a parameter out has a kind of its own.
-        kind = "leave out" if rule.value is None else "one value"
-        return kind, rule.name, rule.value or "", "", "", "", ""
-    return _replace_cells(rule) if isinstance(rule, SubstringRule) else None
-
-
-def _replace_cells(rule: SubstringRule) -> tuple[str, ...]:
-    return "replace", "", "", rule.alpha, rule.beta, "^" * rule.start, "$" * rule.end
+    if rule.left_out is not None:
+        return "leave out", rule.left_out, "", "", "", "", ""
+    if rule.one_value is not None:
+        return "one value", rule.one_value.name, rule.one_value.value, "", "", "", ""
+    text = rule.substitution
+    if text is None:
+        return None
+    return "replace", "", "", text.alpha, text.beta, "^" * text.start, "$" * text.end
 
 
 def read(text: str, sites: tuple[str, ...]) -> Imported:
-    """Raises `Damaged` where there are no such columns. A row without a site is meant for all of *sites*."""
+    """The rules of a table. Raises `Damaged` where columns are missing. A row without a site applies to
+    all of *sites*.
+    """
     rows = csv.DictReader(io.StringIO(text, newline=""), strict=True)
     collected = Collected(sites)
     try:
@@ -61,15 +64,15 @@ def _take(collected: Collected, row: dict[str, str], line: int) -> None:
     rule: Rule
     match row["kind"]:
         case "leave out":
-            rule = ParameterRule(row.get("name", ""))
+            rule = Rule.of(DropParameter(row.get("name", "")))
         case "one value":
-            rule = ParameterRule(row.get("name", ""), row.get("value", ""))
+            rule = Rule.of(SetParameter(row.get("name", ""), row.get("value", "")))
         case "replace":
             start, end = row.get("start", ""), row.get("end", "")
             if start not in ("", "^") or end not in ("", "$"):
                 collected.leave(what, "'start' must be ^ or empty, and 'end' $ or empty")
                 return
-            rule = SubstringRule(row.get("alpha", ""), row.get("beta", ""), start == "^", end == "$")
+            rule = Rule.of(Substitute(row.get("alpha", ""), row.get("beta", ""), start == "^", end == "$"))
         case other:
             collected.leave(what, f"there is no kind {other!r}")
             return

@@ -1,4 +1,4 @@
-"""What comes in from another format, what goes out to one, and what cannot be said on the way."""
+"""Rules on their way into and out of other programs' formats, and the rules that a format cannot express."""
 
 from __future__ import annotations
 
@@ -7,20 +7,25 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from scrapy_dust.dust.rules import ParameterRule, Rule, SubstringRule
 from scrapy_dust.errors import DustError
-from scrapy_dust.rule_book.entries import Entry, check_rule
+from scrapy_dust.rule_book.entries import Entry
+from scrapy_dust.rules.guards import Condition
+from scrapy_dust.rules.reading import check_rule
+from scrapy_dust.rules.rule import Rule
 from scrapy_dust.sites import site_of_host
 
 Entries = Mapping[str, Sequence[Entry]]  #: by site, in the order to apply them
 
 _NETLOC = re.compile(r"[\w.-]+(?::[0-9]+)?|\[[0-9a-f:.]+\](?::[0-9]+)?")
 
+#: To other programs nothing but & separates parameters, and none is in the path.
+BY_AMPERSAND = Condition("separator", "&")
+
 NO_SITE = "it is about all sites, and none was named; name one with --site"
 
 
 class ExchangeError(DustError):
-    """A file that is not what its format says."""
+    """A file does not have the content that its format needs."""
 
     def __init__(self, path: str, reason: str) -> None:
         self.path, self.reason = path, reason
@@ -31,18 +36,22 @@ class ExchangeError(DustError):
 
 
 class Unsaid(NamedTuple):
-    """A rule that did not come along."""
+    """A rule that could not be taken into a format or out of one, with the reason."""
 
     what: str  #: as its source writes it
     why: str
 
 
+_QUERIES = "URLs with a parameter after a ;, which other programs read in another way"
+
+
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """The rules of a file, each with its site, in the order to apply them."""
+    """The rules of a file, each with its site, in the order in which they are applied."""
 
     rules: tuple[tuple[str, Rule], ...]
     unsaid: tuple[Unsaid, ...]
+    stays: tuple[str, ...] = ()  #: URLs that the program would change, and that these rules leave as they are
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +64,12 @@ class Exported:
 
 @dataclass(slots=True)
 class Collected:
-    """Rules as they are found in a file. *sites*: where a rule that names no site is meant."""
+    """Rules as they are found in a file. *sites*: the sites of a rule that names none."""
 
     sites: Sequence[str]
     _rules: dict[tuple[str, Rule], None] = field(default_factory=dict)
     _unsaid: list[Unsaid] = field(default_factory=list)
+    _stays: list[str] = field(default_factory=list)
 
     def take(self, site: str, rule: Rule, what: str) -> None:
         if whole_site(site) != site:
@@ -73,7 +83,7 @@ class Collected:
             self._rules[site, rule] = None
 
     def take_everywhere(self, rules: Iterable[Rule], what: str) -> None:
-        """*rules* are meant for all sites."""
+        """Add *rules* for all sites."""
         if not self.sites:
             self.leave(what, NO_SITE)
         for rule in rules if self.sites else ():
@@ -83,12 +93,19 @@ class Collected:
     def leave(self, what: str, why: str) -> None:
         self._unsaid.append(Unsaid(what, why))
 
+    def leave_queries(self, *more: str) -> None:
+        """Note for rules that leave parameters out: the queries that stay as they are, although the
+        other program would change them.
+        """
+        if any(BY_AMPERSAND in rule.guard for _, rule in self._rules):
+            self._stays += [_QUERIES, *more]
+
     def imported(self) -> Imported:
-        return Imported(tuple(self._rules), tuple(self._unsaid))
+        return Imported(tuple(self._rules), tuple(self._unsaid), tuple(self._stays))
 
 
 def whole_site(host: str) -> str | None:
-    """*host*, where it is the name of a site of ours; None where it is only one of a site's hosts."""
+    """*host* if it names a whole site; None if it is only one of a site's hosts."""
     name = host.strip().lower()
     try:
         return name if _NETLOC.fullmatch(name) and site_of_host(name) == name else None
@@ -105,21 +122,26 @@ def each_rule(entries: Entries) -> Iterator[tuple[str, Entry]]:
 def names_by_site(
     entries: Entries, unsaid: list[Unsaid], why_not_substring: str
 ) -> dict[str, list[tuple[str, Entry]]]:
-    """The names of parameters to leave out, for formats that can say nothing else; what is left goes to *unsaid*."""
+    """The parameters to leave out, by site, for formats that can say nothing else. Other rules go to
+    *unsaid*.
+    """
     names: dict[str, list[tuple[str, Entry]]] = {}
     for site, entry in each_rule(entries):
-        rule = entry.rule
-        if isinstance(rule, ParameterRule) and rule.value is None:
-            names.setdefault(site, []).append((rule.name, entry))
+        name = name_left_out(entry.rule)
+        if name is not None:
+            names.setdefault(site, []).append((name, entry))
         else:
-            unsaid.append(Unsaid(f"{site}: {rule}", reason_of(rule, why_not_substring)))
+            unsaid.append(Unsaid(f"{site}: {entry.rule}", reason_of(entry.rule, why_not_substring)))
     return names
 
 
+def name_left_out(rule: Rule) -> str | None:
+    """The parameter that *rule* leaves out of all URLs of its site; None for any other rule."""
+    return rule.everywhere.left_out if rule.guard in ((), (BY_AMPERSAND,)) else None
+
+
 def reason_of(rule: Rule, why_not_substring: str) -> str:
-    if isinstance(rule, ParameterRule):
+    if rule.one_value is not None:
         return "it puts a value in the place of others, and this format can only leave parameters out"
     # Of other kinds there is nothing in these formats.
-    return (
-        why_not_substring if isinstance(rule, SubstringRule) else "this format has no words for such an edit"
-    )
+    return "this format has no words for such a rule" if rule.substitution is None else why_not_substring

@@ -1,1 +1,1 @@
-"""What became of each URL that rules kept from being fetched, on disk: written, read leniently, and given back."""
+"""Journals: the files that list the URLs that rules suppressed, and what became of each URL."""

@@ -1,4 +1,4 @@
-"""What a journal says of one URL, as a value and as a line of JSON.
+"""Events of a journal, as values and as lines of JSON.
 
 Keys that this version does not know are passed over, and so are lines that tell of something it does not know:
 a journal is read by versions older and newer than its writer.
@@ -13,9 +13,10 @@ from enum import StrEnum
 
 
 class What(StrEnum):
-    """What happened."""
+    """The kinds of events in a journal."""
 
     SUPPRESSED = "suppressed"  #: it was not fetched, because of rules
+    PUT_LAST = "put last"  #: it is fetched after all else, because of its form
     RETURNED = "returned"  #: it was given back to the spider after all
     TESTED = "tested"  #: it was fetched to test rules, and compared with its keeper
     SUSPENDED = "suspended"  #: a rule was, because of it
@@ -23,7 +24,7 @@ class What(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One line."""
+    """One line of a journal."""
 
     what: What
     at: str  #: ISO time, UTC
@@ -42,7 +43,7 @@ def now() -> str:
 
 
 def to_record(event: Event) -> dict[str, object]:
-    """What is not known is left out."""
+    """*event* as a JSON object without its empty fields."""
     record: dict[str, object] = {"what": str(event.what), "at": event.at, "url": event.url}
     for name in ("key", "keeper", "note", "request"):
         value = getattr(event, name)
@@ -55,7 +56,9 @@ def to_record(event: Event) -> dict[str, object]:
 
 
 def from_record(record: object) -> Event | None:
-    """None for what this version does not know. Raises `ValueError` for what is no line of a journal."""
+    """The event of a JSON object; None for a kind that this version does not know. Raises `ValueError`
+    for anything else.
+    """
     if not isinstance(record, dict):
         raise ValueError("not an object")
     try:

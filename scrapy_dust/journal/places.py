@@ -1,4 +1,5 @@
-"""Where journals are, beside the crawl logs: ``<DUST_DIR>/journal/<spider>/``; and what is to be fed to a spider.
+"""The places of journals, ``<DUST_DIR>/journal/<spider>/``, and of the requests that are to be fed to a
+spider.
 
 Both are on this machine also where ``DUST_DIR`` is a URI.
 """
@@ -20,7 +21,7 @@ def journal_dir(dust_dir: str | Path | None, spider: str | None = None) -> Path:
 
 
 def existing(dust_dir: str | Path | None) -> Path | None:
-    """The folder of all journals where there is one; nothing is made."""
+    """The folder of all journals; None where it does not exist. Nothing is made."""
     if dust_dir is None and not Path(data_path("dust")).is_dir():
         return None
     folder = journal_dir(dust_dir)
@@ -28,12 +29,14 @@ def existing(dust_dir: str | Path | None) -> Path | None:
 
 
 def requeue_dir(dust_dir: str | Path | None, spider: str | None = None) -> Path:
-    """The folder of what the next crawl of a spider is to fetch."""
+    """The folder with the requests that the next crawl of a spider is to fetch."""
     return _below(dust_dir, "requeue", spider)
 
 
 def journals(folder: Path) -> list[Path]:
-    """The segments below *folder*, as they were begun; of one that is being gzipped, the file that is whole."""
+    """The files below *folder* in the order of their crawls; of a file that is being gzipped, the
+    complete one.
+    """
     # While a segment is gzipped, one look may come too early for the one file and too late for the other.
     looks = (file for _ in range(2) for file in folder.rglob("*"))
     found = {file for file in looks if is_own(file.name) and not file.is_dir()}
@@ -42,7 +45,7 @@ def journals(folder: Path) -> list[Path]:
 
 
 def spider_of(segment: Path) -> str:
-    """The spider whose folder *segment* is in; of a very long name, its beginning."""
+    """The spider whose folder *segment* is in. A very long name is cut."""
     return unquote(segment.parent.name)
 
 

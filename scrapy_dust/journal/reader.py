@@ -1,4 +1,4 @@
-"""Journals read back, as far as they are whole: segments may be torn where a crawl was killed or a disk was full.
+"""Reading of journals, also of files that were cut off when a crawl was killed or a disk was full.
 
 A line that is none is passed over and counted; what follows it is read. Of a gzipped segment that ends too early
 all that came before the tear is read.
@@ -19,7 +19,7 @@ from scrapy_dust.journal.events import Event, from_record
 
 @dataclass
 class Counts:
-    """What reading came upon beside events."""
+    """The number of lines that a reader could not use."""
 
     unreadable: int = 0  #: lines, and files from some line on
 
@@ -30,7 +30,7 @@ def read(
     *,
     where: Callable[[bytes], bool] = lambda line: True,
 ) -> Iterator[tuple[Path, Event]]:
-    """Each event with the segment it is from. Lines that are not *where* are not looked at."""
+    """Each event with the file that it is from. Lines for which *where* is false are skipped."""
     counts = counts or Counts()
     for segment in segments:
         try:

@@ -1,4 +1,4 @@
-"""URLs that a rule suppressed, on their way back to a spider.
+"""Suppressed URLs on their way back to a spider.
 
 A list waits in a file of its own until a crawl of the spider takes it; the file goes when that crawl has come to
 its end. A crawl that is killed leaves it to the next, so a URL may be fetched twice, and none is forgotten.
@@ -21,13 +21,13 @@ from scrapy_dust.journal.reader import read
 
 
 def victims(folder: Path, rules: Iterable[str]) -> Mapping[Path, Mapping[str, Event]]:
-    """By the folder of a spider and by URL: what *rules*, by their ids, suppressed and was not returned since."""
+    """The URLs that *rules*, or forms, suppressed or put last and no crawl has given back, by the folder of their spider."""
     wanted = set(rules)
     marks = [rule.encode() for rule in wanted] + [What.RETURNED.encode(), What.TESTED.encode()]
     found: dict[Path, dict[str, Event]] = {}
     for segment, event in read(journals(folder), where=lambda line: any(mark in line for mark in marks)):
         of_spider = found.setdefault(segment.parent, {})
-        if event.what is What.SUPPRESSED and wanted.intersection(event.rules):
+        if event.what in (What.SUPPRESSED, What.PUT_LAST) and wanted.intersection(event.rules):
             of_spider[event.url] = event
         elif event.what in (What.RETURNED, What.TESTED):
             of_spider.pop(event.url, None)
@@ -35,7 +35,9 @@ def victims(folder: Path, rules: Iterable[str]) -> Mapping[Path, Mapping[str, Ev
 
 
 def put(folder: Path, events: Iterable[Event]) -> Path:
-    """A list for the next crawl of the spider whose folder it is. It appears under its name when it is whole."""
+    """Write a list for the next crawl of the spider whose folder it is. It gets its name when it is
+    complete.
+    """
     path = folder / new_name(datetime.now(UTC))
     beginning = path.with_name(f".{path.name}.new")
     writer = CrawlLogWriter(beginning)
@@ -47,7 +49,7 @@ def put(folder: Path, events: Iterable[Event]) -> Path:
 
 
 class Waiting:
-    """The lists that wait for a spider, taken by one crawl: another one does not get them meanwhile."""
+    """The lists that wait for a spider, taken by one crawl. Other crawls do not get them meanwhile."""
 
     def __init__(self, folder: Path) -> None:
         self._held = []
@@ -65,7 +67,7 @@ class Waiting:
         yield from (event for _, event in read(path for path, _ in self._held))
 
     def close(self, *, done: bool) -> None:
-        """Let go of them; *done*: the crawl came to its end, and they are needed no more."""
+        """Let go of the lists, and remove them if the crawl is *done*."""
         for path, hold in self._held:
             if done:
                 with suppress(OSError):

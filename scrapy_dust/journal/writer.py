@@ -1,4 +1,4 @@
-"""The journal of one crawl, while it runs: lines of JSON, each handed to the operating system at once.
+"""The journal of one crawl while it runs: lines of JSON, each handed to the operating system at once.
 
 A crawl that is killed loses none, as with the crawl log. When a segment is full the next is begun, and what was
 written is gzipped in a thread; the last one when the crawl ends, or, if it was killed, when the next one does.
@@ -24,7 +24,9 @@ SEGMENT_BYTES = 32 << 20
 
 
 class Journal:
-    """Begun with the first event. *folder* is a spider's; *hide* hides the values that logs must not tell."""
+    """A journal, which begins with its first event. *folder*: the spider's; *hide* hides the values that
+    logs must not show.
+    """
 
     def __init__(self, folder: Path, hide: Callable[[], Hider | None] = lambda: None) -> None:
         self.folder = folder
@@ -36,7 +38,9 @@ class Journal:
         self._packing: list[Thread] = []
 
     def write(self, event: Event) -> None:
-        """Raises `OSError` where the disk does not take it; the event is lost, and the next may be taken."""
+        """Append *event*. Raises `OSError` where the disk does not take it; the next event may be taken
+        again.
+        """
         if self._writer is None:
             self._begin()
         assert self._writer is not None
@@ -48,7 +52,9 @@ class Journal:
             self._end()
 
     def close(self, keep: Keep | None = None) -> None:
-        """Gzip what has ended, of crawls that were killed too, and let go of what is not to be kept."""
+        """Gzip the finished files, also those of crawls that were killed, and remove the files beyond
+        the limit.
+        """
         if self._writer is not None:
             self._end()
         for thread in self._packing:
@@ -76,7 +82,7 @@ class Journal:
 
 
 def _pack(segment: Path) -> None:
-    """A segment that cannot be gzipped stays as it is, and is read as it is."""
+    """Gzip a file. A file that cannot be gzipped stays, and can be read as it is."""
     if segment.suffix == ".jsonl":
         try:
             gzip_log(segment)
@@ -85,7 +91,7 @@ def _pack(segment: Path) -> None:
 
 
 def _hidden(record: dict[str, object], hide: Hider) -> dict[str, object]:
-    """*record* as it may be written. A request whose own URL has something to hide cannot be made again."""
+    """*record* as it may be written. A request with a hidden value in its own URL cannot be made again."""
     said = {name: _without_secrets(value, hide) for name, value in record.items()}
     if said["url"] != record["url"]:
         said.pop("request", None)

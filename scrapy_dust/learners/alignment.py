@@ -17,14 +17,16 @@ TOKEN = re.compile(r"[A-Za-z]+|[0-9]+|[^A-Za-z0-9]", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """The tokens that stand in one place."""
+    """The tokens that stand in one column of an alignment."""
 
     tokens: frozenset[str]
     gap: bool = False
 
     @property
     def kind(self) -> str | None:
-        """What all of its tokens are: ``a`` letters, ``0`` digits, or the one delimiter; None: of all kinds."""
+        """The kind of all tokens in the column: ``a`` letters, ``0`` digits, or the one delimiter; None
+        for mixed tokens.
+        """
         kinds = {kind_of(token) for token in self.tokens}
         return kinds.pop() if len(kinds) == 1 else None
 
@@ -39,7 +41,7 @@ def kind_of(token: str) -> str:
 
 
 def consensus_of(urls: Sequence[str]) -> Consensus:
-    """The two that are most alike first, their consensus in their place, until one is left."""
+    """One row for many URLs: the two most similar rows become their consensus, until one row is left."""
     rows = {number: as_columns(url) for number, url in enumerate(urls)}
     scores = {pair: aligned(rows[pair[0]], rows[pair[1]])[0] for pair in combinations(rows, 2)}
     following = len(rows)
@@ -94,7 +96,9 @@ def _aligned(a: Consensus, b: Consensus) -> tuple[float, list[Column]]:
 
 
 def _traced(a: Consensus, b: Consensus, table: list[list[float]]) -> list[Column]:
-    """Backwards. Of ways that score the same, tokens of one kind in one column come first: they are variants."""
+    """The alignment, traced backwards. Of equal scores, tokens of one kind share a column, since they
+    are variants.
+    """
     columns = []
     i, j = len(a), len(b)
     while i or j:

@@ -1,4 +1,4 @@
-"""Which URLs of a training log show the same page: what most of the rivals learn from.
+"""Clusters of a training log: URLs that show the same page. Most rivals learn from them.
 
 Their papers made clusters from content: KDD'08 and WSDM'10 from shingles, SIGIR'17 from sketches plus equal
 titles, "prioritizing precision". Here: all hashes of the sketch and the title are equal, or the digest is
@@ -16,7 +16,7 @@ _FULL = 4
 
 
 def clusters_of(log: SiteLog) -> dict[str, Hashable]:
-    """URL → what its page is known by; a page of which nothing is known is alone."""
+    """The cluster of each URL. A page of which nothing is known is alone."""
     return {page.url: content_of(page) for page in with_redirects(log)}
 
 

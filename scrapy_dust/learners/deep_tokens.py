@@ -23,7 +23,7 @@ _FROM_END = 2
 
 @dataclass(frozen=True, slots=True)
 class DeepTokens:
-    """How a site's components fall into parts: component → the delimiters between them."""
+    """The delimiters by which each component of a site's URLs is split into parts."""
 
     delimiters: Mapping[str, str] = field(default_factory=dict)
 
@@ -63,7 +63,7 @@ def deep_tokens(urls: Iterable[str]) -> DeepTokens:
 
 
 def _common_delimiters(values: set[str]) -> str:
-    """Those of most values; none where their parts have nothing in common."""
+    """The delimiters that most values have; none where the parts of the values have nothing in common."""
     counts = Counter("".join(_DELIMITER.findall(value)) for value in values)
     best = max(sorted(counts), key=counts.__getitem__)
     split = [_DELIMITER.split(value) for value in values if "".join(_DELIMITER.findall(value)) == best]

@@ -7,7 +7,8 @@ What is our choice:
 
 - of a cluster the two smallest URLs are targets, at most ten others sources;
 - a test asks for a value or for a component to be there; a context says what its leaf's tests said yes to, since
-  contexts say nothing negative; what a rule then gets wrong is counted on all URLs, and 5 % of it is too much.
+  contexts say nothing negative. What a rule then gets wrong is counted on all URLs, and more than 10 % of it is too much, as
+  in SIGIR 2017.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ class Dta:
     precision: float = 0.95
     coverage: int = 3  #: URLs of a leaf
     depth: int = 4
+    max_false: float = 0.1  #: share of the URLs that a rule fits which it may turn into known other pages
     name: str = "dta"
 
     def learn(self, site: str, log: SiteLog) -> Learned:
@@ -100,7 +102,7 @@ class Dta:
         tokens: DeepTokens,
     ) -> list[Rewrite]:
         false = false_positives(list(rules), maps, clusters, tokens.url)
-        good = [rule for rule, (wrong, fitted) in false.items() if wrong <= (1 - self.precision) * fitted]
+        good = [rule for rule, (wrong, fitted) in false.items() if wrong <= self.max_false * fitted]
         return sorted(good, key=lambda rule: (-rules[rule], str(rule)))
 
 
@@ -121,7 +123,7 @@ def _examples(
     known: Mapping[str, Hashable],
     tokens: DeepTokens,
 ) -> list[Example]:
-    """The sources, and the other URLs that it turns into one that is known."""
+    """The sources as good examples, and the other URLs that the transformation turns into a known URL."""
     rule = Rewrite(_asked_by(transformation, positives, maps), transformation)
     examples: list[Example] = [(maps[url], True) for url in positives]
     for url, keys in maps.items():
@@ -139,7 +141,7 @@ def _passes(keys: Keys, item: Item) -> bool:
 
 
 def _best_test(examples: Sequence[Example]) -> Item | None:
-    """By information gain, of tests that tell some from others."""
+    """The test with the highest information gain; None where no test tells examples apart."""
     counts: dict[Item, list[int]] = defaultdict(lambda: [0, 0])
     for keys, is_good in examples:
         for name, value in keys.items():

@@ -12,14 +12,14 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from scrapy_dust.dust.canonization import Canonizer
 from scrapy_dust.dust.detection import DetectionParams, detect_likely_rules
 from scrapy_dust.dust.elimination import EliminationParams, eliminate_redundant
 from scrapy_dust.dust.pages import Page, SiteLog
 from scrapy_dust.dust.parameters import detect_likely_parameters
-from scrapy_dust.dust.rules import ParameterRule, Rule, SubstringRule, pair_refines
 from scrapy_dust.dust.sketches import Similar, likeness_of
 from scrapy_dust.learners.learner import Learned, unchanged
+from scrapy_dust.rules.canonizer import Canonizer
+from scrapy_dust.rules.rule import Rule
 from scrapy_dust.sites import site_of
 
 
@@ -45,7 +45,9 @@ class DustBuster:
         params = DetectionParams(similar=self.similar, min_support=self.min_support)
         likely = eliminate_redundant(detect_likely_rules(pages, params), EliminationParams()).kept
         likeness = likeness_of(pages, self.similar)
-        candidates: list[tuple[Rule, ...]] = [(one.rule, one.rule.reversed()) for one in likely]
+        candidates: list[tuple[Rule, ...]] = [
+            (Rule.of(one.rule), Rule.of(one.rule.reversed())) for one in likely
+        ]
         candidates += [one.rules for one in detect_likely_parameters(pages, likeness, self.min_support)]
         contents = {page.url: page.sketch or page.text_digest or page.url for page in pages}
         urls = [page.url for page in pages]
@@ -53,7 +55,7 @@ class DustBuster:
         Random(0).shuffle(urls)  # noqa: S311
         found: list[Rule] = []
         for directions in candidates:
-            if any(_refines(directions[0], other) for other in found):
+            if any(directions[0].refines(other) for other in found):
                 continue
             valid = next((rule for rule in directions if self._is_valid(rule, urls, contents)), None)
             if valid is not None:
@@ -74,9 +76,3 @@ class DustBuster:
             if positive >= (1 - self.threshold) * self.count:
                 return True
         return positive >= self.min_support and negative < self.threshold * (positive + negative)
-
-
-def _refines(rule: Rule, other: Rule) -> bool:
-    if isinstance(rule, SubstringRule) and isinstance(other, SubstringRule):
-        return pair_refines(rule, other)
-    return isinstance(rule, ParameterRule) and rule == other

@@ -37,7 +37,7 @@ _PASSES = 10
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A regular expression, and what takes its place."""
+    """A regular expression, and the text that replaces its match."""
 
     context: str
     output: str
@@ -73,7 +73,9 @@ class Duster:
         return [pattern for pattern in clusters if urls[pattern] >= self.least_support]
 
     def _validated(self, pattern: Pattern, clusters: Mapping[str, Hashable]) -> int:
-        """How many URLs it gives a form that others have too; 0 where too few, or too many wrongly."""
+        """The number of URLs that *pattern* gives a form which others have, too; 0 where they are too
+        few, or too many are wrong.
+        """
         forms: dict[str, Counter[Hashable]] = defaultdict(Counter)
         match = re.compile(pattern.context).fullmatch
         for url, cluster in clusters.items():
@@ -87,7 +89,7 @@ class Duster:
 
 
 class Applied:
-    """Rules in order."""
+    """The rules of a site in the order in which they are applied."""
 
     def __init__(self, rules: Iterable[Pattern]) -> None:
         self._rules = [(re.compile(rule.context), rule.output) for rule in rules]
@@ -157,7 +159,7 @@ def alternatives(column: Column) -> str:
 
 
 def stretches(consensus: Consensus) -> Iterator[list[Column]]:
-    """Delimiters that all URLs have, one by one, and what is between them."""
+    """The delimiters that all *urls* have, one by one, and the text between them."""
     stretch: list[Column] = []
     for column in consensus:
         if is_invariant(column) and column.kind not in _OF_KIND:

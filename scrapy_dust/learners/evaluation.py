@@ -1,4 +1,5 @@
-"""Who is best on a log: learn on one part of each site, crawl the other by the keys learned.
+"""Comparison of learners on a log: each learns from one part of a site, and crawls the other part by its
+keys.
 
 SIGIR 2017's protocol: the URLs of the second part come as a crawler finds them, one whose key is new is
 fetched, and what counts is how many contents are seen and how many URLs it took. Each site is learned by
@@ -17,15 +18,16 @@ from urllib.parse import urlsplit
 
 from scrapy_dust.dust.measures import Replay, replay
 from scrapy_dust.dust.normalization import NOTHING, Normalization, normalization_of
-from scrapy_dust.dust.pages import SiteLog, Visit, merge_visits, page_behind
+from scrapy_dust.dust.pages import SiteLog, Visit, page_behind
 from scrapy_dust.learners.learner import Learned, Learner
 from scrapy_dust.learners.leftovers import Left, leftovers
+from scrapy_dust.page.site_log import site_log
 
 Truth = Mapping[str, Hashable]  #: URL → the content it shows
 
 
 class Split(StrEnum):
-    """What makes the part to learn from."""
+    """The ways to choose the part of a log that is learned from."""
 
     LOG = "log"  #: the first URLs of each site
     CLUSTER = "cluster"  #: some of the contents, with all their URLs
@@ -33,7 +35,7 @@ class Split(StrEnum):
 
 
 class Order(StrEnum):
-    """In which order the other part's URLs come."""
+    """The orders in which the URLs of the other part come."""
 
     LOG = "log"
     RANDOM = "random"
@@ -49,7 +51,7 @@ class Protocol:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One site's log in two."""
+    """The log of one site in two parts, one to learn from and one to crawl."""
 
     site: str
     log: SiteLog  #: what is learned from
@@ -59,7 +61,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Taught:
-    """What a method made of a task, and how long it took."""
+    """A method after it has learned from a task, with the time it took."""
 
     task: Task
     learned: Learned
@@ -70,7 +72,7 @@ class Taught:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How a method did on all tasks."""
+    """The result of a method, summed over all tasks."""
 
     method: str
     replay: Replay
@@ -86,11 +88,13 @@ class Score:
 
 
 def content_by_text(visits: Iterable[Visit]) -> Truth:
-    """The truth of a log that has none of its own: pages of one text are one, and redirects are their end."""
-    log = merge_visits(visits)
+    """The content of each URL for logs without a truth of their own: equal texts are one content, and a
+    redirect shows the page at its end.
+    """
+    log = site_log(visits)
     pages = {page.url: page for page in log.pages}
     found = {url: page_behind(url, pages, log.redirects) for url in [*pages, *log.redirects]}
-    return {url: page.text_digest for url, page in found.items() if page is not None and page.text_digest}
+    return {url: page.exact for url, page in found.items() if page is not None and page.text_digest}
 
 
 def tasks_of(visits: Mapping[str, Sequence[Visit]], truth: Truth, protocol: Protocol) -> list[Task]:
@@ -104,7 +108,7 @@ def tasks_of(visits: Mapping[str, Sequence[Visit]], truth: Truth, protocol: Prot
         if protocol.order is Order.RANDOM:
             Random(f"{protocol.seed} {site}").shuffle(urls)  # noqa: S311
         if urls:
-            log = merge_visits(visit for visit in of_site if visit.url in chosen)
+            log = site_log(visit for visit in of_site if visit.url in chosen)
             images = {visit.url for visit in of_site if (visit.content_type or "").startswith("image/")}
             tasks.append(Task(site, log, urls, frozenset(images)))
     return tasks
@@ -123,7 +127,7 @@ def _first_of_site(
 def _of_contents(
     visits: Mapping[str, Sequence[Visit]], truth: Truth, protocol: Protocol
 ) -> Callable[[str], bool]:
-    """What shows no content is learned from."""
+    """A test for URLs to learn from: all but those of the contents that are held out."""
     held_out = _held_out(dict.fromkeys(truth.values()), protocol)
     return lambda url: url not in truth or truth[url] not in held_out
 
@@ -137,7 +141,7 @@ def _of_hosts(
 
 
 def _held_out(names: Iterable[Hashable], protocol: Protocol) -> set[Hashable]:
-    """A share of *names*, but never the only one: of one, nothing could be learned."""
+    """A random part of *names*. One name at least is left to learn from."""
     listed = list(names)
     Random(protocol.seed).shuffle(listed)  # noqa: S311
     kept = max(1, min(round(protocol.train * len(listed)), len(listed) - 1))
@@ -167,7 +171,8 @@ def teach(learner: Learner, tasks: Iterable[Task]) -> Iterator[Taught]:
 def judge(
     method: str, taught: Sequence[Taught], truth: Truth, inconsistent: Container[str] = frozenset()
 ) -> Score:
-    """Crawl with what was learned. Clusters of different sites are different contents.
+    """Crawl each site by the keys that were learned, and count. Clusters of different sites are different
+    contents.
 
     *inconsistent*: URLs that do not show the same page twice.
     """

@@ -1,4 +1,4 @@
-"""Keys as a Scrapy crawl has them: what Scrapy itself takes for one request, rules or none.
+"""Keys as a Scrapy crawl has them: Scrapy's fingerprints, with a learner's rules or without.
 
 Scrapy's fingerprints are of `canonicalize_url`: parameters sorted, fragments left out, percent-codes spelled in one way.
 Where rules are in force, the form that they give a URL is fingerprinted in the same way. So the log of a crawl never

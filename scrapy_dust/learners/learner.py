@@ -1,4 +1,5 @@
-"""What a method of telling duplicate URLs apart by their names is: it learns from a site's log, and gives keys.
+"""The interface of learners: a learner reads the training part of a site's log, and returns a function from
+URLs to keys.
 
 A learner sees the training part of a log alone: URLs, what the pages were like, where redirects went. What it
 gives back is a key function: of the URLs with one key a crawler fetches the first. Whatever string it is
@@ -16,14 +17,14 @@ from scrapy_dust.dust.pages import SiteLog
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """What a learner made of one site's log."""
+    """The keys and rules that a learner made from one site's log."""
 
     key: Callable[[str], str]
     rules: tuple[str, ...] = ()  #: as a person reads them; none where nothing was learned
 
 
 class Learner(Protocol):
-    """A method, with its parameters."""
+    """The interface of a method with its parameters."""
 
     @property
     def name(self) -> str: ...
@@ -32,5 +33,5 @@ class Learner(Protocol):
 
 
 def unchanged(url: str) -> str:
-    """The key function of who has learned nothing."""
+    """The key function of a method that has learned nothing: each URL is its own key."""
     return url

@@ -1,4 +1,4 @@
-"""What is fetched twice all the same, and why: the classes of the thesis' figure 6.6.
+"""Duplicates that are fetched in spite of the rules, by cause: the classes of the thesis' figure 6.6.
 
 A URL is left when it is crawled although its content has been. What tells the classes apart is what a log tells:
 an image by its type, a soft error by being the answer to many URLs that have nothing in common with one another,
@@ -11,14 +11,14 @@ from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from enum import StrEnum
 
-from scrapy_dust.dust.edits.anatomy import anatomy_of
 from scrapy_dust.dust.edits.candidates import edits_between
 from scrapy_dust.dust.edits.classes import classes_of
-from scrapy_dust.dust.edits.edit import Edit, KeyFunction
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.url.parts import parts_of
 
 
 class Left(StrEnum):
-    """Why a duplicate was not told by its URL."""
+    """The causes for which a duplicate was not told by its URL."""
 
     IMAGE = "images"
     ERROR = "soft errors"  #: one answer to whatever is asked for
@@ -39,7 +39,7 @@ def leftovers(
     key: Callable[[str], str],
     images: Collection[str] = (),
 ) -> Counter[Left]:
-    """The URLs that a crawl of *urls* fetches in vain, by why."""
+    """The number of URLs that a crawl of *urls* fetches in vain, by cause."""
     keys: dict[str, str] = {}
     for url in urls:
         keys.setdefault(key(url), url)
@@ -56,32 +56,32 @@ def leftovers(
     return counts
 
 
-def _needed(again: Mapping[Hashable, list[str]]) -> Counter[Edit]:
-    """By how many contents each edit is called for."""
-    needed: Counter[Edit] = Counter()
+def _needed(again: Mapping[Hashable, list[str]]) -> Counter[Rule]:
+    """The number of contents that each edit would explain."""
+    needed: Counter[Rule] = Counter()
     for first, *others in again.values():
         needed.update({edit for url in others for edit in _edits(first, url)})
     return needed
 
 
-def _rules(needed: Mapping[Edit, int], contents: Mapping[str, Hashable]) -> set[Edit]:
-    """Those that hold more often than not: to leave out all of a query is called for wherever two differ."""
-    classes = classes_of(contents, KeyFunction(()))
+def _rules(needed: Mapping[Rule, int], contents: Mapping[str, Hashable]) -> set[Rule]:
+    """The edits that hold more often than not."""
+    classes = classes_of(contents)
     often = (edit for edit, count in needed.items() if count >= _CONTENTS)
     effects = ((edit, classes.effect(edit)) for edit in often)
     return {edit for edit, effect in effects if effect.contents > len(effect.bad)}
 
 
-def _edits(one: str, other: str) -> set[Edit]:
-    return set(edits_between(anatomy_of(one), anatomy_of(other)))
+def _edits(one: str, other: str) -> set[Rule]:
+    return set(edits_between(parts_of(one), parts_of(other)))
 
 
-def _why(first: str, url: str, found: int, rules: Collection[Edit], images: Collection[str]) -> Left:
+def _why(first: str, url: str, found: int, rules: Collection[Rule], images: Collection[str]) -> Left:
     if url in images:
         return Left.IMAGE
     if found >= MANY:
         return Left.ERROR
     if not _edits(first, url).isdisjoint(rules):
         return Left.RULE
-    here, there = anatomy_of(first).path, anatomy_of(url).path
+    here, there = parts_of(first).path, parts_of(url).path
     return Left.COPY if here[-1] == there[-1] and here[:-1] != there[:-1] else Left.OTHER

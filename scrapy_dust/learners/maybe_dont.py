@@ -57,7 +57,7 @@ class MaybeDont:
 
 
 class Believer:
-    """Keys by the hypotheses that are believed."""
+    """The key function of the hypotheses that are believed."""
 
     def __init__(self, sure: set[Hypothesis]) -> None:
         self._sure = sure
@@ -80,7 +80,7 @@ class Believer:
 
 
 def path_and_query(url: str) -> tuple[str, Query]:
-    """A parameter that comes more than once does not count, and stays where it is: it is the path's."""
+    """The path and the parameters of a URL. Parameters that come more than once stay in the path."""
     parts = parts_of(url)
     given = parameters_of(parts.query or "")
     times = Counter(name for name, _ in given)
@@ -92,7 +92,7 @@ def path_and_query(url: str) -> tuple[str, Query]:
 def observations(
     path: str, pages: Sequence[tuple[Query, Hashable]]
 ) -> Iterator[tuple[Sequence[Hypothesis], tuple[int, int]]]:
-    """Hypotheses, with how many pairs of pages agree with them, of how many."""
+    """For each hypothesis, the number of pairs of pages that agree with it, and the number of all pairs."""
     yield [("path", path)], _pairs(Counter(content for _, content in pages))
     varied: dict[tuple[str, Query], Counter[Hashable]] = defaultdict(Counter)
     bare: Mapping[Query, Counter[Hashable]] = _contents(pages)
@@ -115,7 +115,7 @@ def _contents(pages: Iterable[tuple[Query, Hashable]]) -> dict[Query, Counter[Ha
 
 
 def _pairs(contents: Counter[Hashable]) -> tuple[int, int]:
-    """How many pairs of pages are of one content, and how many there are."""
+    """The number of pairs of pages with one content, and the number of all pairs."""
     total = contents.total()
     return sum(n * (n - 1) // 2 for n in contents.values()), total * (total - 1) // 2
 

@@ -1,4 +1,4 @@
-"""Pages that are one content although a few of their words differ: a date, a counter, the name of who is answered.
+"""Pages that are one content although a few of their words differ, such as a date or a counter.
 
 Two pages are nearly equal when their titles are, and their sketches, in which something must be beside what the
 site's template gives to all pages. One such pair proves little: within a site, pages of one template
@@ -17,7 +17,7 @@ _OWN = 2  #: of them that no template explains
 
 
 def near_contents(log: SiteLog) -> dict[str, Hashable | None]:
-    """URL → what it shows; None where it does not always show the same."""
+    """The content of each URL; None for a URL whose content changes."""
     template = template_hashes(log.pages)
     pages = {page.url: page for page in log.pages}
     return {
@@ -27,7 +27,9 @@ def near_contents(log: SiteLog) -> dict[str, Hashable | None]:
 
 
 def _original(page: Page, pages: Mapping[str, Page]) -> Page:
-    """What the site itself calls the same page, where title and half of the sketch agree; else *page*."""
+    """The page that the site itself names as the same, where title and half of the sketch agree; else
+    *page*.
+    """
     other = pages.get(page.canonical or "")
     if other is None or other.volatile or other.title != page.title:
         return page

@@ -15,6 +15,7 @@ from scrapy_dust.dust.edits.pooling import NOTHING_POOLED, Pool
 from scrapy_dust.dust.pages import SiteLog, with_redirects
 from scrapy_dust.learners.learner import Learned, unchanged
 from scrapy_dust.learners.near import near_contents
+from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.sites import site_of
 
 
@@ -38,18 +39,12 @@ class Dust:
             left = params.budget - sum(one.risk * one.saves for one in found.learned) / max(1, len(contents))
             rest = replace(params, budget=max(0.0, left), lone=False)
             of_site = learn_edits(
-                contents, rest, pool=pool, canonicals=canonicals, before=of_site.edits
+                contents, rest, pool=pool, canonicals=canonicals, before=of_site.rules
             ).function
-        if not of_site.edits:
+        if not of_site.rules:
             return Learned(unchanged)
-
-        def key(url: str) -> str:
-            if site_of(url) != site:
-                return url
-            formed = of_site(url)
-            return formed if site_of(formed) == site else url
-
-        return Learned(key, tuple(map(str, of_site.edits)))
+        canonizer = Canonizer({site: of_site.rules}, site_of)
+        return Learned(canonizer.canonize, tuple(map(str, of_site.rules)))
 
 
 def _by_text(log: SiteLog) -> dict[str, Hashable]:

@@ -1,4 +1,5 @@
-"""Any string as the parts of a URL, and back again: the five of RFC 3986, its segments and parameters.
+"""Any string as the parts of a URL, and back again: the five parts of RFC 3986, with segments and
+parameters.
 
 The standard library's parser raises on some strings (``http://[``); a key function must answer for all.
 """
@@ -14,7 +15,9 @@ _PARTS = re.compile(r"(?:([^:/?#]+):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#
 
 
 class Parts(NamedTuple):
-    """None: the part is not there, which is not the same as empty."""
+    """A URL split for the learners. None stands for a part that is missing, an empty text for a part
+    that is empty.
+    """
 
     scheme: str | None
     host: str | None  #: with user and port
@@ -41,7 +44,7 @@ def parts_of(url: str) -> Parts:
 
 
 def parameters_of(query: str) -> list[tuple[str, str | None]]:
-    """Names and values, as written; None where there is no ``=``."""
+    """The names and values of parameters, as written; the value is None where there is no ``=``."""
     pairs = (pair.partition("=") for pair in query.split("&") if pair)
     return [(name, value if equals else None) for name, equals, value in pairs]
 
@@ -81,7 +84,9 @@ def _free(keys: Keys, name: str) -> str:
 
 
 def url_of(keys: Keys) -> str:
-    """A URL with these components; parameters in the order of their names, since a map has no other."""
+    """The URL with these components. Parameters stand in the order of their names, since a map has no
+    order.
+    """
     segments = sorted((int(key[1:]), value) for key, value in keys.items() if _is_segment(key))
     query = [
         (key[1:].partition("#")[0], None if value == "\0" else value)

@@ -35,7 +35,7 @@ _PAIRS = 10  # URLs of one page that are paired in one part
 
 @dataclass(slots=True)
 class Node:
-    """A part of the site's URLs."""
+    """A group of the site's URLs."""
 
     urls: Sequence[str]
     pattern: tuple[str, ...] = ()
@@ -58,7 +58,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The training URLs."""
+    """The training URLs, and their contents."""
 
     clusters: Mapping[str, Hashable]
     maps: Mapping[str, Keys]
@@ -127,7 +127,9 @@ class PatternTree:
         return node
 
     def _rule(self, a: Node, b: Node, known: Known) -> frozenset[Change] | None:
-        """What takes the URLs of *a* to those of *b*, where enough pages are in both and few are confused."""
+        """The changes that turn URLs of *a* into URLs of *b*, where enough pages are in both and few are
+        confused.
+        """
         pairs = _pairs(a, b, known.clusters)
         urls = {url for url, _ in pairs}
         if len(urls) < self.least_support or len(urls) < self.least_share * min(len(a.urls), len(b.urls)):
@@ -173,7 +175,9 @@ class PatternTree:
 
 
 class Deployed:
-    """The tree at work: of the parts that a URL is in, the largest whose rule changes it."""
+    """The key function of the tree: of the groups that a URL is in, the largest whose rule changes the
+    URL decides.
+    """
 
     def __init__(self, root: Node) -> None:
         self._root = root
@@ -199,7 +203,7 @@ class Deployed:
 
 
 def applied(rule: frozenset[Change], keys: Keys) -> dict[str, str]:
-    """A source that is not there leaves the whole as it is."""
+    """The components after *rule*; unchanged where a source is missing."""
     result = dict(keys)
     for change in rule:
         if change.source is not None:
@@ -219,7 +223,7 @@ def entropy(values: Counter[str]) -> float:
 
 
 def salient_values(values: Counter[str]) -> set[str]:
-    """Those before the largest drop of log frequency; none where all are equally rare."""
+    """The values before the largest drop of log frequency; none where all values are equally rare."""
     ordered = values.most_common()
     counts = [count for _, count in ordered] + [1]
     drops = [log(counts[i] / counts[i + 1]) for i in range(len(ordered))]
@@ -228,7 +232,7 @@ def salient_values(values: Counter[str]) -> set[str]:
 
 
 def _comparable(root: Node, clusters: Mapping[str, Hashable]) -> Iterator[tuple[Node, Node]]:
-    """Parts that show the same pages. Larger ones first, a part with itself before it with others."""
+    """Pairs of groups that show the same pages, larger groups first, each group with itself before others."""
     leaves = []
     for node in root.walk():
         yield node, node

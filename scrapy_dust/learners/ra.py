@@ -66,7 +66,9 @@ class Ra:
             yield urls[0], url
 
     def _generalized(self, support: Support) -> Support:
-        """Component by component, until nothing changes; each round can only make wildcards of values."""
+        """The rules after generalization, component by component, until nothing changes. Each round
+        turns values into wildcards.
+        """
         while True:
             names = {key for context, _ in support for key, value in context if value is not None}
             before = len(support)

@@ -1,4 +1,4 @@
-"""Rewrite rules over URLs as maps: a context that a URL must fit, and what becomes of its components.
+"""Rewrite rules over URLs as maps: a context that a URL must fit, and a change for each component.
 
 The rule language of KDD'08, which WSDM'10 shares: a context says of some components which value they must
 have, or only that they must be there; a transformation leaves components out, sets them to a constant, or
@@ -19,7 +19,7 @@ Context = frozenset[tuple[str, str | None]]
 
 
 class Change(NamedTuple):
-    """What becomes of one component: a constant, another component's value, or, with neither, nothing."""
+    """The change of one component: to a constant, to another component's value, or to nothing."""
 
     key: str
     constant: str | None = None
@@ -36,7 +36,7 @@ Transformation = frozenset[Change]
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """One rule."""
+    """One rule of the learners that rewrite components."""
 
     context: Context
     transformation: Transformation
@@ -47,7 +47,7 @@ class Rewrite:
         ) and all(change.source is None or change.source in keys for change in self.transformation)
 
     def apply(self, keys: Keys) -> dict[str, str]:
-        """Of a map that fits."""
+        """The components after the rule was applied to *keys*, which it fits."""
         result = dict(keys)
         for change in self.transformation:
             if change.source is not None:
@@ -64,7 +64,9 @@ class Rewrite:
 
 
 def changes_between(source: Keys, target: Keys) -> Transformation:
-    """What makes *target* of *source*. Of several components that a value may come from, the first is taken."""
+    """The changes that make *target* of *source*. Where several components have the value, the first is
+    taken.
+    """
     changes = []
     for key in source.keys() | target.keys():
         if key not in target:
@@ -76,7 +78,9 @@ def changes_between(source: Keys, target: Keys) -> Transformation:
 
 
 class Rewriter:
-    """Rules in order, the first that fits first, found by a component that each of them asks for."""
+    """The key function of rules in order: the first rule that fits is applied. Rules are looked up by a
+    component.
+    """
 
     def __init__(
         self,
@@ -100,7 +104,7 @@ class Rewriter:
         return (self.rules[number] for number in numbers if self.rules[number].fits(keys))
 
     def key(self, url: str) -> str:
-        """The form in which no rule changes anything, or *url* as a map where rules go on and on."""
+        """The form of *url* that no rule changes; *url* as a map where the rules do not come to an end."""
         first = keys = self._parse(url)
         for _ in range(self._passes):
             changed = (rule.apply(keys) for rule in self.fitting(keys))
@@ -117,7 +121,9 @@ def false_positives(
     clusters: Mapping[str, object],
     form: Callable[[Keys], str],
 ) -> dict[Rewrite, tuple[int, int]]:
-    """For each rule: of how many of the URLs it fits the form is a known URL of another cluster, and of all."""
+    """For each rule, the number of URLs whose result is a known URL of another cluster, and the number
+    of all URLs that it fits.
+    """
     known: dict[str, object] = {}
     for url, keys in maps.items():
         known.setdefault(form(keys), clusters[url])

@@ -1,4 +1,4 @@
-"""The network of Xu, Liu and Callan (SIGIR 2017) as a method among the others; and behind the gate.
+"""The network of Xu, Liu and Callan (SIGIR 2017) as a learner, alone and with its proposals validated.
 
 As published, what the network says is the key, and nothing asks whether it is true. Behind the gate it only suggests:
 what it maps together is read as edits, and those are believed that contents bear out, within what `dust` leaves of
@@ -21,6 +21,7 @@ from scrapy_dust.neural.distilling import proposals_of
 from scrapy_dust.neural.extra import require
 from scrapy_dust.neural.params import PAPER, PLUS, NetworkParams
 from scrapy_dust.neural.schooling import Watch, school, unwatched
+from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.sites import site_of
 
 
@@ -43,7 +44,7 @@ class Seq2Seq:
 
 @dataclass(frozen=True, slots=True)
 class Gated:
-    """What `dust` learns, and then what the network proposes beside it."""
+    """The rules that the learner `dust` finds, followed by the rules that the network proposes."""
 
     params: NetworkParams = PLUS
     pool: Pool = NOTHING_POOLED
@@ -60,17 +61,11 @@ class Gated:
         first = learn_edits(contents, self.edits, log.redirects, pool, canonicals=canonicals)
         left = self.edits.budget - sum(one.risk * one.saves for one in first.learned) / max(1, len(contents))
         rest = replace(self.edits, budget=max(0.0, left))
-        found = learn_edits(contents, rest, pool=pool, before=first.function.edits, more=proposed).function
-        if not found.edits:
+        found = learn_edits(contents, rest, pool=pool, before=first.function.rules, more=proposed).function
+        if not found.rules:
             return Learned(unchanged)
-
-        def key(url: str) -> str:
-            if site_of(url) != site:
-                return url
-            formed = found(url)
-            return formed if site_of(formed) == site else url
-
-        return Learned(key, tuple(map(str, found.edits)))
+        canonizer = Canonizer({site: found.rules}, site_of)
+        return Learned(canonizer.canonize, tuple(map(str, found.rules)))
 
 
 def _proposed(site: str, log: SiteLog, params: NetworkParams) -> Sequence[Proposal]:

@@ -1,4 +1,4 @@
-"""What is done to URLs everywhere, without having learned anything.
+"""Normalizations that apply to every URL and need no learning.
 
 `Standard`: no fragment, one scheme, no ``www.``, no default port, no ``index.*``, no slash at the end,
 parameters sorted (RFC 3986 §6 and Lee & Kim's extended normalizations, ICCSA 2005).

@@ -1,4 +1,4 @@
-"""What ``dustmine --no-validate`` would learn from the training log: the rules that it proves alone.
+"""The rules that ``dustmine --no-validate`` would learn from a training log, which the log alone proves.
 
 Redirects count as spellings of the page at their end, and no page is fetched, so that all that the log leaves
 open stays undone.
@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from random import Random
 
 from scrapy_dust.dust.campaign import Campaign
-from scrapy_dust.dust.canonization import Canonizer
 from scrapy_dust.dust.edits.pooling import NOTHING_POOLED, Pool
 from scrapy_dust.dust.evidence import LogEvidence
 from scrapy_dust.dust.pages import SiteLog
-from scrapy_dust.dust.rules import Rule
 from scrapy_dust.dust.validation import Verdict
 from scrapy_dust.engines.local import mine_log, trial_params
 from scrapy_dust.learners.learner import Learned, unchanged
+from scrapy_dust.rules.canonizer import Canonizer
+from scrapy_dust.rules.rule import Rule
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of
 

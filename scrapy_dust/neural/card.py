@@ -1,4 +1,4 @@
-"""A model's card: what it learned from, how, and what it is good for, for who finds it on a disk."""
+"""Model cards: what a model learned from, how, and what it is good for, for people who find the file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What the network says of a URL: greedily, or the best of a beam, within what is plausible; and how sure it is."""
+"""Decoding: the network's translation of a URL, greedily or by a beam, among plausible URLs, and how
+sure it is.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ _BATCH = 256
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A translation."""
+    """One translation, with its probability."""
 
     symbols: Symbols
     probability: float  #: that the network gives it, of all that it could say
@@ -34,7 +36,7 @@ class _Hypothesis:
 
 
 class Decoder:
-    """Asks a trained network."""
+    """A decoder that has a trained network translate URLs."""
 
     def __init__(self, network: Network, vocabulary: Vocabulary, beam: int, forms: Forms | None) -> None:
         self._network, self._vocabulary = network.eval(), vocabulary
@@ -42,7 +44,7 @@ class Decoder:
         self._device = next(network.parameters()).device
 
     def translate(self, readings: Sequence[Reading]) -> list[Said | None]:
-        """None: nothing that comes to an end, or nothing that is plausible."""
+        """A translation of each reading; None where it does not end, or is not plausible."""
         order = sorted(range(len(readings)), key=lambda one: len(readings[one].ids))
         found: dict[int, Said | None] = {}
         with torch.inference_mode():
@@ -76,7 +78,7 @@ class Decoder:
     def _following(
         self, living: Sequence[tuple[int, _Hypothesis]], logs: Tensor, readings: Sequence[Reading]
     ) -> list[tuple[int, list[_Hypothesis]]]:
-        """By reading, what its hypotheses may become, the likeliest first."""
+        """For each reading, the hypotheses that may follow the living ones, the likeliest first."""
         if self._forms is not None:
             logs = logs + self._allowed(living, logs, readings)
         best, symbols = logs.topk(min(self._beam + 1, logs.shape[1]), dim=1)

@@ -1,4 +1,4 @@
-"""What a network maps together, as edits that a person can read.
+"""Distilling: edits that a person can read, made from the translations of a network.
 
 Of the URLs that it gives one key, each with another key than its own is a pair to compare with the URL that stands for
 them: edits that could make the two the same are read off it as they are read off two URLs of one page. An edit that
@@ -10,29 +10,29 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from scrapy_dust.dust.edits.anatomy import anatomy_of
 from scrapy_dust.dust.edits.candidates import Proposal, edits_between, pairs_of
-from scrapy_dust.dust.edits.edit import Edit
 from scrapy_dust.dust.edits.rewriting import rewrites
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.url.parts import parts_of
 
 #: Of edits read off translations, those that most of them suggest.
 _MOST = 2000
 
 
 def proposals_of(keys: Mapping[str, str]) -> list[Proposal]:
-    """*keys*: URL → what the network makes of it. In a fixed order."""
+    """Edits that explain *keys*, the network's translation of each URL; always in the same order."""
     classes: dict[str, set[str]] = {}
     for url, key in keys.items():
         classes.setdefault(key, set()).add(url)
-    seen: Counter[Edit] = Counter()
+    seen: Counter[Rule] = Counter()
     pairs = []
     for key, urls in sorted(classes.items()):
-        forms = [anatomy_of(url) for url in sorted(urls | {key})]
+        forms = [parts_of(url) for url in sorted(urls | {key})]
         if len(forms) > 1:
             of_class = list(pairs_of(forms))
             pairs += [(one, other, key) for one, other in of_class]
             seen.update({edit for one, other in of_class for edit in edits_between(one, other)})
-    seen.update({Edit((rule,)): 2 for rule in rewrites(pairs)})
+    seen.update({Rule((rule,)): 2 for rule in rewrites(pairs)})
     often = sorted(
         (edit for edit, count in seen.items() if count > 1), key=lambda edit: (-seen[edit], edit.order)
     )

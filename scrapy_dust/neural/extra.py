@@ -1,4 +1,4 @@
-"""The extra ``scrapy-dust[neural]``: whether it is there, and what to say where it is not."""
+"""The extra ``scrapy-dust[neural]``: whether it is installed, and the sentence for users without it."""
 
 from __future__ import annotations
 
@@ -19,6 +19,6 @@ def is_there() -> bool:
 
 
 def require() -> None:
-    """Raises `NoNetwork`, one sentence for the user, where PyTorch is missing."""
+    """Raise `NoNetwork`, with one sentence for the user, where PyTorch is missing."""
     if not is_there():
         raise NoNetwork

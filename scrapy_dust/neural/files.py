@@ -1,4 +1,4 @@
-"""Models on disk: one file of plain numbers, and nothing in it that could run.
+"""Models on disk: one file of plain numbers, with nothing that could run.
 
 The file is numpy's archive of arrays, uncompressed, and a JSON text that says what they are. It is read without pickle,
 and believed only as far as it is consistent: names, shapes and kinds of numbers are those of the network that the text
@@ -45,7 +45,7 @@ class ModelError(DustError):
 
 
 def save(path: Path, model: Model) -> None:
-    """Raises `ModelError` where it cannot be written."""
+    """Write *model* to *path*. Raises `ModelError` where that fails."""
     groups = {"weights": model.state.weights, "best": model.state.best, "optimizer": model.state.optimizer}
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_STORED) as archive:
@@ -65,7 +65,9 @@ def save(path: Path, model: Model) -> None:
 
 
 def load(path: Path) -> Model | None:
-    """None where there is no file. Raises `ModelError` for one that is no model of ours."""
+    """The model at *path*; None where there is no file. Raises `ModelError` for a file that is no model
+    of ours.
+    """
     try:
         with zipfile.ZipFile(path) as archive:
             return _model(archive)
@@ -119,7 +121,9 @@ def _model(archive: zipfile.ZipFile) -> Model:
 
 
 def _checked(archive: zipfile.ZipFile) -> list[str]:
-    """The names of the arrays. Nothing is compressed, so that nothing can be larger than it seems."""
+    """The names of the arrays in the file. Compressed arrays are refused, so that none is larger than it
+    seems.
+    """
     infos = archive.infolist()
     if any(one.compress_type != zipfile.ZIP_STORED or one.file_size != one.compress_size for one in infos):
         raise ValueError("its arrays are compressed")
@@ -130,7 +134,7 @@ def _checked(archive: zipfile.ZipFile) -> list[str]:
 
 
 def shapes_of(vocabulary: Vocabulary, params: NetworkParams) -> dict[str, tuple[int, ...]]:
-    """Of each weight of the network that these make."""
+    """The shape of each weight of the network with this vocabulary and these parameters."""
     size, e, h = len(vocabulary), params.embedding, params.hidden
     if not (0 < e <= _WIDEST and 0 < h <= _WIDEST):
         raise ValueError("its network is too wide")

@@ -1,4 +1,4 @@
-"""From a site's log to what the network learns from: readings, what should be said of them, and what is held out."""
+"""From a site's log to training data: readings, the symbols to say of them, and the part that is held out."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FEW = 10
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """One site's."""
+    """The training data of one site."""
 
     site: str
     vocabulary: Vocabulary
@@ -38,7 +38,7 @@ class Lesson:
 
     @property
     def digest(self) -> str:
-        """Of all that training depends on but its parameters."""
+        """A digest of everything that training depends on, except its parameters."""
         told = (self.site, self.vocabulary.functions, tuple(self.pairs), tuple(self.held_out), self.forms)
         return xxh3_128_hexdigest(repr(told).encode("utf-8", "surrogatepass"))
 
@@ -64,7 +64,9 @@ def lesson_of(site: str, log: SiteLog, params: NetworkParams) -> Lesson:
 
 
 def _told(targets: Mapping[str, str], vocabulary: Vocabulary) -> Iterator[tuple[str, Pair]]:
-    """The pairs that can be said. What needs an argument that its URL has not (a database has it) is noise."""
+    """The pairs that can be translated. A target with an argument that its URL lacks (only a database
+    has it) is noise.
+    """
     for url, target in targets.items():
         reading = vocabulary.read(url)
         if reading is not None:
@@ -74,7 +76,7 @@ def _told(targets: Mapping[str, str], vocabulary: Vocabulary) -> Iterator[tuple[
 
 
 def _held_out(targets: Mapping[str, str], params: NetworkParams) -> set[str]:
-    """Some of the canonical URLs, with all that are to become them."""
+    """Some of the canonical URLs, which are held out with all URLs that translate to them."""
     canonical = list(dict.fromkeys(targets.values()))
     if len(canonical) < _FEW:
         return set()

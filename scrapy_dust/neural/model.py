@@ -1,4 +1,4 @@
-"""A trained network as a value: what it knows of a site, without the program that it needs to speak."""
+"""A trained network as a value of plain numbers, without PyTorch."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Model:
 
     @property
     def size(self) -> int:
-        """How many numbers it has learned."""
+        """The number of weights that were learned."""
         return sum(int(value.size) for value in self.weights.values())
 
 

@@ -16,7 +16,7 @@ from scrapy_dust.neural.vocabulary import PAD, UNKNOWN, Vocabulary
 
 
 class Read:
-    """A batch that has been read."""
+    """The encoder's output for a batch."""
 
     def __init__(self, ids: Tensor, seen: Tensor, may_copy: Tensor) -> None:
         self.ids, self.seen, self.may_copy = ids, seen, may_copy
@@ -38,14 +38,14 @@ class Network(nn.Module):
         self.point = nn.Linear(params.hidden, params.hidden) if self.copies else None
 
     def read(self, ids: Tensor, lengths: Tensor) -> tuple[Read, Tensor]:
-        """What was read, and the decoder's first state."""
+        """The encoder's output for a batch of URLs, and the decoder's first state."""
         packed = pack_padded_sequence(self.embed(ids), lengths, batch_first=True, enforce_sorted=False)
         outputs, state = self.encoder(packed)
         seen, _ = pad_packed_sequence(outputs, batch_first=True, total_length=ids.shape[1])
         return Read(ids, seen, ids >= self.first_argument), state
 
     def forward(self, read: Read, said: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
-        """Scores of what follows each of *said*, and the state after the last."""
+        """The scores of the symbol that follows each of *said*, and the state after the last."""
         outputs, state = self.decoder(self._heard(read, said), state)
         scores = self.spell(outputs)
         scores[..., PAD] = -torch.inf
@@ -68,7 +68,7 @@ class Network(nn.Module):
 
 
 def padded(rows: list[tuple[int, ...]], device: torch.device) -> tuple[Tensor, Tensor]:
-    """As a matrix, filled up at the end, and the lengths. No row is empty."""
+    """*rows* as one matrix, filled up at the end, and their lengths. No row is empty."""
     rows = [row or (UNKNOWN,) for row in rows]
     width = max(map(len, rows))
     matrix = torch.tensor([[*row, *[PAD] * (width - len(row))] for row in rows], device=device)
@@ -80,7 +80,7 @@ def best_device() -> torch.device:
 
 
 def fresh(vocabulary: Vocabulary, params: NetworkParams, device: torch.device) -> Network:
-    """With the first weights that belong to the seed; chance elsewhere is not touched."""
+    """A new network whose weights depend on the seed alone. The global state of chance is not touched."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(params.seed)
         network = Network(vocabulary, params)

@@ -1,4 +1,4 @@
-"""What the network learns from: URLs of one page, each with the one that stands for them (paper §2.2 and §2.3).
+"""Training pairs: URLs of one page, each with the URL that stands for them (paper §2.2 and §2.3).
 
 URLs are in one cluster whose pages have simhashes within three bits, and equal titles. Where a log has no simhash of a
 page, or no title, only equal texts are one cluster. A redirect belongs to the page at its end. The URL that stands for
@@ -17,7 +17,7 @@ from scrapy_dust.neural.vocabulary import document_frequencies
 
 
 def clusters_of(log: SiteLog) -> list[list[str]]:
-    """The URLs of each page, in the log's order, lone ones included. What does not always say the same is left out."""
+    """The URLs of each page, in the log's order, lone URLs included. Pages that change are left out."""
     pages = [page for page in with_redirects(log) if not page.volatile]
     near = [(page, value) for page in pages if page.title and (value := parsed(page.simhash)) is not None]
     numbers = centres((page.title, value) for page, value in near)
@@ -35,7 +35,7 @@ def _of_text(page: Page) -> Hashable:
 
 
 def targets_of(clusters: Sequence[Sequence[str]], *, singles: bool = False) -> dict[str, str]:
-    """URL → what it is to be translated to. With *singles*, URLs that are alone stay as they are."""
+    """The URL that each URL is to be translated to. With *singles*, lone URLs stay as they are."""
     seen = document_frequencies(url for urls in clusters for url in urls)
     found: dict[str, str] = {}
     for urls in clusters:
@@ -53,5 +53,5 @@ def _rank(url: str, seen: Counter[str]) -> tuple[int, int, str]:
 
 
 def duplicates_in(targets: Mapping[str, str]) -> int:
-    """How many pairs say something: of two different URLs."""
+    """The number of pairs of two different URLs."""
     return sum(url != target for url, target in targets.items())

@@ -1,4 +1,6 @@
-"""What can be chosen of the network, its reading of URLs, its training and its decoding; and the two choices that we make."""
+"""Parameters of the network: of reading, of training and of decoding; and the two choices of them that
+users have.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ class Precision(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkParams:
-    """As in the paper; what the paper does not say is marked with ours."""
+    """The parameters as the paper has them. What the paper does not say is marked as ours."""
 
     # How URLs are read (§2.1).
     whole: bool = (

@@ -1,4 +1,4 @@
-"""What goes in and out of training, as values that no other program is needed for."""
+"""Values that go in and out of training, which need no other program."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Arrays = Mapping[str, npt.NDArray[np.generic]]  #: weights and the like, by name
 
 
 class Pair(NamedTuple):
-    """A URL as it is read, and what is to be said of it."""
+    """A URL as it is read, and the symbols of its translation."""
 
     ids: tuple[int, ...]
     symbols: tuple[int, ...]
@@ -21,7 +21,7 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Epoch:
-    """How far training has come."""
+    """The progress of training after one epoch."""
 
     number: int  #: from 1
     loss: float  #: mean over the tokens learned from
@@ -31,7 +31,7 @@ class Epoch:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """All that training needs to go on, and its result when it has ended."""
+    """The state from which training can go on, or its result when it has ended."""
 
     epochs: tuple[Epoch, ...] = ()
     weights: Arrays = field(default_factory=dict)
@@ -40,7 +40,7 @@ class State:
 
     @property
     def best_epoch(self) -> Epoch | None:
-        """The one with the least loss on what is held out, or, where nothing is, on all."""
+        """The epoch with the least loss on the held-out pairs, or on all pairs where none are held out."""
         return min(self.epochs, key=_judged, default=None)
 
     def is_over(self, epochs: int, patience: int) -> bool:

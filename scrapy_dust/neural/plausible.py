@@ -1,4 +1,4 @@
-"""Which URLs are plausible: those of a form that the log's URLs have, whatever their arguments; and the URL itself.
+"""Plausible URLs: those of a form that the log's URLs have, whatever their arguments; and the URL itself.
 
 Forms are kept as a tree of symbols, in which any argument is one and the same. While the network spells a translation,
 the tree says what may follow, so that no translation mixes two forms.
@@ -16,12 +16,14 @@ _ARGUMENT = -1
 
 @dataclass(slots=True)
 class Forms:
-    """The tree. A node is a mapping; `EOS` in it says that a form may end there."""
+    """A tree of forms. A node is a mapping; `EOS` in a node says that a form may end there."""
 
     root: dict[int, dict] = field(default_factory=dict)  # type: ignore[type-arg]  # it holds itself
 
     def allowed(self, so_far: Symbols, own: Symbols, copying: Collection[int]) -> set[int]:
-        """What may follow *so_far*. *own*: the URL's symbols as they are; *copying*: those of its arguments."""
+        """The symbols that may follow *so_far*. *own*: the URL's symbols as they are; *copying*: the
+        symbols of its arguments.
+        """
         found: set[int] = set()
         node = self._after(so_far, copying)
         for symbol in node or ():

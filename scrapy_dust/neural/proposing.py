@@ -1,4 +1,5 @@
-"""What a network proposes to `dustmine`: trained on a site's log, asked about its URLs, and read as edits.
+"""Proposals of a network to `dustmine`: it is trained on a site's log, asked about its URLs, and read as
+edits.
 
 Proposed is what would merge at least as many pages as any likely rule must, and few that the log shows to be
 different. That spares the trials what they would refute at once; whether it is true they decide, as of any rule.
@@ -11,13 +12,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from scrapy_dust.dust.edits.classes import Effect, classes_of
-from scrapy_dust.dust.edits.edit import Edit, KeyFunction
-from scrapy_dust.dust.edits.mining import LikelyEdit, rule_of
+from scrapy_dust.dust.edits.mining import LikelyEdit, as_rule
 from scrapy_dust.dust.pages import SiteLog
 from scrapy_dust.neural.distilling import proposals_of
 from scrapy_dust.neural.pairs import clusters_of
 from scrapy_dust.neural.params import VARIANTS, NetworkParams
 from scrapy_dust.neural.schooling import Watch, school, unwatched
+from scrapy_dust.rules.rule import Rule
 
 #: Edits of a site at most.
 _MOST = 100
@@ -40,7 +41,9 @@ def proposed_edits(
     folder: Path | None = None,
     watch: Watch = unwatched,
 ) -> list[LikelyEdit]:
-    """By descending support, which is *least* at least. Trains, or takes the model that *folder* has."""
+    """Edits by descending support, each with a support of *least* or more. The model is trained, or
+    taken from *folder*.
+    """
     model = school(site, log, params, folder=folder, watch=watch)
     if model is None:
         return []
@@ -53,9 +56,11 @@ def proposed_edits(
 
 
 def likely_edits(keys: Mapping[str, str], contents: Mapping[str, Hashable], least: int) -> list[LikelyEdit]:
-    """*keys*: URL → what the network makes of it; *contents*: URL → the page that it is one of."""
-    classes = classes_of(contents, KeyFunction(()))
-    found: dict[frozenset[tuple[str, str]], tuple[Edit, Effect]] = {}
+    """Edits that explain *keys*, the network's translation of each URL. *contents*: the page that each
+    URL shows.
+    """
+    classes = classes_of(contents)
+    found: dict[frozenset[tuple[str, str]], tuple[Rule, Effect]] = {}
     for proposal in proposals_of(keys):
         effect = classes.effect(proposal.edit)
         if effect.contents >= least and len(effect.good) >= _RIGHTLY * len(effect.bad):
@@ -64,6 +69,9 @@ def likely_edits(keys: Mapping[str, str], contents: Mapping[str, Hashable], leas
     return _best(list(found.values()))
 
 
-def _best(found: Sequence[tuple[Edit, Effect]]) -> list[LikelyEdit]:
+def _best(found: Sequence[tuple[Rule, Effect]]) -> list[LikelyEdit]:
     ordered = sorted(found, key=lambda one: (-one[1].contents, -one[1].saves, one[0].order))
-    return [LikelyEdit(rule_of(edit), effect.contents, weighed=False) for edit, effect in ordered[:_MOST]]
+    return [
+        LikelyEdit(as_rule(edit), effect.contents, effect.saves, weighed=False)
+        for edit, effect in ordered[:_MOST]
+    ]

@@ -1,4 +1,4 @@
-"""A site's log becomes a model: trained anew, gone on with where a run was interrupted, or taken from the disk.
+"""From a site's log to a model: trained anew, continued where a run was interrupted, or read from the disk.
 
 What is on the disk is taken where it has learned from the same pairs with the same parameters. While it trains, the
 state after each epoch is kept in the model's own file, so that an interruption costs one epoch.
@@ -24,13 +24,14 @@ Watch = Callable[[str, Epoch, int], None]
 
 
 def unwatched(site: str, epoch: Epoch, most: int) -> None:
-    """Nobody looks."""
+    """Ignore the progress of training."""
 
 
 def school(
     site: str, log: SiteLog, params: NetworkParams, *, folder: Path | None = None, watch: Watch = unwatched
 ) -> Model | None:
-    """None: the log shows no two URLs of one page that a network could learn from.
+    """Train a network on *log*, or go on with the training in *folder*; None where the log shows no two
+    URLs of one page.
 
     Raises `NoNetwork` where PyTorch is missing, `ModelError` where *folder* does not take the model.
     """
@@ -53,7 +54,9 @@ def school(
 
 
 def _known(path: Path | None, lesson: Lesson, params: NetworkParams) -> State:
-    """Where an earlier run came to; what cannot be read, or has learned something else, is begun anew."""
+    """The state that an earlier run has reached. A file that cannot be read, or is of another lesson, is
+    begun anew.
+    """
     try:
         model = None if path is None else load(path)
     except ModelError:
@@ -84,5 +87,5 @@ def _finished(path: Path | None, lesson: Lesson, params: NetworkParams, state: S
 
 
 def _name(site: str) -> str:
-    """*site* as a file's name: a port's colon is none everywhere."""
+    """*site* as a file name: not every file system allows the colon before a port."""
     return "".join(letter if letter.isalnum() or letter in ".-" else "_" for letter in site)

@@ -1,4 +1,5 @@
-"""Which pages are near-duplicates: 64-bit simhashes that differ in at most three bits (Manku, Jain, Das Sarma, WWW 2007).
+"""Near-duplicates by simhash: 64-bit simhashes that differ in at most three bits (Manku, Jain, Das Sarma,
+WWW 2007).
 
 Found in permuted tables: of four blocks of sixteen bits, one at least is equal in two such hashes, so that each table
 has the hashes by another block. No pair is looked at that has no block in common.
@@ -19,7 +20,7 @@ _MASK = (1 << _WIDTH) - 1
 
 
 def parsed(text: str | None) -> int | None:
-    """A simhash as logs have it, in hexadecimal digits; None where it is none."""
+    """The simhash in a log's hexadecimal digits; None where the text is no simhash."""
     try:
         value = int(text or "", 16)
     except ValueError:
@@ -28,13 +29,13 @@ def parsed(text: str | None) -> int | None:
 
 
 def blocks(value: int) -> Iterator[tuple[int, int]]:
-    """For each table, the block that comes first in it."""
+    """The block that comes first in each table."""
     for number in range(_BLOCKS):
         yield number, value >> (number * _WIDTH) & _MASK
 
 
 def centres(hashes: Iterable[tuple[Hashable, int]]) -> list[int]:
-    """For each hash with the kind it is of, the number of the centre that it belongs to, which may be its own.
+    """For each hash with its kind, the number of the centre that it belongs to, which may be itself.
 
     Kinds are never together: of pages, the title.
     """

@@ -37,7 +37,7 @@ def split(url: str, *, whole: bool = False) -> tuple[str, ...]:
 
 
 def join(tokens: Iterable[str], *, whole: bool = False) -> str:
-    """What *tokens* say, with a slash between any two that no dynamic delimiter is between.
+    """The URL that *tokens* spell, with a slash between two tokens that no dynamic delimiter separates.
 
     Where empty parts were discarded, two between the scheme and what follows.
     """

@@ -31,7 +31,7 @@ def train(
     params: NetworkParams,
     state: State | None = None,
 ) -> Iterator[State]:
-    """The state after each epoch, from *state* on. There is one pair at least."""
+    """The state after each epoch, starting from *state*. There must be a pair."""
     device = best_device()
     network = fresh(vocabulary, params, device)
     optimizer = _optimizer(network, params)
@@ -64,7 +64,9 @@ def load_weights(network: Network, weights: Arrays) -> None:
 
 
 def _weighted(pairs: Sequence[Pair], params: NetworkParams) -> list[_Weighted]:
-    """With *distinct*, a pair that is there a hundred times says more than one that is there once, not a hundred times as much."""
+    """The pairs with their weights. With *distinct*, a pair that occurs a hundred times weighs more than
+    one that occurs once, but not a hundred times as much.
+    """
     if not params.distinct:
         return [(pair, 1.0) for pair in pairs]
     return [(pair, math.log2(1 + count)) for pair, count in sorted(Counter(pairs).items())]
@@ -78,7 +80,7 @@ def _epoch(
     number: int,
     device: torch.device,
 ) -> float:
-    """The mean loss of a token. Without an *optimizer* nothing is learned."""
+    """The mean loss of a token over one epoch. Without an *optimizer* nothing is learned."""
     network.train(optimizer is not None)
     total, tokens = 0.0, 0.0
     # What is only judged is looked at once.
@@ -109,7 +111,7 @@ def _batches(pairs: Sequence[_Weighted], params: NetworkParams, number: int) -> 
 def _loss(
     network: Network, batch: Sequence[_Weighted], params: NetworkParams, device: torch.device
 ) -> tuple[Tensor, float]:
-    """The sum over all tokens, and how many they are, weighted."""
+    """The weighted sum of losses over all tokens, and the sum of weights."""
     ids, lengths = padded([pair.ids for pair, _ in batch], device)
     targets, _ = padded([(*pair.symbols, EOS) for pair, _ in batch], device)
     said, _ = padded([(BEGIN, *pair.symbols) for pair, _ in batch], device)
@@ -126,7 +128,7 @@ def _loss(
 
 
 def _others(logs: Tensor, targets: Tensor) -> Tensor:
-    """The second half of the paper's formula 3: what is not the token should have no probability."""
+    """The second half of the paper's formula 3: all tokens but the right one should have no probability."""
     wrong = torch.log1p(-logs.exp().clamp(max=1 - 1e-6))
     return wrong.gather(2, targets[..., None])[..., 0] - wrong.sum(dim=2)
 
@@ -138,7 +140,7 @@ def _optimizer(network: Network, params: NetworkParams) -> torch.optim.Optimizer
 
 
 def _optimizer_state(optimizer: torch.optim.Optimizer, network: Network) -> Arrays:
-    """What it has of each weight, by the weight's name."""
+    """The optimizer's values for each weight, by the weight's name."""
     return {
         f"{name}:{what}": value.detach().cpu().numpy().copy()
         for name, weight in network.named_parameters()

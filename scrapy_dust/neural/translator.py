@@ -44,7 +44,9 @@ class Translator:
         return found
 
     def scores(self, pairs: Iterable[Pair]) -> dict[str, float]:
-        """How many of *pairs* are translated as they should be, and of how many the network is sure enough."""
+        """The share of *pairs* that are translated right, and the share of which the network is sure
+        enough.
+        """
         wanted = list(pairs)
         said = self._decoder.translate([self._vocabulary.reading_of(pair.ids) for pair in wanted])
         sure = [

@@ -16,8 +16,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from scrapy_dust.dust.edits.anatomy import class_of
 from scrapy_dust.neural.tokens import join, split
+from scrapy_dust.url.values import class_of
 
 PAD, BEGIN, EOS, UNKNOWN = range(4)  #: ids that stand for no token
 _SPECIAL = 4
@@ -30,7 +30,7 @@ Symbols = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A URL as the network sees it."""
+    """A URL as the network reads it: ids, and the texts of its arguments."""
 
     tokens: tuple[str, ...]
     ids: tuple[int, ...]
@@ -39,7 +39,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """What the network knows of a site's tokens."""
+    """The tokens of a site that the network knows."""
 
     functions: tuple[str, ...]
     whole: bool = False  #: how URLs are split
@@ -55,15 +55,15 @@ class Vocabulary:
 
     @property
     def first_argument(self) -> int:
-        """The id from which on ids are placeholders, or kinds of arguments."""
+        """The first id that stands for a placeholder, or for a kind of argument."""
         return _SPECIAL + len(self.functions)
 
     def __len__(self) -> int:
-        """All ids; with *copies*, those of a place in a reading begin here."""
+        """The number of all ids. With *copies*, the ids of places in a reading begin here."""
         return self.first_argument + (len(_KINDS) if self.copies else _PLACES)
 
     def read(self, url: str) -> Reading | None:
-        """None: it has more arguments than can be told apart."""
+        """The reading of *url*; None where it has more arguments than can be told apart."""
         tokens = split(url, whole=self.whole)
         places = tuple(place for place, token in enumerate(tokens) if token not in self._numbers)
         if not self.copies and len(places) > _PLACES:
@@ -75,12 +75,12 @@ class Vocabulary:
         return Reading(tokens, tuple(ids), places)
 
     def reading_of(self, ids: tuple[int, ...]) -> Reading:
-        """What was read, without its texts."""
+        """The reading with these ids, without its texts."""
         places = tuple(place for place, number in enumerate(ids) if number >= self.first_argument)
         return Reading((), ids, places)
 
     def symbols(self, reading: Reading, target: str) -> Symbols:
-        """What the network should say of *reading* to mean *target*; what it cannot say is `UNKNOWN`."""
+        """The symbols that mean *target* after *reading*, with `UNKNOWN` for what cannot be said."""
         free: dict[str, list[int]] = {}
         for number, place in enumerate(reading.places):
             free.setdefault(reading.tokens[place], []).append(
@@ -97,7 +97,7 @@ class Vocabulary:
         return tuple(said)
 
     def tokens_of(self, reading: Reading, symbols: Iterable[int]) -> tuple[str, ...] | None:
-        """What the network has said; None where it names what is not there."""
+        """The tokens that *symbols* stand for; None where they name an argument that the URL lacks."""
         found = []
         for symbol in symbols:
             token = self.token_of(reading, symbol)
@@ -116,7 +116,7 @@ class Vocabulary:
         return reading.tokens[reading.places[number]] if 0 <= number < len(reading.places) else None
 
     def own_symbols(self, reading: Reading) -> Symbols:
-        """What says *reading* itself."""
+        """The symbols that mean the URL of *reading* itself."""
         own = list(reading.ids)
         for place, symbol in zip(reading.places, self.argument_symbols(reading), strict=True):
             own[place] = symbol
@@ -136,7 +136,7 @@ class Vocabulary:
 def vocabulary_of(
     urls: Sequence[str], targets: Mapping[str, str], frequency: float, *, whole: bool, copies: bool
 ) -> Vocabulary:
-    """The function tokens of *urls*: those that a share *frequency* of them has.
+    """The vocabulary of *urls*: its function tokens are those that a share *frequency* of the URLs has.
 
     And those that as many of the *targets* have without their own URL having them, such as the name of the one page to which
     many are redirected (the paper's table 3, case 4): they can be learned, and cannot be copied.
@@ -155,5 +155,5 @@ def _document_frequencies(urls: Iterable[str], *, whole: bool) -> Counter[str]:
 
 
 def document_frequencies(urls: Iterable[str]) -> Counter[str]:
-    """Token → how many of *urls* have it."""
+    """The number of *urls* that have each token."""
     return _document_frequencies(urls, whole=False)

@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 
-from scrapy_dust.dust.canonization import Canonizer
-from scrapy_dust.dust.rules import Rule
+from scrapy_dust.rules.canonizer import Canonizer
+from scrapy_dust.rules.rule import Rule
 
 #: URLs that are fetched early for one likely rule, after each look at the site.
 EARLY = 6
@@ -63,6 +63,10 @@ class Gate:
 
     def key(self, url: str) -> str:
         return self._canonize.canonize(url)
+
+    def likely_key(self, url: str) -> str:
+        """*url* as rules in force and likely ones make it."""
+        return self._make_likely.canonize(url)
 
     def let_through(self, url: str) -> None:
         """*url* is fetched, or queued to be."""

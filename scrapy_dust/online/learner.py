@@ -7,36 +7,46 @@ looked at (`looking.py`) each time it has grown by a part, so that all looks tog
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from types import MappingProxyType
 
-from scrapy_dust.dust.canonization import Canonizer
 from scrapy_dust.dust.edits.pooling import NOTHING_POOLED, Pool
 from scrapy_dust.dust.pages import SiteLog, Visit, page_behind, with_redirects
-from scrapy_dust.dust.rules import Rule
 from scrapy_dust.online.looking import look
-from scrapy_dust.online.memory import MOST_PAGES, SiteMemory
+from scrapy_dust.online.memory import MOST_BYTES, SiteMemory
 from scrapy_dust.online.messages import Finding
 from scrapy_dust.online.suspicions import Suspicions
+from scrapy_dust.page.compare import Answer, Same, compare
+from scrapy_dust.page.knowledge import NOTHING_KNOWN, Knowledge
+from scrapy_dust.page.places import url_value
+from scrapy_dust.page.site_log import LogComparison
+from scrapy_dust.page.units import unpack
+from scrapy_dust.page.volatile import NOTHING_VOLATILE, Volatile
 from scrapy_dust.rule_book.entries import rule_id
+from scrapy_dust.rules.canonizer import Canonizer
+from scrapy_dust.rules.rule import Rule
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of
 
 #: A site is looked at when it has so many pages more than at the last look: at least, and as a part of them. With a
 #: part of 0.03, a replay of hgweb in sorted order loses 8 pages: each look is one more chance to believe what is false.
 _MORE, _PART = 20, 0.2
+#: A site with so many texts is worth a look even if no two of them are alike.
+_MOST_CONTENTS = 50_000
 
 
 @dataclass(slots=True)
 class _Site:
     memory: SiteMemory = field(default_factory=SiteMemory)
-    contents: set[int] = field(default_factory=set)  #: hashes; until two pages show one
+    contents: set[int] = field(default_factory=set)  #: hashes; until two pages seem to show one
     has_copies: bool = False
     looked_at: int = 0  #: pages at the last look
     rules: Sequence[Rule] = ()
     likely: Sequence[Rule] = ()
     refuted: tuple[Rule, ...] = ()
+    known: Knowledge = NOTHING_KNOWN  #: of its pages in units, at the last look
 
 
 class OnlineLearner:
@@ -46,15 +56,18 @@ class OnlineLearner:
         self,
         settings: DustSettings,
         pool: Pool = NOTHING_POOLED,
-        most_pages: int = MOST_PAGES,
+        most_bytes: int = MOST_BYTES,
         in_force: Mapping[str, Sequence[Rule]] = MappingProxyType({}),
+        volatile: Mapping[str, Volatile] = MappingProxyType({}),
     ) -> None:
-        """*in_force*: rules that were learned before, by site."""
-        self._settings, self._pool, self._most = settings, pool, most_pages
-        self._sites: OrderedDict[str, _Site] = OrderedDict(
-            (site, _Site(rules=tuple(rules))) for site, rules in in_force.items()
-        )  #: the one seen longest ago first
-        self._pages = 0
+        """By site, *in_force*: rules that were learned before; *volatile*: places that are known to change."""
+        self._settings, self._pool, self._most = settings, pool, most_bytes
+        self._volatile = volatile
+        #: The one seen longest ago first.
+        self._sites: OrderedDict[str, _Site] = OrderedDict()
+        for site, rules in in_force.items():
+            self._site(site).rules = tuple(rules)
+        self._pages = self._size = 0
         self._due: dict[str, None] = {}
 
     def __len__(self) -> int:
@@ -65,18 +78,28 @@ class OnlineLearner:
         name = site_of(visit.url)
         if name is None:
             return
-        site = self._sites.setdefault(name, _Site())
+        site = self._site(name)
         self._sites.move_to_end(name)
-        before = len(site.memory)
+        before, size = len(site.memory), site.memory.size
         is_new = site.memory.add(visit)
         self._pages += len(site.memory) - before
+        self._size += site.memory.size - size
         if is_new:
             self._note(name, site, visit)
             self._make_room()
 
+    def _site(self, name: str) -> _Site:
+        site = self._sites.get(name)
+        if site is None:
+            same = self._settings.same
+            memory = SiteMemory(volatile=self._volatile.get(name, NOTHING_VOLATILE), same=same)
+            # What is taken comes after the page's own record, and where it leads is not known before a look.
+            site = self._sites[name] = _Site(memory, has_copies=same == "items")
+        return site
+
     def refute(self, site: str, rule: Rule) -> None:
         """The crawl has found *rule* to be false."""
-        known = self._sites.setdefault(site, _Site())
+        known = self._site(site)
         known.refuted = (*known.refuted, rule)
         self._due[site] = None
 
@@ -102,6 +125,8 @@ class OnlineLearner:
             return None
         site.looked_at = site.memory.seen
         log = site.memory.log()
+        if isinstance(log.comparing, LogComparison):
+            site.known = log.comparing.knowledge
         looked = look(name, log, self._settings, pool=self._pool, refuted=site.refuted)
         suspicions = Suspicions(Canonizer({name: looked.rules}, site_of, self._settings.passes).canonize)
         pages = {page.url: page for page in log.pages}
@@ -127,10 +152,13 @@ class OnlineLearner:
         site = self._sites.get(site_of(url) or "")
         if site is None:
             return None
+        here, there = site.memory.page(url), site.memory.page(other)
+        canonize = Canonizer({site_of(url) or "": site.rules}, site_of, self._settings.passes).canonize
+        if here is not None and there is not None and here.units is not None and there.units is not None:
+            return _are_one(here, there, _with_keys(site, canonize))
         shown, by_other = site.memory.text(url), site.memory.text(other)
         if shown is None or by_other is None:
             return None
-        canonize = Canonizer({site_of(url) or "": site.rules}, site_of, self._settings.passes).canonize
         form = canonize(url)
         return shown == by_other and all(
             canonize(one) == form for one in site.memory.urls if site.memory.text(one) == shown
@@ -148,9 +176,12 @@ class OnlineLearner:
 
     def _note(self, name: str, site: _Site, visit: Visit) -> None:
         if not site.has_copies:
-            shown = hash(visit.text_digest or visit.digest or visit.redirect_to or visit.url)
-            site.has_copies = shown in site.contents or bool(visit.redirect_to)
-            site.contents.add(shown)
+            said = visit.text_digest or visit.digest or visit.redirect_to or visit.url
+            # Where pages change at each fetch, no two have one text.
+            shown = {hash(said), *map(hash, pairwise(visit.sketch or ()))}
+            enough = len(site.contents) > _MOST_CONTENTS
+            site.has_copies = enough or bool(visit.redirect_to) or not shown.isdisjoint(site.contents)
+            site.contents |= shown
             if site.has_copies:
                 site.contents = set()
         grown = site.memory.seen - site.looked_at
@@ -158,10 +189,11 @@ class OnlineLearner:
             self._due[name] = None
 
     def _make_room(self) -> None:
-        while self._pages > self._most and len(self._sites) > 1:
+        while self._size > self._most and len(self._sites) > 1:
             name, oldest = self._sites.popitem(last=False)
             self._due.pop(name, None)
             self._pages -= len(oldest.memory)
+            self._size -= oldest.memory.size
 
 
 def _fails(rule: Rule, log: SiteLog) -> bool:
@@ -173,3 +205,18 @@ def _fails(rule: Rule, log: SiteLog) -> bool:
             if shown.setdefault(form, page.text_digest) != page.text_digest:
                 return True
     return False
+
+
+def _with_keys(site: _Site, key: Callable[[str], str]) -> Knowledge:
+    """What is known of a site's pages, their links compared by the keys of the rules in force."""
+    return replace(site.known, key=key, urls={url_value(url): url for url in site.memory.urls})
+
+
+def _are_one(here: Visit, there: Visit, known: Knowledge) -> bool | None:
+    assert here.units is not None
+    assert there.units is not None
+    a, b = (
+        Answer(visit.url, unpack(units), canonical=visit.canonical)
+        for visit, units in ((here, here.units), (there, there.units))
+    )
+    return {Same.SAME: True, Same.DIFFERENT: False, Same.UNKNOWN: None}[compare(a, b, known).same]

@@ -7,20 +7,20 @@ thousand pages takes seconds at most, so a crawl has it done by a process beside
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from scrapy_dust.dust.campaign import Campaign, Decision
-from scrapy_dust.dust.canonization import Canonizer
-from scrapy_dust.dust.edits.edit import Edit
+from scrapy_dust.dust.campaign import Campaign
+from scrapy_dust.dust.decisions import Decision
 from scrapy_dust.dust.edits.pooling import NOTHING_POOLED, Pool, Tallies
 from scrapy_dust.dust.evidence import LogEvidence
 from scrapy_dust.dust.pages import SiteLog, with_redirects
-from scrapy_dust.dust.rules import Rule
+from scrapy_dust.dust.reach import Shown, held_by
 from scrapy_dust.dust.validation import Verdict
 from scrapy_dust.engines.local import mine_log, trial_params
 from scrapy_dust.online.extent import ANY_VALUE, as_far_as_seen
-from scrapy_dust.online.ground import Held, held_by
+from scrapy_dust.rules.canonizer import Canonizer
+from scrapy_dust.rules.rule import Rule
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of
 
@@ -32,7 +32,9 @@ class Looked:
     decisions: Sequence[Decision]
     tallies: Tallies
     rules: Sequence[Rule] = ()  #: that may come into force, as far as they reach
-    held: Held = field(default_factory=dict)  #: in which parts of the site each was seen to hold
+    held: Mapping[str, Shown] = field(
+        default_factory=dict
+    )  #: how far, by what rules do, each was seen to hold
 
     @property
     def likely(self) -> tuple[Rule, ...]:
@@ -53,12 +55,8 @@ def _is_valid(decision: Decision, refuted: Sequence[Rule]) -> bool:
     """
     if decision.verdict is not Verdict.VALID or decision.rule in refuted:
         return False
-    again = any(_does(one) == _does(decision.rule) for one in refuted)
+    again = any(one.everywhere == decision.rule.everywhere for one in refuted)
     return not again or decision.tally.contents >= ANY_VALUE
-
-
-def _does(rule: Rule) -> object:
-    return rule.operations if isinstance(rule, Edit) else rule
 
 
 def look(
@@ -82,7 +80,7 @@ def look(
     campaign = Campaign(
         candidates,
         LogEvidence(log, urls, settings.sketch_matches),
-        trial_params(settings, log_only=True),
+        replace(trial_params(settings, log_only=True), max_risk=settings.max_risk),
         site=site,
         site_of=site_of,
         passes=settings.passes,
@@ -93,7 +91,7 @@ def look(
     decisions = campaign.decisions
     held = [one.rule for one in decisions if _is_valid(one, refuted)]
     contents = {
-        page.url: page.text_digest for page in with_redirects(log) if page.text_digest and not page.volatile
+        page.url: shown for page in with_redirects(log) if (shown := page.exact) and not page.volatile
     }
     reached = as_far_as_seen(held, contents, Canonizer({site: held}, site_of, settings.passes))
     held_in = held_by(contents, Canonizer({site: reached}, site_of, settings.passes)) if reached else {}

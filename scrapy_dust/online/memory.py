@@ -1,6 +1,6 @@
 """What is remembered of the pages of a crawl, within bounds: of a site, and of all of them.
 
-A page takes some 250 bytes. Of a site with more pages than are learned from, the part is kept that is learned from
+A page takes some 700 bytes without units; with them, of which a log has 400 at most, 3,500 at most. Of a site with more pages than are learned from, the part is kept that is learned from
 (`dust/edits/sampling.py`). Where all sites together are too many pages, the site that was seen longest ago is
 forgotten: its pages are in the crawl log all the same, for `dustmine`.
 """
@@ -12,10 +12,14 @@ from collections.abc import Hashable, Iterator
 from dataclasses import replace
 
 from scrapy_dust.dust.edits.sampling import MOST_URLS, sample
-from scrapy_dust.dust.pages import Page, SiteLog, Visit, merge_visits, page_behind
+from scrapy_dust.dust.pages import PackedUnits, Page, SiteLog, Visit, page_behind
+from scrapy_dust.page.site_log import site_log
+from scrapy_dust.page.volatile import NOTHING_VOLATILE, Volatile
 
-#: Pages of all sites together: some 250 MB.
-MOST_PAGES = 1_000_000
+#: Bytes for the pages of all sites together.
+MOST_BYTES = 300_000_000
+#: Of a page, what Python takes for it beside what is packed, with the hashes by which copies are noticed.
+_BESIDE = 500
 
 _MOST_REDIRECTS = 5
 
@@ -23,17 +27,27 @@ _MOST_REDIRECTS = 5
 class SiteMemory:
     """The pages of one site, in the order in which they came. Of a URL the first two visits count."""
 
-    def __init__(self, most: int = MOST_URLS) -> None:
-        self._most = most
+    def __init__(
+        self, most: int = MOST_URLS, volatile: Volatile = NOTHING_VOLATILE, same: str = "page"
+    ) -> None:
+        """*volatile*: places that are known to change at each fetch. *same*: ``items``: of pages it is remembered what the
+        spider took, in the place of what they showed.
+        """
+        self._most, self._volatile, self._same = most, volatile, same
+        self.size = 0  #: bytes, about
         self._visits: dict[str, bytes] = {}
-        self._changing: set[str] = set()  #: URLs that did not show the same twice
+        self._changing: set[str] = set()  #: URLs that did not show the same text twice
+        self._again: dict[
+            str, bytes
+        ] = {}  #: what URLs in units showed the second time, if that was not the same
         self.seen = 0  #: pages and redirects, remembered or not
 
     def __len__(self) -> int:
         return len(self._visits)
 
     def __iter__(self) -> Iterator[Visit]:
-        return (_unpacked(url, packed) for url, packed in self._visits.items())
+        both = (*self._visits.items(), *self._again.items())
+        return (_unpacked(url, packed) for url, packed in both)
 
     @property
     def urls(self) -> Iterator[str]:
@@ -43,32 +57,67 @@ class SiteMemory:
         """Whether it is a URL that was not remembered. What is neither a page nor a redirect is of no interest."""
         if not visit.is_page and not visit.redirect_to:
             return False
+        if self._same == "items":
+            visit = _without_contents(visit)
+        elif visit.taken is not None:
+            return False
         known = self._visits.get(visit.url)
         if known is not None:
             before = _unpacked(visit.url, known)
-            if visit.is_page and before.is_page and _text(before) != _text(visit):
-                self._changing.add(visit.url)
+            if visit.is_page and before.is_page:
+                self._see_again(before, visit)
             return False
         self.seen += 1
-        self._visits[visit.url] = _packed(visit)
+        self._visits[visit.url] = packed = _packed(visit)
+        self.size += _size(visit.url, packed)
         if len(self._visits) > self._most * 5 // 4:
             self._forget_some()
         return True
 
+    def _see_again(self, before: Visit, visit: Visit) -> None:
+        if self._same == "items":
+            self._see_taken(before, visit)
+        elif before.units is None or visit.units is None:
+            if _text(before) != _text(visit):
+                self._changing.add(visit.url)
+        elif before.units.total != visit.units.total and visit.url not in self._again:
+            self._again[visit.url] = packed = _packed(visit)
+            self.size += _size(visit.url, packed)
+
+    def _see_taken(self, before: Visit, visit: Visit) -> None:
+        """The record of what was taken comes after the page's own."""
+        if visit.units is None:
+            return
+        if before.units is None:
+            self.size -= _size(visit.url, self._visits[visit.url])
+            self._visits[visit.url] = packed = _packed(replace(before, units=visit.units))
+            self.size += _size(visit.url, packed)
+        elif before.units.total != visit.units.total and visit.url not in self._again:
+            self._again[visit.url] = packed = _packed(visit)
+            self.size += _size(visit.url, packed)
+
     def text(self, url: str) -> str | None:
         """What *url* showed, or led to; None: not known, or not always the same."""
+        visit = self.page(url)
+        return None if visit is None else visit.text_digest
+
+    def page(self, url: str) -> Visit | None:
+        """The answer of *url*, or of what it led to; None: not known, or not always the same."""
         for _ in range(_MOST_REDIRECTS):
             known = self._visits.get(url)
             if known is None or url in self._changing:
                 return None
             visit = _unpacked(url, known)
             if visit.is_page or visit.redirect_to is None:
-                return visit.text_digest
+                return visit
             url = visit.redirect_to
         return None
 
     def log(self) -> SiteLog:
-        log = merge_visits(self)
+        if self._same == "items":
+            taken = (replace(visit, units=None, taken=visit.units) for visit in self)
+            return site_log(taken, self._volatile, self._same)
+        log = site_log(self, self._volatile)
         pages = [replace(page, volatile=True) if page.url in self._changing else page for page in log.pages]
         return replace(log, pages=pages)
 
@@ -82,6 +131,19 @@ class SiteMemory:
         kept = sample(contents, self._most)
         self._visits = {url: packed for url, packed in self._visits.items() if url in kept}
         self._changing.intersection_update(kept)
+        self._again = {url: packed for url, packed in self._again.items() if url in kept}
+        self.size = sum(_size(*row) for rows in (self._visits, self._again) for row in rows.items())
+
+
+def _size(url: str, packed: bytes) -> int:
+    return _BESIDE + len(url) + len(packed)
+
+
+def _without_contents(visit: Visit) -> Visit:
+    """What was taken, as the units of the page."""
+    return replace(
+        visit, units=visit.taken, taken=None, text_digest=None, digest=None, sketch=None, duplicate_of=None
+    )
 
 
 def _text(visit: Visit) -> str | None:
@@ -97,12 +159,13 @@ def _packed(visit: Visit) -> bytes:
         visit.redirect_to,
         visit.canonical,
         visit.rendered,
+        None if visit.units is None else (visit.units.content, visit.units.total, visit.units.whole),
     )
     return marshal.dumps(said)
 
 
 def _unpacked(url: str, packed: bytes) -> Visit:
-    status, sketch, text, title, redirect_to, canonical, rendered = marshal.loads(packed)  # noqa: S302  Ours.
+    status, sketch, text, title, redirect_to, canonical, rendered, units = marshal.loads(packed)  # noqa: S302  Ours.
     return Visit(
         url,
         status=status,
@@ -112,4 +175,5 @@ def _unpacked(url: str, packed: bytes) -> Visit:
         redirect_to=redirect_to,
         canonical=canonical,
         rendered=rendered,
+        units=units and PackedUnits(*units),
     )

@@ -7,8 +7,8 @@ import struct
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from scrapy_dust.dust.rules import Rule
-from scrapy_dust.online.ground import Held
+from scrapy_dust.dust.reach import Shown
+from scrapy_dust.rules.rule import Rule
 from scrapy_dust.settings import DustSettings
 
 LENGTH = struct.Struct(">Q")
@@ -21,7 +21,9 @@ class Finding:
     site: str
     rules: Sequence[Rule]  #: in force
     likely: Sequence[Rule]  #: to be decided
-    held: Held = field(default_factory=dict)  #: in which parts of the site each rule was seen to hold
+    held: Mapping[str, Shown] = field(
+        default_factory=dict
+    )  #: how far, by what rules do, each was seen to hold
     refuted: Sequence[str] = ()  #: ids of rules that were in force, and merge different pages as is seen now
 
 

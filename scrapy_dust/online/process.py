@@ -33,6 +33,7 @@ from scrapy_dust.online.messages import (
     messages_in,
     to_message,
 )
+from scrapy_dust.rule_book import volatile_places
 from scrapy_dust.rule_book.priors import known
 
 #: Seconds between two looks into the log.
@@ -99,7 +100,12 @@ class Beside:
         for message in messages_in(self._heard):
             if isinstance(message, Begin):
                 self._tail = Tail(Path(message.log))
-                self._learner = OnlineLearner(message.settings, known(message.state), in_force=message.rules)
+                self._learner = OnlineLearner(
+                    message.settings,
+                    known(message.state),
+                    in_force=message.rules,
+                    volatile=volatile_places.known(message.state).volatile(),
+                )
                 self._read_again(self._learner, message.logs)
             elif isinstance(message, Refuted) and self._learner is not None:
                 self._learner.refute(message.site, message.rule)

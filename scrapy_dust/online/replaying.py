@@ -11,14 +11,16 @@ from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, S
 from dataclasses import dataclass
 
 from scrapy_dust.dust.blame import at_work, decisive
-from scrapy_dust.dust.canonization import Canonizer
 from scrapy_dust.dust.edits.pooling import NOTHING_POOLED, Pool
-from scrapy_dust.dust.pages import SiteLog, Visit, merge_visits
-from scrapy_dust.dust.rules import Rule
+from scrapy_dust.dust.outcomes import Outcome
+from scrapy_dust.dust.pages import SiteLog, Visit
+from scrapy_dust.dust.reach import Reach
 from scrapy_dust.online.gate import LEAST_AT_A_TIME, PART_AT_A_TIME, Gate, Step
-from scrapy_dust.online.ground import Ground
 from scrapy_dust.online.learner import OnlineLearner
+from scrapy_dust.page.site_log import site_log
 from scrapy_dust.rule_book.entries import rule_id
+from scrapy_dust.rules.canonizer import Canonizer
+from scrapy_dust.rules.rule import Rule
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of
 
@@ -106,7 +108,7 @@ def relearning(arrivals: Arrivals, learn: Callable[[SiteLog], Key], growth: floa
         fetched.append(url)
         keys.add(form)
         if len(fetched) >= next_look:
-            key = learn(merge_visits(visit for one in fetched for visit in arrivals.visits[one]))
+            key = learn(site_log(visit for one in fetched for visit in arrivals.visits[one]))
             keys = {key(one) for one in fetched}
             next_look = max(len(fetched) + _LEAST, round(len(fetched) * (1 + growth)))
     return arrivals.crawl(fetched)
@@ -120,8 +122,12 @@ def online(arrivals: Arrivals, settings: DustSettings, pool: Pool = NOTHING_POOL
 class _Online:
     def __init__(self, arrivals: Arrivals, learner: OnlineLearner, settings: DustSettings) -> None:
         self._arrivals, self._learner, self._passes = arrivals, learner, settings.passes
+        in_units = (
+            visit for of_url in arrivals.visits.values() for visit in of_url if visit.units is not None
+        )
+        self._comparing = site_log(in_units).comparing
         self._gate = Gate(arrivals.site, site_of, settings.passes)
-        self._ground = Ground()
+        self._reach = Reach(settings.max_risk)
         self._canonizer = Canonizer({}, site_of)
         self._queue = deque(arrivals.urls)
         self._waiting: list[str] = []
@@ -154,15 +160,19 @@ class _Online:
     def _suppress(self, url: str) -> None:
         keeper = self._keepers[self._gate.key(url)]
         rules = at_work(self._canonizer, url, keeper)
-        if not self._ground.is_new(url, rules):
+        if not self._reach.is_beyond(rules, url, keeper):
             self._suppressed[url] = rules
             return
         self._fetch(url)
         if self._differ(url, keeper):
             self._refute(decisive(self._canonizer, self._arrivals.site, url, keeper))
+        else:
+            self._reach.same(rules, url, keeper, hash(keeper))
 
     def _differ(self, url: str, keeper: str) -> bool:
         """Whether the two show different pages; not where a page of either may only have changed meanwhile."""
+        if self._comparing is not None:
+            return self._comparing.compare(url, keeper)[0] is Outcome.DIFFERENT
         one, other = (self._arrivals.visits[which][0] for which in (url, keeper))
         if one.text_digest == other.text_digest or None in (one.text_digest, other.text_digest):
             return False
@@ -194,7 +204,7 @@ class _Online:
         if any(found):
             for finding in found:
                 if finding is not None:
-                    self._ground.learned(finding.held)
+                    self._reach.limit(finding.rules, finding.held)
                     false = [
                         rule for rule in self._gate.rules if rule_id(finding.site, rule) in finding.refuted
                     ]

@@ -15,9 +15,9 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from scrapy_dust.dust.edits.anatomy import anatomy_of
 from scrapy_dust.dust.edits.candidates import edits_between
-from scrapy_dust.dust.edits.edit import Edit
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.url.parts import parts_of
 
 #: So many URLs of one content are compared with each further one.
 _COMPARED = 2
@@ -44,7 +44,7 @@ class _Shown:
 class Suspicion:
     """An edit, and what the pages seen so far say of it."""
 
-    edit: Edit
+    edit: Rule
     failed: int = 0  #: forms under which it would put different contents
     _forms: dict[str, _Shown] = field(default_factory=dict)
     _holds: Counter[Hashable] = field(default_factory=Counter)  #: contents, by how many forms bear it out
@@ -96,14 +96,14 @@ class Suspicions:
         self._shown: dict[str, Hashable] = {}  #: by form
         self._urls: dict[Hashable, list[str]] = {}  #: forms by content, the first few
         #: With the content that made us think of it. A plain dict would look for its oldest past all it has forgotten.
-        self._thoughts: OrderedDict[Edit, Hashable] = OrderedDict()
-        self._suspected: dict[Edit, Suspicion] = {}
+        self._thoughts: OrderedDict[Rule, Hashable] = OrderedDict()
+        self._suspected: dict[Rule, Suspicion] = {}
         self.duplicates = 0  #: forms that showed what another one had shown
 
     def __iter__(self) -> Iterator[Suspicion]:
         return iter(self._suspected.values())
 
-    def grave(self) -> list[Edit]:
+    def grave(self) -> list[Rule]:
         """The edits that probably hold, those with most contents first."""
         found = [one for one in self if one.is_grave]
         return [one.edit for one in sorted(found, key=lambda one: (-one.held, one.edit.order))]
@@ -121,14 +121,14 @@ class Suspicions:
     def _think(self, form: str, content: Hashable) -> None:
         known = self._urls.setdefault(content, [])
         self.duplicates += bool(known)
-        here = anatomy_of(form)
+        here = parts_of(form)
         for other in known[:1] + known[-_COMPARED + 1 :] if len(known) > 1 else known:
-            for edit in edits_between(here, anatomy_of(other)):
+            for edit in edits_between(here, parts_of(other)):
                 self._thought_of(edit, content)
         if len(known) < _KEPT:
             known.append(form)
 
-    def _thought_of(self, edit: Edit, content: Hashable) -> None:
+    def _thought_of(self, edit: Rule, content: Hashable) -> None:
         if edit in self._suspected:
             return
         first = self._thoughts.setdefault(edit, content)
@@ -138,7 +138,7 @@ class Suspicions:
         elif len(self._thoughts) > _THOUGHTS:
             self._thoughts.popitem(last=False)
 
-    def _suspect(self, edit: Edit) -> None:
+    def _suspect(self, edit: Rule) -> None:
         suspicion = self._suspected[edit] = Suspicion(edit)
         for form, content in self._shown.items():
             suspicion.see(form, content, self._shown)

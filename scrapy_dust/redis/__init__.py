@@ -1,8 +1,8 @@
-"""Many workers, one crawl: what was seen, the classes, their heirs and what is in flight are in Redis.
+"""Many workers, one crawl: seen requests, classes, waiting requests and requests in flight are in Redis.
 
     dupefilter.py   `DustRedisDupeFilter`, the only name a project needs
-    seen.py         which keys were seen, by any worker
-    classes.py      the classes that wait, as `crawl/classes.py` has them, each changed by one worker at a time
+    seen.py         which requests were asked for, by any worker
+    store.py        classes and what waits for them, each changed by one worker at a time
     leases.py       which worker is at which request, and what becomes of those of a worker that died
     suspensions.py  rules that one worker has found to be false
     queue.py        scrapy-redis' queue, out of which nothing falls

@@ -10,22 +10,19 @@ different rules do not agree: one that comes with others does not start.
 from __future__ import annotations
 
 import logging
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
 
+from scrapy_dust.crawl.drawing import Draw
 from scrapy_dust.crawl.dupefilter import DustDupeFilter
-from scrapy_dust.crawl.requests import follows_rules
 from scrapy_dust.crawl.rules import CrawlRules, rules_of
-from scrapy_dust.crawl.succession import Succession
-from scrapy_dust.crawl.unfiltered import Unfiltered
 from scrapy_dust.errors import DustError
 from scrapy_dust.redis import scripts
-from scrapy_dust.redis.classes import SharedCallbacks, SharedClasses, SharedLandings
 from scrapy_dust.redis.leases import Leases
 from scrapy_dust.redis.seen import SeenByAll
 from scrapy_dust.redis.server import Gone, server_of
+from scrapy_dust.redis.store import SharedStore
 from scrapy_dust.redis.suspensions import SharedSuspensions
 
 if TYPE_CHECKING:
@@ -33,9 +30,6 @@ if TYPE_CHECKING:
 
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
-    from scrapy.dupefilters import BaseDupeFilter
-
-    from scrapy_dust.crawl.proving import Proving
 
 logger = logging.getLogger(__name__)
 
@@ -44,7 +38,9 @@ _QUEUE_KEY = "%(spider)s:requests"
 
 
 class DustRedisDupeFilter(DustDupeFilter):
-    """For ``DUPEFILTER_CLASS``. Wraps nothing: what it does instead of the one underneath needs Redis too."""
+    """A dupefilter for many workers, for ``DUPEFILTER_CLASS``. It wraps no other dupefilter, since all
+    it remembers is in Redis.
+    """
 
     def __init__(self, crawler: Crawler, *, shares_queue: bool = False) -> None:
         rules = rules_of(crawler)
@@ -55,22 +51,20 @@ class DustRedisDupeFilter(DustDupeFilter):
         self._lease = rules.settings.redis_lease * 1000
         self._begin_or_refuse(crawler, rules, shares_queue=shares_queue)
         self._leases = Leases(crawler, server, rules.settings.redis_lease, shares_queue=shares_queue)
-        self._classes = SharedClasses(server, self._leases, lambda: self._spider)
-        # They have of a WaitingClasses and of dicts what these are asked for.
-        succession = Succession(crawler, cast("Any", self._classes), cast("Any", SharedLandings(server)))
-        unfiltered = Unfiltered(cast("Any", SharedCallbacks(server)))
-        seen = SeenByAll(crawler, server, self._beginning, self._leases)
-        super().__init__(crawler, cast("BaseDupeFilter", seen), succession, unfiltered)
-        self._jobdir = None  # what a paused job must not forget is in Redis
-        if self._proving is not None:
-            self._suspensions = SharedSuspensions(crawler, server, rules, self._proving)
+        self._shared = SharedStore(server, self._leases, lambda: crawler.spider)
+        # A SeenByAll has of a dupefilter what it is asked for.
+        seen: Any = SeenByAll(crawler, server, self._leases)
+        super().__init__(crawler, seen, self._shared, Draw(server.secret(), ""))
+        self._lets_through_twice = False
+        if self.enforcing is not None:
+            self._suspensions = SharedSuspensions(crawler, server, rules, self.enforcing.proving)
         if shares_queue:
             # scrapy-redis' scheduler does not open its dupefilter.
             crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
 
     @classmethod
     def from_spider(cls, spider: Spider) -> Self:
-        """For scrapy-redis, whose scheduler has a queue that all workers share."""
+        """Make the dupefilter for scrapy-redis, whose scheduler has one queue for all workers."""
         return cls(spider.crawler, shares_queue=True)
 
     def clear(self) -> None:
@@ -83,6 +77,7 @@ class DustRedisDupeFilter(DustDupeFilter):
 
     def close(self, reason: str) -> None:
         super().close(reason)
+        self._shared.close()
         if reason == "finished" and not self._persists:
             self.clear()
 
@@ -91,52 +86,29 @@ class DustRedisDupeFilter(DustDupeFilter):
 
     def request_seen(self, request: Request) -> bool:
         self._has_begun = True
+        returning = None if self.enforcing is None else self.enforcing.returning
+        again = self._crawler.engine.crawl if returning is None else returning.again()
         try:
             seen = False if self._takes_over(request) else super().request_seen(request)
             self._leases.decided(request, let_through=not seen)
         except Gone:
-            self._leases.park(request)
+            self._leases.park(request, again)
             return True
         return seen
 
     def _takes_over(self, request: Request) -> bool:
+        """Whether another worker let *request* through, and has died since."""
         if not self._leases.is_adopted(request):
             return False
-        if self._begins_class(request):
-            self._admit(request, self._key(request))
+        site = None if self.enforcing is None else self.enforcing.site_of(request)
+        if self.enforcing is not None and site is not None:
+            self.enforcing.stands(request, site)
         return True
 
-    def _beginning(self, request: Request) -> str:
-        return self._classes.beginning(self._key(request), request.url) if self._begins_class(request) else ""
-
-    def _begins_class(self, request: Request) -> bool:
-        return self._rules.enforced and follows_rules(request) and self._rules.cover(request.url)
-
-    def _becomes_canary(self, request: Request, key: bytes, proving: Proving) -> bool:
-        # The same URLs are chosen by all workers, and are new to each of them.
-        if not proving.may_be_canary(request.url):
-            return False
-        is_new = self._server.ask("sadd", self._server.key("canaries"), request.url)
-        return bool(is_new) and super()._becomes_canary(request, key, proving)
-
-    def _register(self, request: Request) -> None:
-        key = self._key(request)
-        # Not as in `request_seen`, where a class begins whose page is still to come.
-        with suppress(Gone):
-            self._server.ask("sadd", self._server.key("seen"), key)
-        self._filtering.is_first(request, key)
-        self._filtering.fetched(request, key)
-
-    def _request_scheduled(self, request: Request, spider: Spider) -> None:
-        try:
-            super()._request_scheduled(request, spider)
-        except Gone:
-            logger.debug(
-                "Redis is gone: %(request)s may be fetched again when it is linked.", {"request": request}
-            )
-
     def _begin_or_refuse(self, crawler: Crawler, rules: CrawlRules, *, shares_queue: bool) -> None:
-        """Raises `DustError`, in one sentence."""
+        """Begin with the crawl's rules. Raises `DustError` with one sentence where the workers' rules
+        differ.
+        """
         queue = crawler.settings.get("SCHEDULER_QUEUE_KEY") or _QUEUE_KEY if shares_queue else ""
         assert crawler.spider is not None
         try:
@@ -158,7 +130,7 @@ class DustRedisDupeFilter(DustDupeFilter):
         )
 
     def _is_what_it_has_become(self, rules: CrawlRules) -> bool:
-        """Whether these are the rules of this crawl but for those that were suspended in it."""
+        """Whether *rules* are the rules of this crawl without those that were suspended in it."""
         try:
             return bool(self._server.ask("sismember", self._server.key("versions"), rules.version))
         except Gone:

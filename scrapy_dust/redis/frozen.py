@@ -1,4 +1,4 @@
-"""Requests as JSON, and back as what they were: bytes, tuples and sets too, which JSON does not know.
+"""Requests as JSON, and back, also with bytes, tuples and sets, which JSON does not have.
 
 Nothing is unpickled that another machine has written. A request that cannot be told in this way (a callback that is
 no method of its spider, an object of the project's own in its meta) is not changed into one that can.
@@ -19,7 +19,7 @@ _PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
 def freeze(request: Request, spider: Spider) -> str | None:
-    """None: it cannot be told."""
+    """*request* as JSON, for other workers; None where JSON cannot hold it."""
     try:
         return to_json(request.to_dict(spider=spider))
     except (TypeError, ValueError, AttributeError, RecursionError):
@@ -27,7 +27,7 @@ def freeze(request: Request, spider: Spider) -> str | None:
 
 
 def thaw(frozen: str | bytes, spider: Spider) -> Request:
-    """Raises `ValueError` for what is no request of *spider*'s."""
+    """The request that `freeze` wrote. Raises `ValueError` for anything else."""
     try:
         return request_from_dict(from_json(frozen), spider=spider)
     except (AttributeError, ImportError, KeyError, NameError, TypeError) as error:
@@ -35,12 +35,12 @@ def thaw(frozen: str | bytes, spider: Spider) -> Request:
 
 
 def to_json(value: object) -> str:
-    """Raises `TypeError` for what would not come back as it is."""
+    """*value* as JSON. Raises `TypeError` for a value that would not come back as it is."""
     return json.dumps(_told(value), separators=(",", ":"))
 
 
 def from_json(text: str | bytes) -> Any:
-    """Raises `ValueError` for what `to_json` cannot have written."""
+    """The value that `to_json` wrote. Raises `ValueError` for anything else."""
     try:
         return _untold(json.loads(text))
     except (AttributeError, RecursionError, TypeError) as error:
@@ -48,7 +48,9 @@ def from_json(text: str | bytes) -> Any:
 
 
 def _told(value: Any) -> Any:
-    """Of one key each: ``b`` bytes, ``t`` a tuple, ``s`` a set, ``d`` a dict, ``p`` one with other keys than strings."""
+    """A value as JSON, an object of one key where JSON lacks the type: ``b`` bytes, ``t`` a tuple, ``s``
+    a set, ``d`` a dict, ``p`` a dict with other keys than strings.
+    """
     kind = type(value)
     if kind in _PLAIN:
         return value

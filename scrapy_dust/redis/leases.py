@@ -1,4 +1,4 @@
-"""Which worker is at which request. What a worker has when it dies is given to another.
+"""Leases: which worker has which request, so that the requests of a dead worker are given to another one.
 
 A request is *held* by a worker from when nobody else can come by it until all that came of it is done: its links
 are queued, its items stored. What comes out of a queue that all share is held from then on, and goes back into it;
@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from scrapy import Request, signals
+from scrapy import signals
 from scrapy.exceptions import DontCloseSpider
 from scrapy.utils.asyncio import create_looping_call
 
@@ -27,7 +27,7 @@ from scrapy_dust.redis.server import Gone, Server
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
-    from scrapy import Spider
+    from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
@@ -44,7 +44,7 @@ _BEATS = (0.25, 5.0)
 
 
 class Leases:
-    """Of one worker."""
+    """The requests that one worker holds."""
 
     def __init__(self, crawler: Crawler, server: Server, lease: int, *, shares_queue: bool) -> None:
         self._crawler, self._server = crawler, server
@@ -55,7 +55,7 @@ class Leases:
         self._answered: set[str] = set()  #: of those: what goes on is their links and items
         self._queued: set[str] = set()  #: what is in a queue of this worker's, or on its way into one
         self._adopted: set[str] = set()  #: of those: what another worker had let through
-        self._parked: list[Request] = []
+        self._parked: list[tuple[Request, Callable[[Request], object]]] = []
         self._postponed: list[Callable[[], object]] = []
         self._is_gone = False
         self._clears_up = False  #: others were still at it when this one was to forget the crawl
@@ -75,7 +75,9 @@ class Leases:
             crawler.signals.connect(self._scheduler_empty, signal=signals.scheduler_empty)
 
     def taken_over_by(self, request: Request) -> tuple[str, str]:
-        """The id and the JSON with which another worker could take *request* over; empty: it need not, or cannot."""
+        """The id and the JSON with which another worker could take over *request*; empty where none need
+        or can.
+        """
         if self._shares_queue:
             return "", ""
         identity = request.meta.get(HELD)
@@ -85,12 +87,12 @@ class Leases:
         return ("", "") if frozen is None else (identity, f"j{frozen}")
 
     def queued(self, request: Request, identity: str) -> None:
-        """*request* is held under *identity*, and in a queue, or on its way into one."""
+        """Note that *request* is held under *identity*, and is in a queue or on its way into one."""
         request.meta[HELD] = identity
         self._queued.add(identity)
 
     def decided(self, request: Request, *, let_through: bool) -> None:
-        """Whether *request* is going to be queued. Raises `Gone`."""
+        """Note whether *request* is going to be queued. Raises `Gone` while Redis is away."""
         identity = request.meta.get(HELD)
         if let_through and not self._shares_queue and identity not in self._queued:
             identity, frozen = self.taken_over_by(request)
@@ -105,25 +107,25 @@ class Leases:
             request.meta.pop(HELD, None)  # copied from the request before
 
     def is_adopted(self, request: Request) -> bool:
-        """Whether another worker had let *request* through; True once."""
+        """Whether this worker took *request* over from another one; True only the first time."""
         identity = request.meta.get(HELD)
         if identity not in self._adopted:
             return False
         self._adopted.remove(identity)
         return True
 
-    def park(self, request: Request) -> None:
-        """*request* waits for Redis."""
+    def park(self, request: Request, queue: Callable[[Request], object]) -> None:
+        """Keep *request* until Redis is back; *queue* queues it then."""
         self._notice_gone()
-        self._parked.append(request)
+        self._parked.append((request, queue))
 
     def postpone(self, change: Callable[[], object]) -> None:
-        """*change* waits for Redis. If it gives a request, that is queued."""
+        """Keep *change* until Redis is back."""
         self._notice_gone()
         self._postponed.append(change)
 
     def are_all_idle(self) -> bool:
-        """Whether no worker has anything to do, this one included. Raises `Gone`."""
+        """Whether all workers, this one included, have nothing to do. Raises `Gone` while Redis is away."""
         self._put_down_all()
         is_waiting = self._parked or self._postponed or self._queued
         return (
@@ -131,11 +133,13 @@ class Leases:
         )
 
     def popped(self, identity: str, request: Request) -> None:
-        """*request* came out of the queue that all share."""
+        """Note that *request* came out of the queue of all workers."""
         self._flights[identity] = request
 
     def pushed(self, request: Request) -> list[str]:
-        """Under which ids *request*, which is about to be in the queue that all share, need not be held any more."""
+        """The ids under which this worker no longer holds *request*, which is about to enter the queue
+        of all workers.
+        """
         identity = request.meta.pop(HELD, None)
         if identity not in self._queued:
             return []
@@ -143,7 +147,7 @@ class Leases:
         return [identity]
 
     def finished(self) -> list[str]:
-        """What this worker is done with, said once."""
+        """The ids of the requests that this worker has finished since the last call."""
         slot = (
             self._crawler.engine._slot
         )  # Scrapy says it nowhere else: until items are stored, links queued.
@@ -153,7 +157,7 @@ class Leases:
         return done
 
     def drop(self, *, force: bool = False) -> bool:
-        """Forget the whole crawl, unless others are at it."""
+        """Forget the whole crawl, unless other workers are in it."""
         self._put_down_all()
         self._clears_up = not self._server.drop("", self._lease, force=force)
         return not self._clears_up
@@ -176,8 +180,8 @@ class Leases:
                 known.discard(identity)
 
     def _put_down_all(self) -> None:
-        """When the spider is idle, all that it had is done, whatever became of it."""
-        waiting = {request.meta.get(HELD) for request in self._parked}
+        """Finish everything that this worker holds, once the spider is idle."""
+        waiting = {request.meta.get(HELD) for request, _ in self._parked}
         self._release((self._flights.keys() | self._queued) - waiting)
 
     def _held_by_others(self) -> int:
@@ -259,7 +263,9 @@ class Leases:
             self._notice_gone()
 
     def _go_on(self) -> None:
-        """Say that this worker is alive, tell what is overdue, and take over from the dead. Raises `Gone`."""
+        """Say that this worker is alive, send what is overdue, and take over from dead workers. Raises
+        `Gone`.
+        """
         self._release(self.finished())
         queue, kind = ("", "") if self._queue is None else (self._queue.key, self._queue.kind)
         arguments = (self._server.worker, kind, self._lease, self._server.prefix, _AT_A_TIME)
@@ -297,10 +303,8 @@ class Leases:
         if self._queue is not None:
             self._queue.send()
         while self._postponed:
-            heir: Any = self._postponed[0]()
+            self._postponed[0]()
             del self._postponed[0]
-            if isinstance(heir, Request):
-                self._parked.append(heir)
         parked, self._parked = self._parked, []
-        for request in parked:
-            self._crawler.engine.crawl(request)
+        for request, queue in parked:
+            queue(request)

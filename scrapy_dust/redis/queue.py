@@ -1,4 +1,4 @@
-"""scrapy-redis' queue, out of which nothing falls: what a worker takes it has, as far as Redis knows, until it is done.
+"""scrapy-redis' queue without losses: a request that a worker takes stays known to Redis until it is done.
 
 It is put around the queue that scrapy-redis has made, whatever its order, and keeps requests as that one does.
 """
@@ -29,12 +29,14 @@ _KINDS = {"PriorityQueue": "priority", "FifoQueue": "fifo", "LifoQueue": "lifo"}
 
 
 def kind_of(queue: object) -> str | None:
-    """How a queue of scrapy-redis' keeps its requests; None: it is of another kind."""
+    """The way in which a queue of scrapy-redis keeps its requests; None for a queue of another kind."""
     return next((_KINDS[base.__name__] for base in type(queue).__mro__ if base.__name__ in _KINDS), None)
 
 
 class LeasedQueue:
-    """What scrapy-redis' scheduler asks of its queue."""
+    """A queue with the methods that scrapy-redis' scheduler calls; what is taken out of it is leased to
+    the worker.
+    """
 
     def __init__(self, theirs: Any, kind: str, server: Server, leases: Leases) -> None:
         self.key: str = theirs.key
@@ -44,7 +46,9 @@ class LeasedQueue:
 
     @classmethod
     def put_into(cls, scheduler: Any, server: Server, leases: Leases) -> Self | None:
-        """Around the queue of *scheduler*, or of the one that it wraps; None: it is none that is known."""
+        """Wrap the queue of *scheduler*, or of the scheduler that it wraps; None where the queue is of
+        an unknown kind.
+        """
         while "queue" not in vars(scheduler) and hasattr(scheduler, "_inner"):
             scheduler = scheduler._inner
         theirs = getattr(scheduler, "queue", None)
@@ -80,13 +84,13 @@ class LeasedQueue:
             self._server.ask("hdel", self._server.held, *held)
 
     def send(self) -> None:
-        """What could not be pushed while Redis was gone."""
+        """Push the requests that could not be pushed while Redis was away."""
         unsent, self._unsent = self._unsent, []
         for request in unsent:
             self.push(request)
 
     def pop(self, timeout: int = 0) -> Request | None:
-        """The next one. It does not wait for one that is not there yet: nothing else would be done meanwhile."""
+        """The next request. The call never waits for one, since the worker would do nothing meanwhile."""
         identity = self._server.new_id()
         names = (self._server.key("workers"), self._server.held, self.key)
         arguments = (self._server.worker, self.kind, identity, *self._leases.finished())
@@ -101,7 +105,7 @@ class LeasedQueue:
         return request
 
     def clear(self) -> None:
-        """Unless others are at it."""
+        """Empty the queue, unless other workers are in the crawl."""
         with suppress(Gone):
             if self._leases.drop():
                 self._server.ask("delete", self.key)

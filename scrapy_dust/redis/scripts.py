@@ -1,16 +1,13 @@
-"""What happens in Redis at once or not at all. Each script is one change of state that no worker's death can halve.
+"""The Lua scripts that run in Redis. Each script is one change of state that no worker's death can halve.
 
 Keys, all with the prefix that `DUST_REDIS_KEY` gives:
 
-    meta        hash    ``rules``: the version of the rules that all workers go by
-    seen        set     keys of requests that were let through
-    classes     hash    key → a class that waits, as JSON
-    with_heirs  set     those of them that have heirs
-    heirs:<key> list    heirs for whom a class has no room
-    overflowed  set     those of the classes that have such heirs
-    unfiltered  hash    key → callbacks that were given the page without asking a dupefilter
+    meta        hash    ``rules``: the version of the rules that all workers go by; ``secret``: canaries are drawn with it
+    seen        set     own names of requests that were let through
+    classes     hash    class → what is known of it, as JSON
+    with_heirs  set     those of them that have a list of what waits
+    heirs:<class>  list  what waits for the URL that stands for the class
     landings    hash    where redirects led → which class they came from first
-    canaries    set     hashes of URLs that were fetched to test a rule
     suspended   hash    id of a rule that was found to be false → its site
     versions    set     versions of the rules without those
     workers     zset    worker → when it was last heard of, by Redis' clock, in milliseconds
@@ -39,7 +36,7 @@ if ARGV[4] == '' then
     end
 end
 for i = 1, #workers, 2 do redis.call('DEL', prefix .. 'held:' .. workers[i], prefix .. 'done:' .. workers[i]) end
-for _, key in ipairs(redis.call('SMEMBERS', prefix .. 'overflowed')) do redis.call('DEL', prefix .. 'heirs:' .. key) end
+for _, key in ipairs(redis.call('SMEMBERS', prefix .. 'with_heirs')) do redis.call('DEL', prefix .. 'heirs:' .. key) end
 for i = 5, #ARGV do redis.call('DEL', prefix .. ARGV[i]) end
 return 1
 """
@@ -56,35 +53,40 @@ return version
 """
 )
 
-#: KEYS seen classes done unfiltered held; ARGV key id class-or-'' id-or-'' payload acknowledged ids…
-#: → 1: it is the first of its key (told again to one who did not hear it)
+#: KEYS seen done held; ARGV own-name id held-id-or-'' payload acknowledged ids…
+#: → 1: it is the first of its name (told again to one who did not hear it)
 ENTER = """
-for i = 6, #ARGV do redis.call('HDEL', KEYS[3], ARGV[i]) end
-if redis.call('SADD', KEYS[1], ARGV[1]) == 0 and redis.call('HEXISTS', KEYS[3], ARGV[2]) == 0 then return 0 end
-redis.call('HSET', KEYS[3], ARGV[2], 1)
-if ARGV[3] ~= '' and redis.call('HEXISTS', KEYS[4], ARGV[1]) == 0 then
-    redis.call('HSETNX', KEYS[2], ARGV[1], ARGV[3])
-end
-if ARGV[4] ~= '' then redis.call('HSET', KEYS[5], ARGV[4], ARGV[5]) end
+for i = 5, #ARGV do redis.call('HDEL', KEYS[2], ARGV[i]) end
+if redis.call('SADD', KEYS[1], ARGV[1]) == 0 and redis.call('HEXISTS', KEYS[2], ARGV[2]) == 0 then return 0 end
+redis.call('HSET', KEYS[2], ARGV[2], 1)
+if ARGV[3] ~= '' then redis.call('HSET', KEYS[3], ARGV[3], ARGV[4]) end
 return 1
 """
 
-#: KEYS classes with_heirs overflowed heirs held; ARGV key old-or-'' new-or-'' has-heirs-or-'' taken forgotten-or-''
-#: count heirs… [id payload] → 1: it was as the worker thought, and is now as it wants it
+#: KEYS classes with_heirs heirs; ARGV class old-or-'' new settled-or-'' row-or-''
+#: → 1: it was as the worker thought, and is now as it wants it
 SWAP = """
 if (redis.call('HGET', KEYS[1], ARGV[1]) or '') ~= ARGV[2] then return 0 end
-if ARGV[3] == '' then redis.call('HDEL', KEYS[1], ARGV[1]) else redis.call('HSET', KEYS[1], ARGV[1], ARGV[3]) end
-redis.call(ARGV[4] == '1' and 'SADD' or 'SREM', KEYS[2], ARGV[1])
-if tonumber(ARGV[5]) > 0 then redis.call('LPOP', KEYS[4], ARGV[5]) end
-local last = 7 + ARGV[7]
-for i = 8, last do
-    redis.call('RPUSH', KEYS[4], ARGV[i])
-    redis.call('SADD', KEYS[3], ARGV[1])
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
+if ARGV[4] == '1' then
+    redis.call('DEL', KEYS[3])
+    redis.call('SREM', KEYS[2], ARGV[1])
+elseif ARGV[5] ~= '' then
+    redis.call('RPUSH', KEYS[3], ARGV[5])
+    redis.call('SADD', KEYS[2], ARGV[1])
 end
-if ARGV[6] == '1' then redis.call('DEL', KEYS[4]) end
-if redis.call('EXISTS', KEYS[4]) == 0 then redis.call('SREM', KEYS[3], ARGV[1]) end
-if ARGV[last + 1] then redis.call('HSET', KEYS[5], ARGV[last + 1], ARGV[last + 2]) end
 return 1
+"""
+
+#: KEYS with_heirs heirs held; ARGV class id → the row that has waited longest; its request is now the worker's
+TAKE = """
+local row = redis.call('LPOP', KEYS[2])
+if redis.call('LLEN', KEYS[2]) == 0 then redis.call('SREM', KEYS[1], ARGV[1]) end
+if row then
+    local at = string.find(row, '\\n', 1, true)
+    redis.call('HSET', KEYS[3], ARGV[2], 'j' .. string.sub(row, at + 1))
+end
+return row
 """
 
 #: KEYS landings; ARGV key origin → the first origin; '' once there were several

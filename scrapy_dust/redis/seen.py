@@ -1,9 +1,10 @@
-"""Which requests were let through, by any worker: a set in Redis, and in the same breath the class that begins."""
+"""The requests that any worker has asked for: a set in Redis, changed together with the lease of each
+request.
+"""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -20,19 +21,16 @@ logger = logging.getLogger(__name__)
 
 
 class SeenByAll:
-    """Does for `DustDupeFilter` what Scrapy's own dupefilter would do, for all workers."""
+    """A replacement for Scrapy's own dupefilter under `DustDupeFilter`, for all workers."""
 
     def __init__(
         self,
         crawler: Crawler,
         server: Server,
-        begin: Callable[[Request], str],
         leases: Leases,
     ) -> None:
-        """*begin*: the class that a request begins, as it is kept; empty where it begins none."""
         self._crawler = crawler
         self._server, self._leases = server, leases
-        self._begin = begin
         # A request that is asked about again, because Redis was gone, is the one that it was.
         self._ids: WeakKeyDictionary[Request, str] = WeakKeyDictionary()
         self._acknowledged: list[str] = []
@@ -40,21 +38,16 @@ class SeenByAll:
         self._said = False
 
     def request_seen(self, request: Request) -> bool:
-        """Raises `Gone`; then it may be asked again, about the same request."""
+        """Whether a worker asked for *request* before. Raises `Gone` while Redis is away; then the call
+        may be repeated.
+        """
         key = self._crawler.request_fingerprinter.fingerprint(request)
         identity = self._ids.setdefault(request, self._server.new_id())
         held, payload = self._leases.taken_over_by(request)
-        names = (
-            self._server.key("seen"),
-            self._server.key("classes"),
-            self._server.done,
-            self._server.key("unfiltered"),
-            self._server.held,
-        )
+        names = (self._server.key("seen"), self._server.done, self._server.held)
         arguments: tuple[str | bytes, ...] = (
             key,
             identity,
-            self._begin(request),
             held,
             payload,
             *self._acknowledged,
@@ -66,10 +59,10 @@ class SeenByAll:
         return not is_first
 
     def open(self) -> None:
-        """It was there before."""
+        """Do nothing: the set may be there already."""
 
     def close(self, reason: str) -> None:
-        """It stays there; `Leases` knows when it may go."""
+        """Do nothing: the set stays until `Leases` removes it."""
 
     def log(self, request: Request, spider: Spider) -> None:
         self._crawler.stats.inc_value("dupefilter/filtered")

@@ -1,4 +1,4 @@
-"""The one place where Redis is talked to. What cannot be reached is `Gone`, and comes back."""
+"""The one place that talks to Redis. While Redis cannot be reached, calls raise `Gone`."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from redis.exceptions import ReadOnlyError
 from redis.exceptions import TimeoutError as NoAnswer
 from redis.retry import Retry
 
+from scrapy_dust.crawl.store import StoreGone
 from scrapy_dust.redis import scripts
 from scrapy_dust.settings import DustSettings
 
@@ -28,10 +29,7 @@ _KEYS = (
     "seen",
     "classes",
     "with_heirs",
-    "overflowed",
-    "unfiltered",
     "landings",
-    "canaries",
     "suspended",
     "versions",
     "workers",
@@ -46,12 +44,12 @@ _PAUSES = (0.5, 8.0)
 Arguments = Iterable[str | bytes | int]
 
 
-class Gone(Exception):
-    """Redis cannot be reached now. Nothing is wrong with what was asked."""
+class Gone(StoreGone):
+    """Redis cannot be reached now. The call itself was right, and may be repeated."""
 
 
 class Server:
-    """Of one worker, and of one spider's keys."""
+    """The connection of one worker to Redis, for the keys of one spider."""
 
     def __init__(self, client: Any, prefix: str, expire: int | None) -> None:
         self.prefix = prefix
@@ -78,14 +76,14 @@ class Server:
         return f"{self.worker}.{self._ids}"
 
     def run(self, script: str, keys: Iterable[str | bytes], arguments: Arguments = ()) -> Any:
-        """Raises `Gone`."""
+        """Run *script* in Redis. Raises `Gone` while Redis is away."""
         registered = self._scripts.get(script)
         if registered is None:
             registered = self._scripts[script] = self._client.register_script(script)
         return self._asked(registered, list(keys), list(arguments))
 
     def ask(self, command: str, *arguments: Any) -> Any:
-        """Raises `Gone`."""
+        """Send one command to Redis. Raises `Gone` while Redis is away."""
         return self._asked(getattr(self._client, command), *arguments)
 
     def _asked(self, ask: Any, *arguments: Any) -> Any:
@@ -100,17 +98,24 @@ class Server:
         self._pause = _PAUSES[0]
         return answer
 
+    def secret(self) -> bytes:
+        """The secret by which all workers of this crawl draw canaries."""
+        self.ask("hsetnx", self.key("meta"), "secret", secrets.token_hex(32))
+        found: bytes = self.ask("hget", self.key("meta"), "secret")
+        return found
+
     def keep_alive(self) -> None:
-        """Keys that nobody has used for `DUST_REDIS_EXPIRE` seconds go by themselves."""
+        """Put off the expiry of this crawl's keys, which go after `DUST_REDIS_EXPIRE` seconds without use."""
         if self._expire is None:
             return
         for name in (*map(self.key, _KEYS), self.held, self.done):
             self.ask("expire", name, self._expire)
-        for key in self.ask("smembers", self.key("overflowed")):
+        for key in self.ask("smembers", self.key("with_heirs")):
             self.ask("expire", self.key("heirs:").encode() + key, self._expire)
 
     def drop(self, queue: str, lease: int, *, force: bool = False) -> bool:
-        """Forget everything, of all workers, if the crawl has ended or *force* says so. Whether it was done.
+        """Forget everything of all workers, if the crawl has ended or *force* is given. Returns whether it
+        was done.
 
         *queue*: scrapy-redis' key, or one that does not exist.
         """
@@ -119,7 +124,9 @@ class Server:
 
 
 def server_of(settings: DustSettings, project: BaseSettings, spider: str) -> Server:
-    """Whatever is said in DUST_REDIS_URL, or else where the project has its scrapy-redis."""
+    """The connection to the Redis that DUST_REDIS_URL names, or else to the one that the project's
+    scrapy-redis uses.
+    """
     given: dict[str, Any] = dict(project.getdict("REDIS_PARAMS"))
     url = settings.redis_url or given.pop("url", None) or project.get("REDIS_URL")
     cls = given.pop("redis_cls", None)

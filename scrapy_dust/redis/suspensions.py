@@ -1,4 +1,5 @@
-"""Rules that one worker has found to be false: all of them go on without, and each gives back what it suppressed.
+"""Suspended rules of all workers: a rule that one worker finds false is suspended by all, and each gives
+back what it suppressed.
 
 A worker that comes later may have the rule book from before or after: both are the rules of this crawl.
 """
@@ -33,13 +34,13 @@ _EVERY = 5.0
 
 
 class SharedSuspensions:
-    """Of one worker."""
+    """The suspended rules that all workers know, as one worker reads and writes them."""
 
     def __init__(self, crawler: Crawler, server: Server, rules: CrawlRules, proving: Proving) -> None:
         self._crawler, self._server = crawler, server
         self._rules, self._proving = rules, proving
         self._again_at = 0.0
-        proving.announce_to(self._tell)
+        proving.suspension.announced.append(self._tell)
         crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
         crawler.signals.connect(self._response_received, signal=signals.response_received)
         crawler.signals.connect(self._spider_idle, signal=signals.spider_idle)
@@ -61,7 +62,7 @@ class SharedSuspensions:
             raise DontCloseSpider
 
     def _look(self) -> bool:
-        """Whether another worker has found something."""
+        """Whether another worker has found a false rule."""
         self._again_at = time.monotonic() + _EVERY
         try:
             found = self._server.ask("hgetall", self._server.key("suspended"))
@@ -71,7 +72,7 @@ class SharedSuspensions:
 
 
 def _version_of(rules: CrawlRules) -> str:
-    """Of the rules as they are in force now."""
+    """The version of the rules in force."""
     book = RuleBook()
     for site in sorted(rules.sites):
         book = book.with_site(site, [Entry(rule) for rule in rules.canonizer.rules(site)])

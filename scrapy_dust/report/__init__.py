@@ -1,4 +1,4 @@
-"""What a run of dustmine found, as a page to look at: one file, for a browser without a network."""
+"""The report of a run of dustmine: one HTML file for a browser without a network."""
 
 from __future__ import annotations
 

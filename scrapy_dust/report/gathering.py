@@ -1,4 +1,4 @@
-"""All that the page shows, as values: of a run of dustmine, the rule book after it, and the journals of past crawls."""
+"""The values that the report shows, from a run of dustmine, the rule book after the run, and the journals of past crawls."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from scrapy_dust.crawl_log.stores import RemoteFile
-from scrapy_dust.dust.campaign import Decision
-from scrapy_dust.dust.canonization import Canonizer
-from scrapy_dust.dust.rules import Rule
+from scrapy_dust.dust.decisions import Decision
 from scrapy_dust.dust.validation import Verdict
 from scrapy_dust.engines.local import Mined
 from scrapy_dust.journal.events import What
@@ -21,19 +19,21 @@ from scrapy_dust.report.pairs import Pairs, PairShown, archived
 from scrapy_dust.report.rules_shown import RuleShown, rules_shown
 from scrapy_dust.report.savings import Remaining, Savings, remaining_of, savings_of
 from scrapy_dust.rule_book import RuleBook
+from scrapy_dust.rules.canonizer import Canonizer
+from scrapy_dust.rules.rule import Rule
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of
-from scrapy_dust.trials.site_trials import SiteTrials
+from scrapy_dust.trials.site_trials import SiteTrials, lost_at_most
 
-#: Of what a page can hold, the newest: journals of one crawl each.
+#: The number of past crawls on the page, the newest ones.
 CRAWLS_SHOWN = 30
-#: Pairs that no rule explains.
-LEFT_SHOWN = 12
+#: The number of pairs on the page that no rule explains.
+LEFT_SHOWN = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Funnel:
-    """How many there were after each step."""
+    """The number of rules after each step of a run."""
 
     urls: int
     likely: int
@@ -50,7 +50,7 @@ class Funnel:
 
 @dataclass(frozen=True, slots=True)
 class PastCrawl:
-    """What a journal tells of one crawl."""
+    """One crawl, as its journal tells it: URLs that rules suppressed, gave back, and fetched to test rules."""
 
     spider: str
     day: str
@@ -61,7 +61,7 @@ class PastCrawl:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The page's content."""
+    """The content of the report, before it becomes HTML."""
 
     day: str
     logs: tuple[str, ...]
@@ -69,11 +69,10 @@ class Report:
     rules: Sequence[RuleShown]
     in_force: Mapping[str, Sequence[Rule]]  #: by site, in the order to apply them
     funnel: Funnel
-    precision: Sequence[float]  #: of the k rules with most support that were decided, the share that is valid
     savings: Mapping[str, Savings]
     left: Sequence[PairShown]  #: of what no rule explains
     remaining: Mapping[str, Remaining]
-    lost_at_most: int
+    lost_at_most: int | None  #: None: the papers' test bounds nothing
     past: Sequence[PastCrawl]
 
 
@@ -89,7 +88,7 @@ def report_of(
     texts: Mapping[str, Sequence[str]] = MappingProxyType({}),
     files: Iterable[Path | RemoteFile] = (),
 ) -> Report:
-    """*book*: as it is after the run. *texts*: the words of pages that validation fetched; *files*: of the log."""
+    """Gather the report. *book*: the rule book after the run; *texts*: words of fetched pages by URL; *files*: the log's files."""
     canonizer = Canonizer(book.rules_by_site(), site_of, settings.passes)
     savings = {one.site: savings_of(one.log.pages, canonizer) for one in mined}
     decisions = [(site.site, one) for site in trials for one in site.campaign.decisions]
@@ -101,14 +100,13 @@ def report_of(
         day=day,
         logs=tuple(logs),
         passes=settings.passes,
-        rules=rules_shown(book, decisions, savings, look),
+        rules=rules_shown(book, decisions, savings, look, settings.max_risk),
         in_force={site: of_site for site, of_site in book.rules_by_site().items() if site in savings},
         funnel=_funnel(mined, trials, decisions, fetches),
-        precision=_precision(decisions),
         savings=savings,
         remaining=remaining,
         left=[look(*pair) for pair in left],
-        lost_at_most=sum(site.campaign.lost_at_most for site in trials),
+        lost_at_most=lost_at_most(trials),
         past=past_crawls(settings.dir),
     )
 
@@ -120,7 +118,7 @@ def _examples(book: RuleBook, sites: Iterable[str]) -> Iterator[tuple[str, str]]
 
 
 def _in_turn(remaining: Iterable[Remaining]) -> list[tuple[str, str]]:
-    """A few pairs: the first of each site, then the second ones."""
+    """Pairs of all sites in turn: the first pair of each site, then the second pairs."""
     found = [one.pairs for one in remaining]
     most = max(map(len, found), default=0)
     return [pairs[turn] for turn in range(most) for pairs in found if turn < len(pairs)][:LEFT_SHOWN]
@@ -148,19 +146,8 @@ def _funnel(
     )
 
 
-def _precision(decisions: Iterable[tuple[str, Decision]]) -> list[float]:
-    """Precision@k, as §5.3 of the paper draws it, over what was decided."""
-    decided = [one for _, one in decisions if one.verdict is not Verdict.UNDECIDED]
-    decided.sort(key=lambda one: -one.support)
-    valid, found = 0, []
-    for k, one in enumerate(decided, start=1):
-        valid += one.verdict is Verdict.VALID
-        found.append(valid / k)
-    return found
-
-
 def past_crawls(dust_dir: str | Path | None) -> list[PastCrawl]:
-    """What the newest journals tell, the oldest of them first; none where there is no journal."""
+    """The crawls of the newest journals, the oldest crawl first; an empty list without journals."""
     folder = existing(dust_dir)
     found = []
     for segment in journals(folder)[-CRAWLS_SHOWN:] if folder else []:

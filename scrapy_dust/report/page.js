@@ -18,26 +18,24 @@
 
   const number = new Intl.NumberFormat("en");
   const count = (value) => (value === null || value === undefined ? "–" : number.format(value));
-  const many = (value, noun) => `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
+  const many = (value, noun, nouns = `${noun}s`) => `${count(value)} ${value === 1 ? noun : nouns}`;
   const percent = (value) => (value === null || value === undefined ? "–" : `${(100 * value).toFixed(1)} %`);
   const size = (bytes) => (bytes >= 1e6 ? `${(bytes / 1e6).toFixed(1)} MB` : `${Math.round(bytes / 1e3)} kB`);
 
-  const duration = (seconds) => (seconds < 120 ? `${seconds} s` : seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`);
 
-  // --- the list: only the rows that are seen are made
+  // --- the table: fifty rows, and fifty more whenever somebody asks
+  const ROWS = 50;
   const COLUMNS = [
     { name: "Status", of: (rule) => rule.status, first: 1 },
     { name: "Rule", of: (rule) => rule.text, first: 1 },
-    { name: "Saves", of: (rule) => rule.saves, first: -1 },
-    { name: "Same", of: (rule) => rule.same, first: -1 },
-    { name: "Lost ≤", of: (rule) => (rule.unseen === null ? 2 : rule.unseen), first: -1 },
+    { name: "Requests saved", of: (rule) => rule.saves, first: -1 },
+    { name: "Pairs alike", of: (rule) => rule.same, first: -1 },
+    { name: "May err, at most", of: (rule) => (rule.unseen === null ? 2 : rule.unseen), first: -1 },
   ];
   const DOUBT = (rule) => rule.doubt;
   const haystacks = rules.map((rule) => `${rule.text}\n${rule.site}\n${rule.id}`.toLowerCase());
-  const state = { by: DOUBT, column: null, way: -1, order: [], shown: [], chosen: null };
-  const body = $("body"), spacer = make("div", { class: "spacer", role: "none" });
-  body.append(spacer);
-  let rowHeight = 52;
+  const state = { by: DOUBT, column: null, way: -1, order: [], shown: [], most: ROWS, chosen: null };
+  const body = $("body");
 
   function compare(a, b) {
     const x = state.by(rules[a]), y = state.by(rules[b]);
@@ -54,55 +52,45 @@
     state.shown = state.order.filter((place) => (!wanted || haystacks[place].includes(wanted))
       && (!status || rules[place].status === status) && (!kind || rules[place].kind === kind));
     $("count").textContent = `${count(state.shown.length)} of ${many(rules.length, "rule")}`;
-    $("table").setAttribute("aria-rowcount", state.shown.length + 1);
-    body.scrollTop = 0;
+    state.most = ROWS;
     draw();
   }
 
-  function rowOf(place, index) {
+  function rowOf(place) {
     const rule = rules[place];
-    const cell = (value) => make("div", { role: "cell", class: "number" }, value);
-    const button = make("button", { class: "rule", type: "button", title: rule.text }, rule.text);
+    const cell = (column, ...content) => make("td", { "data-label": COLUMNS[column].name, class: column > 1 ? "number" : "" }, make("span", {}, ...content));
+    const button = make("button", { class: "rule", type: "button" }, rule.text);
     button.addEventListener("click", () => choose(place));
-    const row = make("div", { role: "row", class: `row${place === state.chosen ? " chosen" : ""}`, "aria-rowindex": index + 2 },
-      make("div", { role: "cell" }, make("span", { class: `badge ${rule.status}` }, rule.status)),
-      make("div", { role: "cell" }, button, make("span", { class: "site" }, rule.site)),
-      cell(count(rule.saves)), cell(count(rule.same)), cell(percent(rule.unseen)));
-    row.style.top = `${index * rowHeight}px`;
-    return row;
+    return make("tr", { class: place === state.chosen ? "chosen" : "" },
+      cell(0, make("span", { class: `badge ${rule.status}` }, rule.status)),
+      cell(1, button, make("span", { class: "site" }, rule.site)),
+      cell(2, count(rule.saves)), cell(3, count(rule.same)), cell(4, percent(rule.unseen)));
   }
 
-  function draw(all = false) {
-    rowHeight = body.querySelector(".row")?.offsetHeight || rowHeight;
-    const first = all ? 0 : Math.max(0, Math.floor(body.scrollTop / rowHeight) - 5);
-    const last = Math.min(state.shown.length, all ? 500 : first + Math.ceil(body.clientHeight / rowHeight) + 10);
-    const focused = document.activeElement?.closest?.("#body .row")?.getAttribute("aria-rowindex");
-    spacer.style.height = `${state.shown.length * rowHeight}px`;
-    const rows = [];
-    for (let index = first; index < last; index += 1) rows.push(rowOf(state.shown[index], index));
-    body.replaceChildren(spacer, ...rows);
-    if (focused) rows.find((row) => row.getAttribute("aria-rowindex") === focused)?.querySelector("button").focus({ preventScroll: true });
+  function draw(most = state.most) {
+    body.replaceChildren(...state.shown.slice(0, most).map(rowOf));
+    $("more").hidden = state.shown.length <= most;
   }
 
-  body.addEventListener("scroll", () => requestAnimationFrame(() => draw()), { passive: true });
-  body.addEventListener("keydown", (event) => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    const row = event.target.closest(".row");
-    if (!step || !row) return;
-    event.preventDefault();
-    const index = Math.min(Math.max(Number(row.getAttribute("aria-rowindex")) - 2 + step, 0), state.shown.length - 1);
-    const top = index * rowHeight;
-    if (top < body.scrollTop) body.scrollTop = top;
-    else if (top + rowHeight > body.scrollTop + body.clientHeight) body.scrollTop = top + rowHeight - body.clientHeight;
+  $("more").addEventListener("click", () => {
+    const before = state.most;
+    state.most += ROWS;
     draw();
-    body.querySelector(`[aria-rowindex="${index + 2}"] button`)?.focus({ preventScroll: true });
+    body.rows[before].querySelector("button").focus();
   });
-  window.addEventListener("beforeprint", () => draw(true));
+  body.addEventListener("keydown", (event) => {
+    const next = { ArrowDown: "nextElementSibling", ArrowUp: "previousElementSibling" }[event.key];
+    const row = next && event.target.closest("tr")[next];
+    if (!row) return;
+    event.preventDefault();
+    row.querySelector("button").focus();
+  });
+  window.addEventListener("beforeprint", () => draw(500));
   window.addEventListener("afterprint", () => draw());
 
   for (const column of COLUMNS) {
     const button = make("button", { type: "button" }, column.name);
-    const head = make("div", { role: "columnheader", class: COLUMNS.indexOf(column) > 1 ? "number" : "" }, button);
+    const head = make("th", { scope: "col", class: COLUMNS.indexOf(column) > 1 ? "number" : "" }, button);
     button.addEventListener("click", () => {
       state.way = state.column === column ? -state.way : column.first;
       state.by = column.of;
@@ -177,25 +165,37 @@
     const side = (name, ...content) => make("div", {}, make("p", { class: "eyebrow" }, name), ...content);
     if (!first && !second) return [];
     if (first === second) return [make("div", { class: "texts" }, side("Text of both", make("p", {}, first)))];
-    const none = make("p", { class: "muted" }, "Nobody kept it.");
+    const none = make("p", { class: "muted" }, "No text is at hand.");
     const [a, b] = first && second ? difference(first, second) : [[[first, true]], [[second, true]]];
     return [make("div", { class: "texts" }, side("Text of the first", first ? marked(a, "del", "only here") : none),
       side("Text of the second", second ? marked(b, "ins", "only here") : none))];
   }
 
   function choose(place, focus = false) {
+    show(place);
+    if (focus || isNarrow()) {
+      $("detail").focus({ preventScroll: true });
+      $("detail").scrollIntoView({ block: "start" });
+    }
+  }
+
+  // Then the evidence stands below the table, and not beside it.
+  const isNarrow = () => window.matchMedia("(max-width: 62rem)").matches;
+
+  function show(place) {
     state.chosen = place;
     const rule = rules[place];
     const facts = [
-      ["Site", rule.site], ["Id", rule.id], ["Kind", rule.kind],
-      ["Saves", `${many(rule.saves, "URL")} of this log, ${size(rule.bytes)}, ${duration(rule.saves)} at one fetch a second`],
-      ["Same page", `${many(rule.same, "pair")}, ${count(rule.from_log)} of them by the log alone; ${many(rule.contents, "text")}`],
-      ["Other page", `${many(rule.different, "pair")}; ${count(rule.unanswered)} did not answer; ${count(rule.open)} open`],
-      ["Risk, in this log", rule.wrong === null ? `${many(rule.merges, "URL")} merged, no bound` : `${many(rule.merges, "URL")} merged, at most ${count(rule.wrong)} of them wrongly (95 %)`],
-      ["Risk, of URLs not seen", rule.unseen === null ? "no bound" : `at most ${percent(rule.unseen)} of such URLs show another page (95 %)`],
-      ["Support", many(rule.support, "instance")], ["Fetches", count(rule.fetches)], ["Stratum", rule.stratum || "–"],
-      ["Validated", rule.validated || "never"],
+      ["Saves", `${many(rule.saves, "request")} of this log, ${size(rule.bytes)}`],
+      ["Seen alike", `${many(rule.same, "pair")} of URLs on ${many(rule.contents, "different page")}; ${count(rule.from_log)} of the pairs are known from the log alone`],
+      ["Seen to differ", `${many(rule.different, "pair")}; ${count(rule.unanswered)} did not answer, ${count(rule.open)} could not be compared`],
+      ["In this log", rule.wrong === null ? "not known yet" : `of ${many(rule.merges, "URL")} that it merges, at most ${count(rule.wrong)} show another page (95 %)`],
+      ["On other URLs", rule.unseen === null ? "not known yet" : `at most ${percent(rule.unseen)} of its merges are wrong (95 %)`],
+      ["Cost", `${many(rule.fetches, "fetch", "fetches")}`],
+      ["Last tested", rule.validated || "never"],
+      ["Site", rule.site], ["Kind", rule.kind], ["Id", rule.id],
     ];
+    if (rule.waits) facts.unshift(["Why it waits", rule.waits]);
     if (rule.reason) facts.push(["Why", rule.reason]);
     if (rule.comment) facts.push(["Comment", rule.comment]);
     $("detail").replaceChildren(
@@ -205,17 +205,17 @@
       rule.examples.length ? make("h3", {}, "Examples") : "",
       ...rule.examples.map(pair),
     );
-    draw();
-    if (focus) $("detail").focus();
+    for (const row of body.rows) row.classList.remove("chosen");
+    body.rows[state.shown.indexOf(place)]?.classList.add("chosen");
   }
 
   // --- one URL
   const ofSite = new Map();
   function rulesOf(site) {
     if (!ofSite.has(site)) {
-      const places = data.force[site] || { plain: [], edits: [] };
+      const places = data.force[site] || [];
       const read = ([place, rule]) => ({ ...rule, place });
-      ofSite.set(site, { plain: places.plain.map(read), edits: places.edits.map(read) });
+      ofSite.set(site, places.map(read));
     }
     return ofSite.get(site);
   }
@@ -226,60 +226,42 @@
     const told = Keys.explain(url, data.sites, rulesOf, data.passes);
     const answer = $("answer");
     if (told.why) answer.replaceChildren(make("p", {}, told.why));
-    else if (!told.steps.length) answer.replaceChildren(make("p", {}, "No rule changes it: it is its own key, and is fetched."));
+    else if (!told.steps.length) answer.replaceChildren(make("p", {}, "No rule changes this URL, so it is fetched."));
     else {
       const steps = told.steps.map((step) => {
         const button = make("button", { class: "rule", type: "button" }, rules[step.rule.place].text);
         button.addEventListener("click", () => choose(step.rule.place, true));
         return make("li", {}, button, pair({ urls: [step.before, step.after], titles: ["", ""], said: [], texts: ["", ""] }));
       });
-      answer.replaceChildren(make("p", {}, "Its key, which it shares with all URLs of its page: ", make("code", {}, told.key)), make("ol", {}, ...steps));
+      answer.replaceChildren(make("p", {}, "It is a duplicate of every URL with this key: ", make("code", {}, told.key)), make("ol", {}, ...steps));
     }
   });
 
-  // --- plots
-  function svg(tag, attributes, ...children) {
-    const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
-    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-    node.append(...children);
-    return node;
-  }
-
-  function scatter() {
-    const drawn = rules.map((rule, place) => [rule, place]).filter(([rule]) => rule.status === "valid" && rule.unseen !== null)
-      .sort(([a], [b]) => b.saves - a.saves).slice(0, 400);
-    const most = Math.max(10, ...drawn.map(([rule]) => rule.saves));
-    const worst = Math.max(0.01, ...drawn.map(([rule]) => rule.unseen));
-    const x = (saves) => 46 + 300 * Math.log1p(saves) / Math.log1p(most), y = (unseen) => 180 - 160 * unseen / worst;
-    const dots = drawn.map(([rule, place]) => {
-      const dot = svg("circle", { class: "dot", cx: x(rule.saves), cy: y(rule.unseen), r: 5 }, svg("title", {}, `${rule.text} (${rule.site}): saves ${count(rule.saves)}, loses at most ${percent(rule.unseen)}`));
-      dot.addEventListener("click", () => choose(place, true));
-      return dot;
-    });
-    const ticks = [0, 0.5, 1].flatMap((part) => [
-      svg("line", { class: "axis", x1: 46, x2: 350, y1: y(worst * part), y2: y(worst * part) }),
-      svg("text", { class: "dim", x: 40, y: y(worst * part) + 4, "text-anchor": "end" }, `${(100 * worst * part).toFixed(worst < 0.05 ? 1 : 0)} %`)]);
-    const tens = [0, ...[1, 10, 100, 1000, 1e4, 1e5, 1e6].filter((tick) => tick <= most)];
-    const below = tens.filter((tick, at) => tens.length < 6 || at % 2 === 0).map((tick) => svg("text", { class: "dim", x: x(tick), y: 198, "text-anchor": "middle" }, count(tick)));
-    const label = drawn.length ? `What ${drawn.length} rules save and may lose; the table of rules has the numbers.` : "No rule in force has bounds yet.";
-    $("scatter").append(svg("svg", { viewBox: "0 0 370 215", role: "img", "aria-label": label }, ...ticks, ...below,
-      svg("text", { class: "dim", x: 350, y: 212, "text-anchor": "end" }, "URLs saved"), ...dots));
-  }
-
-  // Bars of sites lead to their rules.
-  for (const button of document.querySelectorAll("button[data-site]")) {
+  // --- names and sites lead to their rules, pairs are put where they belong
+  for (const button of document.querySelectorAll("button[data-filter]")) {
     button.addEventListener("click", () => {
-      $("filter").value = button.dataset.site;
+      $("filter").value = button.dataset.filter;
       filter();
+      if (state.shown.length) show(state.shown[0]);
       $("rules").focus();
+      $("rules").scrollIntoView({ block: "start" });
     });
+  }
+  for (const button of document.querySelectorAll("button[data-url]")) {
+    button.addEventListener("click", () => {
+      $("url").value = button.dataset.url;
+      $("ask").requestSubmit();
+    });
+  }
+  for (const place of document.querySelectorAll("[data-example]")) {
+    const [example] = rules[Number(place.dataset.example)].examples;
+    if (example) place.replaceChildren(pair(example));
   }
   for (const place of document.querySelectorAll("[data-pair]")) {
     place.replaceChildren(pair(data.left[Number(place.dataset.pair)]));
   }
 
-  scatter();
   sort();
-  if (state.shown.length) choose(state.shown[0]);
+  if (state.shown.length) show(state.shown[0]);
   window.dustReport = { data, filter, rulesOf, byId };
 })();

@@ -1,4 +1,5 @@
-"""Two URLs side by side: their titles, what the log says of both pages, and their texts, where somebody has them.
+"""Two URLs side by side: their titles, what the log says of both pages, and their texts where those are at
+hand.
 
 A log of ours has hashes of texts and no texts. Those that validation has just fetched are at hand, and those in web
 archives; of all others the page says how far the hashes agree, and no more.
@@ -16,6 +17,7 @@ from scrapy_dust.crawl_log.stores import RemoteFile
 from scrapy_dust.crawl_log.warc import words_in
 from scrapy_dust.dust.pages import Page, SiteLog, page_behind
 from scrapy_dust.engines.local import Mined
+from scrapy_dust.sites import site_of
 
 #: Words that are shown of a text, and so many of them before the first that differs.
 _WORDS, _BEFORE = 120, 20
@@ -25,7 +27,7 @@ _WORDS_OF_BOTH = 50
 
 @dataclass(frozen=True, slots=True)
 class PairShown:
-    """A URL, and the one that a rule makes of it or whose text it has."""
+    """Two URLs of a rule, or with one text, and what is known of their pages."""
 
     urls: tuple[str, str]
     titles: tuple[str, str] = ("", "")  #: where the log has them
@@ -36,7 +38,7 @@ class PairShown:
 
 @dataclass(slots=True)
 class Pairs:
-    """All that is known of the pages of a run. *texts*: by URL, in words."""
+    """All that is known of the pages of a run. *texts*: the words of pages, by URL."""
 
     mined: Sequence[Mined]
     texts: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -67,6 +69,15 @@ class Pairs:
                 yield f"The {place} URL redirects to {page.url}."
         if here is not None and there is not None and here is not there:
             yield from _agreement(here, there)
+            yield from self._compared(here, there)
+
+    def _compared(self, here: Page, there: Page) -> Iterator[str]:
+        """The result of comparing the two pages in units, as a sentence."""
+        for one in self.mined:
+            if one.log.comparing is not None and one.site == site_of(here.url) and here.core and there.core:
+                outcome, why = one.log.comparing.compare(here.url, there.url)
+                yield f"Compared in full: {outcome}; {why}."
+                return
 
 
 def archived(
@@ -83,7 +94,7 @@ def archived(
 
 
 def _agreement(here: Page, there: Page) -> Iterator[str]:
-    if here.text_digest and there.text_digest:
+    if here.text_digest and there.text_digest and not here.core:
         equal = here.text_digest == there.text_digest
         yield "Both have the same text." if equal else "Their texts are not equal word for word."
     if here.volatile or there.volatile:
@@ -107,7 +118,9 @@ def _size(size: tuple[int, int]) -> str:
 
 
 def side_by_side(words: Sequence[str], other: Sequence[str]) -> tuple[str, str]:
-    """Of both what stands where they begin to differ; of one that is alone, or of equal ones, the beginning."""
+    """The words of two texts from a little before the first difference; the beginnings of texts that are
+    equal, or of one alone.
+    """
     if not words or not other or list(words) == list(other):
         return _cut(words, 0, _WORDS_OF_BOTH), _cut(other, 0, _WORDS_OF_BOTH)
     shorter = min(len(words), len(other))

@@ -1,4 +1,6 @@
-"""What rules would have spared a log: which of its URLs are not the first of their class, and by whose doing."""
+"""The savings of rules on a log: the URLs that are not the first of their class, and the rules that say
+so.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +8,10 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from scrapy_dust.dust.canonization import Canonizer
 from scrapy_dust.dust.pages import Page
-from scrapy_dust.dust.rules import Rule
 from scrapy_dust.learners.leftovers import MANY, Left, leftovers
+from scrapy_dust.rules.canonizer import Canonizer
+from scrapy_dust.rules.rule import Rule
 
 #: Pairs that are shown of what no rule explains.
 PAIRS_SHOWN = 30
@@ -19,7 +21,7 @@ _LEFT_LOOKED_AT = 3000
 
 @dataclass(frozen=True, slots=True)
 class Savings:
-    """Of one site."""
+    """The savings on one site."""
 
     urls: int  #: pages in the log
     keys: int  #: what a crawl with the rules would have fetched
@@ -35,7 +37,7 @@ class Savings:
 
 @dataclass(frozen=True, slots=True)
 class Remaining:
-    """What would still be fetched twice, as far as texts say so."""
+    """The URLs of one site that would still be fetched although their text was seen, as far as texts tell."""
 
     urls: int  #: beside the first of each content
     why: Counter[Left]
@@ -67,9 +69,11 @@ def size_of(page: Page) -> int:
 
 
 def remaining_of(pages: Iterable[Page], canonizer: Canonizer) -> Remaining:
-    """Judged by the digest of the text, where a page has one and keeps it."""
+    """The URLs whose text was seen under another key. Pages without a digest, or with a changing one,
+    are left out.
+    """
     truth: dict[str, Hashable] = {
-        page.url: page.text_digest for page in pages if page.text_digest and not page.volatile
+        page.url: page.exact for page in pages if page.text_digest and not page.volatile
     }
     by_content: dict[Hashable, dict[str, str]] = {}
     for url, content in truth.items():
@@ -87,7 +91,9 @@ def remaining_of(pages: Iterable[Page], canonizer: Canonizer) -> Remaining:
 
 
 def _looked_at(groups: Iterable[Sequence[str]]) -> list[str]:
-    """All URLs of contents that have many, which costs nothing; of others, as many whole groups as are affordable."""
+    """The URLs whose causes are looked at: all URLs of contents that have many, and as many other whole
+    groups as are affordable.
+    """
     found: list[str] = []
     compared = 0
     for urls in groups:

@@ -1,4 +1,4 @@
-"""Rules on disk with their evidence, and the verdicts that need no second trial."""
+"""Rule books on disk, and the verdicts of trials that need not be repeated."""
 
 from __future__ import annotations
 

@@ -13,14 +13,15 @@ from hashlib import blake2b
 from os import PathLike, fspath
 
 from scrapy_dust import __version__
-from scrapy_dust.dust.canonization import CANONIZER_VERSION, EDITS_VERSION
-from scrapy_dust.dust.edits.edit import Edit
-from scrapy_dust.dust.rules import Rule
 from scrapy_dust.errors import RuleBookError
 from scrapy_dust.rule_book import files
 from scrapy_dust.rule_book.document import Document, parse, render
-from scrapy_dust.rule_book.entries import Entry, Status, rule_content, rule_id
+from scrapy_dust.rule_book.entries import Entry, Status, rule_id
 from scrapy_dust.rule_book.merging import merge_entries
+from scrapy_dust.rules.canonizer import CANONIZER_VERSION
+from scrapy_dust.rules.reading import content_of
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.rules.site_rules import in_order
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +52,11 @@ class RuleBook:
         return tuple(sorted(self.document.sites))
 
     def entries(self, site: str) -> tuple[Entry, ...]:
-        """All that is known of *site*, in the order that rules are applied."""
+        """All entries of *site*, in the order in which a crawl applies the rules."""
         return self.document.sites.get(site, ())
 
     def find(self, wanted: str) -> tuple[tuple[str, Entry], ...]:
-        """The site and entry of the rule with this id; very rarely several."""
+        """The site and entry of the rule with this id. Very rarely two rules share an id."""
         return tuple(
             (site, entry)
             for site in self.sites
@@ -64,7 +65,9 @@ class RuleBook:
         )
 
     def rules_by_site(self) -> dict[str, tuple[Rule, ...]]:
-        """The rules in force, in the order to apply them; no site without any."""
+        """The rules in force, in the order in which they are applied. Sites without such rules are left
+        out.
+        """
         rules = {
             site: tuple(entry.rule for entry in self.entries(site) if entry.status is Status.VALID)
             for site in self.sites
@@ -73,26 +76,34 @@ class RuleBook:
 
     @property
     def version(self) -> str:
-        """A hash of all that determines keys: the rules in force, their order, and how they are applied."""
+        """A hash of all that determines keys: the rules in force, and how they are applied."""
         by_site = self.rules_by_site()
-        rules = {site: [rule_content(rule) for rule in of_site] for site, of_site in by_site.items()}
-        applied: dict[str, object] = {"canonizer": CANONIZER_VERSION, "rules": rules}
-        # How edits are applied says nothing of the keys of a book without any.
-        if any(isinstance(rule, Edit) for of_site in by_site.values() for rule in of_site):
-            applied["edits"] = EDITS_VERSION
-        content = json.dumps(applied, sort_keys=True)
+        rules = {site: [content_of(rule) for rule in in_order(of_site)] for site, of_site in by_site.items()}
+        content = json.dumps({"canonizer": CANONIZER_VERSION, "rules": rules}, sort_keys=True)
         return blake2b(content.encode(), digest_size=8).hexdigest()
 
     def with_site(self, site: str, entries: Iterable[Entry]) -> RuleBook:
-        """The book with these entries, and no others, for *site*."""
-        sites = {**self.document.sites, site: tuple(entries)}
-        if not sites[site] and site not in self.document.site_extra:
-            del sites[site]
-        return RuleBook(replace(self.document, sites=sites))
+        """The book with *entries*, and no others, for *site*."""
+        return self._with({site: tuple(entries)})
 
     def merge(self, site: str, entries: Iterable[Entry]) -> RuleBook:
-        """The book with what was found now: see `merging`. Suspended entries are rules refuted now."""
-        return self.with_site(site, merge_entries(self.entries(site), entries))
+        """The book merged with the entries that a run has found (see `merging`). Refuted entries take
+        rules out of force.
+        """
+        return self.merge_sites({site: entries})
+
+    def merge_sites(self, found: Mapping[str, Iterable[Entry]]) -> RuleBook:
+        """`merge` for all of these sites."""
+        return self._with(
+            {site: merge_entries(self.entries(site), of_site) for site, of_site in found.items()}
+        )
+
+    def _with(self, changed: Mapping[str, tuple[Entry, ...]]) -> RuleBook:
+        sites = {**self.document.sites, **changed}
+        for site in changed:
+            if not sites[site] and site not in self.document.site_extra:
+                del sites[site]
+        return RuleBook(replace(self.document, sites=sites))
 
     def with_status(self, site: str, rule: Rule, status: Status, reason: str | None = None) -> RuleBook:
         """The book with *status* for this rule."""
@@ -105,12 +116,12 @@ class RuleBook:
         )
 
     def save(self, path: str | PathLike[str], *, patience: float = files.PATIENCE) -> None:
-        """Put this book in the place of the one at *path*. Raises `RuleBookError`."""
+        """Write this book to *path*. Raises `RuleBookError`."""
         with files.lock(fspath(path), patience) as file:
             files.replace(file, self.rendered())
 
     def rendered(self) -> bytes:
-        """The file."""
+        """The book as the bytes of a file."""
         return render(self.document, f"scrapy-dust {__version__}")
 
     def _and(self, other: Document) -> RuleBook:
@@ -129,7 +140,7 @@ class RuleBook:
 def update(
     path: str | PathLike[str], change: Callable[[RuleBook], RuleBook], *, patience: float = files.PATIENCE
 ) -> RuleBook:
-    """Read the book at *path*, or begin one, and write what *change* makes of it, while no other process can.
+    """Change the book at *path*, or begin one, by *change*, while no other process can.
 
     What takes long is done before: *change* only puts its result into the book as it is by then.
     """

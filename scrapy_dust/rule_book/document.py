@@ -10,24 +10,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from scrapy_dust.dust.edits.edit import Edit
-from scrapy_dust.dust.rules import ParameterRule, Rule, SubstringRule
 from scrapy_dust.errors import RuleBookError
-from scrapy_dust.rule_book.blocks import Block, Damaged, dump_json, load_json
-from scrapy_dust.rule_book.edits import edit_json, edit_of
 from scrapy_dust.rule_book.entries import BOUNDS, COUNTS, Entry, Evidence, Examples, Status, rule_id
+from scrapy_dust.rules.blocks import Block, Damaged, dump_json, load_json
+from scrapy_dust.rules.reading import rule_json, rule_of
+from scrapy_dust.rules.rule import Rule
 
-#: The newest that is read. What is written has the oldest one that can say it, so that programs that know no
-#: edits go on reading books that have none.
-FORMAT = 2
-PLAIN_FORMAT = 1
+#: What is read and written. `scrapy dustrules migrate` makes a book of this format of an older one.
+FORMAT = 3
 
-_MEND = "Mend it there, put a good copy in its place, or delete the file to start anew."
+MEND = "Mend it there, put a good copy in its place, or delete the file to start anew."
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The content of one file."""
+    """The content of one rule book file."""
 
     sites: Mapping[str, tuple[Entry, ...]] = field(default_factory=dict)
     extra: Mapping[str, object] = field(default_factory=dict)  #: keys of the file that are not ours
@@ -35,40 +32,40 @@ class Document:
 
 
 def parse(path: str, content: bytes) -> Document:
-    """The book in *content*; *path* is for the sentence in which `RuleBookError` says what is wrong."""
+    """The rule book in *content*. Raises `RuleBookError`, which names *path*."""
     try:
         book = Block(load_json(content), "the file")
         _check_format(book)
         book.take("generator", None)
         sites: dict[str, tuple[Entry, ...]] = {}
         site_extra: dict[str, dict[str, object]] = {}
+        met: dict[Rule, Rule] = {}
         for site, value in Block(book.take("sites"), "'sites'").rest().items():
-            sites[site], unknown = _site(site, value)
+            sites[site], unknown = _site(site, value, met)
             if unknown:
                 site_extra[site] = unknown
         return Document(sites, book.rest(), site_extra)
-    except _NewerFormat as newer:
-        raise RuleBookError(
-            path, f"has format {newer}; this version reads up to {FORMAT}. Upgrade scrapy-dust."
-        ) from None
+    except _OtherFormat as other:
+        raise RuleBookError(path, str(other)) from None
     except Damaged as damaged:
-        raise RuleBookError(path, f"{damaged}. {_MEND}") from None
+        raise RuleBookError(path, f"{damaged}. {MEND}") from None
 
 
 def render(document: Document, generator: str) -> bytes:
-    """*document* as a file: sites sorted, rules in the order they are applied."""
+    """*document* as the bytes of a file, with sites sorted and rules in the order in which they are
+    applied.
+    """
     sites = {
         site: {"rules": [entry_json(site, entry) for entry in document.sites[site]]}
         | _unknown(document.site_extra.get(site, {}), {"rules"})
         for site in sorted(document.sites)
     }
-    has_edits = any(isinstance(entry.rule, Edit) for of_site in document.sites.values() for entry in of_site)
-    book = {"format": FORMAT if has_edits else PLAIN_FORMAT, "generator": generator, "sites": sites}
+    book = {"format": FORMAT, "generator": generator, "sites": sites}
     return dump_json(book | _unknown(document.extra, book), indent=2)
 
 
 def entry_json(site: str, entry: Entry) -> dict[str, Any]:
-    """One rule as it stands in a rule book."""
+    """The JSON object of one rule in a rule book."""
     known: dict[str, Any] = {"id": rule_id(site, entry.rule)} | rule_json(entry.rule)
     known["status"] = str(entry.status)
     for key in ("reason", "comment"):
@@ -78,14 +75,6 @@ def entry_json(site: str, entry: Entry) -> dict[str, Any]:
     return known | _unknown(entry.extra, known)
 
 
-def rule_json(rule: Rule) -> dict[str, Any]:
-    if isinstance(rule, Edit):
-        return edit_json(rule)
-    if isinstance(rule, ParameterRule):
-        return {"kind": "parameter", "name": rule.name, "value": rule.value}
-    return {"kind": "substring", "alpha": rule.alpha, "beta": rule.beta, "start": rule.start, "end": rule.end}
-
-
 def _evidence_json(entry: Entry) -> dict[str, Any]:
     evidence = entry.evidence
     known: dict[str, Any] = {name: getattr(evidence, name) for name in COUNTS}
@@ -93,6 +82,8 @@ def _evidence_json(entry: Entry) -> dict[str, Any]:
     known["first_validated"] = evidence.first_validated
     known["last_validated"] = evidence.last_validated
     known["logs"] = list(evidence.logs)
+    if evidence.shown:
+        known["shown"] = dict(evidence.shown)
     known["examples"] = [list(pair) for pair in evidence.examples]
     return known | _unknown(entry.evidence_extra, known)
 
@@ -101,33 +92,39 @@ def _unknown(extra: Mapping[str, object], known: Mapping[str, object] | set[str]
     return {key: value for key, value in extra.items() if key not in known}
 
 
-class _NewerFormat(Exception):
-    """Its format is none that this version knows."""
+class _OtherFormat(Exception):
+    """An error that names a format of rule books that this version does not read."""
 
 
 def _check_format(book: Block) -> None:
     found = book.count("format")
     if found > FORMAT:
-        raise _NewerFormat(found)
+        raise _OtherFormat(f"has format {found}; this version reads {FORMAT}. Upgrade scrapy-dust.")
     if found < 1:
-        raise Damaged(f"'format' must be a number from 1 to {FORMAT}, got {found}")
+        raise Damaged(f"'format' must be {FORMAT}, got {found}")
+    if found < FORMAT:
+        raise _OtherFormat(
+            f"has format {found}, of an older version; `scrapy dustrules migrate` brings the book to format {FORMAT}."
+        )
 
 
-def _site(site: str, value: object) -> tuple[tuple[Entry, ...], dict[str, object]]:
+def _site(site: str, value: object, met: dict[Rule, Rule]) -> tuple[tuple[Entry, ...], dict[str, object]]:
+    """The entries of *site*. *met*: the rules of all sites, so that equal rules are one object."""
     where = f"site {site!r}"
     block = Block(value, where)
     entries: dict[Rule, Entry] = {}
     for number, one in enumerate(block.items("rules"), start=1):
-        entry = _entry(site, Block(one, f"{where}, rule {number}"))
+        entry = _entry(site, Block(one, f"{where}, rule {number}"), met)
         if entry.rule in entries:
             raise Damaged(f"{where}, rule {number}: the same rule stands above; keep one of them")
         entries[entry.rule] = entry
     return tuple(entries.values()), block.rest()
 
 
-def _entry(site: str, block: Block) -> Entry:
+def _entry(site: str, block: Block, met: dict[Rule, Rule]) -> Entry:
     given_id = block.maybe_text("id")
-    rule = _rule(block)
+    rule = rule_of(block)
+    rule = met.setdefault(rule, rule)
     status = block.choice("status", tuple(Status))
     reason, comment = block.maybe_text("reason"), block.maybe_text("comment")
     inner = Block(block.take("evidence", {}), f"{block.where}, 'evidence'")
@@ -147,27 +144,22 @@ def _entry(site: str, block: Block) -> Entry:
     return entry
 
 
-def _rule(block: Block) -> Rule:
-    kind = block.choice("kind", ("substring", "parameter", "edit"))
-    if kind == "edit":
-        return edit_of(block)
-    if kind == "parameter":
-        return ParameterRule(block.text("name"), block.maybe_text("value", required=True))
-    return SubstringRule(
-        block.text("alpha"), block.text("beta"), start=block.switch("start"), end=block.switch("end")
-    )
-
-
 def _evidence(block: Block) -> Evidence:
     return Evidence(
         **{name: block.count(name, 0) for name in COUNTS},
         loss_bound=block.maybe_number("loss_bound"),
         unseen_bound=block.maybe_number("unseen_bound"),
+        shown=_shown(block),
         examples=_examples(block),
         first_validated=block.maybe_text("first_validated"),
         last_validated=block.maybe_text("last_validated"),
         logs=tuple(block.strings("logs", block.items("logs", []))),
     )
+
+
+def _shown(block: Block) -> tuple[tuple[str, int], ...]:
+    shown = Block(block.take("shown", {}), f"{block.where}, 'shown'")
+    return tuple((aspect, shown.count(aspect)) for aspect in sorted(shown.rest()))
 
 
 def _examples(block: Block) -> Examples:

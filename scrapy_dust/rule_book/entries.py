@@ -1,4 +1,4 @@
-"""What a rule book knows of a rule: whether it is in force, and the evidence for it.
+"""Entries of a rule book: a rule, its status, and the evidence for it.
 
 All values are checked when they are made, so that what is written can be read again.
 """
@@ -11,13 +11,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import date
-from enum import StrEnum
 from functools import lru_cache
 from hashlib import blake2b
 
-from scrapy_dust.dust.edits.edit import Edit
-from scrapy_dust.dust.rules import ParameterRule, Rule, parameters
-from scrapy_dust.rule_book.edits import check_edit, content_of
+from scrapy_dust.dust.states import Status as Status  # noqa: PLC0414  For those who know the book.
+from scrapy_dust.rules.reading import check_rule, content_of
+from scrapy_dust.rules.rule import Rule
 
 Examples = tuple[tuple[str, str], ...]
 
@@ -27,21 +26,15 @@ EXAMPLES_KEPT = 3
 #: So many names of logs are remembered, to tell whether a log is counted already.
 LOGS_KEPT = 10
 
+#: So many aspects are remembered of what URLs a rule was seen to hold for are like, those with the most contents.
+SHOWN_KEPT = 60
+
 _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
-
-
-class Status(StrEnum):
-    """Only a valid rule is ever applied."""
-
-    VALID = "valid"
-    UNPROVEN = "unproven"  #: from elsewhere; dustmine tries it
-    SUSPENDED = "suspended"  #: refuted after it had been valid; new evidence can bring it back
-    DISABLED = "disabled"  #: by a person; only a person brings it back
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What was counted for a rule and against it."""
+    """The counts and bounds that speak for a rule and against it."""
 
     support: int = 0  #: instances in the log that showed most of them
     positive: int = 0  #: pairs that show the same page
@@ -56,6 +49,8 @@ class Evidence:
     loss_bound: float | None = None
     #: the same of such URLs that no log has shown, if they are like those that logs have
     unseen_bound: float | None = None
+    #: How far the rule was seen to hold (`dust/reach.py`), with the contents that bear it out there; nothing: everywhere.
+    shown: tuple[tuple[str, int], ...] = ()
     examples: Examples = ()  #: a URL, and the URL that the rule makes of it
     first_validated: str | None = None  #: ISO date
     last_validated: str | None = None  #: ISO date
@@ -74,7 +69,9 @@ class Evidence:
 
     @property
     def unanswered(self) -> int:
-        """Pairs whose URL that the rule leads to does not answer: such a rule is good for keys, not for rewriting."""
+        """The number of pairs whose second URL did not answer. A rule with many is good for keys, and
+        not for rewriting.
+        """
         return max(0, self.negative - self.contradictions)
 
 
@@ -102,42 +99,17 @@ class Entry:
         check_rule(self.rule)
 
 
+def most_shown(shown: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
+    """As a rule book has it."""
+    most = sorted(shown.items(), key=lambda one: (-one[1], one[0]))[:SHOWN_KEPT]
+    return tuple(sorted(most))
+
+
 @lru_cache(maxsize=4096)
 def rule_id(site: str, rule: Rule) -> str:
-    """What a person calls the rule: 8 hex digits, of the site and the rule alone."""
-    content = json.dumps([site, *rule_content(rule)])
+    """The name of a rule for people: 8 hex digits that depend on the site and the rule alone."""
+    content = json.dumps([site, *content_of(rule)])
     return blake2b(content.encode(), digest_size=4).hexdigest()
-
-
-def rule_content(rule: Rule) -> list[object]:
-    """All that determines what *rule* does, as JSON."""
-    if isinstance(rule, Edit):
-        return content_of(rule)
-    if isinstance(rule, ParameterRule):
-        return ["parameter", rule.name, rule.value]
-    return ["substring", rule.alpha, rule.beta, rule.start, rule.end]
-
-
-def check_rule(rule: Rule) -> None:
-    """Raise `ValueError` for a rule that cannot be meant: it changes no URL."""
-    if isinstance(rule, Edit):
-        check_edit(rule)
-    elif isinstance(rule, ParameterRule):
-        _check_parameter(rule)
-    elif rule.alpha == rule.beta:
-        raise ValueError(f"'alpha' and 'beta' must differ, both are {rule.alpha!r}")
-    elif not (rule.alpha or rule.start or rule.end):
-        raise ValueError("'alpha' must not be empty unless 'start' or 'end' is true")
-
-
-def _check_parameter(rule: ParameterRule) -> None:
-    if not rule.name:
-        raise ValueError("'name' must not be empty")
-    if [p.name for p in parameters(f"?{rule.name}=")] != [rule.name]:
-        raise ValueError(f"'name' must be a parameter's name, got {rule.name!r}")
-    query = f"?{rule.name}={rule.value or ''}"
-    if [p.end for p in parameters(query)] != [len(query)]:
-        raise ValueError(f"'value' must be one parameter's value, got {rule.value!r}")
 
 
 def check_date(name: str, value: str | None) -> None:

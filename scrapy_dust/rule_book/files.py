@@ -1,4 +1,4 @@
-"""Files that are always whole: one writer at a time, and on the disk the old content or the new, never a part.
+"""Safe writing of files: one writer at a time, and either the old content or the new one is on the disk.
 
 A writer that is killed leaves nothing that the next one stumbles over: its lock goes with it, and the next
 writer takes its unfinished file away.
@@ -76,7 +76,7 @@ def make_folder(folder: Path) -> None:
 
 @contextmanager
 def lock(path: str, patience: float = PATIENCE) -> Iterator[Path]:
-    """Keep other writers of *path* out; gives the file itself, where *path* is a link to it.
+    """Keep other writers of *path* out. Returns the file itself, where *path* is a link to it.
 
     The lock is the operating system's, on a file beside it, so it cannot outlive its process.
     """
@@ -135,7 +135,7 @@ else:
 
 
 def _is_still(beside: Path, descriptor: int) -> bool:
-    """Whether the name still means the file that was locked: its last owner may have removed it just before."""
+    """Whether the name still means the locked file, which its last owner may have removed just before."""
     try:
         return os.path.samestat(beside.stat(), os.fstat(descriptor))
     except FileNotFoundError:
@@ -169,7 +169,9 @@ def _write(file: Path, content: bytes, permissions: int | None) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the new name outlive a power cut. Windows and some file systems have no such call."""
+    """Write the folder to the disk, so that a new name outlives a power cut. Windows and some file
+    systems cannot.
+    """
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

@@ -1,4 +1,4 @@
-"""The books of two people become one. What they agree on stays as it is; where they differ, the careful side stands.
+"""Joining of two people's rule books. Where they differ, the careful side stands.
 
 Neither order nor who begins matters for what is in force. Comments of both are kept.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from scrapy_dust.dust.rules import SubstringRule
 from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.entries import Entry, Status
 from scrapy_dust.rule_book.merging import merge_evidence
@@ -16,7 +15,7 @@ from scrapy_dust.rule_book.merging import merge_evidence
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A rule of which the two books say different things."""
+    """A rule about which the two books differ."""
 
     site: str
     mine: Entry
@@ -53,26 +52,28 @@ def _joined(mine: Entry, theirs: Entry) -> Entry:
 
 
 def _standing(mine: Entry, theirs: Entry) -> Entry:
-    """Whose status counts: a person's, then what was seen last, and of one day what is against the rule."""
-    order = {Status.UNPROVEN: 0, Status.VALID: 1, Status.SUSPENDED: 2}
+    """The entry whose status counts: a person's, then the latest, and of one day the one against the rule."""
+    order = {Status.PROBATION: 0, Status.VALID: 1, Status.SUSPENDED: 2, Status.REFUTED: 3}
 
     def weight(entry: Entry) -> tuple[bool, bool, str, int]:
-        is_proven = entry.status is not Status.UNPROVEN
+        is_proven = entry.status is not Status.PROBATION
         seen = entry.evidence.last_validated or ""
-        return entry.status is Status.DISABLED, is_proven, seen, order.get(entry.status, 3)
+        return entry.status is Status.DISABLED, is_proven, seen, order.get(entry.status, 4)
 
     return max((mine, theirs), key=weight)
 
 
 def _without_opposites(entries: Iterable[Entry]) -> list[Entry]:
-    """Of a rule and its reverse, which would undo each other, the one with more evidence is in force."""
+    """*entries* in which a rule and its reverse, which would undo each other, are not both in force: the
+    one with more evidence stays.
+    """
     found = list(entries)
     in_force = {entry.rule: entry for entry in found if entry.status is Status.VALID}
     kept = []
     for entry in found:
-        reverse = in_force.get(entry.rule.reversed()) if isinstance(entry.rule, SubstringRule) else None
+        reverse = None if entry.rule.reverse is None else in_force.get(entry.rule.reverse)
         if entry.status is Status.VALID and reverse is not None and _weight(entry) < _weight(reverse):
-            kept.append(replace(entry, status=Status.UNPROVEN, reason="its reverse is in force"))
+            kept.append(replace(entry, status=Status.PROBATION, reason="its reverse is in force"))
         else:
             kept.append(entry)
     return kept

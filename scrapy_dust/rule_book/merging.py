@@ -1,4 +1,4 @@
-"""What is known of a rule, and what was found now, become one entry.
+"""Merging of what a rule book knows of rules with what a run has found now.
 
 A rule outlives the log that taught it: once it is in force, its aliases are no longer fetched, and the next log
 cannot show it again. So nothing is ever forgotten because it was not found.
@@ -10,10 +10,23 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TypeVar
 
-from scrapy_dust.dust.rules import Rule, SubstringRule
-from scrapy_dust.rule_book.entries import EXAMPLES_KEPT, LOGS_KEPT, Entry, Evidence, Status
+from scrapy_dust.dust.states import Event, after
+from scrapy_dust.rule_book.entries import EXAMPLES_KEPT, LOGS_KEPT, Entry, Evidence, Status, most_shown
+from scrapy_dust.rules.rule import Rule
 
 T = TypeVar("T")
+
+#: What is no reason to take a rule up.
+_AGAINST = (Status.SUSPENDED, Status.REFUTED)
+
+#: What an entry that was found says of its rule.
+_EVENTS = {
+    Status.PROBATION: Event.LOOKS_RIGHT,
+    Status.VALID: Event.PROVED,
+    Status.SUSPENDED: Event.DOUBTED,
+    Status.REFUTED: Event.CONTRADICTED,
+    Status.DISABLED: Event.SWITCHED_OFF,
+}
 
 #: Each log counts its own pairs.
 _ADDED = ("positive", "negative", "unknown", "contradictions", "log_same", "fetches")
@@ -22,25 +35,25 @@ _GREATEST = ("support", "contents", "merges")
 
 
 def merge_entries(known: Iterable[Entry], found: Iterable[Entry]) -> tuple[Entry, ...]:
-    """*known*, in their order, brought up to date by *found*, and after them the rules that are new.
+    """The entries *known*, in their order, updated by *found*; new rules follow.
 
     Those known keep their places, so that keys change as little as they can. What was refuted without ever
     having been in force is not taken up.
     """
     merged = {entry.rule: entry for entry in known}
     # Those refuted first: what opposes them is free to come in.
-    for new in sorted(found, key=lambda entry: entry.status is not Status.SUSPENDED):
+    for new in sorted(found, key=lambda entry: entry.status not in _AGAINST):
         old = merged.get(new.rule)
         if old is not None:
             merged[new.rule] = _update(old, new, opposed=_is_opposed(new.rule, merged))
-        elif new.status is not Status.SUSPENDED and not _is_opposed(new.rule, merged):
+        elif new.status not in _AGAINST and not _is_opposed(new.rule, merged):
             merged[new.rule] = new
     return tuple(merged.values())
 
 
 def _is_opposed(rule: Rule, known: dict[Rule, Entry]) -> bool:
     """Whether the reverse of *rule* is in force, so that both would undo each other, or a person disabled it."""
-    reverse = known.get(rule.reversed()) if isinstance(rule, SubstringRule) else None
+    reverse = None if rule.reverse is None else known.get(rule.reverse)
     return reverse is not None and reverse.status in (Status.VALID, Status.DISABLED)
 
 
@@ -58,21 +71,21 @@ def _update(old: Entry, new: Entry, *, opposed: bool) -> Entry:
 
 
 def _status(old: Entry, new: Entry, *, opposed: bool) -> tuple[Status, str | None]:
-    if old.status is Status.DISABLED:
-        return old.status, old.reason
-    if new.status is Status.DISABLED:
-        return new.status, new.reason
-    if new.status is Status.SUSPENDED:
-        return new.status, new.reason or f"refuted on {new.evidence.last_validated or 'an unknown day'}"
-    if new.status is Status.UNPROVEN or (old.status is Status.UNPROVEN and opposed):
-        return old.status, old.reason
-    if old.status is Status.SUSPENDED and (opposed or not _redeems(old.evidence, new.evidence)):
-        return old.status, old.reason
-    return Status.VALID, None
+    event = _EVENTS[new.status]
+    if event is Event.PROVED and old.status is not Status.VALID:
+        is_back = old.status not in _AGAINST or _redeems(old.evidence, new.evidence)
+        event = event if is_back and not opposed else Event.LOOKS_RIGHT
+    status = after(old.status, event)
+    assert status is not None  # what is in a book stays in it
+    if status is Status.VALID:
+        return status, None
+    if status is old.status:
+        return status, old.reason
+    return status, new.reason or f"{status} on {new.evidence.last_validated or 'an unknown day'}"
 
 
 def _redeems(old: Evidence, new: Evidence) -> bool:
-    """Whether *new* lifts a suspension: it contradicts nothing, and is not what was known when the rule was suspended."""
+    """Whether *new* brings a rule back: without a contradiction, from another log or a later day."""
     if new.contradictions:
         return False
     return _is_other_log(old, new) or (new.last_validated or "") > (old.last_validated or "")
@@ -83,7 +96,9 @@ def _is_other_log(old: Evidence, new: Evidence) -> bool:
 
 
 def merge_evidence(old: Evidence, new: Evidence) -> Evidence:
-    """Both together. Counts add up when *new* is of another log; of the same log, the greater one stands."""
+    """The sum of two pieces of evidence. Counts add up when *new* is of another log; of the same log,
+    the greater count stands.
+    """
     other_log = _is_other_log(old, new)
     counts = {name: max(getattr(old, name), getattr(new, name)) for name in _GREATEST + _ADDED}
     if other_log:
@@ -97,6 +112,12 @@ def merge_evidence(old: Evidence, new: Evidence) -> Evidence:
         unseen_bound=(
             oldest if newest.unseen_bound is None and not newest.contradictions else newest
         ).unseen_bound,
+        shown=most_shown(
+            {
+                aspect: max(dict(old.shown).get(aspect, 0), dict(new.shown).get(aspect, 0))
+                for aspect, _ in (*old.shown, *new.shown)
+            }
+        ),
         examples=old.examples
         + _not_in(old.examples, new.examples)[: max(0, EXAMPLES_KEPT - len(old.examples))],
         first_validated=min(_dates(old.first_validated, new.first_validated), default=None),

@@ -1,4 +1,4 @@
-"""What edits of a kind have shown, site by site: prior beliefs for sites that are new.
+"""Prior beliefs about edits: how often edits of each kind proved right, site by site.
 
 What comes with the package was counted on crawls of real web applications by ``python -m benchmarks.priors``;
 the file says which. What a project's own sites have shown is a file of state beside its logs, and what it says
@@ -17,7 +17,8 @@ from pathlib import Path
 from scrapy_dust.dust.edits.pooling import Pool, Tallies, Tally
 from scrapy_dust.errors import RuleBookError
 from scrapy_dust.rule_book import files
-from scrapy_dust.rule_book.blocks import Block, Damaged, dump_json, load_json
+from scrapy_dust.rule_book.shards import Shard
+from scrapy_dust.rules.blocks import Block, Damaged, dump_json, load_json
 
 FORMAT = 1
 FILE = "priors.json"
@@ -28,35 +29,66 @@ _SITES, _KINDS = 500, 100
 
 @cache
 def shipped() -> Pool:
-    """What comes with the package."""
+    """The prior beliefs that come with the package."""
     return _parse((resources("scrapy_dust.rule_book") / FILE).read_bytes())
 
 
 def own(state: str | PathLike[str]) -> Pool:
-    """What the sites of a project have shown; nothing where there is no file, or a damaged one."""
+    """The prior beliefs from a project's own sites; an empty pool where the file is missing or damaged."""
+    return _read(_path(state))
+
+
+def _read(path: Path) -> Pool:
     try:
-        content = files.read(fspath(Path(state) / FILE))
+        content = files.read(fspath(path))
         return Pool({}) if content is None else _parse(content)
     except (Damaged, RuleBookError):
         return Pool({})
 
 
 def known(state: str | PathLike[str] | None = None) -> Pool:
-    """What comes with the package, and what the project's own sites have shown. *state*: the folder of its state."""
+    """The prior beliefs of the package together with those of the project's own sites. *state*: the
+    folder of the project's state.
+    """
     return shipped() if state is None else shipped() | own(state)
 
 
-def remember(state: str | PathLike[str], site: str, tallies: Tallies) -> None:
-    """Keep what *site* has shown, in the place of what it had before. Raises `RuleBookError`."""
-    files.make_folder(Path(state))
-    with files.lock(fspath(Path(state) / FILE)) as file:
-        before = {name: kinds for name, kinds in own(state).sites.items() if name != site}
-        newest = dict([*before.items(), (site, tallies)][-_SITES:])
-        files.replace(file, content_of(newest))
+def remember(state: str | PathLike[str], site: str, tallies: Tallies, *, shard: Shard | None = None) -> None:
+    """Keep the evidence of *site*, in the place of its earlier evidence. Raises `RuleBookError`.
+
+    A *shard* keeps it in a file of its own until `take_in`: a shard that begins later must not know more than the others.
+    """
+    path = _path(state, shard)
+    files.make_folder(path.parent)
+    with files.lock(fspath(path)) as file:
+        _add(file, {site: tallies})
+
+
+def take_in(state: str | PathLike[str], shard: Shard) -> None:
+    """What the sites of *shard* have shown is known to all from now on. Raises `RuleBookError`."""
+    path = _path(state, shard)
+    found = _read(path).sites
+    if found:
+        with files.lock(fspath(_path(state))) as file:
+            _add(file, found)
+        path.unlink(missing_ok=True)
+
+
+def _path(state: str | PathLike[str], shard: Shard | None = None) -> Path:
+    path = Path(state) / FILE
+    return path if shard is None else Path(shard.of_path(path))
+
+
+def _add(file: Path, found: Mapping[str, Tallies]) -> None:
+    before = {name: kinds for name, kinds in _read(file).sites.items() if name not in found}
+    newest = dict([*before.items(), *found.items()][-_SITES:])
+    files.replace(file, content_of(newest))
 
 
 def content_of(sites: Mapping[str, Tallies], sources: Mapping[str, object] | None = None) -> bytes:
-    """A file of these sites, in their order. *sources*: what each was counted on."""
+    """The bytes of a file with the evidence of these sites. *sources*: the crawl that each site was
+    counted on.
+    """
     rows: dict[str, object] = {}
     for site, tallies in sites.items():
         kinds = {kind: _row(tallies[kind]) for kind in sorted(_telling(tallies))}

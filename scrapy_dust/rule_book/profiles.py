@@ -1,4 +1,5 @@
-"""What a site's URLs looked like when its rules were learned: a file of state beside the logs, not for people.
+"""Profiles of sites: statistics of a site's URLs at the time its rules were learned, in a file of state
+beside the logs.
 
 Losing it costs a warning that a crawl might have given. So a damaged one is no error; it is begun anew.
 """
@@ -12,7 +13,7 @@ from pathlib import Path
 from scrapy_dust.dust.staleness import Profile
 from scrapy_dust.errors import RuleBookError
 from scrapy_dust.rule_book import files
-from scrapy_dust.rule_book.blocks import Block, Damaged, dump_json, load_json
+from scrapy_dust.rules.blocks import Block, Damaged, dump_json, load_json
 
 FORMAT = 1
 FILE = "profiles.json"
@@ -22,7 +23,7 @@ _SITES = 2000
 
 
 def known(state: str | PathLike[str]) -> dict[str, Profile]:
-    """By site, as far as the file can be read."""
+    """The profiles by site, as far as the file can be read."""
     try:
         content = files.read(fspath(Path(state) / FILE))
         return {} if content is None else _parse(content)

@@ -1,4 +1,4 @@
-"""What trials have settled without making a rule: refuted and undecided rules, so that no run tries them again.
+"""Refuted and undecided rules, remembered so that no run tries them again.
 
 A file of state beside the logs, not for people: losing it costs fetches and nothing else. So a damaged one is
 no error; `Verdicts.load` begins anew and says so.
@@ -6,20 +6,20 @@ no error; `Verdicts.load` begins anew and says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import astuple, dataclass, field, fields
 from os import PathLike, fspath
 from pathlib import Path
 
-from scrapy_dust.dust.rules import ParameterRule, Rule, SubstringRule
 from scrapy_dust.dust.validation import Tally, Verdict
 from scrapy_dust.errors import RuleBookError
 from scrapy_dust.rule_book import files
-from scrapy_dust.rule_book.blocks import Block, Damaged, dump_json, load_json
-from scrapy_dust.rule_book.edits import edit_from
-from scrapy_dust.rule_book.entries import check_date, rule_content
+from scrapy_dust.rule_book.entries import check_date
+from scrapy_dust.rules.blocks import Block, Damaged, dump_json, load_json
+from scrapy_dust.rules.reading import content_of, rule_from
+from scrapy_dust.rules.rule import Rule
 
-FORMAT = 1
+FORMAT = 2
 
 #: So many of one site are kept, the newest: some 3 MB.
 KEPT = 20_000
@@ -27,7 +27,7 @@ KEPT = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """One trial, over."""
+    """A trial that is over."""
 
     rule: Rule
     verdict: Verdict  #: refuted or undecided
@@ -52,7 +52,9 @@ class Verdicts:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Verdicts:
-        """Those at *path*; none where there is no such file or it cannot be read, which is `warning`'s to say."""
+        """Read the verdicts at *path*. They are empty where the file is missing or unreadable; `warning`
+        says so.
+        """
         try:
             content = files.read(fspath(path))
             if content is None:
@@ -64,11 +66,13 @@ class Verdicts:
             return cls(warning=f"{said} What it settled is tried again.")
 
     def of(self, site: str) -> Mapping[Rule, Settled]:
-        """By rule, the oldest first."""
+        """The settled trials of *site* by rule, the oldest first."""
         return self.sites.get(site, {})
 
     def with_settled(self, site: str, settled: Iterable[Settled]) -> Verdicts:
-        """With those of now, of which each takes the place of an older one; the newest `KEPT` stay."""
+        """A copy with the trials of this run, each in the place of an older trial of its rule. The
+        newest `KEPT` trials stay.
+        """
         together = dict(self.of(site))
         for one in settled:
             together.pop(one.rule, None)
@@ -77,28 +81,39 @@ class Verdicts:
         return Verdicts({**self.sites, site: {one.rule: one for one in newest}}, self.warning, self.rests)
 
     def without(self, site: str, rules: Iterable[Rule]) -> Verdicts:
-        """Without these, so that they are tried again."""
+        """A copy without the trials of *rules*, so that these rules are tried again."""
         gone = set(rules)
         left = {rule: one for rule, one in self.of(site).items() if rule not in gone}
         return Verdicts({**self.sites, site: left}, self.warning, self.rests)
 
     def with_rest(self, site: str, rest: str | None) -> Verdicts:
-        """*rest*: None, as long as there is something to try."""
+        """A copy that notes a digest of everything that was tried on *site*; *rest* is None while
+        something is left to try.
+        """
         rests = {other: one for other, one in self.rests.items() if other != site}
         return Verdicts(self.sites, self.warning, rests if rest is None else {**rests, site: rest})
 
-    def save(self, path: str | PathLike[str], *, patience: float = files.PATIENCE) -> None:
-        """Put these in the place of those at *path*, in a folder that is made if need be. Raises `RuleBookError`."""
+    def rendered(self) -> bytes:
+        """The file."""
         sites = {site: [_row(one) for one in self.sites[site].values()] for site in sorted(self.sites)}
         known = {site: rows for site, rows in sites.items() if rows}
-        content = dump_json({"format": FORMAT, "sites": known, "rests": dict(sorted(self.rests.items()))})
-        files.make_folder(Path(path).parent)
-        with files.lock(fspath(path), patience) as file:
-            files.replace(file, content)
+        return dump_json({"format": FORMAT, "sites": known, "rests": dict(sorted(self.rests.items()))})
+
+
+def update(
+    path: str | PathLike[str], change: Callable[[Verdicts], Verdicts], *, patience: float = files.PATIENCE
+) -> None:
+    """Put what *change* makes of the verdicts at *path* in their place, while no other process can.
+
+    The folder is made if need be. Raises `RuleBookError`.
+    """
+    files.make_folder(Path(path).parent)
+    with files.lock(fspath(path), patience) as file:
+        files.replace(file, change(Verdicts.load(file)).rendered())
 
 
 def _row(one: Settled) -> list[object]:
-    return [*rule_content(one.rule), str(one.verdict), *astuple(one.tally), one.date]
+    return [*content_of(one.rule), str(one.verdict), *astuple(one.tally), one.date]
 
 
 def _parse(content: bytes) -> tuple[dict[str, dict[Rule, Settled]], dict[str, str]]:
@@ -120,12 +135,8 @@ def _of_site(rows: list[object]) -> dict[Rule, Settled]:
 def _settled(row: object) -> Settled:
     rule: Rule
     match row:
-        case ["substring", str(alpha), str(beta), bool(start), bool(end), str(verdict), *counts, str(day)]:
-            rule = SubstringRule(alpha, beta, start, end)
-        case ["parameter", str(name), (str() | None) as value, str(verdict), *counts, str(day)]:
-            rule = ParameterRule(name, value)
-        case ["edit", list(operations), list(guard), str(verdict), *counts, str(day)]:
-            rule = edit_from(operations, guard)
+        case [list(operations), list(guard), str(verdict), *counts, str(day)]:
+            rule = rule_from([operations, guard])
         case _:
             raise Damaged("one of its rows is no verdict")
     numbers = [count for count in counts if isinstance(count, int)]

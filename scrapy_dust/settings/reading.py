@@ -1,4 +1,4 @@
-"""From what a project has set to what the table of settings means by it.
+"""Reading of a project's ``DUST_…`` settings.
 
 A name that does not exist or a value that cannot be meant stops the crawl with a sentence; a typo must not silently
 switch a feature off.
@@ -21,7 +21,7 @@ def setting_name(field_name: str) -> str:
 
 
 def meant_values(table: Iterable[Field[Any]], given: Mapping[str, object]) -> dict[str, Any]:
-    """By field name. Raises `ValueError`, in one sentence."""
+    """The parsed values by field name. Raises `ValueError` with one sentence for a wrong name or value."""
     specs = tuple(table)
     known = {setting_name(spec.name): spec for spec in specs}
     symbols = {PREFIX + spec.metadata["symbol"]: spec for spec in specs if spec.metadata["symbol"]}

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 from scrapy_dust.settings.reading import PREFIX, meant_values, setting_name
 from scrapy_dust.settings.values import (
     choice,
+    class_parts,
     component,
     integer,
     mapping,
     names,
     near,
     seconds,
+    selectors,
     share,
     switch,
     text,
@@ -47,41 +49,56 @@ _ACTIONS = tuple(
 
 
 def setting(default: object, parse: Callable[[object], Any], doc: str, symbol: str | None = None) -> Any:
-    """*symbol*: the papers' name, which works as the setting's name too."""
+    """A field of `DustSettings`. *symbol*: the papers' name, which works as a name of the setting, too."""
     return field(default=default, metadata={"parse": parse, "doc": doc, "symbol": symbol})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DustSettings:
-    """All settings, parsed. A field's setting is ``DUST_`` and its name in capitals."""
+    """All settings of a project, parsed. A field's setting is ``DUST_`` and the field's name in capitals."""
 
-    enabled: bool = setting(True, switch, "Whether scrapy-dust does anything at all.")
+    enabled: bool = setting(True, switch, "Switches scrapy-dust on. `False` loads nothing of it.")
     dir: str | None = setting(
         None,
         text,
-        "Where crawl logs and state live: a folder, or an fsspec URI for the logs. Default: `.scrapy/dust` of the project.",
+        "The folder, or for crawl logs the fsspec URI, that keeps crawl logs and state. Default: `.scrapy/dust` of the project.",
     )
-    log_enabled: bool = setting(True, switch, "Record this crawl.")
+    log_enabled: bool = setting(True, switch, "Write a crawl log, which `dustmine` reads.")
     log_process: bool = setting(
         True,
         switch,
-        "Describe pages and write the log in a process beside the crawl, so that it does not wait for that.",
+        "Describe pages and write the log in a process of its own, so that the crawl does not wait for the log.",
+    )
+    log_units: bool = setting(
+        True,
+        switch,
+        "Record all that a spider may take from each page, so that pages can be compared in full.",
+    )
+    ignore: tuple[str, ...] = setting(
+        (),
+        selectors,
+        "CSS selectors of elements that change at each fetch and show nothing new, such as `#related` or `.ad`. Pages are compared without these elements.",
+    )
+    same: str = setting(
+        "page",
+        choice("page", "items"),
+        "When two answers are one page. `page`: all that a spider may take from them is the same. `items`: the spider took the same items and requests from them; then nothing is fetched to validate rules.",
     )
     log_hide: tuple[str, ...] = setting(
         (),
         names,
-        "Parameters whose values the log must not tell, such as `token` or `email`: a keyed hash stands for each.",
+        "Parameters, such as `token` or `email`, whose values the log must not show. The log has a keyed hash in the place of each value.",
     )
     log_keep_days: int | None = setting(
-        None, integer(1), "Logs of crawls that began longer ago are removed, but for a spider's latest."
+        None, integer(1), "Days after which a crawl log is removed. The latest log of each spider stays."
     )
     log_keep_crawls: int | None = setting(
-        None, integer(1), "Of each spider so many logs are kept, the latest."
+        None, integer(1), "Number of crawl logs that are kept of each spider, the latest ones."
     )
     log_keep_bytes: int | None = setting(
         None,
         integer(0),
-        "Of each spider so many bytes of logs are kept, the latest, and the latest log in any case.",
+        "Bytes of crawl logs that are kept of each spider, the latest ones. The latest log stays in any case.",
     )
     rules: tuple[str, ...] = setting(
         ("dust-rules.json",), names, "Rule books to read: paths or fsspec URIs. `dustmine` writes the first."
@@ -89,17 +106,22 @@ class DustSettings:
     mode: str = setting(
         "enforce",
         choice("enforce", "shadow", "off"),
-        "`enforce`; `shadow` counts what would be filtered and filters nothing; `off` ignores the rules.",
+        "`enforce` filters duplicates by the rules; `shadow` counts the requests that rules would filter, and filters none; `off` ignores the rules.",
     )
     canary_rate: float = setting(
         0.01,
         share,
-        "Share of the URLs that rules suppress which are fetched all the same, so that rules stay tested.",
+        "Share of the suppressed URLs that are fetched all the same, so that rules stay tested.",
     )
     max_age: int = setting(
         180,
         integer(0),
-        "Days after which a rule that nothing has tested since is tested again before it is used; 0: never.",
+        "Days without a test after which a rule is tested again before it suppresses anything; 0: never.",
+    )
+    class_by: tuple[str, ...] = setting(
+        ("callback",),
+        class_parts,
+        "Parts that two requests for one page must share so that one request is suppressed for the other: `callback` (with the errback), `cb_kwargs`, `meta:NAME` for a key of `meta`. A `CrawlSpider`'s `Rule`s always count.",
     )
     skip_domains: tuple[str, ...] = setting(
         (), names, "Hosts, each with all below it, that rules leave alone, such as `shop.example.com`."
@@ -110,7 +132,7 @@ class DustSettings:
         "Keep a journal of the URLs that rules suppress, for `dustrules explain` and `dustrules requeue`.",
     )
     journal_keep_bytes: int = setting(
-        256 << 20, integer(0), "Of each spider so many bytes of journals are kept, the latest."
+        256 << 20, integer(0), "Bytes of journals that are kept of each spider, the latest ones."
     )
     metrics_file: str | None = setting(
         None,
@@ -121,6 +143,16 @@ class DustSettings:
         0.001,
         share,
         "Share of a log's URLs that its rules together may suppress wrongly, as an upper bound at 95 %.",
+    )
+    max_risk: float = setting(
+        0.02,
+        share,
+        "Share of a rule's merges of new URLs that may be wrong. The rule is in force once the upper bound at 95 % is no higher than this. Until then the rule is on probation: it suppresses nothing, and crawls prove it.",
+    )
+    least_saving: float = setting(
+        0.001,
+        share,
+        "Share of a site's URLs that a rule must spare. A rule that spares fewer is not tried: the rule book stays short enough to be read.",
     )
     rendered_fragments: bool = setting(
         True,
@@ -150,17 +182,22 @@ class DustSettings:
     learn: str = setting(
         "off",
         choice("off", "close", "online"),
-        "`off`; `close` mines and validates rules right after each crawl; `online` learns them while the crawl goes on, and goes by them at once.",
+        "`off`: only `dustmine` learns rules; `close` mines and validates rules right after each crawl; `online` learns rules while the crawl goes on, and applies them at once.",
     )
-    trap_limit: int = setting(
-        1000,
-        integer(0),
-        'With `DUST_LEARN = "online"`: pages of one form in a row that say nothing new, while their site shows nothing new either, after which those that only they link are not fetched (a calendar, a path that repeats itself); 0: no limit.',
+    traps: str = setting(
+        "last",
+        choice("last", "cap", "off"),
+        "Forms of URLs that bring nothing new (a calendar, a path that repeats itself, filters of a list): `last` fetches them after all others, and loses nothing; `cap` fetches no more once so many pages in a row, drawn by chance, have shown that nothing comes any more; `off` as any other.",
+    )
+    traps_wanted: tuple[str, ...] = setting(
+        (),
+        names,
+        "Forms that are fetched as any other, by their ids or as they are named: `trap-1a2b3c4d5e` or `https://example.com/calendar/0/0`.",
     )
     rewrite: bool = setting(
         False,
         switch,
-        "Fetch the canonical URL, not only key on it, where the rules' targets have been seen to answer. The URL as it was written is in `meta['dust_original_url']`.",
+        "Fetch the canonical URL in the place of the one that the site wrote, where canonical URLs of the rule have been seen to answer. `meta['dust_original_url']` has the URL that the site wrote.",
     )
     cache_by_class: bool = setting(
         False,
@@ -169,8 +206,8 @@ class DustSettings:
     )
     content_dedup: str = setting(
         "off",
-        choice("off", "mark", "drop"),
-        "Content already seen under another URL: `mark` it in `response.meta`, or `drop` it before the callback.",
+        choice("off", "mark", "drop", "paper"),
+        "What happens to a page whose content was seen under another URL: `mark` it in `response.meta`, or `drop` it before the callback. `paper`: the two-way check as it is published, to compare with; it loses pages.",
     )
     content_follow: bool = setting(
         False,
@@ -193,7 +230,7 @@ class DustSettings:
         "Where signatures are kept for later crawls and shared with others: a file, relative to DUST_DIR, or a `redis://` URL. Default: for this crawl (or its JOBDIR) only.",
     )
     content_keep_days: int | None = setting(
-        None, integer(1), "A signature that was not seen for so many days is forgotten."
+        None, integer(1), "Days without being seen after which a signature is forgotten."
     )
     content_errors: tuple[str, ...] = setting(
         _ERRORS,
@@ -201,7 +238,9 @@ class DustSettings:
         "What short pages say in title, heading or first words that are errors, log-ins or blocks: such a page is never a copy.",
     )
     content_fields: tuple[str, ...] = setting(
-        (), names, "Fields that `ContentDedupPipeline` compares items by. None: all but `url`."
+        (),
+        names,
+        'Fields that items are compared by, by `ContentDedupPipeline` and with `DUST_SAME = "items"`. None: all but the page\'s own URL.',
     )
     content_item_action: str = setting(
         "drop",
@@ -213,9 +252,19 @@ class DustSettings:
         share,
         "The resemblance from which on `ContentDedupPipeline` takes two items for one. Default: equal ones only.",
     )
-    validation_budget: int = setting(1000, integer(0), "Fetches that one run of `dustmine` may spend.")
+    known: str = setting(
+        "off",
+        choice("off", "skip", "skip-items", "skip-all"),
+        "Pages that an earlier crawl of the spider has taken and that are not asked for again, under whichever URL: `skip`: those of one item, of callbacks that never ask for further pages; `skip-items`: all that gave items; `skip-all`: all. What the spider starts with is fetched. `off`: none.",
+    )
+    known_days: int | None = setting(
+        None, integer(1), "Days after which a page that was taken is fetched again. Default: never."
+    )
+    validation_budget: int = setting(
+        1000, integer(0), "Fetches that one run of `dustmine` may spend on validating rules; 0: none."
+    )
     validation_site_budget: int | None = setting(
-        None, integer(0), "Of these, fetches that one site may be asked for. Default: no limit of its own."
+        None, integer(0), "The part of these fetches that one site may get. Default: all of them."
     )
     validation_pause: float = setting(
         2.0,
@@ -235,7 +284,7 @@ class DustSettings:
     learner: str = setting(
         "both",
         choice("both", "dustbuster", "dust", "seq2seq"),
-        "Who finds rules: `dustbuster` (substring and parameter rules, as the papers have them), `dust` (guarded edits, ours), `both`, or `seq2seq` (both, and what a network proposes that is trained on the log; needs `scrapy-dust[neural]`). All of it is validated.",
+        "The learner that finds rules: `dustbuster` (substring and parameter rules, as the papers have them), `dust` (guarded edits, ours), `both`, or `seq2seq` (both, and what a network proposes that is trained on the log; needs `scrapy-dust[neural]`). All of it is validated.",
     )
     network: str = setting(
         "plus",
@@ -263,7 +312,7 @@ class DustSettings:
     sketch_matches: int = setting(
         4,
         integer(1),
-        "How many of a sketch's hashes must agree for two pages to be likely similar (k of 4).",
+        "How many of a sketch's four hashes must agree for two pages to be likely similar and, with the test `paper`, for a pair to be an example of a rule (k of 4).",
     )
     max_substring: int = setting(
         35, integer(1), "S in the paper: the longest substring of a rule, in tokens.", symbol="S"
@@ -295,7 +344,7 @@ class DustSettings:
     validation_test: str = setting(
         "sequential",
         choice("sequential", "paper"),
-        "When a rule has been tried enough: `sequential` bounds how much of it is wrong; `paper` is DustBuster's N and ε.",
+        "How a rule is tried: `sequential` bounds how much of it is wrong; `paper` is DustBuster's figure 3 and nothing else: N, ε and sketches, no loss budget, no bound.",
     )
     validation_count: int = setting(
         100, integer(1), "N in the paper: samples that validate a rule, with the test `paper`.", symbol="N"
@@ -337,7 +386,9 @@ class DustSettings:
 
     @classmethod
     def parse(cls, given: Mapping[str, object]) -> DustSettings:
-        """From setting names and raw values. Raises `ValueError`, in one sentence, for what cannot be meant."""
+        """Parse raw values by setting name. Raises `ValueError` with one sentence for a wrong name or
+        value.
+        """
         parsed = cls(**meant_values(fields(cls), given))
         if parsed.bucket_high < parsed.bucket_low:
             raise ValueError(

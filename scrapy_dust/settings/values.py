@@ -1,4 +1,4 @@
-"""What a setting's value may be: each function here takes what a user wrote and gives what is meant.
+"""Parsers of settings: each function takes what a user wrote and returns the value.
 
 What cannot be meant raises `Wrong`, which says what it should have been.
 """
@@ -12,7 +12,7 @@ from typing import Any
 
 
 class Wrong(Exception):
-    """What a value should have been."""
+    """An error that says what a setting's value should have been."""
 
 
 def switch(value: object) -> bool:
@@ -96,6 +96,28 @@ def names(value: object) -> tuple[str, ...]:
     return tuple(value)
 
 
+def class_parts(value: object) -> tuple[str, ...]:
+    found = names(value)
+    if not all(name in ("callback", "cb_kwargs") or name.partition("meta:")[2] for name in found):
+        raise Wrong("a list of `callback`, `cb_kwargs` and `meta:NAME`")
+    return found
+
+
+def selectors(value: object) -> tuple[str, ...]:
+    found = names(value)
+    if found:
+        # Not loaded where nothing is ignored.
+        from selectolax.lexbor import LexborHTMLParser, SelectolaxError  # noqa: PLC0415
+
+        page = LexborHTMLParser("<p>")
+        for selector in found:
+            try:
+                page.css(selector)
+            except SelectolaxError:
+                raise Wrong(f"a list of CSS selectors (what is wrong is {selector!r})") from None
+    return found
+
+
 def text(value: object) -> str:
     if not isinstance(value, str) or not value:
         raise Wrong("a non-empty string")
@@ -107,7 +129,7 @@ NEAR = 0.9
 
 
 def near(value: object) -> Mapping[str, float | None]:
-    """By site; ``*``: where no other is named. None: not at all."""
+    """Thresholds of resemblance by site, ``*`` for all other sites; None switches the comparison off."""
     if isinstance(value, str) and value.lstrip().startswith("{"):
         try:
             value = json.loads(value)
@@ -133,5 +155,5 @@ def _resemblance(value: object) -> float | None:
 
 
 def component(value: object) -> Any:
-    """A class or its path: Scrapy loads it."""
+    """A component's class, or the import path by which Scrapy loads it."""
     return value

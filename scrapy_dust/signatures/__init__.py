@@ -1,1 +1,3 @@
-"""Which content was seen under which URL: embedded and shared by the crawls of a machine, or in Redis by many."""
+"""Stores of signatures: the content of each URL, and the URL that showed each content first; in a file,
+or in Redis.
+"""

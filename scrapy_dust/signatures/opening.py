@@ -1,13 +1,17 @@
-"""Which store is meant."""
+"""Opening of the store of signatures that a setting or an option names."""
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 from scrapy.utils.project import data_path
 
+from scrapy_dust.errors import SignatureStoreError
 from scrapy_dust.signatures.redis import RedisStore
 from scrapy_dust.signatures.sqlite import SqliteStore
+
+logger = logging.getLogger(__name__)
 
 AnyStore = SqliteStore | RedisStore
 
@@ -18,7 +22,7 @@ JOB_FILE = "dust-pages.sqlite"
 def open_store(
     where: str | None, dust_dir: str | None, keep_days: int | None, jobdir: str | None = None
 ) -> AnyStore:
-    """*where* is ``DUST_CONTENT_STORE``: a file, or a ``redis://`` URL; None: this crawl only.
+    """Open the store that *where*, ``DUST_CONTENT_STORE``, names: a file, or a ``redis://`` URL.
 
     Raises `SignatureStoreError`.
     """
@@ -30,8 +34,28 @@ def open_store(
 
 
 def open_for_crawl(jobdir: str | None, name: str, keep_days: int | None = None) -> SqliteStore:
-    """Of one crawl: in its JOBDIR, or gone with it."""
-    return SqliteStore(Path(jobdir, name) if jobdir else None, keep_days)
+    """Open the store of one crawl, in its JOBDIR or in a temporary file. A damaged file is put aside,
+    and its signatures are lost.
+    """
+    if not jobdir:
+        return SqliteStore(None, keep_days)
+    path = Path(jobdir, name)
+    try:
+        return SqliteStore(path, keep_days)
+    except SignatureStoreError as error:
+        logger.warning("%s It is put aside, and copies of what it held come again.", error)
+    try:
+        _put_aside(path)
+        return SqliteStore(path, keep_days)
+    except (OSError, SignatureStoreError):
+        return SqliteStore(None, keep_days)
+
+
+def _put_aside(path: Path) -> None:
+    for suffix in ("", "-wal", "-shm"):
+        one = path.with_name(path.name + suffix)
+        if one.exists():
+            one.replace(one.with_name(f"{one.name}.broken"))
 
 
 def is_redis(where: str) -> bool:
@@ -39,6 +63,8 @@ def is_redis(where: str) -> bool:
 
 
 def store_path(where: str, dust_dir: str | None) -> Path:
-    """A relative path is below ``DUST_DIR``, where that is a folder, and else below ``.scrapy/dust``."""
+    """The path of a store's file. A relative path is below ``DUST_DIR``, or below ``.scrapy/dust`` where
+    that is a URI.
+    """
     folder = Path(data_path("dust")) if dust_dir is None or "://" in dust_dir else Path(dust_dir)
     return folder / where

@@ -1,4 +1,4 @@
-"""Pages that were kept and are not written yet: a crawl must see its own pages at once."""
+"""Pages that were kept and are not written yet, so that a crawl sees its own pages at once."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from scrapy_dust.signatures.store import Known, Outline, Row, Signatures
 
 
 class Pending:
-    """By URL, the last of each."""
+    """Pages that are not yet written to a store, by URL."""
 
     def __init__(self) -> None:
         self._rows: dict[str, Row] = {}
@@ -34,7 +34,7 @@ class Pending:
             self._bands.setdefault(band, []).append(outline.url)
 
     def keeper(self, signature: bytes) -> Known | None:
-        """As long as it shows it."""
+        """The page that showed *signature* first, as long as it still shows it."""
         row = self._rows.get(self._keepers.get(signature, ""))
         return Known(row.url, row.kind) if row is not None and signature in row.signatures else None
 

@@ -33,7 +33,7 @@ _SIGNATURE = 16
 
 
 class RedisStore:
-    """At a URL that redis-py takes; ``?prefix=…`` names other keys."""
+    """A store of signatures in Redis, at a URL that redis-py takes; ``?prefix=…`` chooses other keys."""
 
     def __init__(self, url: str, keep_days: int | None = None) -> None:
         parts = urlsplit(url)
@@ -110,7 +110,7 @@ class RedisStore:
             pipe.execute()
 
     def flush(self) -> None:
-        """What was kept is there already."""
+        """Do nothing: Redis has every page as soon as it is kept."""
 
     def close(self) -> None:
         self._server.close()

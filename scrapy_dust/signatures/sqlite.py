@@ -66,7 +66,9 @@ AND page.seen >= ? AND page.text IS NOT NULL LIMIT {}
 
 
 class SqliteStore:
-    """At *path*; None: in a file that has no name and is gone with the process."""
+    """A store of signatures in a SQLite file at *path*; None: in a temporary file that ends with the
+    process.
+    """
 
     def __init__(self, path: Path | None, keep_days: int | None = None, *, must_exist: bool = False) -> None:
         self.path = path
@@ -160,7 +162,7 @@ class SqliteStore:
         return taken
 
     def purge(self, urls: Iterable[str]) -> int:
-        """Raises `SignatureStoreError`. What is left takes no more room than it needs."""
+        """Forget *urls*, and shrink the file. Raises `SignatureStoreError`."""
         self.flush()
         with self._saying():
             with self._transaction():

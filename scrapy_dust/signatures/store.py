@@ -1,4 +1,4 @@
-"""What every store of signatures promises.
+"""The promises that every store of signatures keeps.
 
 A page has a URL and shows one content at a time: the signatures it was last kept with. A signature has one
 keeper, the page that was kept with it first and still shows it. So what a page showed before it changed is free
@@ -29,7 +29,7 @@ KINDS = (Kind.CONTENT, Kind.LITTLE, Kind.ERROR)
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The keeper of a signature."""
+    """The page that showed a signature first, and how it is to be used."""
 
     url: str
     kind: Kind
@@ -37,7 +37,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What a page is compared by with its near-duplicates."""
+    """The features by which a page is compared with its near-duplicates."""
 
     url: str
     face: Face
@@ -46,7 +46,7 @@ class Outline:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A page as a store has it."""
+    """One page of a store."""
 
     url: str
     signatures: Signatures
@@ -55,23 +55,24 @@ class Row:
 
 
 class Store(Protocol):
-    """Any method may raise `OSError`; what was kept before stands."""
+    """The interface of stores. Any method may raise `OSError`; pages that were kept before stand."""
 
     def find(self, signature: bytes) -> Known | None: ...
 
     def shown(self, url: str) -> Signatures | None:
-        """What *url* showed last; None: it is not known."""
+        """The signatures that *url* showed last; None where the store does not know the URL."""
         ...
 
     def keep(self, url: str, signatures: Signatures, kind: Kind, *, claim: bool = True) -> Known | None:
-        """*url* shows this now. Gives the keeper of the last signature if that was another page's meanwhile.
+        """Note that *url* shows this content now. Returns the keeper of the last signature if another page
+        has become it meanwhile.
 
         *claim*: nobody is known to keep them. Otherwise who does goes on to.
         """
         ...
 
     def release(self, url: str) -> None:
-        """Forget *url*: whoever shows its content next is its keeper."""
+        """Forget *url*, so that the next page with its content becomes the keeper."""
         ...
 
     def near(self, bands: Sequence[int]) -> list[Outline]:
@@ -81,23 +82,25 @@ class Store(Protocol):
     def keep_near(self, outline: Outline, bands: Sequence[int]) -> None: ...
 
     def flush(self) -> None:
-        """Afterwards what was kept stands whatever happens."""
+        """Write all pages that were kept, so that a crash loses none of them."""
         ...
 
     def close(self) -> None: ...
 
 
 class Upkeep(Protocol):
-    """What `scrapy dustpages` needs of a store besides."""
+    """The additional methods of a store that `scrapy dustpages` needs."""
 
     def rows(self) -> Iterator[Row]:
-        """All pages, in no order."""
+        """All pages of the store, in no order."""
         ...
 
     def take(self, rows: Iterable[Row]) -> int:
-        """Pages of another store, where they are not known or were seen earlier; gives how many."""
+        """Take over pages of another store that are unknown here, or were seen earlier. Returns their
+        number.
+        """
         ...
 
     def purge(self, urls: Iterable[str]) -> int:
-        """Forget these; gives how many were known."""
+        """Forget *urls*. Returns the number of those that were known."""
         ...

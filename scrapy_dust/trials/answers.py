@@ -1,21 +1,24 @@
-"""What an answer says, small enough to be kept: a few hashes, no body."""
+"""An answer as a judge looks at it, small enough to be kept: units and hashes, no body."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-import numpy as np
 from scrapy.http import HtmlResponse, TextResponse, XmlResponse
 
-from scrapy_dust.dust.judging import MOST_SHINGLES, Fetched, Shingles
-from scrapy_dust.text.marks import Mark, marks_of
-from scrapy_dust.text.reading import first_words
-from scrapy_dust.text.sketch import describe
+from scrapy_dust.judge.answers import Fetched
+from scrapy_dust.page.compare import Answer
+from scrapy_dust.page.marks import Mark, marks_of
+from scrapy_dust.page.reading import first_words
+from scrapy_dust.page.sketch import PageText, describe
 from scrapy_dust.trials.actions import ActionWords
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from scrapy.http import Response
 
 #: Words in the address of what stands in front of pages.
@@ -27,10 +30,13 @@ _IN_FRONT = ActionWords(
 )
 
 
-def fetched(response: Response, asked: str, *, rendered: bool = False) -> Fetched:
-    """The answer, as far as it matters for a judgement. *rendered*: its encoding is what a browser wrote it in."""
+def fetched(response: Response, asked: str, *, rendered: bool = False, ignore: Sequence[str] = ()) -> Fetched:
+    """The answer, as far as it matters for a judgement. *rendered*: its encoding is what a browser wrote it in.
+
+    *ignore*: CSS selectors of elements that do not count.
+    """
     encoding = _encoding(response, rendered=rendered)
-    page = describe(response.body, _content_type(response), encoding, response.url)
+    page = describe(response.body, _content_type(response), encoding, response.url, ignore=ignore)
     is_markup = isinstance(response, HtmlResponse) and not isinstance(response, XmlResponse)
     marks = marks_of(response.body, page.words, is_markup=is_markup)
     if is_in_front(asked, response.url):
@@ -39,14 +45,17 @@ def fetched(response: Response, asked: str, *, rendered: bool = False) -> Fetche
         url=asked,
         final_url=response.url,
         status=response.status,
+        shown=_shown(page, response.url),
         text_digest=page.text_digest,
-        title=page.title,
-        canonical=page.canonical,
-        shingles=kept_shingles(page.shingles),
         sketch=tuple(page.sketch),
         marks=frozenset(map(str, marks)),
         at=time.time(),
     )
+
+
+def _shown(page: PageText, url: str) -> Answer:
+    assert page.units is not None
+    return Answer(url, page.units, page.names, page.canonical, links=page.links)
 
 
 def words_of(response: Response, *, rendered: bool = False) -> list[str]:
@@ -66,11 +75,6 @@ def _content_type(response: Response) -> str:
 
 def _encoding(response: Response, *, rendered: bool) -> str | None:
     return response.encoding if rendered and isinstance(response, TextResponse) else None
-
-
-def kept_shingles(shingles: Shingles) -> Shingles:
-    """The upper halves, which tell texts apart as well, and of a long text the least ones."""
-    return np.unique(shingles >> np.uint64(32))[:MOST_SHINGLES]
 
 
 def is_in_front(asked: str, final_url: str) -> bool:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from scrapy_dust.dust.campaign import Decision
-from scrapy_dust.dust.canonization import Canonizer
+from scrapy_dust.dust.decisions import Decision
 from scrapy_dust.dust.staleness import Profile, profile_of
 from scrapy_dust.dust.validation import Verdict
-from scrapy_dust.rule_book import profiles
+from scrapy_dust.rule_book import profiles, shards, verdicts, volatile_places
 from scrapy_dust.rule_book.book import RuleBook, update
-from scrapy_dust.rule_book.entries import Entry, Evidence, Status, rule_id
+from scrapy_dust.rule_book.entries import Entry, Evidence, Status, most_shown, rule_id
 from scrapy_dust.rule_book.files import in_project
+from scrapy_dust.rule_book.shards import Shard
 from scrapy_dust.rule_book.verdicts import Settled, Verdicts
+from scrapy_dust.rule_book.volatile_places import Site
+from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of
 from scrapy_dust.trials.site_trials import SiteTrials
@@ -26,27 +28,68 @@ _PROFILED = 20_000
 
 
 def conclude(
-    trials: Sequence[SiteTrials], settings: DustSettings, logs: Sequence[str], verdicts_path: Path
+    trials: Sequence[SiteTrials],
+    settings: DustSettings,
+    logs: Sequence[str],
+    verdicts_path: Path,
+    shard: Shard | None = None,
 ) -> RuleBook:
-    """Put what was decided into the first rule book and the state beside the logs. Raises `RuleBookError`."""
+    """Put what was decided into the first rule book, or the part of a *shard*, and into the state beside the logs.
+
+    Gives all that is known then. Raises `RuleBookError`.
+    """
     today = datetime.now(UTC).date().isoformat()
-    book = update(in_project(settings.rules[0]), lambda book: with_decisions(book, trials, logs, today))
-    verdicts = Verdicts.load(verdicts_path)
-    for site in trials:
-        settled = [
-            Settled(one.rule, one.verdict, one.tally, today)
-            for one in site.campaign.decisions
-            if one.verdict is not Verdict.VALID
-        ]
-        verdicts = verdicts.with_settled(site.site, settled)
+    # Before anything is locked: to sum up may take a while.
+    decided = {site.site: _entries(site, today, logs) for site in trials}
+    settled = {site.site: _settled(site.campaign.decisions, today) for site in trials}
+    path = in_project(settings.rules[0])
+    if shard is None:
+        update(path, lambda book: book.merge_sites(decided))
+    else:
+        shards.write(shard.of_path(path), shard, decided)
     # Not the one book that was written: a run begins with all of them.
     known = RuleBook.load([in_project(path) for path in settings.rules])
-    for site in trials:
-        rest = site.rest(known, verdicts) if site.rest is not None and site.is_settled else None
-        verdicts = verdicts.with_rest(site.site, rest)
-    verdicts.save(verdicts_path)
+    if shard is not None:
+        known = known.merge_sites(decided)
+    _keep_verdicts(verdicts_path, trials, settled, known)
+    volatile_places.remember(
+        verdicts_path.parent, {site.site: Site(site.volatile, site.names, site.template) for site in trials}
+    )
     profiles.remember(verdicts_path.parent, dict(_profiles(trials, known, settings)))
-    return book
+    return known
+
+
+def _keep_verdicts(
+    path: Path, trials: Sequence[SiteTrials], settled: Mapping[str, Sequence[Settled]], book: RuleBook
+) -> None:
+    """Only of the sites that were tried: other processes may write those of others."""
+
+    def with_trials(known: Verdicts) -> Verdicts:
+        for name, of_site in settled.items():
+            known = known.with_settled(name, of_site)
+        return known
+
+    foreseen = with_trials(Verdicts.load(path))
+    rests = {
+        site.site: site.rest(book, foreseen) if site.rest is not None and site.is_settled else None
+        for site in trials
+    }
+
+    def with_rests(known: Verdicts) -> Verdicts:
+        known = with_trials(known)
+        for name, rest in rests.items():
+            known = known.with_rest(name, rest)
+        return known
+
+    verdicts.update(path, with_rests)
+
+
+def _settled(decisions: Iterable[Decision], today: str) -> list[Settled]:
+    return [
+        Settled(one.rule, one.verdict, one.tally, today)
+        for one in decisions
+        if one.verdict in (Verdict.REFUTED, Verdict.UNDECIDED)
+    ]
 
 
 def _profiles(
@@ -62,19 +105,26 @@ def _profiles(
 
 def with_decisions(book: RuleBook, trials: Iterable[SiteTrials], logs: Sequence[str], today: str) -> RuleBook:
     """*book* with what was decided."""
-    for site in trials:
-        entries = [_entry(decision, today, logs) for decision in site.campaign.decisions]
-        book = book.merge(site.site, [entry for entry in entries if entry is not None])
-    return book
+    return book.merge_sites({site.site: _entries(site, today, logs) for site in trials})
+
+
+def _entries(site: SiteTrials, today: str, logs: Sequence[str]) -> list[Entry]:
+    entries = (_entry(decision, today, logs) for decision in site.campaign.decisions)
+    return [entry for entry in entries if entry is not None]
 
 
 def _entry(decision: Decision, today: str, logs: Sequence[str]) -> Entry | None:
     if decision.verdict is Verdict.UNDECIDED:
         return None
     evidence = replace(evidence_of(decision), first_validated=today, last_validated=today, logs=tuple(logs))
-    if decision.verdict is Verdict.VALID:
-        return Entry(decision.rule, Status.VALID, evidence)
-    return Entry(decision.rule, Status.SUSPENDED, evidence, reason=f"refuted on {today}")
+    if decision.verdict is Verdict.REFUTED:
+        return Entry(decision.rule, Status.REFUTED, evidence, reason=_refuted(decision, today))
+    status = Status.VALID if decision.verdict is Verdict.VALID else Status.PROBATION
+    return Entry(decision.rule, status, evidence)
+
+
+def _refuted(decision: Decision, today: str) -> str:
+    return f"refuted on {today}: pages {decision.why}" if decision.why else f"refuted on {today}"
 
 
 def evidence_of(decision: Decision) -> Evidence:
@@ -92,6 +142,7 @@ def evidence_of(decision: Decision) -> Evidence:
         merges=bounds.merges if bounds else 0,
         loss_bound=share_of(bounds.wrong, bounds.merges) if bounds else None,
         unseen_bound=round(bounds.unseen, 4) if bounds else None,
+        shown=most_shown(decision.shown),
         examples=decision.examples,
     )
 

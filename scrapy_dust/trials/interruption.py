@@ -1,52 +1,104 @@
-"""Ctrl-C while rules are learned at the end of a crawl.
+"""Ctrl-C or SIGTERM while rules are learned: within two seconds all stops, and what was settled is kept.
 
-Scrapy's own handler would ask the crawl that has ended to end, which waits for us. So the first signal ends the
-validation crawl, and a second one is Scrapy's again.
+What computes in the main thread asks `poll`; what computes in another thread is stopped by an exception there; fetches under
+way have a second to come back. A second signal is for whoever handled signals before.
 """
 
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import logging
 import signal
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
 from types import FrameType
 from typing import Any, Self
 
 from scrapy.crawler import Crawler
-from scrapy.utils.asyncio import is_asyncio_available
-from scrapy.utils.defer import deferred_from_coro
+from scrapy.signals import engine_started
+from scrapy.utils.asyncio import call_later, is_asyncio_available
+from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
+from scrapy.utils.reactor import is_reactor_installed
+from twisted.internet.defer import Deferred, DeferredList, FirstError
+
+from scrapy_dust.dust.stopping import Stopped
 
 logger = logging.getLogger(__name__)
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
+#: Seconds for fetches under way to come back.
+_GRACE = 1.0
+#: Seconds for conclusions from what is known, after everything else has stopped.
+_TO_CONCLUDE = 0.5
 
 
 class Interruption:
-    """In its ``with`` block, which must be in a coroutine, signals are ours."""
+    """In its ``with`` block signals are ours: the first one ends what goes on."""
 
     def __init__(self) -> None:
         self.came = False
+        self._until = 0.0  #: when to stop, in seconds, once it came
         self._crawler: Crawler | None = None
-        self._soon: Callable[[Callable[[], None]], object] | None = None
         self._before: dict[signal.Signals, Any] = {}
         self._stopping: object = None  # a task that nobody holds may be collected
+        self._forced: Deferred[None] = Deferred()
+        self._thread: int | None = None  # that computes
+
+    def poll(self) -> None:
+        """Raises `Stopped` once a signal has come."""
+        if self.came and time.monotonic() > self._until:
+            raise Stopped
+
+    def conclude(self) -> None:
+        """All has stopped; what is known may be summed up."""
+        self._until = time.monotonic() + _TO_CONCLUDE
 
     def stops(self, crawler: Crawler) -> None:
-        """*crawler* is what is to be stopped."""
+        """*crawler* is to be stopped; signals are taken when it begins, from whoever has taken them by then."""
         self._crawler = crawler
+        crawler.signals.connect(self._take_signals, signal=engine_started)
+
+    @contextmanager
+    def computing(self) -> Iterator[None]:
+        """Of another thread: when a signal comes, `Stopped` is raised in the block, wherever it is."""
+        self._thread = threading.get_ident()
+        try:
+            self.poll()
+            yield
+        finally:
+            self._thread = None
+
+    async def unless_forced(self, crawl: Awaitable[None] | Deferred[None]) -> None:
+        """Wait for *crawl*, but not much longer than until a signal comes."""
+        running = crawl if isinstance(crawl, Deferred) else deferred_from_coro(_awaited(crawl))
+        waiting = DeferredList([running, self._forced], fireOnOneCallback=True, fireOnOneErrback=True)
+        try:
+            await maybe_deferred_to_future(waiting)
+        except FirstError as error:
+            error.subFailure.raiseException()
 
     def __enter__(self) -> Self:
-        # Python has signals in its main thread only; a crawl in another is not stopped by any.
-        if threading.current_thread() is threading.main_thread():
-            self._soon = _soon()
-            for number in _SIGNALS:
-                self._before[number] = signal.signal(number, self._interrupt)
+        self._take_signals()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._restore()
+
+    def _take_signals(self) -> None:
+        # Python has signals in its main thread only; a crawl in another is not stopped by any.
+        if threading.current_thread() is not threading.main_thread():
+            return
+        if self.came:  # before there was anything to stop
+            self._stop(signal.SIGINT)
+            return
+        for number in _SIGNALS:
+            before = signal.signal(number, self._interrupt)
+            if before != self._interrupt:
+                self._before[number] = before
 
     def _restore(self) -> None:
         for number, handler in self._before.items():
@@ -56,23 +108,61 @@ class Interruption:
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
         self._restore()
         self.came = True
-        assert self._soon is not None
-        self._soon(self._stop)
+        if self._thread is not None:
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                ctypes.c_ulong(self._thread), ctypes.py_object(Stopped)
+            )
+        soon = _soon()
+        if soon is not None:
+            soon(partial(self._stop, number))
 
-    def _stop(self) -> None:
+    def _stop(self, number: int) -> None:
         logger.info("Learning ends early; send again to force.")
         if self._crawler is None:
             return
+        call_later(_GRACE, self._force, number)
         stopped = self._crawler.stop_async()
         self._stopping = (
             asyncio.ensure_future(stopped) if is_asyncio_available() else deferred_from_coro(stopped)
         )
 
+    def _force(self, number: int) -> None:
+        if not self._forced.called:
+            self._forced.callback(None)
 
-def _soon() -> Callable[[Callable[[], None]], object]:
-    """What has the event loop call something, from within a signal handler."""
-    if is_asyncio_available():
+
+class InterruptionOfProcess(Interruption):
+    """Of a process that does nothing else: what is under way after a second is dropped with Scrapy's event loop."""
+
+    def _force(self, number: int) -> None:
+        # The first of two signals asks Scrapy to end, the second one makes it.
+        for _ in range(2):
+            signal.raise_signal(number)
+
+
+async def _awaited(crawl: Awaitable[None]) -> None:
+    await crawl
+
+
+@contextmanager
+def as_keyboard_interrupt() -> Iterator[None]:
+    """In the block, SIGTERM is what Ctrl-C is."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _soon() -> Callable[[Callable[[], None]], object] | None:
+    """What has the event loop call something, from within a signal handler; None where none runs."""
+    with suppress(RuntimeError):
         return asyncio.get_running_loop().call_soon_threadsafe
+    if not is_reactor_installed():
+        return None
     from twisted.internet import reactor
 
     return reactor.callFromThread  # type: ignore[no-any-return]

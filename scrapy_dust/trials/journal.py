@@ -8,46 +8,60 @@ costs fetches and nothing else.
 
 from __future__ import annotations
 
-import binascii
 import json
 import os
-from base64 import b64decode, b64encode
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
-import numpy as np
-
 from scrapy_dust.crawl_log.locks import is_still, take
-from scrapy_dust.dust.judging import Fetched
-from scrapy_dust.text import SKETCH_VERSION
+from scrapy_dust.dust.pages import PackedUnits
+from scrapy_dust.judge.answers import Fetched
+from scrapy_dust.page import SKETCH_VERSION, UNITS_VERSION
+from scrapy_dust.page.compare import Answer
+from scrapy_dust.page.units import MAX_UNITS, pack, unpack
+from scrapy_dust.rule_book.shards import Shard
 
-VERSION = [2, SKETCH_VERSION]
+VERSION = [3, SKETCH_VERSION, UNITS_VERSION]
 KEPT_DAYS = 7
 
 #: An answer, and the browser that made the page of it.
 _Answer = tuple[Fetched, str | None]
+#: How answers were described: by which version, and without which elements.
+_Version = Sequence[int | str]
 
 
-def probes_path(verdicts: Path) -> Path:
-    """Where the journal is, beside the *verdicts*."""
-    return verdicts.with_name("probes.jsonl")
+def probes_path(verdicts: Path, shard: Shard | None = None) -> Path:
+    """Where the journal is, beside the *verdicts*. Each *shard* has its own, since a journal has one writer."""
+    path = verdicts.with_name("probes.jsonl")
+    return path if shard is None else Path(shard.of_path(path))
 
 
 class ProbeJournal:
     """Answers by URL. Those of earlier runs are given out once each, in the order they came."""
 
-    def __init__(self, path: Path | None = None, *, now: float = 0.0, writing: bool = True) -> None:
-        """*path*: None remembers nothing. Where another run writes already, nothing more is written."""
+    def __init__(
+        self,
+        path: Path | None = None,
+        *,
+        now: float = 0.0,
+        writing: bool = True,
+        ignore: Sequence[str] = (),
+    ) -> None:
+        """*path*: None remembers nothing. Where another run writes already, nothing more is written.
+
+        *ignore*: CSS selectors of elements that do not count. Answers of which others did not are passed over.
+        """
         self._path = path if writing else None
+        self._version: _Version = [*VERSION, *ignore]
         self._descriptor: int | None = None
         self._answers: dict[tuple[str, str | None], deque[Fetched]] = {}
         self._kept: list[_Answer] | None = None  # what to write anew, where much is forgotten
         if path is None:
             return
-        known = list(_read(path))
+        known = list(_read(path, self._version))
         recent = [answer for answer in known if answer[0].at >= now - KEPT_DAYS * 86_400]
         self._kept = recent if 2 * len(recent) < len(known) else None
         for page, renderer in recent:
@@ -74,7 +88,7 @@ class ProbeJournal:
             if self._descriptor is None:
                 self._descriptor = self._open(self._path)
             if self._descriptor is not None:
-                _write_all(self._descriptor, _line(page, renderer))
+                _write_all(self._descriptor, _line(self._version, page, renderer))
         except OSError:
             self.close()
         if self._descriptor is None:
@@ -98,7 +112,7 @@ class ProbeJournal:
             os.close(descriptor)
             return None
         if self._kept is not None:
-            _rewrite(path, self._kept)
+            _rewrite(path, self._version, self._kept)
             os.close(descriptor)
             self._kept = None
             return self._open(path)
@@ -110,11 +124,11 @@ class ProbeJournal:
         return descriptor
 
 
-def _rewrite(path: Path, answers: Iterable[_Answer]) -> None:
+def _rewrite(path: Path, version: _Version, answers: Iterable[_Answer]) -> None:
     part = path.with_name(f"{path.name}.part")
     descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
-        _write_all(descriptor, b"".join(_line(*answer) for answer in answers))
+        _write_all(descriptor, b"".join(_line(version, *answer) for answer in answers))
     finally:
         os.close(descriptor)
     part.replace(path)
@@ -125,42 +139,64 @@ def _write_all(descriptor: int, content: bytes) -> None:
         content = content[os.write(descriptor, content) :]
 
 
-def _line(page: Fetched, renderer: str | None) -> bytes:
-    shingles = b64encode(page.shingles.astype("<u4").tobytes()).decode("ascii")
-    said: list[object] = [page.url, page.final_url, page.status, page.text_digest, page.title, page.canonical]
-    said += [shingles, list(page.sketch or ()), sorted(page.marks), round(page.at, 3), renderer]
-    return json.dumps([VERSION, *said]).encode("ascii", "backslashreplace") + b"\n"
+def _line(version: _Version, page: Fetched, renderer: str | None) -> bytes:
+    said: list[object] = [page.url, page.final_url, page.status, page.text_digest, list(page.sketch or ())]
+    said += [sorted(page.marks), round(page.at, 3), renderer, _shown_to_json(page.shown)]
+    return json.dumps([version, *said]).encode("ascii", "backslashreplace") + b"\n"
 
 
-def _read(path: Path) -> Iterator[_Answer]:
+def _shown_to_json(shown: Answer | None) -> list[object] | None:
+    if shown is None:
+        return None
+    packed = pack(shown.units, MAX_UNITS)
+    units = [packed.content.hex(), packed.total, packed.whole]
+    return [shown.url, shown.canonical, *units, dict(shown.names), dict(shown.links)]
+
+
+def _read(path: Path, version: _Version) -> Iterator[_Answer]:
     """The answers in the file, as far as they can be read."""
     try:
         with path.open("rb") as file:
             for line in file:
-                with suppress(ValueError, binascii.Error, RecursionError, TypeError):
-                    yield _answer(json.loads(line))
+                with suppress(ValueError, RecursionError, TypeError):
+                    yield _answer(json.loads(line), version)
     except OSError:
         return
 
 
-def _answer(row: object) -> _Answer:
+def _answer(row: object, version: _Version) -> _Answer:
     """Raises `ValueError` or `TypeError` for what `_line` does not write."""
-    if not isinstance(row, list) or len(row) != 12 or row[0] != VERSION:
+    if not isinstance(row, list) or len(row) != 10 or row[0] != version:
         raise ValueError("no answer")
-    _, url, final_url, status, digest, title, canonical, shingles, sketch, marks, at, renderer = row
-    texts = (url, final_url, digest, shingles, title or "", canonical or "", renderer or "")
+    _, url, final_url, status, digest, sketch, marks, at, renderer, shown = row
+    texts = (url, final_url, digest, renderer or "")
     if not all(isinstance(text, str) for text in texts) or not isinstance(status, int | None):
         raise ValueError("no answer")
     page = Fetched(
         url=url,
         final_url=final_url,
         status=status,
+        shown=_shown_from_json(shown),
         text_digest=digest,
-        title=title,
-        canonical=canonical,
-        shingles=np.frombuffer(b64decode(shingles, validate=True), "<u4").astype(np.uint64),
         sketch=tuple(map(int, sketch)) or None,
         marks=frozenset(map(str, marks)),
         at=float(at),
     )
     return page, renderer
+
+
+def _shown_from_json(row: object) -> Answer | None:
+    if row is None:
+        return None
+    if not isinstance(row, list) or len(row) != 7 or not isinstance(row[0], str):
+        raise ValueError("no page")
+    url, canonical, units, total, whole, names, links = row
+    if not isinstance(canonical, str | None) or not isinstance(total, int):
+        raise ValueError("no page")
+    return Answer(
+        url,
+        unpack(PackedUnits(bytes.fromhex(units), total, bool(whole))),
+        {int(place): str(name) for place, name in dict(names).items()},
+        canonical,
+        links={int(value): str(link) for value, link in dict(links).items()},
+    )

@@ -6,39 +6,53 @@ logs → visits by site (`reading.py`) → mined (phases 1–3, edits) → trial
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 
 from scrapy_dust.dust.campaign import Campaign
 from scrapy_dust.dust.candidates import Candidate
 from scrapy_dust.dust.evidence import LogEvidence
+from scrapy_dust.dust.literal import Draw, LiteralCampaign, LiteralParams
 from scrapy_dust.dust.pages import Visit
-from scrapy_dust.dust.rules import Rule
+from scrapy_dust.dust.stopping import Poll, Stopped, go_on
 from scrapy_dust.dust.templates import template_hashes
 from scrapy_dust.dust.validation import Verdict
 from scrapy_dust.engines.gathering import Shelved, records_of
 from scrapy_dust.engines.laps import Laps
-from scrapy_dust.engines.local import Mined, trial_params
+from scrapy_dust.engines.local import Mined, mine_log, trial_params
 from scrapy_dust.engines.memory import Keeping
 from scrapy_dust.engines.remembering import parts_of, remembered_in
 from scrapy_dust.engines.side_by_side import Miner, mined_by, processes_for
 from scrapy_dust.errors import DustError, RuleBookError
 from scrapy_dust.neural.extra import require
 from scrapy_dust.neural.proposing import params_of, proposed_edits
+from scrapy_dust.page.changing import changing_suspects, grouped
+from scrapy_dust.page.places import Names
+from scrapy_dust.page.site_log import compared_anew, comparison_of, site_log
+from scrapy_dust.page.volatile import Volatile
+from scrapy_dust.rule_book import volatile_places
 from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.entries import Status
 from scrapy_dust.rule_book.priors import known, remember
+from scrapy_dust.rule_book.shards import Shard
 from scrapy_dust.rule_book.verdicts import Verdicts
+from scrapy_dust.rules.rule import Rule
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of
 from scrapy_dust.trials.declarations import by_log
 from scrapy_dust.trials.journal import ProbeJournal
 from scrapy_dust.trials.reading import Reporter
 from scrapy_dust.trials.rest import rest_of
-from scrapy_dust.trials.site_trials import SiteTrials
+from scrapy_dust.trials.site_trials import SiteTrials, Trying
+
+#: What a user is told with ``DUST_SAME = "items"``.
+NOTHING_FETCHED = (
+    'DUST_SAME is "items": the log alone decides, since only a crawl shows what a spider takes from a page.'
+)
 
 #: Pages of a site, from which on it has something to say about others.
 _TELLING = 100
@@ -48,16 +62,19 @@ def mine(
     visits: Mapping[str, Sequence[Visit]],
     settings: DustSettings,
     reporter: Reporter,
+    names: Names = MappingProxyType({}),
     *,
     redirects_count: bool = True,
     state: Path | None = None,
     keep: bool = False,
     processes: int | None = 1,
+    shard: Shard | None = None,
 ) -> Iterator[Mined]:
     """Phases 1 to 3, and edits, site by site, the largest first.
 
     *state*: the folder with what the project's sites have shown of edits, and what earlier runs have mined; with *keep*
-    this one adds to it. *processes* of this machine work; None: as many as there are processors, where there is enough to do.
+    this one adds to it. *names*: of places of units. *processes* of this machine work; None: as many as there are processors, where there is enough to do.
+    *shard*: the one that *visits* are of.
     """
     begin(settings)
     pool = known(state)
@@ -67,13 +84,14 @@ def mine(
     remembered = None
     if state is not None and settings.remember_mining:
         remembered = remembered_in(state, settings, pool, redirects_count=redirects_count)
-    miner = Miner(settings, redirects_count, pool, remembered)
+    volatile = volatile_places.known(state).volatile()
+    miner = Miner(settings, redirects_count, pool, remembered, volatile)
     with ExitStack() as stack:
         keeping = stack.enter_context(Keeping(remembered.memory)) if remembered and keep else None
         for mined in mined_by(miner, sites, processes or _processes_for(visits)):
             if keeping is not None:
                 keeping.add(parts_of(mined))
-            yield finished(mined, settings, reporter, state=state, keep=keep)
+            yield finished(mined, settings, reporter, names, state=state, keep=keep, shard=shard)
 
 
 def begin(settings: DustSettings) -> None:
@@ -83,13 +101,28 @@ def begin(settings: DustSettings) -> None:
 
 
 def finished(
-    mined: Mined, settings: DustSettings, reporter: Reporter, *, state: Path | None, keep: bool
+    mined: Mined,
+    settings: DustSettings,
+    reporter: Reporter,
+    names: Names = MappingProxyType({}),
+    *,
+    state: Path | None,
+    keep: bool,
+    shard: Shard | None = None,
 ) -> Mined:
     """What is done here with what an engine has found in a site."""
     if keep and state is not None and len(mined.log.pages) >= _TELLING:
         # What cannot be kept costs later sites a little evidence, and nothing else.
         with suppress(RuleBookError):
-            remember(state, mined.site, mined.tallies)
+            remember(state, mined.site, mined.tallies, shard=shard)
+    compared = comparison_of(mined.log)
+    if compared is not None:
+        compared.name(names)
+    if keep and state is not None and compared is not None:
+        learned = volatile_places.Site(compared.knowledge.volatile, compared.knowledge.names)
+        # What cannot be kept is learned again.
+        with suppress(RuleBookError):
+            volatile_places.remember(state, {mined.site: learned})
     if settings.learner == "seq2seq":
         mined = _with_network(mined, settings, state if keep else None, reporter)
     reporter.mined(mined)
@@ -137,6 +170,7 @@ def prepare(
     log_only: bool = False,
     journal: ProbeJournal | None = None,
     latest: float = 0.0,
+    poll: Poll = go_on,
 ) -> list[SiteTrials]:
     """The trials of all sites that have something to try. *seed* shuffles the URLs to draw.
 
@@ -145,52 +179,133 @@ def prepare(
     """
     trials = []
     for one in mined:
-        accepted, disabled, candidates = _to_try(one, book)
-        if not candidates:
-            continue
-        rest = partial(rest_of, one, settings=settings)
-        rests = not log_only and verdicts.rests.get(one.site) == rest(book, verdicts)
-        urls = [page.url for page in one.log.pages] + list(one.log.redirects)
-        random.Random(f"{seed} {one.site}").shuffle(urls)  # noqa: S311  A sample, not a secret.
-        evidence = LogEvidence(one.log, urls, settings.sketch_matches)
-        settled = disabled | _refuted(verdicts, one.site, candidates)
-        campaign = partial(
-            Campaign,
-            [] if rests else candidates,
-            evidence,
-            trial_params(settings, log_only=log_only),
-            site=one.site,
-            site_of=site_of,
-            passes=settings.passes,
-            settled=settled,
+        reading = partial(
+            _trying, book=book, verdicts=verdicts, settings=settings, seed=seed, log_only=log_only, poll=poll
         )
-        known = {*accepted, *settled}
+        trying = reading(one)
+        if trying is None:
+            continue
         trials.append(
             SiteTrials(
-                campaign(),
-                evidence,
+                trying,
                 settings.never_probe,
-                template=template_hashes(one.log.pages),
-                renderers=_renderers(evidence),
+                renderers=_renderers(trying.evidence),
                 journal=journal,
                 not_before=latest,
-                # Of whom nothing will be asked, it need not be known how it answers.
-                at_rest=log_only or rests or (bool(known) and _is_at_rest(campaign(), known)),
-                rest=None if log_only else rest,
-                standing=len(accepted) if rests else 0,
+                anew=partial(_anew, one, reading, settings),
             )
         )
     return trials
 
 
-def _to_try(one: Mined, book: RuleBook) -> tuple[list[Rule], set[Rule], list[Candidate]]:
+def _anew(
+    one: Mined,
+    reading: Callable[..., Trying | None],
+    settings: DustSettings,
+    volatile: Volatile,
+    nothing: Collection[str],
+) -> Trying:
+    """What is left to be tried when the log is mined again: it is known what changes at each fetch, and what is no page."""
+    log = compared_anew(one.log, volatile, frozenset(nothing))
+    evidence, proposals = grouped(log, volatile) or (log, log)
+    mined = one
+    if not one.elsewhere:
+        mined = mine_log(one.site, proposals, settings, redirects_count=True, share=one.share)
+    trying = reading(replace(mined, log=evidence), whatever=True)
+    assert trying is not None
+    return trying
+
+
+def _trying(
+    one: Mined,
+    *,
+    book: RuleBook,
+    verdicts: Verdicts,
+    settings: DustSettings,
+    seed: int,
+    log_only: bool,
+    poll: Poll,
+    whatever: bool = False,
+) -> Trying | None:
+    """What is to be tried of *one*; None: nothing, unless *whatever*."""
+    if settings.validation_test == "paper":
+        return _tried_literally(one, book, settings, seed, log_only=log_only, poll=poll)
+    accepted, disabled, candidates = _to_try(one, book, settings.max_substring)
+    suspects = () if log_only else changing_suspects(one.log)
+    if not (candidates or suspects or whatever):
+        return None
+    rest = partial(rest_of, one, settings=settings)
+    rests = not log_only and verdicts.rests.get(one.site) == rest(book, verdicts)
+    evidence = _evidence(one, settings, seed)
+    settled = disabled | _refuted(verdicts, one.site, candidates)
+    campaign = partial(
+        Campaign,
+        [] if rests else candidates,
+        evidence,
+        replace(trial_params(settings, log_only=log_only), max_risk=settings.max_risk),
+        site=one.site,
+        site_of=site_of,
+        passes=settings.passes,
+        settled=settled,
+        poll=poll,
+    )
+    known = {*accepted, *settled}
+    return Trying(
+        campaign(),
+        evidence,
+        comparison_of(one.log),
+        template_hashes(one.log.pages),
+        # Nothing will be asked of such a site, so nobody need know how the site answers.
+        is_at_rest=log_only or rests or (bool(known) and _is_at_rest(campaign(), known)),
+        rest=None if log_only else rest,
+        standing=len(accepted) if rests else 0,
+        suspects=suspects,
+    )
+
+
+def _evidence(one: Mined, settings: DustSettings, seed: int) -> LogEvidence:
+    urls = sorted([*(page.url for page in one.log.pages), *one.log.redirects])
+    random.Random(f"{seed} {one.site}").shuffle(urls)  # noqa: S311  A sample, not a secret.
+    return LogEvidence(one.log, urls, settings.sketch_matches)
+
+
+def _tried_literally(
+    one: Mined, book: RuleBook, settings: DustSettings, seed: int, *, log_only: bool, poll: Poll
+) -> Trying | None:
+    """What WWW'07 figure 4 tries. The site is not surveyed, and nothing but what a person disabled is settled before."""
+    entries = book.entries(one.site)
+    candidates = one.candidates(
+        [(entry.rule, entry.evidence.support) for entry in entries if entry.status is Status.VALID]
+    )
+    if not candidates:
+        return None
+
+    def draw_for(rule: Rule) -> Draw:
+        return random.Random(f"{seed} {one.site} {rule}").choice  # noqa: S311  A sample, not a secret.
+
+    evidence = _evidence(one, settings, seed)
+    campaign = LiteralCampaign(
+        candidates,
+        evidence,
+        LiteralParams(
+            settings.validation_count, settings.refutation_threshold, settings.sketch_matches, log_only
+        ),
+        site=one.site,
+        draw_for=draw_for,
+        disabled=[entry.rule for entry in entries if entry.status is Status.DISABLED],
+        poll=poll,
+    )
+    return Trying(campaign, evidence, is_at_rest=True)
+
+
+def _to_try(one: Mined, book: RuleBook, longest: int) -> tuple[list[Rule], set[Rule], list[Candidate]]:
     """The site's rules in force, those that a person disabled, and what is worth a trial."""
     entries = book.entries(one.site)
     accepted = [entry for entry in entries if entry.status is Status.VALID]
-    candidates = one.candidates([(entry.rule, entry.evidence.support) for entry in accepted])
-    # From elsewhere: nothing in this log spoke for them yet, so the log's own come first.
+    candidates = one.candidates([(entry.rule, entry.evidence.support) for entry in accepted], longest=longest)
+    # Nothing in this log spoke for them yet, so the log's own come first.
     candidates += [
-        Candidate((entry.rule,), support=0) for entry in entries if entry.status is Status.UNPROVEN
+        Candidate((entry.rule,), support=0) for entry in entries if entry.status is Status.PROBATION
     ]
     candidates += [Candidate((edit,), support=0, narrows=True) for edit in by_log(one.log)]
     disabled = {entry.rule for entry in entries if entry.status is Status.DISABLED}
@@ -216,8 +331,20 @@ def _refuted(verdicts: Verdicts, site: str, candidates: Iterable[Candidate]) -> 
     return set(refuted).union(*together)
 
 
+def on_another_log(
+    mined: Iterable[Mined], visits: Mapping[str, Sequence[Visit]], settings: DustSettings
+) -> list[Mined]:
+    """*mined*, to be tried on the *visits* of another log (thesis, section 6.1). Sites that it does not have are left out."""
+    return [
+        replace(one, log=site_log(visits[one.site], same=settings.same), elsewhere=True)
+        for one in mined
+        if one.site in visits
+    ]
+
+
 def decide_from_log(trials: Iterable[SiteTrials]) -> None:
-    """Run trials of which nothing can be fetched."""
-    for site in trials:
-        if site.campaign.next_probe() is not None:
-            raise DustError(f"{site.site}: a trial without fetches asked for one.")
+    """Run trials of which nothing can be fetched, until somebody ends them."""
+    with suppress(Stopped):
+        for site in trials:
+            if site.campaign.next_probe() is not None:
+                raise DustError(f"{site.site}: a trial without fetches asked for one.")

@@ -54,7 +54,8 @@ class TrialLimits:
         request.meta["dont_retry"] = True
         # Each host has its own cookies, and its own slot after a redirect from another.
         host = urlsplit(request.url).netloc.rpartition("@")[2].lower()
-        request.meta["cookiejar"] = f"dust-trials {host}"
+        stranger = request.meta.get("dust_stranger", "")
+        request.meta["cookiejar"] = f"dust-trials {host} {stranger}".rstrip()
         if request.meta.get("redirect_urls"):
             request.meta.pop("download_slot", None)
 

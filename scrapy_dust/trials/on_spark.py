@@ -11,6 +11,7 @@ from scrapy_dust.crawl_log.names import log_name
 from scrapy_dust.engines import spark
 from scrapy_dust.engines.local import Mined
 from scrapy_dust.errors import EngineError
+from scrapy_dust.rule_book import volatile_places
 from scrapy_dust.rule_book.priors import known
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.trials.learning import begin, finished
@@ -34,11 +35,14 @@ def read_and_mine(
         source.paths,
         settings,
         known(state),
+        volatile_places.known(state).volatile(),
         log_format=source.format,
         host=source.host,
         redirects_count=redirects_count,
     )
-    mined = [finished(one, settings, reporter, state=state, keep=keep) for one in found.mined]
+    mined = [
+        finished(one, settings, reporter, found.seen.names, state=state, keep=keep) for one in found.mined
+    ]
     seen = found.seen
     read = Read(
         # Visits stay where they were read.
@@ -49,5 +53,6 @@ def read_and_mine(
         passed_over=seen.passed_over,
         latest=seconds_of(seen.latest),
         files=found.files,
+        names=seen.names,
     )
     return read, mined

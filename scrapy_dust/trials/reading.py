@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
 from scrapy_dust.crawl_log.names import log_name
@@ -14,7 +15,8 @@ from scrapy_dust.dust.pages import Visit
 from scrapy_dust.engines.gathering import gather
 from scrapy_dust.engines.local import Mined
 from scrapy_dust.neural.pieces import Epoch
-from scrapy_dust.sites import is_below, netloc_of
+from scrapy_dust.rule_book.shards import Shard
+from scrapy_dust.sites import is_below, netloc_of, site_of
 
 #: Of the hosts that were not asked for.
 _OTHERS_KEPT = 1000
@@ -45,6 +47,8 @@ class Source:
     host: str | None = None  #: only this host and those below it
     base_url: str | None = None  #: where requests went of which an access log does not say it
     log_format: str | None = None  #: of access logs, as the server's configuration has it
+    shard: Shard | None = None  #: only its sites
+    ignore: Sequence[str] = ()  #: CSS selectors of elements of archived pages that do not count
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +62,22 @@ class Read:
     passed_over: int  #: lines that show no page
     latest: float = 0.0  #: when the newest record was made, in seconds; 0: the logs do not say
     files: Sequence[Path | RemoteFile] = ()
+    names: Mapping[int, str] = field(default_factory=dict)  #: of the places that units stand at
     other_hosts: tuple[str, ...] = ()  #: some of those that were passed by, where one host was asked for
+    without_site: int = 0  #: records whose URL is no http(s) URL with a host
+    of_other_shards: int = 0  #: records of sites that other shards mine
 
 
 def read(source: Source, reporter: Reporter, *, most: int | None = None) -> Read:
     """Raises `CrawlLogError` for what cannot be read at all. *most*: bytes that visits may take in memory."""
-    reading = read_visits(source.paths, source.format, base_url=source.base_url, log_format=source.log_format)
-    times, hosts = _Times(), _OfHost(source.host)
+    reading = read_visits(
+        source.paths,
+        source.format,
+        base_url=source.base_url,
+        log_format=source.log_format,
+        ignore=source.ignore,
+    )
+    times, hosts = _Times(), _OfHost(source.host, source.shard)
     by_site = gather(hosts.of(times.of(_reported(reading, reporter))), most)
     named = told_of(reading.unreadable)
     logs = tuple(dict.fromkeys(log_name(file.name) for file in reading.files))
@@ -76,7 +89,10 @@ def read(source: Source, reporter: Reporter, *, most: int | None = None) -> Read
         reading.passed_over,
         times.latest(),
         reading.files,
+        reading.names,
         tuple(hosts.others),
+        hosts.without_site,
+        hosts.of_others,
     )
 
 
@@ -117,15 +133,23 @@ def seconds_of(moment: str) -> float:
 
 
 class _OfHost:
-    """The visits of one host and of those below it; without a *host*, all."""
+    """The visits of one host and of those below it; without a *host*, all that have one; of a *shard*, those of its sites."""
 
-    def __init__(self, host: str | None) -> None:
+    def __init__(self, host: str | None, shard: Shard | None) -> None:
         self._wanted = None if host is None else host.lower()
+        self._is_mine = cache(shard.has) if shard is not None else None
         self.others: dict[str, None] = {}  #: hosts that were passed by, the first of them
+        self.without_site = 0  #: visits of what is no http(s) URL with a host
+        self.of_others = 0  #: visits of sites of other shards
 
     def of(self, visits: Iterable[Visit]) -> Iterator[Visit]:
         for visit in visits:
-            if self._wanted is None or self._is_meant(visit.url):
+            site = site_of(visit.url)
+            if site is None:
+                self.without_site += 1
+            elif self._is_mine is not None and not self._is_mine(site):
+                self.of_others += 1
+            elif self._wanted is None or self._is_meant(visit.url):
                 yield visit
 
     def _is_meant(self, url: str) -> bool:

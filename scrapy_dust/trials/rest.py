@@ -1,7 +1,7 @@
 """A site at rest: all that its log suggests is settled, and neither the log nor what is known has changed since.
 
 Then a run asks for nothing and decides nothing. What was true when a run ended is kept beside the verdicts, as a
-digest: of the log's pages, what was mined of them, what is in force, what was refuted, and by which parameters.
+digest: of what the log has, what is in force or on probation, what was refuted, by which parameters, and by which code.
 """
 
 from __future__ import annotations
@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from hashlib import blake2b
 
-from scrapy_dust.dust.pages import Page
+from scrapy_dust.dust.pages import SiteLog
 from scrapy_dust.dust.validation import Verdict
+from scrapy_dust.engines.circumstances import READ_BY_MINING, made_by
 from scrapy_dust.engines.local import Mined, trial_params
+from scrapy_dust.page.site_log import comparison_of
 from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.entries import rule_id
 from scrapy_dust.rule_book.verdicts import Verdicts
@@ -27,17 +29,22 @@ def rest_of(mined: Mined, book: RuleBook, verdicts: Verdicts, settings: DustSett
 
 
 def _said(mined: Mined, book: RuleBook, verdicts: Verdicts, settings: DustSettings) -> Iterator[object]:
-    yield trial_params(settings), settings.passes, settings.sketch_matches, settings.never_probe
-    yield from map(_shown, mined.log.pages)
+    yield made_by()
+    yield [getattr(settings, name) for name in READ_BY_MINING]
+    yield (trial_params(settings), settings.max_risk, settings.passes, settings.never_probe, settings.ignore)
+    yield from _shown(mined.log)
     yield sorted(mined.log.redirects.items())
     if mined.log.declared:
         yield sorted(mined.log.declared)
-    for candidate in mined.candidates():
-        yield [rule_id(mined.site, rule) for rule in candidate.rules], candidate.support
     yield sorted((rule_id(mined.site, one.rule), str(one.status)) for one in book.entries(mined.site))
     refuted = (rule for rule, one in verdicts.of(mined.site).items() if one.verdict is Verdict.REFUTED)
     yield sorted(rule_id(mined.site, rule) for rule in refuted)
 
 
-def _shown(page: Page) -> tuple[object, ...]:
-    return page.url, page.text_digest, page.sketch, page.title, page.canonical, page.size, page.volatile
+def _shown(log: SiteLog) -> Iterator[object]:
+    """What the pages showed, as the log has it. What is made of that depends on what is known by now."""
+    comparison = comparison_of(log)
+    for page in log.pages:
+        units = None if comparison is None else comparison.totals(page.url)
+        words = (page.text_digest, page.volatile) if comparison is None else (None, False)
+        yield page.url, units, *words, page.sketch, page.title, page.canonical, page.size

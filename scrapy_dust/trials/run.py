@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from scrapy.crawler import AsyncCrawlerProcess, AsyncCrawlerRunner, Crawler, CrawlerProcess, CrawlerRunner
 from scrapy.settings import SETTINGS_PRIORITIES, Settings
 from scrapy.utils.asyncio import is_asyncio_available
-from scrapy.utils.defer import maybe_deferred_to_future
 from scrapy.utils.misc import load_object
 from scrapy.utils.reactorless import is_reactorless
 
+from scrapy_dust.dust.stopping import Stopped
 from scrapy_dust.errors import DustError
 from scrapy_dust.settings import DustSettings
+from scrapy_dust.trials.interruption import Interruption
 from scrapy_dust.trials.manners import MIDDLEWARES
 from scrapy_dust.trials.pacing import Patience
 from scrapy_dust.trials.rendering import stays_within
@@ -81,18 +83,20 @@ def run_trials(
     trials: Sequence[SiteTrials],
     own: DustSettings,
     on_progress: OnProgress,
+    interruption: Interruption,
     on_text: OnText | None = None,
 ) -> Spent:
     """Fetch until all *trials* are finished or the budget is spent. *on_text* is told what each page says.
 
     Starts an event loop and ends it. Raises `DustError` if the crawl could not start. What was decided before
-    an interruption stays decided.
+    an *interruption* stays decided.
     """
     process = _process(trial_settings(settings, [site.site for site in trials]))
     crawler = process.create_crawler(TrialSpider)
+    interruption.stops(crawler)
     process.crawl(crawler, **_arguments(settings, trials, own, on_progress), on_text=on_text)
     process.start()
-    return _spent(crawler)
+    return _spent(crawler, trials, interruption)
 
 
 async def run_trials_here(
@@ -100,20 +104,20 @@ async def run_trials_here(
     trials: Sequence[SiteTrials],
     own: DustSettings,
     on_progress: OnProgress,
-    on_created: Callable[[Crawler], None],
+    interruption: Interruption,
 ) -> Spent:
-    """`run_trials` in the event loop that runs already; *on_created* is given what can be stopped."""
+    """`run_trials` in the event loop that runs already."""
     arguments = _arguments(settings, trials, own, on_progress)
     of_trials = trial_settings(settings, [site.site for site in trials])
     if is_asyncio_available():
         crawler = AsyncCrawlerRunner(of_trials).create_crawler(TrialSpider)
-        on_created(crawler)
-        await crawler.crawl_async(**arguments)
+        interruption.stops(crawler)
+        await interruption.unless_forced(crawler.crawl_async(**arguments))
     else:
         crawler = CrawlerRunner(of_trials).create_crawler(TrialSpider)
-        on_created(crawler)
-        await maybe_deferred_to_future(crawler.crawl(**arguments))
-    return _spent(crawler)
+        interruption.stops(crawler)
+        await interruption.unless_forced(crawler.crawl(**arguments))
+    return _spent(crawler, trials, interruption)
 
 
 def _arguments(
@@ -126,6 +130,7 @@ def _arguments(
         "patience": Patience(own.validation_pause, own.validation_patience, own.validation_site_budget),
         "unbound": _is_unbound(settings),
         "render_meta": own.render_meta,
+        "ignore": own.ignore,
     }
 
 
@@ -138,10 +143,15 @@ def _is_unbound(settings: Settings) -> bool:
     return said and not settings.getbool("ROBOTSTXT_OBEY")
 
 
-def _spent(crawler: Crawler) -> Spent:
+def _spent(crawler: Crawler, trials: Iterable[SiteTrials], interruption: Interruption) -> Spent:
     if not isinstance(crawler.spider, TrialSpider):
         raise DustError("the validation crawl could not start; the log above says why.")
-    return Spent(crawler.spider.fetches, crawler.spider.interrupted)
+    if not interruption.came and not crawler.spider.interrupted:
+        with suppress(Stopped):
+            for site in trials:
+                site.campaign.believe_the_log()
+    interruption.conclude()
+    return Spent(crawler.spider.fetches, crawler.spider.interrupted or interruption.came)
 
 
 def _process(settings: Settings) -> AsyncCrawlerProcess | CrawlerProcess:

@@ -1,7 +1,8 @@
 """The trials of one site: which page is wanted next, and what to make of an answer. No network here.
 
-First a survey: what the site answers for URLs that cannot exist, and what its template looks like. Then the
-campaign's probes, several at a time, each an inquiry that asks for one page after the other. A page that two
+First a survey: what the site answers for URLs that cannot exist, what its template looks like, and what changes at each
+fetch. Where something does, or where the log has what is no page, the log is read anew: pages that differed may be equal but
+for that. Then the campaign's probes, several at a time, each an inquiry that asks for one page after the other. A page that two
 inquiries want is asked for once, and one that was fetched serves all that want it later.
 
 Answers are taken in the order in which they were asked for, in whichever order they come, and an answer that the
@@ -12,19 +13,29 @@ what an uninterrupted one does.
 from __future__ import annotations
 
 from collections import Counter, OrderedDict, deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from scrapy_dust.crawl_log.hiding import is_hidden
 from scrapy_dust.dust.campaign import Campaign, Probe
 from scrapy_dust.dust.candidates import Candidate
-from scrapy_dust.dust.edits.edit import Edit
 from scrapy_dust.dust.evidence import LogEvidence
-from scrapy_dust.dust.inquiry import Ask, inquire
-from scrapy_dust.dust.judging import Fetched, Judge, Known, Outcome
+from scrapy_dust.dust.literal import LiteralCampaign
+from scrapy_dust.dust.outcomes import Outcome
+from scrapy_dust.dust.stopping import Stopped
 from scrapy_dust.dust.validation import Verdict
+from scrapy_dust.judge.answers import Fetched, Known
+from scrapy_dust.judge.inquiry import Ask, Finding, Inquiry, fetch_both, inquire
+from scrapy_dust.judge.judging import Judge
+from scrapy_dust.page.compare import Answer
+from scrapy_dust.page.knowledge import NOTHING_KNOWN, Knowledge
+from scrapy_dust.page.places import Names
+from scrapy_dust.page.site_log import LogComparison
+from scrapy_dust.page.site_template import NO_TEMPLATE, SiteTemplate
+from scrapy_dust.page.volatile import Volatile
 from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.verdicts import Verdicts
+from scrapy_dust.rules.rule import Rule
 from scrapy_dust.trials.declarations import MOST
 from scrapy_dust.trials.journal import ProbeJournal
 from scrapy_dust.trials.limits import Limits
@@ -34,12 +45,14 @@ from scrapy_dust.trials.surveying import Kind, SiteSurvey, Wanted, nonsense_besi
 _AT_A_TIME = 8
 #: Answers kept for other inquiries.
 _KEPT = 2000
+#: Contents of most URLs that are compared with what the site shows for URLs that cannot exist.
+_SHARED = 50
 
 
 @dataclass(slots=True)
 class _Inquiry:
     probe: Probe
-    steps: Generator[Ask, Fetched, Outcome]
+    steps: Inquiry
     fetches: int = 0
     content: str | None = None
     latest: float = 0.0  #: when the latest answer came
@@ -54,7 +67,24 @@ class _Errand:
     inquiries: list[_Inquiry] = field(default_factory=list)
     shared: bool = True  #: others may join
     beside: bool = False  #: it cannot exist
+    stateless: bool = False  #: asked by somebody whom the site has not met
     page: Fetched | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trying:
+    """What one reading of a site's log leaves to be tried."""
+
+    campaign: Campaign | LiteralCampaign
+    evidence: LogEvidence
+    comparing: LogComparison | None = None  #: the log's pages in units, where the log has them
+    template: frozenset[int] = frozenset()  #: hashes of the log's sketches that all pages have
+    is_at_rest: bool = (
+        False  #: there is nothing new to decide, so that the site need not be asked how it answers
+    )
+    rest: Callable[[RuleBook, Verdicts], str] | None = None  #: see `rest_of`
+    standing: int = 0  #: so many rules are in force and not on trial, since the site rests
+    suspects: Sequence[str] = ()  #: URLs that may show pages which change at each fetch
 
 
 class SiteTrials:
@@ -62,46 +92,68 @@ class SiteTrials:
 
     def __init__(
         self,
-        campaign: Campaign,
-        evidence: LogEvidence,
+        trying: Trying,
         never_probe: Iterable[str] = (),
         *,
-        template: frozenset[int] = frozenset(),
         renderers: Mapping[str, str] | None = None,
         journal: ProbeJournal | None = None,
         not_before: float = 0.0,
-        at_rest: bool = False,
-        rest: Callable[[RuleBook, Verdicts], str] | None = None,
-        standing: int = 0,
+        anew: Callable[[Volatile, Collection[str]], Trying] | None = None,
     ) -> None:
-        """*template*: see `Judge`. *renderers*: the browser that made a page, for URLs of the log that had one.
+        """*renderers*: the browser that made a page, for URLs of the log that had one.
 
-        *not_before*: older answers of the journal are not taken. *at_rest*: there is nothing new to decide, so
-        that the site need not be asked how it answers. *rest*: see `rest_of`; *standing*: so many rules are in force
-        and not on trial, since the site rests.
+        *not_before*: older answers of the journal are not taken. *anew* reads the log again when the survey has shown what changes at each
+        fetch, and which URLs of the log show no page.
         """
-        self.rest, self.standing = rest, standing
-        self.campaign = campaign
-        self.limits = Limits(campaign.site, evidence.urls, never_probe)
+        evidence = trying.evidence
+        self._take_up(trying)
+        self.limits = Limits(self.campaign.site, evidence.urls, never_probe)
         self.given_up: str | None = None  #: why the site is not asked any more
-        self._evidence = evidence
+        self._is_stopped = False  # somebody ends the run
         self._journal = journal if journal is not None else ProbeJournal()
-        self._not_before = not_before
-        self._judge = Judge(template)
-        self._survey = SiteSurvey(self._judge, () if at_rest or campaign.finished else self._surveyed())
+        self._not_before, self._anew = not_before, anew
+        self._judge = Judge(self._knowledge, trying.template)
+        nothing_to_ask = trying.is_at_rest or (self.campaign.finished and not trying.suspects)
+        self._survey = SiteSurvey(self._judge, () if nothing_to_ask else self._surveyed(trying.suspects))
         self._errands: deque[_Errand] = deque()  # in the order to take them
         self._open: dict[str, deque[_Errand]] = {}  # to be answered by the site
         self._to_send: list[str] = []
+        self._stateless: Counter[str] = Counter()  # fetches to be made without cookies, by URL
         self._kept: OrderedDict[str, Fetched] = OrderedDict()
         self._under_way = 0
-        self._declared: set[Edit] = set()
+        self._has_begun = False
+        self._declared: set[Rule] = set()
         self._renderers = renderers or {}
         by_count = Counter(self._renderers.get(url) for url in evidence.urls)
         self._renderer = max(by_count, key=lambda one: by_count[one], default=None)
 
+    def _take_up(self, trying: Trying) -> None:
+        self.campaign, self._evidence, self._comparing = trying.campaign, trying.evidence, trying.comparing
+        self.rest, self.standing = trying.rest, trying.standing
+
+    @property
+    def _knowledge(self) -> Knowledge:
+        return NOTHING_KNOWN if self._comparing is None else self._comparing.knowledge
+
     @property
     def site(self) -> str:
         return self.campaign.site
+
+    @property
+    def volatile(self) -> Volatile:
+        """What was seen to change from one fetch of a URL to the next."""
+        return self._judge.learned
+
+    @property
+    def template(self) -> SiteTemplate:
+        """What the site's pages have in common, as its rules were judged by it; of a site that was not asked: nothing new."""
+        known = self._judge.knowledge
+        return SiteTemplate(known.common, known.template, known.chrome) if self._kept else NO_TEMPLATE
+
+    @property
+    def names(self) -> Names:
+        """Of the places of these."""
+        return self._judge.names
 
     @property
     def urls(self) -> Sequence[str]:
@@ -111,21 +163,22 @@ class SiteTrials:
     @property
     def finished(self) -> bool:
         """Whether nothing more is wanted, now or later."""
-        if self.given_up is not None:
+        if self.given_up is not None or self._is_stopped:
             return True
         return not (self._survey.to_ask or self._errands) and self.campaign.finished
 
     @property
     def is_settled(self) -> bool:
         """Whether all is decided, so that a second run would learn nothing."""
-        undecided = any(one.verdict is Verdict.UNDECIDED for one in self.campaign.decisions)
-        return self.finished and self.given_up is None and not undecided
+        if self._is_stopped or self.given_up is not None or not self.finished or self.campaign.is_cut_short:
+            return False
+        return all(one.verdict is not Verdict.UNDECIDED for one in self.campaign.decisions)
 
     def give_up(self, reason: str) -> None:
         """Ask no more; what is not decided stays so."""
         self.given_up = self.given_up or reason
 
-    def declared(self, edits: Iterable[Edit]) -> None:
+    def declared(self, edits: Iterable[Rule]) -> None:
         """The site says that these hold: they are tried last, and have to prove what others have to."""
         new = [one for one in dict.fromkeys(edits) if one not in self._declared]
         new = new[: MOST - len(self._declared)]
@@ -138,9 +191,19 @@ class SiteTrials:
 
     def wanted(self) -> list[str]:
         """URLs to fetch now, none of which was given out before."""
-        self._advance()
+        try:
+            self._advance()
+        except Stopped:
+            self._is_stopped = True
         urls, self._to_send = self._to_send, []
-        return urls
+        return [] if self._is_stopped else urls
+
+    def is_stateless(self, url: str) -> bool:
+        """Whether the fetch of *url* that is made now is one by somebody whom the site has not met."""
+        if not self._stateless[url]:
+            return False
+        self._stateless[url] -= 1
+        return True
 
     def answer(self, page: Fetched) -> list[str]:
         """Take in what `page.url` answered; gives the URLs that are wanted because of it."""
@@ -165,6 +228,9 @@ class SiteTrials:
         while self._survey.to_ask:
             wanted = self._survey.to_ask.popleft()
             self._run(_Errand(wanted.url, survey=wanted))
+        if self._survey.over and not self._has_begun:
+            self._has_begun = True
+            self._learn_from_survey()
         while self._under_way < _AT_A_TIME and self._survey.over:
             probe = self.campaign.next_probe()
             if probe is None:
@@ -178,6 +244,7 @@ class SiteTrials:
         errand.page = self._journal.take(errand.url, self.renderer(errand.url), since=since)
         if errand.page is None:
             self._open.setdefault(errand.url, deque()).append(errand)
+            self._stateless[errand.url] += errand.stateless
             self._to_send.append(errand.url)
 
     def _take(self, errand: _Errand) -> None:
@@ -188,15 +255,37 @@ class SiteTrials:
             self._keep(page)
         elif not errand.beside:
             self._judge.learn(page, self._known(page.url))
-        self._evidence.nothing = self._judge.nothing_digests
         for number, inquiry in enumerate(errand.inquiries):
             inquiry.fetches += number == 0
             self._continue(inquiry, page)
 
-    def _surveyed(self) -> Iterator[Wanted]:
+    def _learn_from_survey(self) -> None:
+        """Read the log anew if its pages may be equal but for what changes, and know what of it is no page."""
+        labels = frozenset(self._labels_of_nothing())
+        nothing = [url for url in self._evidence.urls if self._evidence.digest(url) in labels]
+        if self._anew is not None and (nothing or any(self._judge.learned.changes.values())):
+            self._take_up(self._anew(self._judge.learned, nothing))
+            self._judge.take_up(self._knowledge)
+        self._evidence.nothing = self._judge.nothing_digests | frozenset(self._labels_of_nothing())
+
+    def _labels_of_nothing(self) -> Iterator[str]:
+        """Of the contents that several URLs of the log show, those that the site shows for URLs that cannot exist."""
+        firsts: dict[str, str] = {}
+        shared: Counter[str] = Counter()
+        for url in self._evidence.urls:
+            label = self._evidence.digest(url)
+            if label is not None:
+                firsts.setdefault(label, url)
+                shared[label] += 1
+        for label, count in shared.most_common(_SHARED):
+            shown = self._shown_in_log(firsts[label])
+            if count > 1 and shown is not None and self._judge.shows_nothing(shown):
+                yield label
+
+    def _surveyed(self, suspects: Sequence[str]) -> Iterator[Wanted]:
         urls = [url for url in self._evidence.urls if not is_hidden(url) and url not in self.limits.actions]
         texts = {url: digest for url in urls if (digest := self._evidence.digest(url)) is not None}
-        for wanted in survey(urls, texts):
+        for wanted in survey(urls, texts, [url for url in suspects if url in texts or url in urls]):
             if wanted.kind is Kind.PAGE or wanted.url not in self.limits.actions:
                 yield wanted
 
@@ -210,7 +299,14 @@ class SiteTrials:
 
     def _known(self, url: str) -> Known | None:
         page = self._evidence.page_of(url)
-        return None if page is None else Known(self._evidence.digest(url), page.sketch, page.size)
+        if page is None:
+            return None
+        at = 0.0 if self._comparing is None else self._comparing.seconds(page.url)
+        return Known(self._shown_in_log(url), self._evidence.digest(url), page.sketch, page.size, at)
+
+    def _shown_in_log(self, url: str) -> Answer | None:
+        page = self._evidence.page_of(url)
+        return None if page is None or self._comparing is None else self._comparing.answer(page.url)
 
     def _begin(self, probe: Probe) -> None:
         pair = probe.pair
@@ -218,17 +314,24 @@ class SiteTrials:
             self.campaign.record(probe, Outcome.UNKNOWN)
             return
         self._under_way += 1
+        steps = self._inquiry(self.campaign, probe)
+        self._step(_Inquiry(probe, steps), next(steps))
+
+    def _inquiry(self, campaign: Campaign | LiteralCampaign, probe: Probe) -> Inquiry:
+        pair = probe.pair
+        if isinstance(campaign, LiteralCampaign):
+            return fetch_both(pair.url, pair.target, campaign.params.matches)
         known, there = self._known(pair.url), self._known(pair.target)
-        steps = inquire(
+        return inquire(
             pair.url,
             pair.target,
             self._judge,
             known,
             there,
             both_linked=there is not None,
-            thorough=self.campaign.is_against_many(probe),
+            by_redirect=pair.by_redirect,
+            key=campaign.key_with(probe.rule),
         )
-        self._step(_Inquiry(probe, steps), next(steps))
 
     def _continue(self, inquiry: _Inquiry, page: Fetched) -> None:
         self._keep(page)
@@ -239,7 +342,8 @@ class SiteTrials:
             ask = inquiry.steps.send(page)
         except StopIteration as end:
             self._under_way -= 1
-            self.campaign.record(inquiry.probe, end.value, inquiry.content, inquiry.fetches)
+            found: Finding = end.value
+            self.campaign.record(inquiry.probe, found.outcome, inquiry.content, inquiry.fetches, found.why)
             return
         self._step(inquiry, ask)
 
@@ -248,15 +352,24 @@ class SiteTrials:
         if ask.beside and url in self.limits.actions:
             self._continue(inquiry, Fetched(url, url, None))
             return
-        kept = None if ask.again else self._kept.get(url)
+        is_new = ask.again or ask.stateless
+        kept = None if is_new else self._kept.get(url)
         if kept is not None:
             self._continue(inquiry, kept)
             return
         same = (one for one in self._errands if one.url == url and one.shared and one.survey is None)
-        under_way = None if ask.again else next(same, None)
+        under_way = None if is_new else next(same, None)
         if under_way is not None:
             under_way.inquiries.append(inquiry)
             return
         # A control that came before what it is to control would say nothing.
-        errand = _Errand(url, inquiries=[inquiry], shared=not ask.again, beside=ask.beside)
-        self._run(errand, since=inquiry.latest if ask.again else 0.0)
+        errand = _Errand(
+            url, inquiries=[inquiry], shared=not is_new, beside=ask.beside, stateless=ask.stateless
+        )
+        self._run(errand, since=inquiry.latest if is_new else 0.0)
+
+
+def lost_at_most(trials: Iterable[SiteTrials]) -> int | None:
+    """URLs of the logs that are suppressed wrongly at most, at 95 % for each site; None: the papers' test bounds nothing."""
+    bounds = [site.campaign.lost_at_most for site in trials]
+    return None if None in bounds else sum(bound or 0 for bound in bounds)

@@ -20,7 +20,7 @@ from scrapy.spidermiddlewares.httperror import HttpError
 from scrapy.utils.asyncio import call_later
 from twisted.python.failure import Failure
 
-from scrapy_dust.dust.judging import Fetched
+from scrapy_dust.judge.answers import Fetched
 from scrapy_dust.sites import site_of
 from scrapy_dust.trials.answers import fetched, unanswered, words_of
 from scrapy_dust.trials.declarations import by_header
@@ -34,8 +34,9 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.utils.asyncio import CallLaterResult
 
-#: What marks a request as ours: not canonized, not cached, not recorded in the crawl log.
-TRIAL_META = {"dust": False, "dont_cache": True, "dust_trial": True}
+#: What marks a request as ours: not canonized, not cached, not recorded in the crawl log. The page after whose answer it is made
+#: has no link to it, so it names none: some sites redirect by what a request names.
+TRIAL_META = {"dust": False, "dont_cache": True, "dust_trial": True, "referrer_policy": "no-referrer"}
 
 
 class TrialSpider(Spider):
@@ -52,16 +53,21 @@ class TrialSpider(Spider):
         unbound: bool = False,
         render_meta: dict[str, Any] | None = None,
         on_text: OnText | None = None,
+        ignore: Sequence[str] = (),
         **kwargs: Any,
     ) -> None:
-        """*unbound*: the project says that its crawls do not obey robots.txt. *on_text* is told what pages say."""
+        """*unbound*: the project says that its crawls do not obey robots.txt. *on_text* is told what pages say.
+
+        *ignore*: CSS selectors of elements that do not count where pages are compared.
+        """
         super().__init__(**kwargs)
         self.trials, self.budget = trials, budget
         self.interrupted = False
         self.paces = {site.site: Pace(patience or Patience()) for site in trials}
         self._on_progress, self._unbound, self._render_meta = on_progress, unbound, render_meta or {}
-        self._on_text = on_text
+        self._on_text, self._ignore = on_text, ignore
         self._alarm: CallLaterResult | None = None
+        self._strangers = 0  # requests so far that were made without cookies
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -102,6 +108,9 @@ class TrialSpider(Spider):
         meta = TRIAL_META | rendering_meta(site.renderer(url), url, self._render_meta)
         if self._unbound and site.limits.has(url):
             meta["dont_obey_robotstxt"] = True
+        if site.is_stateless(url):
+            self._strangers += 1
+            meta["dust_stranger"] = self._strangers
         return Request(
             url,
             callback=self.answered,
@@ -118,7 +127,8 @@ class TrialSpider(Spider):
         rendered = "playwright" in response.flags or bool(response.meta.get("_splash_processed"))
         if self._on_text is not None:
             self._on_text(asked, words_of(response, rendered=rendered))
-        return self._settle(site, fetched(response, asked, rendered=rendered), response)
+        page = fetched(response, asked, rendered=rendered, ignore=self._ignore)
+        return self._settle(site, page, response)
 
     def failed(self, failure: Failure) -> Iterator[Request]:
         request: Request = failure.request  # type: ignore[attr-defined]

@@ -7,6 +7,8 @@ its "not found" with status 200, and a login or a consent that stands in front o
 - beside texts that many URLs of the log share, which are one page under many names, or no page at all;
 - in place of parameters' values, for two pages of the log that differ. Only an answer that both get is nothing:
   where a parameter does not matter, each gets its own page.
+
+A page of the log that does not show the very same now is fetched twice: so the site shows what changes at each fetch.
 """
 
 from __future__ import annotations
@@ -19,11 +21,15 @@ from hashlib import blake2b
 from itertools import combinations
 from urllib.parse import urlsplit
 
-from scrapy_dust.dust.judging import Fetched, Judge, Known, is_like
-from scrapy_dust.dust.rules import parameters
+from scrapy_dust.dust.parameters import parameters
+from scrapy_dust.dust.strata import template_of
+from scrapy_dust.judge.answers import Fetched, Known
+from scrapy_dust.judge.judging import Judge
 
 #: Pages of the log that are asked for, and URLs that cannot exist.
-_PAGES, _BESIDE, _TEMPLATES = 8, 4, 2
+_PAGES, _BESIDE, _TEMPLATES = 9, 4, 2
+#: Pages of each of the path templates of most URLs.
+_PAGES_EACH = 3
 #: A text of so many URLs of the log is asked for, and these many of such texts.
 _MANY, _SHARED = 4, 3
 
@@ -32,6 +38,7 @@ class Kind(Enum):
     PAGE = 1  #: of the log
     BESIDE = 2  #: cannot exist
     VALUES = 3  #: has values that cannot exist
+    AGAIN = 4  #: a page of the log, once more
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +51,17 @@ class Wanted:
     is_shared: bool = False  #: of PAGE: many URLs of the log have its text
 
 
-def survey(urls: Sequence[str], texts: Mapping[str, str]) -> Iterator[Wanted]:
-    """What to ask for, of a site with the pages *urls* in the order to draw them; *texts*: their digests."""
+def survey(urls: Sequence[str], texts: Mapping[str, str], suspects: Sequence[str] = ()) -> Iterator[Wanted]:
+    """What to ask for, of a site with the pages *urls* in the order to draw them; *texts*: their digests.
+
+    *suspects*: pages that may change at each fetch.
+    """
     shared = _shared(urls, texts)
     bases = [*shared, *urls[: _BESIDE - len(shared) // 2]]
     beside = dict.fromkeys(made for url in bases for made in _beside_and_root(url))
     yield from (Wanted(url, Kind.BESIDE) for url in list(beside)[:_BESIDE])
     yield from _values(urls, texts)
-    pages = dict.fromkeys([*shared, *_different(urls, texts)])
+    pages = dict.fromkeys([*shared, *_of_each_part([*suspects, *_different(urls, texts)])])
     yield from (Wanted(url, Kind.PAGE, is_shared=url in shared) for url in list(pages)[:_PAGES])
 
 
@@ -64,6 +74,7 @@ class SiteSurvey:
         self._left = len(self.to_ask)  # not answered
         self._values: dict[str, Fetched] = {}  # template → the first answer to values that cannot exist
         self._pages: list[tuple[Wanted, Fetched, Known | None]] = []
+        self._first: dict[str, Fetched] = {}  # of pages that are asked for again
 
     @property
     def over(self) -> bool:
@@ -76,13 +87,22 @@ class SiteSurvey:
             self._judge.learn_nothing(page)
         elif wanted.kind is Kind.VALUES:
             first = self._values.setdefault(wanted.template, page)
-            if first is not page and is_like(first, page):
+            if first is not page and self._judge.is_like(first, page):
                 self._judge.learn_nothing(page)
+        elif wanted.kind is Kind.AGAIN:
+            self._judge.learn_again(self._first[page.url], page)
         elif page.answered:
             self._judge.learn(page, known)
             self._pages.append((wanted, page, known))
+            self._ask_again(wanted, page, known)
         if self.over:
             self._conclude()
+
+    def _ask_again(self, wanted: Wanted, page: Fetched, known: Known | None) -> None:
+        if known is not None and not self._judge.is_known_page(page, known) and known.says_something:
+            self._first[page.url] = page
+            self._left += 1
+            self.to_ask.append(Wanted(wanted.url, Kind.AGAIN))
 
     def _conclude(self) -> None:
         """What only all answers together say."""
@@ -92,13 +112,14 @@ class SiteSurvey:
             resembles = judge.resembles(page, known)
             recognized |= resembles is True
             if judge.is_marked(page):
-                # Not what the log has, or what it has under many names: it stands in front of the pages.
-                if wanted.is_shared or not resembles:
+                # Not what the log has; or what the log has under many names, and of which it has no units that would
+                # tell a page from a wall: it stands in front of the pages.
+                if not resembles or (wanted.is_shared and (known is None or known.shown is None)):
                     judge.learn_nothing(page)
             elif resembles is False:
                 strange.append(page)
         # Pages that are all others than in the log, and others than each other: its sketches are not ours.
-        different = all(not is_like(page, other) for page, other in combinations(strange, 2))
+        different = all(not judge.is_like(page, other) for page, other in combinations(strange, 2))
         judge.trusts_log = recognized or len(strange) < 2 or not different
 
 
@@ -140,6 +161,15 @@ def _different(urls: Sequence[str], texts: Mapping[str, str]) -> Iterator[str]:
             yield url
         seen.add(text)
     yield from repeated
+
+
+def _of_each_part(urls: Sequence[str]) -> list[str]:
+    """*urls*, first some of each of the path templates that most of them have."""
+    by_template: dict[str, list[str]] = {}
+    for url in urls:
+        by_template.setdefault(template_of(url), []).append(url)
+    largest = sorted(by_template.values(), key=len, reverse=True)
+    return [*(url for of_one in largest for url in of_one[:_PAGES_EACH]), *urls]
 
 
 def _values(urls: Sequence[str], texts: Mapping[str, str]) -> Iterator[Wanted]:

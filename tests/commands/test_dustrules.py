@@ -10,13 +10,18 @@ import sys
 import pytest
 
 from scrapy_dust.commands.dustrules import Command
-from scrapy_dust.dust.rules import ParameterRule, SubstringRule
+from scrapy_dust.page.places import Kind, place_of
+from scrapy_dust.page.volatile import Changes, Volatile
 from scrapy_dust.rule_book import Entry, Evidence, RuleBook, Status, rule_id
+from scrapy_dust.rule_book.volatile_places import Site, remember
+from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.rules.substitution import Substitute
 from tests.rule_book.books import INDEX, SITE, WWW
 
 pytestmark = pytest.mark.once
 
-SID = ParameterRule("sid")
+SID = Rule.of(DropParameter("sid"))
 WWW_ID, INDEX_ID, SID_ID = (rule_id(SITE, rule) for rule in (WWW, INDEX, SID))
 BOOK = "dust-rules.json"
 ACTIONS = ", ".join(Command.actions)
@@ -38,7 +43,7 @@ def folder(tmp_path):
     entries = [
         Entry(WWW, evidence=evidence),
         Entry(INDEX, comment="the webmaster says so"),
-        Entry(SID, Status.SUSPENDED),
+        Entry(SID, Status.REFUTED),
     ]
     RuleBook().with_site(SITE, entries).save(tmp_path / BOOK)
     return tmp_path
@@ -86,12 +91,12 @@ def misused(done):
 
 def test_list_tells_each_rule_in_a_line(dustrules):
     heads, _, *rows = out(dustrules("list")).splitlines()
-    assert heads.split() == ["id", "status", "site", "same", "different", "validated", "rule"]
+    assert heads.split() == ["id", "status", "site", "alike", "differ", "last", "tested", "rule"]
     assert rows[0].split(maxsplit=6) == [
         *(WWW_ID, "valid", SITE, "12", "0", "2026-11-18"),
         "^http://www. → ^http://",
     ]
-    assert [row.split()[:2] for row in rows[1:]] == [[INDEX_ID, "valid"], [SID_ID, "suspended"]]
+    assert [row.split()[:2] for row in rows[1:]] == [[INDEX_ID, "valid"], [SID_ID, "refuted"]]
 
 
 def test_list_gives_json_an_object_a_line(dustrules):
@@ -99,16 +104,16 @@ def test_list_gives_json_an_object_a_line(dustrules):
     assert [(one["site"], one["id"], one["status"]) for one in told] == [
         (SITE, WWW_ID, "valid"),
         (SITE, INDEX_ID, "valid"),
-        (SITE, SID_ID, "suspended"),
+        (SITE, SID_ID, "refuted"),
     ]
 
 
 def test_show_tells_all_that_is_known(dustrules):
     said = out(dustrules("show", WWW_ID))
     assert said.splitlines()[0] == f"{WWW_ID}  valid  a.example  ^http://www. → ^http://"
-    assert "12 pairs same page (9 by logs alone, 5 texts)" in said
-    assert "of 10 URLs merged in a log at most 2 wrongly (95 %)" in said
-    assert "of URLs that no log has shown at most 45.1% (95 %)" in said
+    assert "12 pairs of URLs showed one page (9 known from logs alone), on 5 different pages" in said
+    assert "in the log: of 10 URLs merged, at most 2 wrongly (95 %)" in said
+    assert "on other URLs: at most 45.1% of its merges are wrong (95 %)" in said
     assert "example: http://www.a.example/1 → http://a.example/1" in said
     assert "the webmaster says so" in out(dustrules("show"))
     assert json.loads(out(dustrules("show", INDEX_ID, "--json")))["comment"] == "the webmaster says so"
@@ -132,12 +137,12 @@ def test_explain_tells_the_key_and_each_rule_on_the_way(dustrules):
 @pytest.mark.parametrize(
     ("url", "why"),
     [
-        ("http://a.example/?sid=1", "there are 2 in force for a.example."),
-        ("index.html", "there are 0 in force for what is no http(s) URL."),
+        ("http://a.example/?sid=1", "2 rules in force for a.example."),
+        ("index.html", "0 rules in force for no site: this is no http(s) URL."),
     ],
 )
 def test_explain_says_when_no_rule_applies(dustrules, url, why):
-    assert out(dustrules("explain", url)) == f"{url}\nNo rule changes it; {why}\n"
+    assert out(dustrules("explain", url)) == f"{url}\nNo rule changes this URL; {why}\n"
 
 
 URLS = b"""\
@@ -173,6 +178,11 @@ def test_keys_gives_json_an_object_a_line(dustrules):
 def test_keys_keeps_bytes_that_are_no_utf_8(dustrules):
     done = dustrules("keys", "-", stdin=b"http://www.a.example/\xff\xc3\xa9\n")
     assert done.stdout == b"http://a.example/\xff\xc3\xa9\thttp://www.a.example/\xff\xc3\xa9\n"
+
+
+def test_the_first_tab_of_a_line_ends_the_key(dustrules):
+    done = dustrules("keys", stdin=b"http://www.a.example/x\ty\n")
+    assert done.stdout == b"http://a.example/x\\ty\thttp://www.a.example/x\ty\n"
 
 
 def test_keys_stops_quietly_when_nobody_reads_on(folder):
@@ -281,7 +291,7 @@ def test_a_rule_of_another_book_is_disabled_in_the_first_and_enabled_in_its_own(
     assert refused(dustrules("forget", WWW_ID, *both)).startswith(f"{BOOK}: the rule {WWW_ID!r} stands here")
     out(dustrules("disable", SID_ID, *both))
     assert statuses(folder / "ours.json") == {WWW_ID: "valid", SID_ID: "disabled"}
-    assert statuses(folder / BOOK)[SID_ID] == "suspended"
+    assert statuses(folder / BOOK)[SID_ID] == "refuted"
 
 
 # --- where the book is ----------------------------------------------------------------------------------------
@@ -306,7 +316,7 @@ def test_without_a_book_each_url_is_its_own_key_and_that_is_said(dustrules, fold
 
 
 def test_what_a_site_wrote_does_not_command_the_terminal(dustrules, folder):
-    rule = SubstringRule("\x1b[2J\n", "é")
+    rule = Rule.of(Substitute("\x1b[2J\n", "é"))
     RuleBook().with_site(SITE, [Entry(rule)]).save(folder / BOOK)
     said = out(dustrules("list")) + out(dustrules("show"))
     assert "\x1b" not in said
@@ -350,7 +360,7 @@ def test_what_is_not_there_is_said_in_a_sentence(dustrules, arguments, said):
 def test_a_damaged_book_or_a_later_one_is_said_in_a_sentence(dustrules, folder):
     (folder / BOOK).write_text('{"format": 99}')
     assert refused(dustrules("list")) == (
-        f"{BOOK}: has format 99; this version reads up to 2. Upgrade scrapy-dust."
+        f"{BOOK}: has format 99; this version reads 3. Upgrade scrapy-dust."
     )
     (folder / BOOK).write_text('{"format": 1,')
     for arguments in (["keys"], ["disable", WWW_ID]):
@@ -385,3 +395,22 @@ def test_to_be_listed_costs_a_scrapy_command_nothing():
         *(f"{commands}.{name}" for name in rooms),
         "difflib",
     }
+
+
+def test_volatile_places_are_listed_by_site(dustrules, folder):
+    place = place_of(Kind.TEXT, "p.seen")
+    changes = {place: Changes(5, 10, 0), place_of(Kind.TEXT, "p.price"): Changes(2, 2, 0)}
+    site = Site(Volatile({"http://a.example/.": changes}), {place: "text p.seen"})
+    remember(folder, {"a.example": site, "b.example": site})
+    said = ("-s", f"DUST_DIR={folder}")
+    rows = out(dustrules("volatile", *said)).splitlines()
+    assert [row.split() for row in rows[2:]] == [
+        [name, "http://a.example/.", "text", "p.seen", "5", "100%"] for name in ("a.example", "b.example")
+    ]
+    (line,) = out(dustrules("volatile", "b.example", "--json", *said)).splitlines()
+    assert json.loads(line) == {
+        "site": "b.example", "pages": "http://a.example/.", "place": "text p.seen", "one_form": False,
+        "urls": 5, "changed": 10, "survived": 0,
+    }  # fmt: skip
+    (folder / "volatile.json").write_text("{", encoding="utf-8")
+    assert "volatile.json" in refused(dustrules("volatile", *said))

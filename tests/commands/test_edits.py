@@ -12,16 +12,15 @@ import pytest
 
 from scrapy_dust.commands import changing, reviewing
 from scrapy_dust.commands.desk import Desk
-from scrapy_dust.dust.edits.edit import Edit
-from scrapy_dust.dust.edits.guards import Condition
-from scrapy_dust.dust.edits.queries import DropParameter
-from scrapy_dust.dust.edits.rewriting import Rewrite
-from scrapy_dust.dust.rules import ParameterRule
 from scrapy_dust.rule_book import Entry, Evidence, RuleBook, Status, rule_id
+from scrapy_dust.rules.guards import Condition
+from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.rewriting import Rewrite
+from scrapy_dust.rules.rule import Rule
 
 SITE = "news.example"
-PRINTED = Edit((Rewrite(("/print.pl?sid=", 0), ("/newsvac/", 0, ".shtml"), ("numbers",)),))
-SORT = Edit((DropParameter("sort"),), (Condition("?all"),))
+PRINTED = Rule((Rewrite(("/print.pl?sid=", 0), ("/newsvac/", 0, ".shtml"), ("numbers",)),))
+SORT = Rule((DropParameter("sort"),), (Condition("?all"),))
 READS = "/print.pl?sid={numbers 1} → /newsvac/{numbers 1}.shtml"
 FORMS = ("http://news.example/print.pl?sid={}", "http://news.example/newsvac/{}.shtml")
 LEARNED = "/newsvac/{numbers 1}.shtml → /print.pl?sid={numbers 1}"
@@ -34,7 +33,7 @@ def desk(tmp_path):
         positive=30, contents=30, log_same=30, merges=30, loss_bound=0.0, examples=((PRINT, STORY),)
     )
     path = tmp_path / "dust-rules.json"
-    entries = [Entry(ParameterRule("from")), Entry(PRINTED, evidence=evidence), Entry(SORT)]
+    entries = [Entry(Rule.of(DropParameter("from"))), Entry(PRINTED, evidence=evidence), Entry(SORT)]
     RuleBook().with_site(SITE, entries).save(path)
     return Desk((str(path),), passes=10, must_exist=True, as_json=False, dust_dir=str(tmp_path / "dust"))
 
@@ -50,7 +49,7 @@ def test_an_edit_is_shown_with_its_evidence(desk, capsys):
     reviewing.show(desk, [rule_id(SITE, PRINTED)])
     said = capsys.readouterr().out
     assert READS in said
-    assert "30 pairs same page (30 by logs alone, 30 texts)" in said
+    assert "30 pairs of URLs showed one page (30 known from logs alone), on 30 different pages" in said
     assert f"example: {PRINT} → {STORY}" in said
 
 
@@ -86,7 +85,7 @@ def test_an_edit_is_switched_off_and_on_by_its_id(desk, capsys):
     assert PRINTED in desk.book().rules_by_site()[SITE]
     changing.forget(desk, [rule_id(SITE, PRINTED), rule_id(SITE, SORT)])
     assert f"forgotten: {rule_id(SITE, PRINTED)}  {SITE}  {READS}" in capsys.readouterr().out
-    assert [entry.rule for entry in desk.book().entries(SITE)] == [ParameterRule("from")]
+    assert [entry.rule for entry in desk.book().entries(SITE)] == [Rule.of(DropParameter("from"))]
 
 
 def line(url, content):

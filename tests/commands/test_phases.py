@@ -79,6 +79,10 @@ def test_a_phase_prints_the_papers_rules(tmp_path: Path, similar: str, phase: st
     assert [found.name for found in tmp_path.iterdir()] == [path.name]
 
 
+#: The phases that find something in a site.
+FOUND = ["contents", "pages", "likely", "kept", "parameters", "edits"]
+
+
 def test_a_memory_limit_changes_no_rule_and_the_profile_names_every_phase(tmp_path: Path):
     urls = [f"http://{site}.example/{n}{end}" for n in range(150) for site in "ab" for end in ("", "?p=1")]
     (tmp_path / "log.jsonl").write_text("".join(json.dumps({"url": url}) + "\n" for url in urls))
@@ -99,8 +103,9 @@ def test_a_memory_limit_changes_no_rule_and_the_profile_names_every_phase(tmp_pa
             [*command, *limit], cwd=tmp_path, capture_output=True, encoding="utf-8", check=True
         )
         printed.append(done.stdout)
-        phases = [line.split()[0] for line in done.stderr.splitlines()[-6:] if line]
-        assert phases == ["read", "pages", "likely", "kept", "parameters", "edits"]
+        rows = done.stderr.partition("\nphase ")[2].splitlines()[2:]
+        phases = [line.split("  ")[0] for line in rows]
+        assert phases == ["start", "read", *FOUND, "hand over", "print"]
     assert printed[0]
     assert printed[0] == printed[1]
 

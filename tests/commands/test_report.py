@@ -56,7 +56,7 @@ def test_the_page_tells_what_the_rule_book_will_do(mine, tmp_path):
     in_force = [rule["id"] for rule in book if rule["status"] == "valid"]
     assert in_force
     assert [rule["id"] for rule in data["rules"] if rule["status"] == "valid"] == in_force
-    assert "<strong>26</strong><span>of 52 fetches of this log (50.0%)</span>" in html
+    assert "<strong>50 %</strong> <span>of the requests of this log are saved</span>" in html
     assert sum(rule["saves"] for rule in data["rules"] if rule["status"] == "valid") == 26
 
 

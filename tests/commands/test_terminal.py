@@ -12,20 +12,24 @@ from pathlib import Path
 import pytest
 
 from scrapy_dust.commands.tables import table
-from scrapy_dust.dust.rules import ParameterRule, SubstringRule
 from scrapy_dust.rule_book import Entry, Evidence, RuleBook, Status
+from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.rules.substitution import Substitute
 
 pty = pytest.importorskip("pty", reason="Windows has no pseudo-terminals")
 
 SITE = "a-site-with-a-name.example"
-LONG = SubstringRule(f"http://www.{SITE}/a/long/path/that/says/nothing/", f"http://{SITE}/x/", start=True)
+LONG = Rule.of(
+    Substitute(f"http://www.{SITE}/a/long/path/that/says/nothing/", f"http://{SITE}/x/", start=True)
+)
 COLOURS = re.compile(r"\x1b\[\d+m")
 
 
 @pytest.fixture
 def folder(tmp_path):
     known = Evidence(positive=12345, contradictions=3, last_validated="2026-11-18")
-    entries = [Entry(LONG, evidence=known), Entry(ParameterRule("sid"), Status.SUSPENDED, known)]
+    entries = [Entry(LONG, evidence=known), Entry(Rule.of(DropParameter("sid")), Status.REFUTED, known)]
     RuleBook().with_site(SITE, entries).save(tmp_path / "dust-rules.json")
     return tmp_path
 
@@ -74,8 +78,8 @@ def _read(descriptor):
 @pytest.mark.parametrize(
     ("columns", "heads"),
     [
-        (80, ["id", "status", "site", "same", "different", "rule"]),
-        (140, ["id", "status", "site", "same", "different", "validated", "rule"]),
+        (80, ["id", "status", "site", "alike", "differ", "rule"]),
+        (140, ["id", "status", "site", "alike", "differ", "last", "tested", "rule"]),
     ],
 )
 def test_a_table_fits_the_terminal_and_says_by_colour_what_is_in_force(folder, columns, heads):
@@ -83,7 +87,7 @@ def test_a_table_fits_the_terminal_and_says_by_colour_what_is_in_force(folder, c
     plain = COLOURS.sub("", said).splitlines()
     assert max(map(len, plain)) <= columns
     assert plain[0].split() == heads
-    assert said.count("\x1b[32mvalid\x1b[0m") == said.count("\x1b[31msuspended\x1b[0m") == 1
+    assert said.count("\x1b[32mvalid\x1b[0m") == said.count("\x1b[31mrefuted\x1b[0m") == 1
     assert "…" in said
 
 

@@ -6,8 +6,10 @@ import json
 
 import pytest
 
-from scrapy_dust.dust.rules import ParameterRule
+from scrapy_dust.exchange.travelling import BY_AMPERSAND
 from scrapy_dust.rule_book import Entry, RuleBook, Status, rule_id
+from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.rule import Rule
 from tests.commands.test_dustrules import BOOK, INDEX_ID, WWW_ID, dustrules, folder, misused, out, refused  # noqa: F401  Fixtures.
 from tests.rule_book.books import INDEX, SITE
 
@@ -27,13 +29,13 @@ def statuses(folder):  # noqa: F811
     return {str(entry.rule): entry.status for entry in RuleBook.load([str(folder / BOOK)]).entries(SITE)}
 
 
-def test_imported_rules_are_unproven_and_what_was_known_stays(dustrules, folder, robots):  # noqa: F811
+def test_imported_rules_are_on_probation_and_what_was_known_stays(dustrules, folder, robots):  # noqa: F811
     said = out(dustrules("import", robots)).splitlines()
-    assert said[0] == "2 rules of 1 sites taken in, unproven; 1 were known; 1 could not be said."
+    assert said[0] == "2 rules of 1 sites taken in, on probation; 1 were known; 1 could not be said."
     assert said[1] == "  line 4, Clean-param: sort /fo*m/: it is about a part of a site that cannot be said."
-    assert statuses(folder)["ref=* → (left out)"] is Status.UNPROVEN
-    assert statuses(folder)["sid=* → (left out)"] is Status.SUSPENDED
-    ref = rule_id(SITE, ParameterRule("ref"))
+    assert statuses(folder)["ref=* → (left out), where the separator is &"] is Status.PROBATION
+    assert statuses(folder)["sid=* → (left out)"] is Status.REFUTED
+    ref = rule_id(SITE, Rule.of(DropParameter("ref"), where=(BY_AMPERSAND,)))
     assert "reason: imported from robots.txt on " in out(dustrules("show", ref))
     url = "http://a.example/?ref=1\n"
     assert out(dustrules("keys", stdin=url.encode())) == f"http://a.example/?ref=1\t{url}"
@@ -49,7 +51,7 @@ def test_import_tells_json_and_a_dry_run_changes_nothing(dustrules, folder, robo
 def test_the_reverse_of_what_is_in_force_is_not_taken_in(dustrules, folder):  # noqa: F811
     (folder / "theirs.csv").write_text(CSV)
     assert out(dustrules("import", "theirs.csv")).splitlines() == [
-        "1 rules of 1 sites taken in, unproven; 0 were known; 1 could not be said.",
+        "1 rules of 1 sites taken in, on probation; 0 were known; 1 could not be said.",
         "  a.example: ^http:// → ^http://www.: its reverse is in the book.",
     ]
 
@@ -63,9 +65,16 @@ def test_import_begins_a_book_where_there_is_none(dustrules, tmp_path):  # noqa:
     assert RuleBook.load([str(tmp_path / "new" / BOOK)]).sites == ("b.example",)
 
 
+def test_import_makes_the_book_that_is_named(dustrules, folder, robots):  # noqa: F811
+    said = out(dustrules("import", robots, "--rules", "new.json", "--site", "b.example")).splitlines()
+    assert said[0].startswith("3 rules of 1 sites taken in")
+    assert said[-1].startswith("  These stay as they are: URLs with a parameter after a ;")
+    assert RuleBook.load([str(folder / "new.json")]).sites == ("b.example",)
+
+
 def test_export_prints_what_is_in_force_and_says_what_it_leaves(dustrules, folder):  # noqa: F811
     book = RuleBook.load([str(folder / BOOK)])
-    book.with_site(SITE, (*book.entries(SITE), Entry(ParameterRule("utm")))).save(folder / BOOK)
+    book.with_site(SITE, (*book.entries(SITE), Entry(Rule.of(DropParameter("utm"))))).save(folder / BOOK)
     done = dustrules("export", "clean-param")
     assert (done.returncode, done.stdout.decode()) == (0, f"# site: {SITE}\nClean-param: utm\n")
     assert done.stderr.decode().splitlines()[0] == "2 of 3 rules could not be said."
@@ -84,7 +93,10 @@ def test_what_is_typed_wrongly_is_said_in_a_sentence(dustrules, robots):  # noqa
 
 
 def test_the_book_of_another_person_is_merged(dustrules, folder):  # noqa: F811
-    theirs = [Entry(INDEX, Status.DISABLED, reason="no", comment="theirs"), Entry(ParameterRule("utm"))]
+    theirs = [
+        Entry(INDEX, Status.DISABLED, reason="no", comment="theirs"),
+        Entry(Rule.of(DropParameter("utm"))),
+    ]
     RuleBook().with_site(SITE, theirs).save(folder / "theirs.json")
     before = (folder / BOOK).read_bytes()
     assert len(out(dustrules("merge", "theirs.json", "--dry-run")).splitlines()) == 2
@@ -96,7 +108,7 @@ def test_the_book_of_another_person_is_merged(dustrules, folder):  # noqa: F811
     )
     found = {entry.rule: entry for entry in RuleBook.load([str(folder / BOOK)]).entries(SITE)}
     assert (found[INDEX].status, found[INDEX].comment) == (Status.DISABLED, "the webmaster says so / theirs")
-    assert found[ParameterRule("utm")].status is Status.VALID
+    assert found[Rule.of(DropParameter("utm"))].status is Status.VALID
 
 
 ACCESSES = "".join(
@@ -107,7 +119,7 @@ ACCESSES = "".join(
 
 def test_owners_are_told_what_to_do_and_what_it_spares(dustrules, folder):  # noqa: F811
     book = RuleBook.load([str(folder / BOOK)])
-    book.with_site(SITE, (*book.entries(SITE), Entry(ParameterRule("utm")))).save(folder / BOOK)
+    book.with_site(SITE, (*book.entries(SITE), Entry(Rule.of(DropParameter("utm"))))).save(folder / BOOK)
     (folder / "access.log").write_text(ACCESSES)
     said = out(dustrules("advise", "access.log", "--base-url", "http://a.example"))
     assert said.splitlines()[-1] == "Of 6 requests, 2 (33.3%) asked for a page under one more URL."

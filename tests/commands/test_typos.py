@@ -9,12 +9,21 @@ import sys
 
 import pytest
 
-from scrapy_dust.dust.rules import ParameterRule
 from scrapy_dust.rule_book import Entry, RuleBook, rule_id
+from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.rule import Rule
 
 SITE = "a.example"
-SID = ParameterRule("sid")
+SID = Rule.of(DropParameter("sid"))
 ID = rule_id(SITE, SID)
+SPIDER = """
+import scrapy
+
+class Any(scrapy.Spider):
+    name = "any"
+    start_urls = ["data:,"]
+    custom_settings = {"ADDONS": {"scrapy_dust.Addon": 900}}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -23,6 +32,10 @@ def folder(tmp_path_factory):
     RuleBook().with_site(SITE, [Entry(SID)]).save(folder / "dust-rules.json")
     line = json.dumps({"url": "http://www.a.example/", "status": 200, "text_digest": "x"})
     (folder / "log.jsonl").write_text(f"{line}\n")
+    (folder / "none.jsonl").write_text('{"url": "/p"}\n{"url": "mailto:a@b"}\n')
+    RuleBook().save(folder / "empty.json")
+    (folder / "torn.json").write_text("{\n")
+    (folder / "spider.py").write_text(SPIDER)
     return folder
 
 
@@ -35,6 +48,11 @@ def folder(tmp_path_factory):
         ("dustmine log.jsonl --format wrac", 2, "there is no format 'wrac'. Did you mean 'warc'?"),
         ("dustmine log.jsonl -s DUST_MOD=off --no-validate", 2, "Did you mean DUST_MODE?"),
         ("dustmine log.jsonl --no-validate --dry-run --site www.a.exmaple", 0, "Did you mean 'www.a.example'?"),
+        ("dustmine log.jsonl --no-validate -s DUST_RULES=[]", 2, "DUST_RULES names no rule book to write."),
+        ("dustmine none.jsonl --no-validate", 1, "none of its URLs is an http(s) URL with a host."),
+        ("dustrules list --rules empty.json", 0, "empty.json: no rule is in it yet."),
+        ("runspider spider.py -s DUST_MOD=off", 1, "Did you mean DUST_MODE?"),
+        ("runspider spider.py -s DUST_RULES=torn.json", 1, "torn.json: line 2, column 1 is not JSON"),
         ("dusteval log.jsonl --methods keepal", 2, "Did you mean 'keepall'?"),
         ("dusteval log.jsonl --truth text_digset", 1, "Did you mean 'text_digest'?"),
         ("dustrules lst", 2, "there is no action 'lst'. Did you mean 'list'?"),

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from scrapy.core.engine import ExecutionEngine
 
-from scrapy_dust.dust.rules import Rule
+from scrapy_dust.rules.rule import Rule
 from tests.crawl.crawling import write_rules
 from tests.crawl.site import Site
 

@@ -13,9 +13,9 @@ from scrapy.crawler import AsyncCrawlerRunner, Crawler
 from scrapy.http import Response, TextResponse
 from twisted.python.failure import Failure
 
-from scrapy_dust.dust.rules import Rule
 from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.entries import Entry
+from scrapy_dust.rules.rule import Rule
 
 #: Of a crawl that is short and touches nothing but this machine.
 QUIET: dict[str, Any] = {
@@ -63,6 +63,7 @@ class Visitor(Spider):
 
     def parse(self, response: Response) -> Any:
         self.crawl.got.append(response.url)
+        yield {"url": response.url}
         if self.follow and isinstance(response, TextResponse):
             for link in response.css("a"):
                 yield response.follow(link, callback=self.parse, errback=self.failed)

@@ -17,10 +17,11 @@ from scrapy.utils.request import RequestFingerprinter
 from scrapy.utils.test import get_crawler
 
 from scrapy_dust.crawl.fingerprinter import DustRequestFingerprinter
-from scrapy_dust.dust.edits.edit import Edit
-from scrapy_dust.dust.edits.queries import AnyValue, SortParameters
-from scrapy_dust.dust.rules import ParameterRule, SubstringRule
 from scrapy_dust.rule_book import Entry, RuleBook
+from scrapy_dust.rules.parameters import AnyValue, DropParameter
+from scrapy_dust.rules.queries import SortParameters
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.rules.substitution import Substitute
 
 FILE = Path(__file__).with_name("golden_keys.tsv")
 
@@ -28,8 +29,8 @@ _HOSTS = ("http://a.example", "https://a.example:8443", "http://b.example", "htt
 _PATHS = ("", "/", "/p", "/p/index.html", "/%7Euser/%c3%a9", "/é", "/a//b/../c", "/p;v=1")
 _QUERIES = ("", "?", "?sid=1", "?b=2&a=1&a=", "?q=%E4+x%20y&sid=2", "?a[]=1;b=2#top", "?sid=1&sid=2&z")
 _RULES = {
-    "a.example": (ParameterRule("sid"), SubstringRule("/index.html", "/", end=True)),
-    "b.example": (Edit((AnyValue("sid"),)), Edit((SortParameters(),))),
+    "a.example": (Rule.of(DropParameter("sid")), Rule.of(Substitute("/index.html", "/", end=True))),
+    "b.example": (Rule((AnyValue("sid"),)), Rule((SortParameters(),))),
 }
 
 

@@ -16,6 +16,7 @@ class Answer:
     body: bytes = b""
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
+    is_sized: bool = True  #: False: its end is the connection's, as it was with HTTP/1.0
 
 
 def page(*links: str, words: str = "some words of a page") -> Answer:
@@ -42,6 +43,7 @@ Web = Callable[[str], Answer]
 class Site:
     port: int
     asked: list[str] = field(default_factory=list)  #: paths with queries, in the order they were asked for
+    referers: list[str] = field(default_factory=list)  #: what requests said that they came from
 
     def url(self, path: str) -> str:
         return f"http://127.0.0.1:{self.port}{path}"
@@ -74,6 +76,7 @@ def serving(web: Web) -> Iterator[Site]:
         def do_GET(self) -> None:
             self.rfile.read(int(self.headers.get("Content-Length", 0)))
             site.asked.append(self.path)
+            site.referers += self.headers.get_all("Referer", [])
             answer = web(self.path)
             if not answer.status:
                 self.close_connection = True
@@ -81,7 +84,10 @@ def serving(web: Web) -> Iterator[Site]:
             self.send_response(answer.status)
             for name, value in answer.headers.items():
                 self.send_header(name, value)
-            self.send_header("Content-Length", str(len(answer.body)))
+            if answer.is_sized:
+                self.send_header("Content-Length", str(len(answer.body)))
+            else:
+                self.send_header("Connection", "close")
             self.end_headers()
             if self.command != "HEAD":
                 self.wfile.write(answer.body)

@@ -22,7 +22,8 @@ from scrapy_dust import (
     DustRequestFingerprinter,
     DustScheduler,
 )
-from scrapy_dust.dust.rules import ParameterRule
+from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.rule import Rule
 from tests.crawl.crawling import QUIET, crawl
 from tests.crawl.site import page, serving
 
@@ -53,14 +54,16 @@ def test_one_line_in_the_settings_is_all():
     assert settings["REQUEST_FINGERPRINTER_CLASS"] is DustRequestFingerprinter
     assert settings["DUPEFILTER_CLASS"] is DustDupeFilter
     assert settings["DOWNLOADER_MIDDLEWARES"][DustOutcomeMiddleware] == 1
-    assert settings["SPIDER_MIDDLEWARES"][DustOutcomeMiddleware] == 950
+    assert settings["SPIDER_MIDDLEWARES"][DustOutcomeMiddleware] == 10_000
 
 
 def test_the_scheduler_and_the_cache_are_wrapped_where_there_is_a_reason_to():
     untouched = Settings()
     for name in ("SCHEDULER", "HTTPCACHE_STORAGE"):
-        assert updated({})[name] == untouched[name]
-    settings = updated({"DUST_REWRITE": True, "HTTPCACHE_ENABLED": True, "SCHEDULER": Queue})
+        assert updated({"DUST_MODE": "shadow", "DUST_TRAPS": "off"})[name] == untouched[name]
+    # Rules may come into force in any crawl that enforces them, and any crawl looks for traps.
+    assert updated({})["SCHEDULER"] is DustScheduler
+    settings = updated({"HTTPCACHE_ENABLED": True, "SCHEDULER": Queue})
     assert settings["SCHEDULER"] is DustScheduler
     assert settings["DUST_FALLBACK_SCHEDULER"] is Queue
     assert settings["HTTPCACHE_STORAGE"] is DustCacheStorage
@@ -102,7 +105,7 @@ def test_the_shells_way_to_turn_the_dupefilter_off_is_left_alone():
 
 def test_a_project_that_filters_nothing_filters_nothing_with_us(with_rules):
     with serving(lambda path: page()) as site:
-        settings = with_rules(site, ParameterRule("sid")) | {"DUPEFILTER_CLASS": BaseDupeFilter}
+        settings = with_rules(site, Rule.of(DropParameter("sid"))) | {"DUPEFILTER_CLASS": BaseDupeFilter}
         crawl([site.url("/p?sid=a"), site.url("/p?sid=b")] * 2, settings)
     assert len(site.asked) == 4
 
@@ -152,7 +155,7 @@ def test_parts_configured_by_hand_do_all_that_the_addon_does(with_rules):
         "DUPEFILTER_CLASS": "scrapy_dust.DustDupeFilter",
     }
     with serving(lambda path: page()) as site:
-        settings = with_rules(site, ParameterRule("sid")) | by_hand
+        settings = with_rules(site, Rule.of(DropParameter("sid"))) | by_hand
         result = crawl([site.url(f"/p?sid={sid}") for sid in "ab"], settings)
     assert result.stats["dust/filtered"] == 1
     assert result.stats["dust/recorded"] == 1
@@ -173,7 +176,8 @@ def test_turned_off_parts_that_were_configured_by_hand_do_nothing(with_rules):
     }
     with serving(lambda path: page()) as site:
         result = crawl(
-            [site.url(f"/p?sid={sid}") for sid in "ab"], with_rules(site, ParameterRule("sid")) | by_hand
+            [site.url(f"/p?sid={sid}") for sid in "ab"],
+            with_rules(site, Rule.of(DropParameter("sid"))) | by_hand,
         )
     assert len(result.got) == 2
     assert not [name for name in result.stats if name.startswith("dust/")]
@@ -223,5 +227,5 @@ def test_a_rule_book_that_cannot_be_read_stops_the_crawl_before_it_begins(settin
 def test_nothing_is_said_in_a_tone_louder_than_info_when_all_is_well(with_rules, caplog):
     caplog.set_level(logging.WARNING, "scrapy_dust")
     with serving(lambda path: page()) as site:
-        crawl([site.url(f"/p?sid={sid}") for sid in "ab"], with_rules(site, ParameterRule("sid")))
+        crawl([site.url(f"/p?sid={sid}") for sid in "ab"], with_rules(site, Rule.of(DropParameter("sid"))))
     assert not [record for record in caplog.records if record.name.startswith("scrapy_dust")]

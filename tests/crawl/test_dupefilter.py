@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import logging
-from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
-import xxhash
 from scrapy import Request, Spider
 from scrapy.dupefilters import RFPDupeFilter
 from scrapy.utils.test import get_crawler
 
-from scrapy_dust.crawl import filtering
+from scrapy_dust.crawl import naming
+from scrapy_dust.crawl.drawing import local_draw
 from scrapy_dust.crawl.dupefilter import DustDupeFilter
-from scrapy_dust.dust.rules import ParameterRule
 from scrapy_dust.rule_book.entries import rule_id
+from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.rule import Rule
 from tests.crawl.crawling import QUIET, crawl
 from tests.crawl.site import error, page, serving
 
-SID, UTM = ParameterRule("sid"), ParameterRule("utm")
+SID, UTM = Rule.of(DropParameter("sid")), Rule.of(DropParameter("utm"))
 
 
 def aliases(site, count, *, of=1):
@@ -57,15 +58,13 @@ def test_the_debug_log_names_the_rule_and_the_url_that_was_fetched_instead(with_
         crawl(urls, with_rules(site, SID))
         identity = rule_id(site.name, SID)
     said = [
-        record.getMessage()
-        for record in caplog.records
-        if record.name.startswith("scrapy_dust.crawl.filtering")
+        record.getMessage() for record in caplog.records if record.name.startswith("scrapy_dust.crawl.naming")
     ]
     assert said == [f"Filtered <GET {urls[1]}>: {SID} [{identity}] makes it the page of {urls[0]}."]
 
 
 def test_rules_beyond_the_first_hundred_share_a_stat(with_rules, monkeypatch):
-    monkeypatch.setattr(filtering, "RULES_COUNTED", 1)
+    monkeypatch.setattr(naming, "RULES_COUNTED", 1)
     with serving(lambda path: page()) as site:
         result = crawl(
             [site.url(f"/p?{q}") for q in ("id=1", "id=1&sid=a", "id=1&utm=a")], with_rules(site, SID, UTM)
@@ -107,13 +106,14 @@ def test_canaries_are_few_the_same_ones_in_every_crawl_and_each_fetched_once(wit
 
 def test_a_canary_that_fails_does_not_reopen_a_class_that_has_its_page(with_rules):
     aliases_of: dict[bool, str] = {}
-    day = datetime.now(UTC).date()
     # Links are followed from the last to the first.
     links = {"/p": lambda: ("/next", aliases_of[True]), "/next": lambda: (aliases_of[False],)}
     with serving(lambda path: page(*links[path]()) if path in links else error(404)) as site:
+        settings = with_rules(site, SID) | {"DUST_CANARY_RATE": 0.5}
+        draw = local_draw(Path(settings["DUST_DIR"]))
         for path in (f"/p?sid={n}" for n in range(50)):
-            aliases_of[xxhash.xxh64_intdigest(f"{day} {site.url(path)}".encode()) < 2**63] = path
-        crawl([site.url("/p")], with_rules(site, SID) | {"DUST_CANARY_RATE": 0.5}, follow=True)
+            aliases_of[draw.takes(site.url(path), 0.5)] = path
+        crawl([site.url("/p")], settings, follow=True)
     assert site.asked == ["/p", aliases_of[True], "/next"]
 
 
@@ -161,17 +161,3 @@ def test_a_scheduler_that_builds_its_dupefilter_from_the_spider_gets_one_that_ca
     assert dupefilter.request_seen(Request(site.url("/p?id=1&sid=b")))
     dupefilter.clear()
     assert dupefilter._inner.cleared
-
-
-def test_what_was_fetched_under_another_key_is_neither_let_through_nor_wanted_any_more(settings):
-    crawler = get_crawler(Spider, settings)
-    crawler.spider = Spider.from_crawler(crawler, "any")
-    dupefilter = DustDupeFilter.from_crawler(crawler)
-    fetched, other = Request("http://a.test/p?sid=1"), Request("http://a.test/q?sid=1")
-    dupefilter.was_asked = lambda request: request.url == fetched.url
-    assert dupefilter.request_seen(fetched)
-    assert not dupefilter.request_seen(other)
-    assert not dupefilter.is_still_wanted(fetched)
-    assert dupefilter.is_still_wanted(other)
-    # A cookie is set, and the URL asked for once more.
-    assert not dupefilter.request_seen(fetched.replace(meta={"redirect_urls": [fetched.url]}))

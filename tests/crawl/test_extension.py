@@ -8,12 +8,13 @@ import re
 
 import pytest
 
-from scrapy_dust.dust.rules import ParameterRule
 from scrapy_dust.rule_book.entries import rule_id
+from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.rule import Rule
 from tests.crawl.crawling import crawl
 from tests.crawl.site import error, page, serving
 
-SID = ParameterRule("sid")
+SID = Rule.of(DropParameter("sid"))
 
 
 @pytest.fixture
@@ -72,13 +73,15 @@ def test_what_would_have_been_lost_in_shadow_mode(with_rules, summary):
 
 
 @pytest.mark.once
-def test_pages_of_one_text_are_not_asked_for_again_in_shadow_mode(with_rules, summary):
+def test_pages_that_show_the_same_are_not_asked_for_again_in_shadow_mode(with_rules, summary):
     times = itertools.count()
 
     def web(path):
-        """Each answer has a picture of its own, and a counter."""
-        text = " ".join(f"{path.partition('?')[0]} {number}" for number in range(200))
-        return page(words=f"<img src='/{next(times)}.png'>{text} {next(times)}")
+        """Each answer has its paragraphs in another order, and its own URL in a link."""
+        begin = next(times)
+        order = [(begin + number) % 20 for number in range(20)]
+        paragraphs = [f"<p>{path.partition('?')[0]} says {number} times {number}</p>" for number in order]
+        return page(words=f"<a href='{path}'>here</a>{''.join(paragraphs)}")
 
     with serving(web) as site:
         urls = [site.url(f"/{n}?sid={sid}") for n in range(9) for sid in "abc"]
@@ -98,6 +101,12 @@ def test_what_was_suspended_is_said(with_rules, summary):
         r"1 rule saved 0 requests; 8 URLs fetched to test rules \([2-8] of them other pages\)", said
     )
     assert "; 1 rule suspended as no longer true, 0 URLs offered again." in said
+
+
+def test_a_crawl_that_learns_says_that_it_will(settings, summary):
+    with serving(lambda path: page()) as site:
+        crawl([site.url("/")], settings | {"DUST_LEARN": "close", "DUST_VALIDATION_BUDGET": 0})
+    assert summary() == "Recorded 1 answer; rules are learned from the log now."
 
 
 def test_without_rules_it_says_how_to_get_some(settings, summary):

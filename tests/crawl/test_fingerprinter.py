@@ -19,11 +19,13 @@ from w3lib.url import canonicalize_url, safe_url_string
 
 from scrapy_dust import DustRequestFingerprinter
 from scrapy_dust.crawl.scrapys_keys import _PLAIN, _SAFE, are_known, as_compared, as_requested, scrapys_key
-from scrapy_dust.dust.rules import ParameterRule, SubstringRule
+from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.rules.substitution import Substitute
 from tests.crawl.crawling import QUIET, write_rules
 from tests.strategies import scraps, urls
 
-RULES = {"example.com": [ParameterRule("sid"), SubstringRule("/index.html", "/", end=True)]}
+RULES = {"example.com": [Rule.of(DropParameter("sid")), Rule.of(Substitute("/index.html", "/", end=True))]}
 URL = "http://www.example.com/a/?sid=1&b=2"
 
 
@@ -206,7 +208,7 @@ def test_what_a_browser_renders_and_differs_in_its_fragment_is_not_one_page(with
 
 
 def test_a_fragment_rule_is_a_rule_like_another(tmp_path, with_example_rules):
-    write_rules(tmp_path / "dust-rules.json", {"example.com": [SubstringRule("#top", "", end=True)]})
+    write_rules(tmp_path / "dust-rules.json", {"example.com": [Rule.of(Substitute("#top", "", end=True))]})
     ours = get_crawler(settings_dict=with_example_rules).request_fingerprinter
 
     def key(url):
@@ -240,7 +242,7 @@ def test_where_no_browser_renders_a_fragment_hides_no_rule_and_follows_none(
 ):
     with_fragment, without = (Request("http://www.example.com/a/index.html" + end) for end in ("#top", ""))
     assert ours.fingerprint(with_fragment) == ours.fingerprint(without) != fingerprint(without)
-    write_rules(tmp_path / "dust-rules.json", {"example.com": [SubstringRule("/a#b", "/c")]})
+    write_rules(tmp_path / "dust-rules.json", {"example.com": [Rule.of(Substitute("/a#b", "/c"))]})
     ours = get_crawler(settings_dict=with_example_rules).request_fingerprinter
     odd = Request("http://example.com/a#b")
     assert ours.fingerprint(odd) == fingerprint(odd)

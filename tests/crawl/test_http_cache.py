@@ -6,11 +6,12 @@ import pytest
 from scrapy import Request
 from scrapy.extensions.httpcache import DbmCacheStorage
 
-from scrapy_dust.dust.rules import ParameterRule
+from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.rule import Rule
 from tests.crawl.crawling import crawl
-from tests.crawl.site import Answer, error, page, redirect, serving
+from tests.crawl.site import error, page, redirect, serving
 
-SID = ParameterRule("sid")
+SID = Rule.of(DropParameter("sid"))
 
 
 @pytest.fixture
@@ -85,20 +86,6 @@ def test_a_redirect_between_urls_that_are_one_for_scrapy_ends_in_the_page_too(ca
         for _ in range(2):
             assert crawl([site.url("/p?b=2&a=1")], cached(site)).got == [site.url("/p?a=1&b=2")]
     assert len(site.asked) == 2
-
-
-REFRESH = Answer(b'<meta http-equiv="refresh" content="0;url=/gone">', 200, {"Content-Type": "text/html"})
-
-
-@pytest.mark.parametrize("leave", [redirect("/gone"), REFRESH], ids=["status", "page"])
-def test_what_failed_answers_for_no_url_that_is_one_with_it_for_scrapy(cached, leave):
-    def web(path):
-        return leave if path == "/p?b=1&sid=2" else page() if path == "/p?sid=2&b=1" else error(404)
-
-    with serving(web) as site:
-        urls = [site.url(f"/p?{query}") for query in ("b=1&sid=2", "sid=2&b=1")]
-        result = crawl(urls, cached(site))
-    assert result.got == urls[1:]
 
 
 @pytest.mark.parametrize("by_class", [False, True])

@@ -9,14 +9,13 @@ import pytest
 from scrapy import Request
 from scrapy.exceptions import CloseSpider
 
-from scrapy_dust.crawl import classes
-from scrapy_dust.dust.rules import ParameterRule
-from scrapy_dust.errors import DustError
 from scrapy_dust.rule_book import book
+from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.rule import Rule
 from tests.crawl.crawling import Visitor, crawl
 from tests.crawl.site import Answer, error, page, serving
 
-SID = ParameterRule("sid")
+SID = Rule.of(DropParameter("sid"))
 
 
 class Pausing(Visitor):
@@ -71,7 +70,7 @@ def test_aliases_seen_before_the_pause_still_stand_in_for_a_url_that_fails_after
 
 
 def test_a_job_goes_on_with_the_rules_it_began_with(with_rules, job):
-    UTM = ParameterRule("utm")
+    UTM = Rule.of(DropParameter("utm"))
     with serving(lambda path: page()) as site:
         crawl([site.url("/p?id=1&sid=a&utm=a")], with_rules(site, SID) | job)
         with_both = with_rules(site, SID, UTM) | job
@@ -85,7 +84,7 @@ def test_a_job_goes_on_with_the_rules_it_began_with(with_rules, job):
 def without(with_rules, site, how):
     """Settings of a crawl in which the rule is no longer in force."""
     if how == "another rule":
-        return with_rules(site, ParameterRule("utm"))
+        return with_rules(site, Rule.of(DropParameter("utm")))
     if how == "no rule":
         return with_rules(site)
     if how == "skipped":
@@ -110,14 +109,15 @@ def test_a_job_begun_without_rules_goes_on_without_them(with_rules, settings, jo
     assert len(site.asked) == 3
 
 
-def test_a_job_whose_keys_another_version_made_is_refused_in_a_sentence(with_rules, job, monkeypatch):
+def test_a_job_whose_classes_another_version_made_goes_on_and_says_so(with_rules, job, monkeypatch, caplog):
     with serving(lambda path: page()) as site:
         settings = with_rules(site, SID) | job
         crawl([site.url("/")], settings)
         monkeypatch.setattr(book, "CANONIZER_VERSION", 0)
-        with pytest.raises(DustError, match=r"finish it with the version it was begun with, or .* JOBDIR\.$"):
-            crawl([site.url("/2")], settings)
-    assert site.asked == ["/"]
+        result = crawl([site.url("/"), site.url("/2"), site.url("/2?sid=a")], settings)
+    assert site.asked == ["/", "/2"]
+    assert result.stats["finish_reason"] == "finished"
+    assert "It goes on with those of now" in caplog.text
 
 
 def test_a_start_url_of_before_the_pause_is_known_after_it(with_rules, job):
@@ -128,23 +128,21 @@ def test_a_start_url_of_before_the_pause_is_known_after_it(with_rules, job):
     assert site.asked == ["/?sid=a"]
 
 
-def test_aliases_on_the_disk_outlive_a_pause(with_rules, job, monkeypatch):
-    monkeypatch.setattr(classes, "HEIRS_PER_CLASS", 1)
-
+def test_forty_aliases_outlive_a_pause(with_rules, job):
     def web(path: str) -> Answer:
         if path == "/first":
             PausedAtOnce.stopped.wait(20)
-        return page() if path in ("/first", "/p?sid=9") else error(404)
+        return page() if path in ("/first", "/p?sid=39") else error(404)
 
     PausedAtOnce.stopped.clear()
     with serving(web) as site:
         settings = with_rules(site, SID) | job
         crawl(
-            [site.url(path) for path in ("/first", *(f"/p?sid={n}" for n in range(10)))],
+            [site.url(path) for path in ("/first", *(f"/p?sid={n}" for n in range(40)))],
             settings,
             spider=PausedAtOnce,
         )
         assert site.asked == ["/first"]
         result = crawl([], settings)
-    assert result.got == [site.url("/p?sid=9")]
-    assert len(site.asked) == 11
+    assert result.got == [site.url("/p?sid=39")]
+    assert len(site.asked) == 41

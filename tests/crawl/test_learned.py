@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import pytest
-
-from scrapy_dust.crawl.learned import FILE, Learning, learned_before, set_aside_by
+from scrapy_dust.crawl.learned import FILE, Before, Learning, learned_before, set_aside_by
 from scrapy_dust.crawl.shown import Shown
-from scrapy_dust.dust.edits.edit import Edit
-from scrapy_dust.dust.edits.guards import Condition
-from scrapy_dust.dust.edits.queries import DropParameter
-from scrapy_dust.dust.rules import ParameterRule, SubstringRule
-from scrapy_dust.errors import DustError
+from scrapy_dust.rules.guards import Condition
+from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.rules.substitution import Substitute
 from scrapy_dust.settings import DustSettings
 
 RULES = (
-    SubstringRule("/index.html", "/", end=True),
-    ParameterRule("sid"),
-    Edit((DropParameter("ref"),), (Condition("?ref", "rss"),)),
+    Rule.of(Substitute("/index.html", "/", end=True)),
+    Rule.of(DropParameter("sid")),
+    Rule((DropParameter("ref"),), (Condition("?ref", "rss"),)),
 )
 
 
@@ -46,10 +43,9 @@ def test_where_rules_are_applied_in_another_way_their_sites_are_set_aside(tmp_pa
     assert set_aside_by(before, DustSettings(mode="shadow")) == {"s.test"}
 
 
-def test_what_cannot_be_read_stops_the_job_with_a_sentence(tmp_path):
+def test_what_cannot_be_read_is_learned_again(tmp_path):
     (tmp_path / FILE).write_text("{}}\n")
-    with pytest.raises(DustError, match=r"begin anew with another JOBDIR\.$"):
-        learned_before(str(tmp_path))
+    assert learned_before(str(tmp_path)) == Before()
 
 
 def test_urls_that_showed_pages_are_forgotten_the_first_ones_of_the_site_seen_longest_ago_first():

@@ -14,7 +14,8 @@ from scrapy.http import HtmlResponse
 from scrapy.http.request import NO_CALLBACK
 
 from scrapy_dust.crawl_log import read_visits
-from scrapy_dust.dust.rules import ParameterRule
+from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.rule import Rule
 from tests.crawl.crawling import Visitor, crawl
 from tests.crawl.site import HANG_UP, Answer, error, page, redirect, serving
 
@@ -165,7 +166,7 @@ def test_a_canary_is_marked_and_not_what_a_spider_makes_of_its_meta(with_rules, 
                 yield Request(response.urljoin("/other"), meta=response.meta)
 
     with serving(lambda path: page()) as site:
-        settings = with_rules(site, ParameterRule("sid")) | {"DUST_CANARY_RATE": 1}
+        settings = with_rules(site, Rule.of(DropParameter("sid"))) | {"DUST_CANARY_RATE": 1}
         crawl([site.url(f"/p?sid={sid}") for sid in "ab"], settings, spider=Copying)
     assert [record.get("canary") for record in records()] == [None, True, None]
 
@@ -221,7 +222,9 @@ class Renderer:
 def test_a_rendered_page_is_recorded_under_its_own_url(with_rules, records):
     with serving(lambda path: page(words=path)) as site:
         Renderer.endpoint = site.url("/render.html")
-        settings = with_rules(site, ParameterRule("sid")) | {"DOWNLOADER_MIDDLEWARES": {Renderer: 725}}
+        settings = with_rules(site, Rule.of(DropParameter("sid"))) | {
+            "DOWNLOADER_MIDDLEWARES": {Renderer: 725}
+        }
         result = crawl([site.url(f"/p?sid={sid}") for sid in "ab"], settings)
     assert [(record["url"], record["rendered"]) for record in records()] == [(site.url("/p?sid=a"), "splash")]
     assert result.got == [site.url("/p?sid=a")]

@@ -4,12 +4,13 @@ import logging
 import re
 
 from scrapy_dust.crawl.metrics import exposition
-from scrapy_dust.dust.rules import ParameterRule
 from scrapy_dust.rule_book.entries import rule_id
+from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.rule import Rule
 from tests.crawl.crawling import crawl
 from tests.crawl.site import page, serving
 
-SID = ParameterRule("sid")
+SID = Rule.of(DropParameter("sid"))
 LINE = re.compile(r'([a-zA-Z_:][a-zA-Z0-9_:]*)\{((?:[a-z]+="(?:[^"\\\n]|\\[\\"n])*",?)+)\} (-?[0-9.e+-]+)')
 
 

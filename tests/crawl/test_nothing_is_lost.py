@@ -14,7 +14,8 @@ from pathlib import Path
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from scrapy_dust.dust.rules import ParameterRule
+from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.rule import Rule
 from tests.crawl.crawling import crawl, write_rules
 from tests.crawl.site import HANG_UP, Answer, error, page, redirect, serving
 
@@ -49,7 +50,7 @@ def test_every_page_that_comes_without_rules_comes_with_them(classes, random, co
     with serving(web) as site, tempfile.TemporaryDirectory() as folder:
         urls = [site.url(f"/p{n}?sid={alias}") for n in range(len(classes)) for alias in range(ALIASES)]
         random.shuffle(urls)
-        book = write_rules(Path(folder, "rules.json"), {site.name: [ParameterRule("sid")]})
+        book = write_rules(Path(folder, "rules.json"), {site.name: [Rule.of(DropParameter("sid"))]})
         chosen = {
             "CONCURRENT_REQUESTS": concurrency,
             "RETRY_ENABLED": retry,

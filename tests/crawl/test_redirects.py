@@ -8,7 +8,9 @@ from itertools import chain
 import pytest
 from scrapy import Request
 
-from scrapy_dust.dust.rules import ParameterRule, SubstringRule
+from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.rules.substitution import Substitute
 from tests.crawl.crawling import crawl
 from tests.crawl.site import error, page, redirect, serving
 
@@ -16,10 +18,10 @@ PAGES = range(30)
 
 #: Both ends of each redirect in one class.
 RULES = (
-    SubstringRule("/", "", start=False, end=True),
-    ParameterRule("sid"),
-    SubstringRule("?b=2&a", "?a"),
-    SubstringRule("&b=2", "", end=True),
+    Rule.of(Substitute("/", "", start=False, end=True)),
+    Rule.of(DropParameter("sid")),
+    Rule.of(Substitute("?b=2&a", "?a")),
+    Rule.of(Substitute("&b=2", "", end=True)),
 )
 
 

@@ -9,13 +9,14 @@ from scrapy import Request
 
 from scrapy_dust.commands import changing, journals, reviewing
 from scrapy_dust.commands.desk import Desk
-from scrapy_dust.dust.rules import ParameterRule
 from scrapy_dust.journal.places import requeue_dir
 from scrapy_dust.rule_book import Status, rule_id
+from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.rule import Rule
 from tests.crawl.crawling import Visitor, crawl
 from tests.crawl.site import page, serving
 
-SID, REF = ParameterRule("sid"), ParameterRule("ref")
+SID, REF = Rule.of(DropParameter("sid")), Rule.of(DropParameter("ref"))
 
 
 @pytest.fixture
@@ -116,7 +117,9 @@ def test_explain_tells_what_became_of_a_url(with_rules, desk, capsys):
         (event,) = json.loads(capsys.readouterr().out)["history"]
         assert (event["what"], event["keeper"], event["spider"]) == ("suppressed", urls[0], "visitor")
         reviewing.explain(desk(), urls[0])
-        assert capsys.readouterr().out.splitlines()[-1] == "No crawl that a journal is kept of suppressed it."
+        assert (
+            capsys.readouterr().out.splitlines()[-1] == "No crawl whose journal is kept suppressed this URL."
+        )
 
 
 def test_a_hidden_url_is_found_by_its_own_name_and_cannot_be_requeued(with_rules, desk, capsys):

@@ -11,12 +11,13 @@ from scrapy import Request, Spider
 from scrapy.utils.test import get_crawler
 
 from scrapy_dust.crawl.rules import rules_of
-from scrapy_dust.dust.rules import ParameterRule
 from scrapy_dust.rule_book import Entry, Evidence, RuleBook, rule_id
+from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.rule import Rule
 from tests.crawl.crawling import QUIET, crawl, write_rules
 from tests.crawl.site import page, serving
 
-SID, REF = ParameterRule("sid"), ParameterRule("ref")
+SID, REF = Rule.of(DropParameter("sid")), Rule.of(DropParameter("ref"))
 
 
 def crawler_with(settings):

@@ -7,15 +7,16 @@ from pathlib import Path
 import pytest
 from scrapy import FormRequest, Request
 from scrapy.core.scheduler import Scheduler
-from scrapy.dupefilters import RFPDupeFilter
+from scrapy.dupefilters import BaseDupeFilter, RFPDupeFilter
 
-from scrapy_dust.dust.rules import ParameterRule
 from scrapy_dust.rule_book import Entry, RuleBook
 from scrapy_dust.rule_book.entries import Evidence
+from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.rule import Rule
 from tests.crawl.crawling import Visitor, crawl
 from tests.crawl.site import HANG_UP, error, page, redirect, serving
 
-SID = ParameterRule("sid")
+SID = Rule.of(DropParameter("sid"))
 
 
 @pytest.fixture
@@ -179,3 +180,12 @@ def test_the_scheduler_that_was_configured_is_underneath_and_can_be_asked(rewrit
     with serving(lambda path: page()) as site:
         result = crawl([site.url("/p?sid=a")], rewriting(site) | {"SCHEDULER": Queue}, spider=Asking)
     assert result.got == [(True, 0, "DustDupeFilter")]
+
+
+def test_nothing_is_rewritten_where_the_project_filters_nothing(rewriting):
+    """Nothing is kept there, so that nobody would ask for what was written when the canonical URL fails."""
+    with serving(lambda path: page() if "sid" in path else error(404)) as site:
+        urls = [site.url(f"/p?id=1&sid={sid}") for sid in "ab"]
+        settings = rewriting(site) | {"DUST_FALLBACK_DUPEFILTER_CLASS": BaseDupeFilter}
+        result = crawl(urls, settings)
+    assert sorted(result.got) == urls

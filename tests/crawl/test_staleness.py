@@ -6,14 +6,15 @@ import logging
 
 import pytest
 
-from scrapy_dust.dust.rules import ParameterRule
 from scrapy_dust.dust.staleness import Profile
 from scrapy_dust.rule_book.entries import rule_id
 from scrapy_dust.rule_book.profiles import remember
+from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.rule import Rule
 from tests.crawl.crawling import crawl
 from tests.crawl.site import page, serving
 
-SID = ParameterRule("sid")
+SID = Rule.of(DropParameter("sid"))
 
 
 @pytest.fixture

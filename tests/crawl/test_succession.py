@@ -7,12 +7,13 @@ import time
 import pytest
 from scrapy import Request
 
-from scrapy_dust.crawl.succession import STANDS_FOR
-from scrapy_dust.dust.rules import ParameterRule
+from scrapy_dust.crawl.requests import STANDS_FOR
+from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.rule import Rule
 from tests.crawl.crawling import Crawl, Visitor, crawl
 from tests.crawl.site import HANG_UP, Answer, error, page, redirect, serving
 
-SID = ParameterRule("sid")
+SID = Rule.of(DropParameter("sid"))
 
 ROBOTS = Answer(b"User-agent: *\nDisallow: /p?id=1&sid=bad\n", 200, {"Content-Type": "text/plain"})
 

@@ -6,11 +6,12 @@ import pytest
 from scrapy import Request
 from scrapy.spiders import CrawlSpider
 
-from scrapy_dust.dust.rules import ParameterRule
+from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.rule import Rule
 from tests.crawl.crawling import Visitor, crawl
 from tests.crawl.site import error, page, redirect, serving
 
-SID = ParameterRule("sid")
+SID = Rule.of(DropParameter("sid"))
 
 
 class Starting(Visitor):
@@ -22,14 +23,17 @@ class Starting(Visitor):
 
     def parse(self, response):
         self.crawl.got.append(response.url)
+        yield {"url": response.url}
         yield from response.follow_all(css="a", callback=self.parse)
 
 
-def test_a_start_url_linked_again_under_whatever_alias_is_not_fetched_again(with_rules):
+def test_a_start_url_linked_again_under_another_alias_is_not_fetched_again_and_itself_as_without_us(
+    with_rules,
+):
     home = page("/?sid=1", "/?sid=2", "/", "/1?sid=a")
     with serving(lambda path: home) as site:
         crawl([site.url("/?sid=1"), site.url("/1")], with_rules(site, SID), spider=Starting)
-    assert site.times() == {"/?sid=1": 1, "/1": 1}
+    assert site.times() == {"/?sid=1": 2, "/1": 1}
 
 
 def test_it_is_known_from_when_it_is_scheduled(with_rules):
@@ -40,7 +44,7 @@ def test_it_is_known_from_when_it_is_scheduled(with_rules):
 
 
 def test_where_a_start_url_redirects_is_known_too(with_rules):
-    with serving(lambda path: redirect("/home?sid=1") if path == "/" else page("/home", "/")) as site:
+    with serving(lambda path: redirect("/home?sid=1") if path == "/" else page("/home")) as site:
         crawl([site.url("/")], with_rules(site, SID), spider=Starting)
     assert site.times() == {"/": 1, "/home?sid=1": 1}
 

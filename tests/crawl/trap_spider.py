@@ -66,6 +66,7 @@ class TrapSpider(Spider):
         if isinstance(response, TextResponse):
             for content in response.css("p::text").re("^The page (.*) and"):
                 self.crawler.stats.inc_value(f"{DELIVERED}{content}")
+                yield {"content": content}
             for anchor in response.css("a"):
                 yield from self.follow(response.urljoin(anchor.attrib["href"]), anchor.attrib["title"])
         if self.answers == self.pause_after:

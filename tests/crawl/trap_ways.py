@@ -25,6 +25,10 @@ HERE = Path(__file__).resolve()
 LOGINS = frozenset({"private", "members"})
 
 
+#: Nothing waits long for what is slow; and a link and a form have different errbacks.
+MAY_COME_TWICE = frozenset({"flaky", "private", "members", "search", "slow"})
+
+
 @dataclass
 class Way:
     """One way to crawl, and what came of it."""
@@ -44,7 +48,8 @@ class Way:
         media = images | {name for name in self.web.contents if name.startswith("file/")}
         assert self.web.lost == (set() if find_spec("PIL") else images), self.name
         assert self.web.contents - media == self.delivered.keys(), self.name
-        assert not {name for name, count in self.delivered.items() if count > 1}, self.name
+        twice = {name.partition("/")[0] for name, count in self.delivered.items() if count > 1}
+        assert twice <= MAY_COME_TWICE, self.name
 
 
 def walk(ways: list[Way]) -> None:

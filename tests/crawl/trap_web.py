@@ -19,16 +19,18 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
-from scrapy_dust.dust.rules import ParameterRule, Rule, SubstringRule
 from scrapy_dust.rule_book import Entry, RuleBook
 from scrapy_dust.rule_book.entries import Evidence
+from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.rules.substitution import Substitute
 
 #: True of all that follows.
 RULES: tuple[Rule, ...] = (
-    ParameterRule("sid"),
-    SubstringRule("/", "", end=True),
-    SubstringRule("?b=2&a", "?a"),
-    SubstringRule("&b=2", "", end=True),
+    Rule.of(DropParameter("sid")),
+    Rule.of(Substitute("/", "", end=True)),
+    Rule.of(Substitute("?b=2&a", "?a")),
+    Rule.of(Substitute("&b=2", "", end=True)),
 )
 
 #: Of each trap.

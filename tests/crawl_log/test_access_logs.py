@@ -132,7 +132,10 @@ def test_only_a_200_says_how_long_the_page_is(folder):
 @pytest.mark.parametrize(
     ("target", "url"),
     [
-        ("http://Other.test/x?y", "http://Other.test/x?y"),
+        ("http://Other.test/x?y", "http://other.test/x?y"),
+        ("http://other.test:80/x", "http://other.test/x"),
+        ("HTTPS://user:pass@other.test:443?y", "https://other.test/?y"),
+        ("https://other.test:8443/x", "https://other.test:8443/x"),
         ("//a//b", f"{BASE}//a//b"),
         ("/a b.html", f"{BASE}/a%20b.html"),
         (r"/\xd7\xa9", f"{BASE}/%D7%A9"),
@@ -223,7 +226,7 @@ def test_a_format_may_say_where_redirects_lead(folder):
         ("%h %t %>s", "has no request in it"),
         ("", "has no request in it"),
         ("%h%r %s", "nothing stands between h and r"),
-        ("$request$status", "nothing stands between request and status"),
+        ("$request$status", r"nothing stands between \$request and \$status"),
     ],
 )
 def test_a_format_that_cannot_be_read_is_refused_before_anything_is(folder, log_format, said):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_dust.crawl_log import read_visits
+from scrapy_dust.crawl_log import cdx, read_visits
 from scrapy_dust.dust.pages import Visit
 from tests.crawl_log.reading import bad_lines, read, urls
 
@@ -135,3 +135,17 @@ def test_an_index_that_warcio_made_of_an_archive_is_read(tmp_path):
         "text/html",
     )
     assert one.digest == two.digest is not None
+
+
+def test_what_answers_another_request_than_a_get_is_no_page():
+    """Pywb's keys, https://pywb.readthedocs.io/en/latest/manual/apis.html."""
+    key = "test,a)/form?__wb_method=post&a=1"
+    said = (
+        '20261118072436 {"url": "http://a.test/form", "status": "200", "digest": "X", "mime": "text/html"%s}'
+    )
+    assert cdx.parse_cdxj(f"{key} {said % ''}") is None
+    assert cdx.parse_cdxj("test,a)/form " + said % ', "method": "OPTIONS"') is None
+    assert cdx.parse_cdxj("test,a)/form " + said % ', "method": "GET"') is not None
+    line = "20261118072436 http://a.test/form text/html 200 RRYC - - 1043 333 some.warc.gz"
+    assert cdx._Cdx().parse(f"{key} {line}") is None
+    assert cdx._Cdx().parse(f"test,a)/form {line}") is not None

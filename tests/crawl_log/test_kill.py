@@ -25,7 +25,7 @@ from pathlib import Path
 from scrapy_dust.crawl.recorder import FLUSH_SECONDS, recorder
 from scrapy_dust.crawl_log import new_log_path
 from scrapy_dust.crawl_log.recording import Body
-import scrapy_dust.text.sketch
+import scrapy_dust.page.sketch
 
 folder, beside, kills, seed = Path(sys.argv[1]), sys.argv[2] == "beside", int(sys.argv[3]), sys.argv[4]
 chance = random.Random(seed)

@@ -26,8 +26,9 @@ from scrapy_dust.crawl_log import (
 from scrapy_dust.crawl_log.sources import _zstd
 from scrapy_dust.dust.pages import Visit
 from scrapy_dust.errors import CrawlLogError
-from scrapy_dust.text import SKETCH_VERSION
-from scrapy_dust.text.sketch import describe
+from scrapy_dust.page import SKETCH_VERSION
+from scrapy_dust.page.sketch import describe
+from scrapy_dust.page.units import pack
 
 NOW = datetime(2026, 11, 18, 9, 30, 0, 123_456, tzinfo=UTC)
 TIME = "2026-11-18T09:30:00.123Z"
@@ -229,7 +230,7 @@ def test_our_own_records_are_what_was_recorded(folder):
     )
     assert shown == Visit(
         URL, 200, (39, 39), page.sketch, page.digest, page.text_digest, page.simhash, "T", "text/html",
-        outlinks=1, fetched_at=TIME,
+        outlinks=1, fetched_at=TIME, units=pack(page.units),
     )  # fmt: skip
     assert moved == Visit(URL + "a", 301, redirect_to=URL, fetched_at=TIME)
     assert failed == Visit(URL + "b", fetched_at=TIME, failed=True)

@@ -8,7 +8,7 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrapy_dust.crawl_log.recording import Body, main, messages, record_of, to_message
+from scrapy_dust.crawl_log.recording import Body, Describer, main, messages, to_message
 
 PAGES = [
     Body(b"<html lang=en><title>One</title><p>some words, and some more", "text/html", None),
@@ -58,16 +58,17 @@ def test_messages_come_out_whole_and_in_order_however_they_are_cut(pages, sizes,
 def test_records_of_pages_that_come_together_are_those_of_each_alone(tmp_path):
     path = tmp_path / "log.jsonl"
     sent = answers(PAGES * 3)
-    where = to_message({"path": str(path), "hide": [], "key": ""})
+    where = to_message({"path": str(path), "hide": [], "key": "", "ignore": []})
     main(io.BytesIO(where + b"".join(to_message(*answer) for answer in sent)), io.StringIO())
-    alone = [json.loads(json.dumps(record_of(*answer))) for answer in sent]
+    describer = Describer()
+    alone = [json.loads(json.dumps(describer.record_of(*answer))) for answer in sent]
     assert [json.loads(line) for line in path.read_text().splitlines()] == alone
 
 
 def test_one_record_that_cannot_be_made_costs_no_other(tmp_path):
     path, out = tmp_path / "log.jsonl", io.StringIO()
     sent = [*answers(PAGES[:2]), ({"status": 200}, PAGES[0]), *answers(PAGES[:3])]
-    where = to_message({"path": str(path), "hide": [], "key": ""})
+    where = to_message({"path": str(path), "hide": [], "key": "", "ignore": []})
     main(io.BytesIO(where + b"".join(to_message(*answer) for answer in sent)), out)
     assert len(path.read_text().splitlines()) == 5
     assert out.getvalue() == "1 KeyError('url')\n"

@@ -112,3 +112,47 @@ def test_fuzzed_lines_are_counted(folder, lines):
     visits, reading = read(folder, *CLOUDFRONT, viewed("/page"), *cleaned)
     assert reading.records + reading.passed_over + reading.unreadable_count == 3 + len(cleaned)
     assert len(visits) >= 1 + lines.count(None)
+
+
+# https://learn.microsoft.com/iis/extensions/configuring-application-request-routing-arr
+ADVANCED = (
+    "#Software: IIS Advanced Logging Module",
+    (
+        "#Fields:  date time cs-uri-stem cs-uri-query s-contentpath sc-status s-computername cs(Referer)"
+        " sc-win32-status sc-bytes cs-bytes X-ARR-LOG-ID X-Forwarded-For"
+    ),
+    (
+        r'2009-10-16 18:51:29.983 /iisstart.htm - "C:\inetpub\wwwroot\my site\iisstart.htm" 200 "W2K8WEBSERVER2" -'
+        ' 0 1680 219 "fe9d20da-a571-4451-8ef3-0e7faf1a463a" "127.0.0.1:62489"'
+    ),
+)
+
+
+def test_values_may_stand_in_quotes(folder):
+    visits, _ = read(folder, *ADVANCED, base_url="http://a.test")
+    assert visits == [
+        Visit("http://a.test/iisstart.htm", 200, (1680, 1680), fetched_at="2009-10-16T18:51:29.983000Z")
+    ]
+    tabs = (
+        '2017-09-23\t00:03:11.235\t"SP-WFE02"\tGET\t/\t-\t"say ""hi"" (ISA Server)"\t"w3c.example.com"\t200'
+    )
+    fields = "#Fields:     date time s-computername cs-method cs-uri-stem cs-uri-query cs(User-Agent) cs(Host) sc-status"
+    assert urls(read(folder, fields, tabs)[0]) == ["http://w3c.example.com/"]
+    assert urls(read(folder, fields, tabs.replace("\t", " "))[0]) == ["http://w3c.example.com/"]
+
+
+def test_impervas_uri_is_host_and_path(folder):
+    visits, _ = read(
+        folder,
+        "#Fields: date time cs-uri cs-uri-query cs-method sc-status s-port",
+        '"2014-10-26" "06:49:39" "www.incapsula.com/a" "?p=%2fetc" "GET" "200" "443"',
+        '"2014-10-26" "06:49:39" "www.incapsula.com/" "" "GET" "200" "80"',
+    )
+    assert urls(visits) == ["https://www.incapsula.com/a?p=%2fetc", "http://www.incapsula.com/"]
+
+
+def test_of_a_log_without_a_page_the_reason_is_said(folder):
+    with pytest.raises(
+        CrawlLogError, match=r"show no page; 1 of their lines .*line 5: 3 values for 18 '#Fields'"
+    ):
+        read(folder, *IIS, "2026-11-18 07:24:36 10.0.0.4")

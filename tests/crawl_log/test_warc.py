@@ -3,6 +3,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import re
 import zlib
 from contextlib import suppress
 
@@ -11,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_dust.crawl_log import read_visits, warc
+from scrapy_dust.crawl_log import read_visits, sources, warc
 from scrapy_dust.crawl_log.payloads import payload_of
 from scrapy_dust.errors import CrawlLogError
-from scrapy_dust.text.sketch import describe
+from scrapy_dust.page.sketch import describe
 from tests.crawl_log.reading import urls
 
 DATE = "2026-11-18T07:24:36Z"
@@ -110,6 +111,15 @@ def test_pages_are_described_as_a_crawl_of_ours_would(folder, gzipped):
     assert (none.status, none.is_page) == (404, False)
     assert page.fetched_at.startswith("2026-11-18T07:24:36")
     assert reading.unreadable_count == reading.torn == reading.passed_over == 0
+
+
+def test_what_is_to_be_ignored_has_no_units(folder):
+    path = folder / "some.warc.gz"
+    archive = Archive().add("one", HTML + b"<p class=ad>now</p>").add("two", HTML + b"<p class=ad>then</p>")
+    path.write_bytes(bytes(archive))
+    one, two = read_visits(path, ignore=[".ad"])
+    assert one.units == two.units
+    assert len({visit.units for visit in read_visits(path)}) == 2
 
 
 def test_a_revisit_says_what_the_record_it_refers_to_said(folder):
@@ -274,3 +284,71 @@ def test_words_of_pages_can_be_read_again(folder):
     assert (url, words[:2], len(words)) == ("http://a.test/second", ["word0", "word1"], 40)
     path.write_bytes(b"http://a.test/first\n")
     assert not list(warc.words_in(path, wanted))
+
+
+def pair(writer, path, method, *, request_first):
+    """A request and its answer as warcio writes them; pywb, wget and Heritrix write the request first."""
+    from warcio.statusandheaders import StatusAndHeaders  # noqa: PLC0415
+
+    url = f"http://a.test/{path}"
+    said = StatusAndHeaders("200 OK", [("Content-Type", "text/html")], protocol="HTTP/1.1")
+    answer = writer.create_warc_record(url, "response", payload=io.BytesIO(HTML), http_headers=said)
+    asked = StatusAndHeaders(f"{method} /{path} HTTP/1.1", [("Host", "a.test")], is_http_request=True)
+    request = writer.create_warc_record(url, "request", payload=io.BytesIO(b""), http_headers=asked)
+    if request_first:
+        answer.rec_headers.add_header("WARC-Concurrent-To", request.rec_headers.get_header("WARC-Record-ID"))
+        writer.write_record(request)
+        writer.write_record(answer)
+    else:
+        writer.write_request_response_pair(request, answer)
+
+
+@pytest.mark.parametrize("request_first", [True, False])
+def test_what_answers_a_post_is_no_page(folder, request_first):
+    archive = Archive()
+    for path, method in (("a", "GET"), ("b", "POST"), ("c", "OPTIONS"), ("d", "GET"), ("b", "GET")):
+        pair(archive._writer, path, method, request_first=request_first)
+    archive.add("e")
+    visits, reading = reading_of(folder, archive)
+    assert urls(visits) == [f"http://a.test/{path}" for path in "adbe"]
+    assert (reading.passed_over, reading.unreadable_count) == (5 + 2, 0)
+
+
+def test_a_request_beside_its_answer_needs_no_name_of_it(folder):
+    archive = Archive(gzip=False)
+    pair(archive._writer, "b", "POST", request_first=True)
+    plain = b"".join(line for line in bytes(archive).splitlines(keepends=True) if b"Concurrent" not in line)
+    with pytest.raises(CrawlLogError, match="no request that shows a page"):
+        reading_of(folder, plain, "some.warc")
+
+
+def test_an_archive_packed_with_zstd_may_bring_its_dictionary(folder):
+    zstd = sources._zstd()
+    both = ["http://a.test/first", "http://a.test/second"]
+    plain = bytes(Archive(gzip=False).add("first").add("second"))
+    assert urls(reading_of(folder, zstd.compress(plain), "a.warc.zst")[0]) == both
+    samples = [b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: %d\r\n" % n * 20 for n in range(200)]
+    dictionary = zstd.train_dict(samples, 4096)
+    packed = zstd.compress(plain, zstd_dict=dictionary)
+    for inside in (dictionary.dict_content, zstd.compress(dictionary.dict_content)):
+        frame = b"\x5d\x2a\x4d\x18" + len(inside).to_bytes(4, "little") + inside
+        assert urls(reading_of(folder, frame + packed, "b.warc.zst")[0]) == both
+    spoilt = b"\x5d\x2a\x4d\x18" + (9).to_bytes(4, "little") + b"no dictio" + packed
+    with pytest.raises(CrawlLogError):
+        reading_of(folder, spoilt, "c.warc.zst")
+
+
+@pytest.mark.parametrize(
+    ("begins", "said"),
+    [
+        (b"PK\x03\x04rest", "of a WACZ, name the folder 'archive' in it"),
+        (b"\x04\x22\x4d\x18rest", "`lz4 -d`"),
+        (
+            b"filedesc://a.arc 0.0.0.0 20261119 text/plain 76\n",
+            "`warcio recompress FILE.arc.gz FILE.warc.gz`",
+        ),
+    ],
+)
+def test_what_is_not_read_says_how_to_convert_it(folder, begins, said):
+    with pytest.raises(CrawlLogError, match=re.escape(said)):
+        reading_of(folder, begins, "some.warc")

@@ -4,15 +4,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_dust.dust.admission import Case, admitted, bounds_of, case_of, lost_together, next_to_prove
-from scrapy_dust.dust.judging import Outcome
-from scrapy_dust.dust.rules import SubstringRule
+from scrapy_dust.dust.outcomes import Outcome
 from scrapy_dust.dust.validation import Pair
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.rules.substitution import Substitute
 
 
 def case(name: str, *, saves: int, proved: int = 0, left: int = 0) -> Case:
     pairs = [Pair(f"{name}/same/{n}", f"{name}/{n}", Outcome.SAME) for n in range(proved)]
     pairs += [Pair(f"{name}/open/{n}", f"{name}/{n}") for n in range(left)]
-    return case_of(SubstringRule(name, ""), saves, pairs)
+    return case_of(Rule.of(Substitute(name, "")), saves, pairs)
 
 
 def answer(one: Case, outcome: Outcome, times: int = 1) -> None:
@@ -28,7 +29,7 @@ def test_what_nobody_looked_at_may_all_be_wrong():
     open_case = case("a", saves=50, proved=40, left=10)
     assert admitted([open_case], 9, tried=1) == []
     assert admitted([open_case], 10, tried=1) == [open_case]
-    assert bounds_of(open_case, 40, 1, 1).wrong == 10
+    assert bounds_of(open_case, 1.0, 1, 1).wrong == 10
 
 
 def test_the_best_saving_per_risk_goes_first():
@@ -49,11 +50,11 @@ def test_a_few_pairs_that_never_say_are_judged_by_the_others():
     while one.can_be_asked:
         answer(one, Outcome.UNKNOWN)
     assert one.unproved == 3
-    assert bounds_of(one, 130, 1, 1).wrong <= 1
+    assert bounds_of(one, 1.0, 1, 1).wrong <= 1
     silent = case("b", saves=10, proved=3, left=7)
     while silent.can_be_asked:
         answer(silent, Outcome.UNKNOWN)
-    assert bounds_of(silent, 3, 1, 1).wrong >= 5
+    assert bounds_of(silent, 1.0, 1, 1).wrong >= 5
 
 
 def test_what_did_not_say_is_asked_again_twice_and_no_more():
@@ -74,7 +75,7 @@ def test_the_more_rules_were_tried_for_one_taken_the_wider_its_bound():
     def bound(tried: int) -> int:
         one = case("a", saves=100, left=100)
         answer(one, Outcome.SAME, 60)
-        return bounds_of(one, 60, 1, tried).wrong
+        return bounds_of(one, 1.0, 1, tried).wrong
 
     assert bound(1) < bound(20) < bound(1000)
 

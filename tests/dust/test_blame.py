@@ -6,14 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_dust.dust.blame import at_work, decisive
-from scrapy_dust.dust.canonization import Canonizer
-from scrapy_dust.dust.rules import ParameterRule, SubstringRule
+from scrapy_dust.rules.canonizer import Canonizer
+from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.rules.substitution import Substitute
 from scrapy_dust.sites import site_of
 from tests.strategies import rules, urls
 
 SITE = "a.example"
-SID, REF = ParameterRule("sid"), ParameterRule("ref")
-INDEX = SubstringRule("/index.html", "/", end=True)
+SID, REF = Rule.of(DropParameter("sid")), Rule.of(DropParameter("ref"))
+INDEX = Rule.of(Substitute("/index.html", "/", end=True))
 
 
 def canonizer(*of_site):
@@ -25,7 +27,7 @@ def test_a_rule_is_evidence_where_the_pair_is_one_class_because_of_it():
     assert decisive(known, SITE, "http://a.example/p?sid=1", "http://a.example/p?sid=2") == (SID,)
     assert decisive(known, SITE, "http://a.example/p?sid=1&ref=x", "http://a.example/p?ref=x") == (SID,)
     both = decisive(known, SITE, "http://a.example/p?sid=1&ref=x", "http://a.example/p")
-    assert both == (SID, REF)
+    assert both == (REF, SID)
 
 
 def test_the_keepers_rules_count_too():
@@ -33,7 +35,7 @@ def test_the_keepers_rules_count_too():
 
 
 def test_where_each_has_a_stand_in_all_are_meant():
-    twice = SubstringRule("?sid=1", "", end=True)
+    twice = Rule.of(Substitute("?sid=1", "", end=True))
     known = canonizer(SID, twice)
     pair = "http://a.example/p?sid=1", "http://a.example/p"
     assert decisive(known, SITE, *pair) == at_work(known, *pair) == (SID,)

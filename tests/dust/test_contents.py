@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_dust.dust.contents import Boilerplate, Errors, Face, bands_of, is_little, resemblance
-from scrapy_dust.text.minhash import minhash_of
+from scrapy_dust.page.minhash import minhash_of
 
 SETS = st.sets(st.integers(0, 200), min_size=1, max_size=80)
 
@@ -48,16 +48,16 @@ def test_counts_do_not_overflow():
 @pytest.mark.parametrize(
     ("heading", "beginning", "words", "own", "is_error"),
     [
-        ("404 Not Found", "", 300, 150, True),
-        ("Page Not Found - Shop", "", 100, 20, True),
-        ("Just a moment...", "", 30, 30, True),
-        ("How errors are reported", "about an error", 900, 800, False),
-        ("A long page about the error 404", "", 900, 800, False),
+        ("404 Not Found", "", 300, 15, True),
+        ("Page Not Found - Shop", "", 100, 2, True),
+        ("Just a moment...", "", 30, 3, True),
+        ("How errors are reported", "about an error", 900, 80, False),
+        ("A long page about the error 404", "", 900, 80, False),
         ("Shop", "sorry we could not find it page not found", 12, 12, True),
         ("Shop", "page not found is one of the words here", 100, 100, False),
         ("Terror in the logins", "", 100, 100, False),
-        ("ページが見つかりません", "", 100, 100, True),
-        ("Страница не найдена", "", 100, 100, True),
+        ("ページが見つかりません", "", 100, 10, True),
+        ("Страница не найдена", "", 100, 10, True),
         ("The moon", "it is far", 100, 100, False),
     ],
 )
@@ -67,11 +67,11 @@ def test_errors_are_short_and_say_so(heading, beginning, words, own, is_error):
     assert not Errors(()).match(heading, beginning, words, own)
 
 
-def test_little_is_told_by_words_and_where_there_are_none_by_bytes():
-    assert is_little(9, 10_000, is_text=True)
-    assert not is_little(10, 1, is_text=True)
-    assert is_little(0, 63, is_text=False)
-    assert not is_little(0, 64, is_text=False)
+def test_little_is_told_by_units_and_of_html_by_words():
+    assert is_little(2, 1000, is_markup=True)
+    assert is_little(3, 9, is_markup=True)
+    assert not is_little(3, 10, is_markup=True)
+    assert not is_little(3, 0, is_markup=False)
 
 
 def test_other_titles_or_other_canonicals_make_other_pages():

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from scrapy_dust.dust import envelopes, overlong, substrings, tokens
 from scrapy_dust.dust.detection import DetectionParams, detect_in_sites, detect_likely_rules
+from scrapy_dust.dust.likely import LikelyRule
 from scrapy_dust.dust.pages import Page
-from scrapy_dust.dust.rules import LikelyRule, SubstringRule
 from scrapy_dust.dust.sketches import Similar
+from scrapy_dust.rules.substitution import Substitute
 from tests import oracle
 from tests.strategies import dusty_sites, logs, pages_of
 
@@ -158,7 +159,7 @@ def test_the_defaults_are_the_papers():
 # --- examples that a reader can check by hand ----------------------------------------------------------------------
 
 
-def rules_of(pages: list[Page], **params: object) -> dict[SubstringRule, int]:
+def rules_of(pages: list[Page], **params: object) -> dict[Substitute, int]:
     found = detect_likely_rules(pages, DetectionParams(**{"similar": Similar.NONE, **params}))  # type: ignore[arg-type]
     return {likely.rule: likely.support for likely in found}
 
@@ -166,22 +167,22 @@ def rules_of(pages: list[Page], **params: object) -> dict[SubstringRule, int]:
 def test_every_page_seen_with_and_without_index_html_supports_the_rule():
     pages = [Page(f"http://a/{d}/{name}") for d in "pqrs" for name in ("", "index.html")]
     rules = rules_of(pages)
-    assert rules[SubstringRule("index.html", "", end=True)] == 4
-    assert rules[SubstringRule("/index.html", "/", end=True)] == 4
-    assert SubstringRule("q/index.html", "q/", end=True) not in rules
+    assert rules[Substitute("index.html", "", end=True)] == 4
+    assert rules[Substitute("/index.html", "/", end=True)] == 4
+    assert Substitute("q/index.html", "q/", end=True) not in rules
 
 
 def test_the_anchors_count_as_tokens_of_a_substring():
     pages = [Page(f"{d}/{name}") for d in "pqr" for name in ("", "i")]
-    assert SubstringRule("i", "", end=True) in rules_of(pages, max_substring=2)
-    assert SubstringRule("i", "", end=True) not in rules_of(pages, max_substring=1)
-    assert SubstringRule("i", "") in rules_of(pages, max_substring=1)
+    assert Substitute("i", "", end=True) in rules_of(pages, max_substring=2)
+    assert Substitute("i", "", end=True) not in rules_of(pages, max_substring=1)
+    assert Substitute("i", "") in rules_of(pages, max_substring=1)
 
 
 def test_an_overflowing_bucket_supports_nothing():
     def support(numbers: int) -> int:
         pages = [Page(f"{d}/{n}") for d in "pqr" for n in range(numbers)]
-        return rules_of(pages).get(SubstringRule("1", "0"), 0)
+        return rules_of(pages).get(Substitute("1", "0"), 0)
 
     assert support(6) == 3
     assert support(7) == 0
@@ -194,7 +195,7 @@ def test_sketches_agree_by_place(agreeing, matches, likely):
     one, other = (1, 2, 3, 4), (1, 2, 3, 4)[:agreeing] + (9, 8, 7, 6)[agreeing:]
     pages = [Page("a/1", sketch=one), Page("b/1", sketch=other)]
     rules = rules_of(pages, similar=Similar.SKETCH, sketch_matches=matches, min_support=1)
-    assert rules.get(SubstringRule("b", "a", start=True), 0) == likely
+    assert rules.get(Substitute("b", "a", start=True), 0) == likely
 
 
 def test_the_same_hashes_in_other_places_do_not_agree():
@@ -221,4 +222,4 @@ def test_short_sketches_agree_where_all_their_hashes_do():
 def test_sizes_match_where_their_ranges_overlap(one, other, likely):
     pages = [Page("a/1", size=one), Page("b/1", size=other)]
     rules = rules_of(pages, similar=Similar.SIZE, min_support=1)
-    assert rules.get(SubstringRule("b", "a", start=True), 0) == likely
+    assert rules.get(Substitute("b", "a", start=True), 0) == likely

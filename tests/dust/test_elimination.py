@@ -6,12 +6,13 @@ from hypothesis import strategies as st
 
 from scrapy_dust.dust.detection import DetectionParams, detect_likely_rules
 from scrapy_dust.dust.elimination import EliminationParams, eliminate_in_sites, eliminate_redundant
-from scrapy_dust.dust.rules import LikelyRule, SubstringRule, pair_refines, shrinking
+from scrapy_dust.dust.likely import LikelyRule
 from scrapy_dust.dust.sketches import Similar
+from scrapy_dust.rules.substitution import Substitute, pair_refines, shrinking
 from tests import oracle
 from tests.dust.test_detection import detection_params, likely_similar, printed, some_log, urls
-from tests.dust.test_rules import sides
-from tests.strategies import pages_of, substring_rules
+from tests.rules.test_substitution import sides
+from tests.strategies import pages_of, substitutions
 
 elimination_params = st.builds(
     EliminationParams,
@@ -46,14 +47,14 @@ def test_what_is_kept_of_a_log_is_what_figures_1_and_2_keep(log, detection, elim
 @st.composite
 def likely_rules(draw: st.DrawFn) -> list[LikelyRule]:
     """Pairs as phase 1 never makes them: any supports, close to each other, and many refinements."""
-    core = draw(st.lists(substring_rules("ab/", 2), min_size=1, max_size=3))
+    core = draw(st.lists(substitutions("ab/", 2), min_size=1, max_size=3))
     context = st.sampled_from(("", "", "/", "a/", "/b", ".", "a"))
-    of: dict[SubstringRule, LikelyRule] = {}
+    of: dict[Substitute, LikelyRule] = {}
     for _ in range(draw(st.integers(1, 14))):
         rule, head, tail = draw(st.sampled_from(core)), draw(context), draw(context)
         start, end = draw(st.booleans()), draw(st.booleans())
         wide = draw(st.integers(3, 60))
-        rule = shrinking(SubstringRule(head + rule.alpha + tail, head + rule.beta + tail, start, end))
+        rule = shrinking(Substitute(head + rule.alpha + tail, head + rule.beta + tail, start, end))
         of.setdefault(rule, LikelyRule(rule, draw(st.integers(3, wide)), wide))
     return list(of.values())
 
@@ -123,12 +124,12 @@ def test_the_defaults_are_the_papers():
 
 # --- figure 2 by hand ---------------------------------------------------------------------------------------------
 
-WIDE = SubstringRule("story?id=", "story_")
-NARROW = SubstringRule("/story?id=", "/story_")
-NARROWEST = SubstringRule("a/story?id=", "a/story_")
+WIDE = Substitute("story?id=", "story_")
+NARROW = Substitute("/story?id=", "/story_")
+NARROWEST = Substitute("a/story?id=", "a/story_")
 
 
-def kept(*likely: tuple[SubstringRule, int], **params: float) -> list[SubstringRule]:
+def kept(*likely: tuple[Substitute, int], **params: float) -> list[Substitute]:
     rules = [LikelyRule(rule, support, support) for rule, support in likely]
     return [one.rule for one in eliminate_redundant(rules, EliminationParams(**params)).kept]  # type: ignore[arg-type]
 
@@ -148,13 +149,11 @@ def test_the_relative_deficiency_counts_from_the_larger_support():
 
 
 def test_a_rule_in_the_other_direction_refines_the_same_pair():
-    assert kept((SubstringRule("b", "a"), 5), (SubstringRule("a/x", "b/x"), 5)) == [
-        SubstringRule("a/x", "b/x")
-    ]
+    assert kept((Substitute("b", "a"), 5), (Substitute("a/x", "b/x"), 5)) == [Substitute("a/x", "b/x")]
 
 
 def test_the_window_counts_rules_of_any_kind():
-    between = SubstringRule("x", "y")
+    between = Substitute("x", "y")
     assert kept((WIDE, 10), (between, 10), (NARROW, 9), max_window=2) == [between, NARROW]
     assert kept((WIDE, 10), (between, 10), (NARROW, 9), max_window=1) == [WIDE, between, NARROW]
 

@@ -3,11 +3,13 @@ from __future__ import annotations
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from scrapy_dust.dust.canonization import Canonizer
-from scrapy_dust.dust.evidence import Classes, LogEvidence
-from scrapy_dust.dust.judging import Outcome
+from scrapy_dust.dust.evidence import LogEvidence
+from scrapy_dust.dust.keyed_urls import KeyedUrls
+from scrapy_dust.dust.outcomes import Outcome
 from scrapy_dust.dust.pages import Page, SiteLog
-from scrapy_dust.dust.rules import Rule, SubstringRule
+from scrapy_dust.rules.canonizer import Canonizer
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.rules.substitution import Substitute
 from tests.dust.test_campaign import SITE, World, site_of, worlds
 from tests.strategies import rules
 
@@ -102,19 +104,27 @@ def log_of(*urls: str) -> World:
 
 
 # A rule that applies only to a form on the way: to neither /a nor its key /c, but it makes /d of /a all the same.
-ON_THE_WAY = (log_of("/a", "/d"), [SubstringRule("b", "c"), SubstringRule("a", "b")], SubstringRule("b", "d"))
+ON_THE_WAY = (
+    log_of("/a", "/d"),
+    [Rule.of(Substitute("b", "c")), Rule.of(Substitute("a", "b"))],
+    Rule.of(Substitute("b", "d")),
+)
 # The same where the first of a class leaves it, while another URL comes to those that stay.
 CHANGE_OF_GUARD = (
     log_of("/a", "/k", "/q/b"),
     [
-        SubstringRule("/b", "/k", start=True, end=True),
-        SubstringRule("a", "b"),
-        SubstringRule("/q/d", "/k", start=True),
+        Rule.of(Substitute("/b", "/k", start=True, end=True)),
+        Rule.of(Substitute("a", "b")),
+        Rule.of(Substitute("/q/d", "/k", start=True)),
     ],
-    SubstringRule("b", "d"),
+    Rule.of(Substitute("b", "d")),
 )
 # Rules that feed each other leave a URL alone, until a rule breaks the circle.
-CIRCLE = (log_of("/a", "/d"), [SubstringRule("b", "e/a"), SubstringRule("a", "b")], SubstringRule("b", "d"))
+CIRCLE = (
+    log_of("/a", "/d"),
+    [Rule.of(Substitute("b", "e/a")), Rule.of(Substitute("a", "b"))],
+    Rule.of(Substitute("b", "d")),
+)
 
 
 @given(worlds(), some_rules, rules())
@@ -124,7 +134,7 @@ CIRCLE = (log_of("/a", "/d"), [SubstringRule("b", "e/a"), SubstringRule("a", "b"
 def test_moved_urls_are_those_whose_key_a_rule_changes(world, before, rule):
     urls = [page.url for page in world.log.pages]
     old, new = _canonizer(before), _canonizer([*before, rule])
-    moved = Classes(LogEvidence(world.log, urls), old).moved(rule, new)
+    moved = KeyedUrls(LogEvidence(world.log, urls), old).moved(rule, new)
     assert moved == {url: new.canonize(url) for url in urls if new.canonize(url) != old.canonize(url)}
 
 
@@ -136,7 +146,7 @@ def test_every_class_that_is_swallowed_is_compared_with_what_swallows_it(world, 
     """Join what was one class before, and what a pair compares: then each new class is in one piece."""
     urls = [page.url for page in world.log.pages]
     old, new = _canonizer(before), _canonizer([*before, rule])
-    classes = Classes(LogEvidence(world.log, urls), old)
+    classes = KeyedUrls(LogEvidence(world.log, urls), old)
     joined = {url: old.canonize(url) for url in urls}
     for pair in classes.merged(classes.moved(rule, new)):
         assert new.canonize(pair.url) == new.canonize(pair.target)
@@ -153,10 +163,21 @@ def test_every_class_that_is_swallowed_is_compared_with_what_swallows_it(world, 
 def test_what_a_rule_saves_is_how_many_classes_there_are_fewer(world, before, rule):
     urls = [page.url for page in world.log.pages]
     old, new = _canonizer(before), _canonizer([*before, rule])
-    classes = Classes(LogEvidence(world.log, urls), old)
+    classes = KeyedUrls(LogEvidence(world.log, urls), old)
     moved = classes.moved(rule, new)
     saved = classes.saved(moved)
     assert len(classes) == len({old.canonize(url) for url in urls})
     classes.accept(rule, moved, new)
     assert len(classes) == len({new.canonize(url) for url in urls})
     assert saved == len({old.canonize(url) for url in urls}) - len(classes)
+
+
+def test_a_redirect_that_is_all_the_log_has_says_so_until_it_was_looked_at():
+    log = SiteLog((Page("b", text_digest="x"), Page("c", text_digest="x")), {"a": "b"})
+    evidence = LogEvidence(log, [])
+    assert evidence.pair("a", "b").by_redirect
+    assert not evidence.pair("b", "c").by_redirect
+    evidence.learn("a", "b", Outcome.DIFFERENT)
+    pair = evidence.pair("a", "b")
+    assert (pair.known, pair.looked_at, pair.by_redirect) == (Outcome.DIFFERENT, True, False)
+    assert evidence.pair("b", "c").known is Outcome.SAME

@@ -6,12 +6,12 @@ import tracemalloc
 
 import pytest
 
-from scrapy_dust.dust.canonization import Canonizer
-from scrapy_dust.dust.edits.edit import Edit
-from scrapy_dust.dust.edits.queries import MapValue
-from scrapy_dust.dust.edits.rewriting import Rewrite
-from scrapy_dust.dust.rules import ParameterRule, Rule, SubstringRule
 from scrapy_dust.rule_book import Entry
+from scrapy_dust.rules.canonizer import Canonizer
+from scrapy_dust.rules.parameters import MapValue, SetParameter
+from scrapy_dust.rules.rewriting import Rewrite
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.rules.substitution import Substitute
 from scrapy_dust.sites import site_of
 
 HOME = "http://a.example/"
@@ -24,11 +24,11 @@ def doubling(more: str = "") -> Rewrite:
 @pytest.mark.parametrize(
     ("rules", "url"),
     [
-        ([Edit((doubling(),) * 8)], HOME + "abc/d"),
-        ([Edit((doubling(str(n)),)) for n in range(50)], HOME + "abc/d"),
-        ([ParameterRule("a", "v" * 100_000)], HOME + "?" + "a=1&" * 20_000),
-        ([Edit((MapValue("a", "1", "v" * 100_000),))], HOME + "?" + "a=1&" * 20_000),
-        ([SubstringRule("a", "/a/a" * 2000)], HOME + "a"),
+        ([Rule((doubling(),) * 8)], HOME + "abc/d"),
+        ([Rule((doubling(str(n)),)) for n in range(50)], HOME + "abc/d"),
+        ([Rule.of(SetParameter("a", "v" * 100_000))], HOME + "?" + "a=1&" * 20_000),
+        ([Rule((MapValue("a", "1", "v" * 100_000),))], HOME + "?" + "a=1&" * 20_000),
+        ([Rule.of(Substitute("a", "/a/a" * 2000))], HOME + "a"),
     ],
     ids=["operations", "edits", "parameters", "values", "substrings"],
 )
@@ -45,11 +45,11 @@ def test_a_url_that_rules_would_make_grow_without_end_stays_as_it_is(rules, url)
 
 
 def test_one_long_text_is_put_in_all_the_same():
-    rules: list[Rule] = [ParameterRule("a", "v" * 5000), Edit((MapValue("b", "1", "w" * 5000),))]
+    rules: list[Rule] = [Rule.of(SetParameter("a", "v" * 5000)), Rule((MapValue("b", "1", "w" * 5000),))]
     key = Canonizer({"a.example": rules}, site_of).canonize(HOME + "?a=1&b=1")
     assert key == HOME + f"?a={'v' * 5000}&b={'w' * 5000}"
 
 
 def test_a_rewrite_tells_a_capture_twice_at_most():
     with pytest.raises(ValueError, match="more than twice"):
-        Entry(Edit((Rewrite(("/", 0), ("/", 0, 0, 0), ("path",)),)))
+        Entry(Rule((Rewrite(("/", 0), ("/", 0, 0, 0), ("path",)),)))

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_dust.dust.evidence import LogEvidence
-from scrapy_dust.dust.judging import Outcome
 from scrapy_dust.dust.likelihood import Likelihood, log_bet, seen_of
+from scrapy_dust.dust.outcomes import Outcome
 from scrapy_dust.dust.pages import Page, SiteLog
 from scrapy_dust.dust.validation import Pair, Trial, TrialParams, Verdict
 

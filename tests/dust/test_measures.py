@@ -4,9 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_dust.dust.measures import Instances, elimination_share, instances_in, precision_at, replay
-from scrapy_dust.dust.rules import SubstringRule
-from tests.strategies import substring_rules
+from scrapy_dust.dust.measures import elimination_share, precision_at, replay
 
 # URL → what it shows, and URL → key, over so few of each that they meet.
 crawls = st.lists(st.sampled_from("abcdefgh"), max_size=12).flatmap(
@@ -86,23 +84,3 @@ def test_precision_at_k_is_the_share_of_valid_rules_among_the_first_k():
 def test_elimination_share_is_that_of_the_rules_not_kept():
     assert elimination_share(402, 37) == pytest.approx(0.908, abs=0.001)
     assert elimination_share(0, 0) == 0
-
-
-urls = st.text("ab/", max_size=4)
-
-
-@given(substring_rules("ab/", 2), st.dictionaries(urls, st.integers(0, 2), max_size=10))
-def test_instances_are_pairs_of_listed_urls_that_the_rule_joins(rule, clusters):
-    pairs = [(url, rule.apply(url)) for url in clusters if rule.apply(url) != url]
-    listed = [(clusters[url], clusters[target]) for url, target in pairs if target in clusters]
-    found = instances_in(rule, clusters)
-    assert found.same == sum(one == other for one, other in listed)
-    assert found.different == len(listed) - found.same
-
-
-def test_a_rule_is_valid_where_counterexamples_stay_below_epsilon():
-    assert Instances(96, 4).is_valid(0.05)
-    assert not Instances(95, 5).is_valid(0.05)
-    assert not Instances(0, 0).is_valid(0.05)
-    clusters = {"a/": 1, "a": 1, "b/": 2, "b": 3}
-    assert instances_in(SubstringRule("/", "", end=True), clusters) == Instances(1, 1)

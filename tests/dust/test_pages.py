@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_dust.dust.evidence import LogEvidence
-from scrapy_dust.dust.judging import Outcome
+from scrapy_dust.dust.outcomes import Outcome
 from scrapy_dust.dust.pages import Page, Visit, merge_visits, without_repeats
 from tests import oracle
 from tests.strategies import logs, pages_of, visit_of, visits

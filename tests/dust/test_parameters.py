@@ -10,10 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scrapy_dust.dust.likely import LikelyParameter
 from scrapy_dust.dust.pages import Page
-from scrapy_dust.dust.parameters import detect_likely_parameters
-from scrapy_dust.dust.rules import LikelyParameter, ParameterRule, parameters
+from scrapy_dust.dust.parameters import detect_likely_parameters, parameters
 from scrapy_dust.dust.sketches import Similar, likeness_of
+from scrapy_dust.rules.parameters import DropParameter, SetParameter
+from scrapy_dust.rules.rule import Rule
 from tests.strategies import logs, pages_of
 
 modes = st.sampled_from((Similar.SKETCH, Similar.SIZE, Similar.NONE))
@@ -42,14 +44,14 @@ FORMS = (
 def test_a_session_id_is_found_however_the_site_writes_it(form):
     pages = [page(form.format(id=n, sid=s), n) for n in range(4) for s in ("x1", "x2", "x3")]
     found = likely(pages)
-    assert [one.rules[0] for one in found] == [ParameterRule("sid")]
-    assert found[0].rules == (ParameterRule("sid"), ParameterRule("sid", "x1"))
+    assert [one.rules[0] for one in found] == [Rule.of(DropParameter("sid"))]
+    assert found[0].rules == (Rule.of(DropParameter("sid")), Rule.of(SetParameter("sid", "x1")))
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_more_values_than_any_bucket_admits_are_found_all_the_same(form):
     pages = [page(form.format(id=1, sid=s), 1) for s in range(500)]
-    assert [one.rules[0].name for one in likely(pages)] == ["sid"]
+    assert [one.rules[0].left_out for one in likely(pages)] == ["sid"]
 
 
 def test_a_parameter_that_makes_the_page_is_not_likely():
@@ -59,7 +61,7 @@ def test_a_parameter_that_makes_the_page_is_not_likely():
 
 def test_a_parameter_that_is_there_or_not_is_found():
     pages = [page(f"http://a.example/view?id={n}{sid}", n) for n in range(4) for sid in ("", "&print=1")]
-    assert [one.rules[0] for one in likely(pages)] == [ParameterRule("print")]
+    assert [one.rules[0] for one in likely(pages)] == [Rule.of(DropParameter("print"))]
 
 
 def test_pages_that_differ_in_two_parameters_say_nothing_of_either():
@@ -70,7 +72,7 @@ def test_pages_that_differ_in_two_parameters_say_nothing_of_either():
 def test_the_fixed_value_is_the_most_frequent_one():
     pages = [page(f"http://a.example/{n}?sort={sort}", n) for n in range(4) for sort in ("up", "down")]
     pages += [page(f"http://a.example/{n}?sort=up&x=1", "x") for n in range(9, 12)]
-    assert likely(pages)[0].rules[1] == ParameterRule("sort", "up")
+    assert likely(pages)[0].rules[1] == Rule.of(SetParameter("sort", "up"))
 
 
 def test_a_parameter_is_a_candidate_while_no_more_pairs_differ_than_agree():
@@ -94,12 +96,13 @@ def test_candidates_are_parameters_of_the_site_with_pairs_enough(log, similar, l
             values.setdefault(parameter.name, Counter())[url[parameter.value_begin : parameter.end]] += 1
     found = likely(pages, similar, least)
     assert [-one.support for one in found] == sorted(-one.support for one in found)
-    assert len({one.rules[0].name for one in found}) == len(found)
+    assert len({one.rules[0].left_out for one in found}) == len(found)
     for one in found:
         omission, fixed = one.rules
-        assert omission == ParameterRule(omission.name)
-        assert fixed.name == omission.name
-        assert values[fixed.name][fixed.value or ""] == max(values[fixed.name].values())
+        assert omission == Rule.of(DropParameter(omission.left_out))
+        assert fixed.one_value.name == omission.left_out
+        of_name = values[fixed.one_value.name]
+        assert of_name[fixed.one_value.value] == max(of_name.values())
         assert one.support >= least
 
 

@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from scrapy_dust.dust.canonization import Canonizer
-from scrapy_dust.dust.rules import ParameterRule
 from scrapy_dust.dust.staleness import MOST_NAMES, Encounter, names_in, profile_of, untestable
+from scrapy_dust.rules.canonizer import Canonizer
+from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.rule import Rule
 from scrapy_dust.sites import site_of
 
 SITE = "a.example"
-SID, REF = ParameterRule("sid"), ParameterRule("ref")
+SID, REF = Rule.of(DropParameter("sid")), Rule.of(DropParameter("ref"))
 CANONIZER = Canonizer({SITE: [SID, REF]}, site_of)
 
 

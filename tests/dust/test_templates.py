@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_dust.dust.evidence import LogEvidence
-from scrapy_dust.dust.judging import Outcome
+from scrapy_dust.dust.outcomes import Outcome
 from scrapy_dust.dust.pages import Page, SiteLog
 from scrapy_dust.dust.templates import template_hashes
 

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from scrapy_dust.dust import tokens as reading
 from scrapy_dust.dust import wording
-from scrapy_dust.dust.tokens import END, START, is_token_boundary, tokenize, tokens_of
+from scrapy_dust.dust.tokens import END, START, tokens_of
+from scrapy_dust.url.tokens import is_token_boundary, tokenize
 from tests import oracle
 from tests.strategies import any_urls, scraps
 

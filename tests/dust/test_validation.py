@@ -5,15 +5,13 @@ import random as chance
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_dust.dust.betting import looks_needed
-from scrapy_dust.dust.judging import Outcome
-from scrapy_dust.dust.validation import Pair, Test, Trial, TrialParams, Verdict
-from tests import oracle
+from scrapy_dust.dust.outcomes import Outcome
+from scrapy_dust.dust.validation import Pair, Trial, TrialParams, Verdict
 
-#: What figure 3 can tell apart. "unknown" is "fetch u failed" there.
 SAID = (Outcome.SAME, Outcome.DIFFERENT, Outcome.UNFETCHABLE, Outcome.UNKNOWN)
 
 outcomes = st.lists(st.sampled_from(SAID), max_size=40) | st.lists(
@@ -43,60 +41,10 @@ def run(trial: Trial, said: Sequence[Outcome], at_once: int = 1, seed: int = 0) 
         answered.append((pair, truth(said, pair)))
 
 
-#: Figure 3 and no more: nothing known beforehand, and a different page is a counterexample like any other.
-def papers(count: int, threshold: float) -> TrialParams:
-    return TrialParams(test=Test.PAPER, count=count, threshold=threshold, max_loss=1.0, open_probes=0)
-
-
-figure_3 = st.builds(
-    papers, st.integers(1, 10) | st.integers(1, 60), st.sampled_from((0.01, 0.05, 0.07, 0.1, 0.2, 0.25, 0.5))
-)
-
-
-@given(outcomes, figure_3)
-@example([Outcome.SAME] * 100, papers(100, 0.05))
-@example([Outcome.SAME] * 100, papers(20, 0.05))
-@example([Outcome.SAME] * 4 + [Outcome.DIFFERENT] * 100, papers(100, 0.05))
-def test_with_the_papers_parameters_the_verdict_is_that_of_figure_3(said, params):
-    trial = Trial(pairs_for(said), params)
-    probed = len(run(trial, said))
-    fetched: list[str] = []
-
-    def fetch(url: str) -> object:
-        fetched.append(url)
-        number = int(url.rstrip("/").rpartition("/")[2])
-        if not url.endswith("/"):
-            return None if said[number] is Outcome.UNKNOWN else "sketch"
-        return {Outcome.SAME: "sketch", Outcome.DIFFERENT: "another"}.get(said[number])
-
-    draws = iter([pair.url for pair in pairs_for(said)])
-    valid = oracle.validate_rule(lambda url: url + "/", draws, fetch, params.count, params.threshold)
-    if valid is not None:
-        assert trial.verdict is (Verdict.VALID if valid else Verdict.REFUTED)
-        assert probed == len(fetched) / 2
-    else:
-        assert probed == len(said)
-
-
-@given(outcomes, figure_3)
-def test_where_the_urls_run_out_the_share_of_counterexamples_decides(said, params):
-    pairs = pairs_for(said)
-    trial = Trial(pairs, params)
-    if len(run(trial, said)) < len(said) or len(said) >= (1 - params.threshold) * params.count:
-        return
-    positive = said.count(Outcome.SAME)
-    negative = said.count(Outcome.DIFFERENT) + said.count(Outcome.UNFETCHABLE)
-    if negative and (negative >= params.threshold * (positive + negative)):
-        assert trial.verdict is Verdict.REFUTED
-    else:
-        assert trial.verdict is (Verdict.VALID if positive >= params.min_support else Verdict.UNDECIDED)
-
-
 # --- laws, whatever the parameters -----------------------------------------------------------------------------------
 
 any_params = st.builds(
     TrialParams,
-    test=st.sampled_from(Test),
     count=st.integers(1, 40),
     threshold=st.sampled_from((0.05, 0.1, 0.25)),
     min_support=st.integers(1, 5),
@@ -183,8 +131,8 @@ def test_probes_under_way_are_never_more_than_a_verdict_can_take(case, at_once, 
         waiting += 1
     texts = {pair.content or pair.url for pair in pairs if pair.known is not Outcome.UNKNOWN}
     suspected = max(1, math.ceil(params.threshold * len(texts)))
-    # How many pairs N is has nothing to do with the sequential test.
-    needed = params.count if params.test is Test.PAPER else looks_needed(len(texts), suspected, params.doubt)
+    # How many pairs N is has nothing to do with it.
+    needed = looks_needed(len(texts), suspected, params.doubt)
     assert waiting <= max(needed, params.open_probes, 1)
 
 
@@ -219,17 +167,6 @@ def test_one_page_that_would_be_lost_refutes_a_rule_by_default():
     said = [Outcome.SAME] * 20 + [Outcome.DIFFERENT] + [Outcome.SAME] * 100
     trial = Trial(pairs_for(said), TrialParams())
     assert len(run(trial, said)) == 21
-    assert trial.verdict is Verdict.REFUTED
-
-
-def test_dead_targets_refute_a_rule_at_epsilon_only():
-    said = [Outcome.UNFETCHABLE] * 4 + [Outcome.SAME] * 100
-    trial = Trial(pairs_for(said), TrialParams(test=Test.PAPER))
-    run(trial, said)
-    assert trial.verdict is Verdict.VALID
-    said = [Outcome.UNFETCHABLE] * 5 + [Outcome.SAME] * 100
-    trial = Trial(pairs_for(said), TrialParams(test=Test.PAPER))
-    run(trial, said)
     assert trial.verdict is Verdict.REFUTED
 
 
@@ -308,3 +245,30 @@ def test_a_few_pages_that_always_change_do_not_hold_up_a_rule():
     while (pair := trial.next_pair()) is not None:
         trial.record(pair, Outcome.UNKNOWN)
     assert trial.verdict is Verdict.VALID
+
+
+def by_redirect(number: int) -> list[Pair]:
+    return [
+        Pair(f"u{n}", f"v{n}", Outcome.SAME, content=f"text {n}", by_redirect=True) for n in range(number)
+    ]
+
+
+def test_a_rule_that_rests_on_redirects_is_valid_where_some_of_them_come_again():
+    trial, asked = Trial(by_redirect(100), TrialParams()), 0
+    while (pair := trial.next_pair()) is not None:
+        asked += 1
+        trial.record(pair, Outcome.SAME)
+    assert trial.verdict is Verdict.VALID
+    assert asked <= 3
+
+
+def test_a_rule_whose_redirects_do_not_come_again_is_not_valid():
+    for outcome, verdict in ((Outcome.DIFFERENT, Verdict.REFUTED), (Outcome.UNKNOWN, Verdict.UNDECIDED)):
+        trial = Trial(by_redirect(100), TrialParams())
+        while (pair := trial.next_pair()) is not None:
+            trial.record(pair, outcome)
+        assert trial.verdict is verdict
+
+
+def test_where_nothing_can_be_fetched_redirects_of_the_log_count():
+    assert Trial(by_redirect(200), TrialParams(log_only=True)).verdict is Verdict.VALID

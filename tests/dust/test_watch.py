@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_dust.dust.judging import Outcome
+from scrapy_dust.dust.outcomes import Outcome
 from scrapy_dust.dust.watch import Standing, Watch, expected_suppressed
 
 SAME, DIFFERENT, UNKNOWN, UNFETCHABLE = Outcome.SAME, Outcome.DIFFERENT, Outcome.UNKNOWN, Outcome.UNFETCHABLE

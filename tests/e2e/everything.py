@@ -1,13 +1,18 @@
 """A spider for any site: follows every link on the given hosts, for ``scrapy runspider``."""
 
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
+from parsel import Selector
 from scrapy import Request, Spider
-from scrapy.http import HtmlResponse, Response
+from scrapy.http import HtmlResponse, Response, TextResponse
 from scrapy.linkextractors import LinkExtractor
+
+_TEXTS = "//text()[not(ancestor::script or ancestor::style)]"
+_LINKS = "//a/@href | //area/@href | //iframe/@src | //frame/@src | //form/@action"
+_MEDIA = "//img/@src | //video/@src | //audio/@src | //source/@src | //embed/@src | //object/@data"
 
 
 class EverythingSpider(Spider):
@@ -20,12 +25,19 @@ class EverythingSpider(Spider):
         deny: str = "",
         stats: str = "",
         only: str = "",
+        taken: str = "",
+        ignore: str = "",
         **kwargs: object,
     ) -> None:
-        """*only*: a file with the URLs that may be asked for, one on a line."""
+        """*only*: a file with the URLs that may be asked for, one on a line.
+
+        *taken*: a file for all that is on each page, but in elements that *ignore* selects.
+        """
         super().__init__(**kwargs)
         self.start_url, self.stats_file = start, stats
         self.only = frozenset(Path(only).read_text("utf-8").split("\n")) if only else None
+        self._ignore, self._taken_file = ignore, taken
+        self._taken: list[str] = []
         host = urlsplit(start).netloc.removeprefix("www.")
         # A page may link thousands of its own lines.
         self.links = LinkExtractor(
@@ -41,6 +53,8 @@ class EverythingSpider(Spider):
         yield Request(self.start_url)
 
     def parse(self, response: Response) -> Iterator[Request]:
+        if self._taken_file:
+            self._taken.append(json.dumps({"url": response.url, **all_of(response, self._ignore)}))
         if isinstance(response, HtmlResponse):
             for link in self.links.extract_links(response):
                 request = Request(link.url)
@@ -48,7 +62,35 @@ class EverythingSpider(Spider):
                     yield request
 
     def closed(self, reason: str) -> None:
+        if self._taken_file:
+            Path(self._taken_file).write_text("\n".join(self._taken), "utf-8")
         stats = self.crawler.stats.get_stats()
         numbers = {key: value for key, value in stats.items() if isinstance(value, (int, float, str))}
         if self.stats_file:
             Path(self.stats_file).write_text(json.dumps({**numbers, "reason": reason}))
+
+
+def all_of(response: Response, ignore: str) -> dict[str, list[str]]:
+    """What a spider may take from a page: texts, whole rows of tables, links and pictures."""
+    if not isinstance(response, HtmlResponse):
+        lines = response.text.splitlines() if isinstance(response, TextResponse) else [response.body.hex()]
+        return {"texts": _said(lines)}
+    page = Selector(text=response.text)
+    for element in page.css(ignore) if ignore else ():
+        element.drop()
+    base = response.urljoin(page.xpath("//base/@href").get(""))
+    return {
+        "texts": _said(page.xpath(_TEXTS).getall()),
+        "rows": _said(row.xpath("string()").get("") for row in page.xpath("//tr")),
+        "links": _urls(page, _LINKS, base),
+        "media": _urls(page, _MEDIA, base),
+    }
+
+
+def _said(texts: Iterable[str]) -> list[str]:
+    return sorted({" ".join(text.split()) for text in texts} - {""})
+
+
+def _urls(page: Selector, where: str, base: str) -> list[str]:
+    found = (urljoin(base, one.strip()).partition("#")[0] for one in page.xpath(where).getall())
+    return sorted({url for url in found if url.startswith("http")})

@@ -31,8 +31,10 @@ class Rendering(Spider):
             return SplashRequest(url, self.parse, args={"wait": 0.2})
         return Request(url, self.parse, meta={"playwright": True})
 
-    def parse(self, response: Response) -> Iterator[Request]:
+    def parse(self, response: Response) -> Iterator[Request | dict[str, str]]:
         self.seen.append([response.url, response.css("#route::text").get(default="")])
+        # Of a page whose callback yields nothing, one more alias would be tried.
+        yield {"url": response.url}
         for link in response.css("a::attr(href)").getall():
             yield self.rendered(response.urljoin(link))
 

@@ -20,19 +20,27 @@ def benchmark(*arguments):
     return done.stdout
 
 
-def test_what_rules_cannot_see_signatures_do_and_no_page_is_lost():
+def test_copies_are_rejected_before_and_after_the_fetch_and_no_page_is_lost():
     crawls = [json.loads(line) for line in benchmark("benchmarks.two_way", "--example").splitlines()]
     assert [crawl["false drops"] for crawl in crawls] == [0, 0, 0]
     assert [crawl["contents not reached"] for crawl in crawls] == [0, 0, 0]
     everything, signatures, both = crawls
-    assert signatures["rejected after it"] > 0.6 * everything["pages fetched"]
-    assert both["rejected before the fetch"] > 0.6 * both["URLs found"]
-    # Those above are pages that change at every fetch, and errors that say so.
-    assert both["pages that came out"] - both["different pages among them"] <= 11
+    # Seven in ten are copies. Dropped is what is known to be another address of the same page: pages that change at each
+    # fetch speak against the parameters that they have, and their copies come through (docs/content.md).
+    assert signatures["rejected after it"] > 0.15 * everything["pages fetched"]
+    assert both["rejected before the fetch"] > 0.7 * both["URLs found"]
+    # Those above (19 of 1358) are eleven errors that say so, and eight documents whose two names have nothing in common.
+    # A crawl in another order has a few more or less.
+    assert (
+        both["pages that came out"] - both["different pages among them"] < 0.03 * everything["pages fetched"]
+    )
 
 
-def test_of_pages_with_copies_that_follow_no_rule_each_comes_out_once():
+def test_of_pages_with_copies_that_follow_no_rule_each_comes_out_and_few_twice():
     found = json.loads(benchmark("benchmarks.contents", "copies", "--pages", "600"))
     for how in ("exact", "near"):
         assert found[how]["contents out"] == found[how]["contents"]
-        assert found[how]["out twice, of exact copies"] == 0
+        # Three contents must bear out that a parameter does not matter, and there are two such. Copies that come until then
+        # come through, and no others.
+        again = found[how]["out twice, of exact copies"]
+        assert again <= found[how]["dust/content/excused/wall"] <= 12

@@ -15,10 +15,13 @@ from typing import Self
 
 import pytest
 
-from scrapy_dust.dust.canonization import Canonizer
-from scrapy_dust.dust.rules import ParameterRule, SubstringRule
 from scrapy_dust.exchange import exported
+from scrapy_dust.exchange.travelling import BY_AMPERSAND
 from scrapy_dust.rule_book import Entry
+from scrapy_dust.rules.canonizer import Canonizer
+from scrapy_dust.rules.parameters import DropParameter, SetParameter
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.rules.substitution import Substitute
 from scrapy_dust.sites import site_of
 from tests.crawl.site import free_port
 from tests.e2e.asking import answer, followed
@@ -32,12 +35,14 @@ pytestmark = [
 ]
 
 RULES = [
-    ParameterRule("sid"),
-    ParameterRule("l", "en"),
-    SubstringRule("/index.html", "/", end=True),
-    SubstringRule("story?id=", "story_"),
-    SubstringRule("a%20b", "x%20y"),
-    SubstringRule('"quoted"', "plain"),
+    Rule.of(DropParameter("sid")),
+    # As it is imported.
+    Rule.of(DropParameter("ref"), where=(BY_AMPERSAND,)),
+    Rule.of(SetParameter("l", "en")),
+    Rule.of(Substitute("/index.html", "/", end=True)),
+    Rule.of(Substitute("story?id=", "story_")),
+    Rule.of(Substitute("a%20b", "x%20y")),
+    Rule.of(Substitute('"quoted"', "plain")),
 ]
 
 #: One worker, in the foreground, with all its files in one folder.
@@ -108,7 +113,7 @@ def paths():
             ("/", "/a", "/a/index.html", "/story", "/a%20b/c", "/a;sid=3/b", "/a%3Fb", '/"quoted"')
         )
         names = chance.choices(
-            ("id=7", "sid=1", "sid=%3F", "l=de", "l=en", "q", "x=%2F"), k=chance.randint(0, 3)
+            ("id=7", "sid=1", "sid=%3F", "l=de", "l=en", "q", "x=%2F", "ref", "ref=1"), k=chance.randint(0, 3)
         )
         yield path + ("?" + "&".join(names) if names else "")
 

@@ -23,7 +23,9 @@ import pytest
 
 from scrapy_dust.crawl_log import read_visits
 from scrapy_dust.dust.pages import Visit
-from scrapy_dust.dust.rules import ParameterRule, SubstringRule
+from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.rules.substitution import Substitute
 from tests.crawl.crawling import write_rules
 from tests.crawl.site import HANG_UP, Answer, Site, free_port, serving
 
@@ -114,7 +116,7 @@ def crawl(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     folder = tmp_path_factory.mktemp(by)
     with serving(web) as site, renderer() as settings:
         # Above all, what the page's scripts are given to go by is of its URL.
-        rules = [ParameterRule("sid"), SubstringRule("-top", "", end=True)]
+        rules = [Rule.of(DropParameter("sid")), Rule.of(Substitute("-top", "", end=True))]
         book = write_rules(folder / "rules.json", {site.name: rules})
         settings += [f"-sDUST_RULES={book}", f"-sDUST_DIR={folder / 'dust'}", "-sDUST_CANARY_RATE=0"]
         settings += ["-sRETRY_TIMES=1", "-sCONCURRENT_REQUESTS=2", "-sTELNETCONSOLE_ENABLED=False"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 
@@ -11,7 +12,8 @@ from scrapy import Request
 from scrapy.utils.test import get_crawler
 
 from scrapy_dust.crawl.requests import follows_rules, runs_scripts
-from scrapy_dust.dust.rules import ParameterRule
+from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.rule import Rule
 from tests.crawl.crawling import QUIET, crawl, write_rules
 from tests.crawl.site import page, serving
 
@@ -28,7 +30,7 @@ def splash_request(url, **more):
 
 @pytest.fixture
 def settings(tmp_path):
-    write_rules(tmp_path / "dust-rules.json", {"example.com": [ParameterRule("sid")]})
+    write_rules(tmp_path / "dust-rules.json", {"example.com": [Rule.of(DropParameter("sid"))]})
     return {"DUST_DIR": str(tmp_path / "dust"), "DUST_RULES": [str(tmp_path / "dust-rules.json")]}
 
 
@@ -84,3 +86,30 @@ def test_settings_that_name_its_own_middlewares_get_those_that_work(with_splash,
             result = crawl(requests, some | {"SPLASH_URL": site.url("/")})
             assert result.got == ["http://example.com/p?sid=a"]
     assert site.asked == ["/render.html"] * 2
+
+
+def test_a_projects_own_middlewares_go_on_working():
+    splash = sys.modules["scrapy_splash"]
+
+    class Counting(splash.SplashDeduplicateArgsMiddleware):
+        def process_spider_output(self, response, result, spider):
+            yield from super().process_spider_output(response, result, spider)
+            yield {"outputs": 1}
+
+    class Older(splash.SplashMiddleware):
+        def process_request(self, request, spider):
+            return super().process_request(request, spider)
+
+    async def output(count):
+        for number in range(count):
+            yield {"item": number}
+
+    async def collected(result):
+        return [one async for one in result]
+
+    crawler = get_crawler()
+    counting = Counting.from_crawler(crawler)
+    made = asyncio.run(collected(counting.process_spider_output_async(None, output(2))))
+    assert made == [{"item": 0}, {"item": 1}, {"outputs": 1}]
+    assert Older.from_crawler(crawler).process_request(Request("http://a.example"), None) is None
+    assert splash.SplashCookiesMiddleware(debug=True).process_request(Request("http://a.example")) is None

@@ -3,9 +3,11 @@ from __future__ import annotations
 import pytest
 
 from scrapy_dust.dust.edits.pooling import NOTHING_POOLED
+from scrapy_dust.dust.outcomes import Outcome
 from scrapy_dust.dust.pages import Visit
 from scrapy_dust.engines.side_by_side import WORTH, Miner, mined_by, processes_for
 from scrapy_dust.settings import DustSettings
+from tests.page.sites import HOST, OTHERS, framed, product
 
 SITES = [
     (f"{name}.test", [Visit(f"http://{name}.test/{n}{end}") for n in range(5) for end in ("", "?p=1")], 1.0)
@@ -26,6 +28,18 @@ def test_several_processes_find_what_one_finds_in_the_order_of_the_sites():
             two.parameters,
             two.edits,
         )
+
+
+def test_several_processes_compare_pages_in_units_as_one_does():
+    pages = {f"/products/{n}{end}": product(n) for n in range(9) for end in ("", "?p=1")}
+    site = ("shop.example", framed([*pages.items(), *OTHERS]), 1.0)
+    by_one, by_two = (list(mined_by(MINER, [site, *SITES], processes)) for processes in (1, 2))
+    assert [one.log for one in by_one] == [one.log for one in by_two]
+    assert [one.edits for one in by_one] == [one.edits for one in by_two]
+    urls = f"{HOST}/products/1", f"{HOST}/products/2"
+    said = [mined[0].log.comparing.compare(*urls) for mined in (by_one, by_two)]
+    assert said[0] == said[1]
+    assert said[0][0] is Outcome.DIFFERENT
 
 
 def test_whoever_asks_for_no_more_leaves_nobody_at_work():

@@ -5,8 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from scrapy_dust.dust.rules import ParameterRule, Rule, SubstringRule
-from scrapy_dust.rule_book.entries import check_rule
+from scrapy_dust.rules.parameters import DropParameter, SetParameter
+from scrapy_dust.rules.reading import check_rule
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.rules.substitution import Substitute
 
 SITES = ("a.example", "b-c.example", "127.0.0.1:8000")
 NAMES = ("sid", "utm_source", "id", "l", "p[]", "x.y", "S", "ref~", "a b", "é", "q$", "n(1)")
@@ -64,9 +66,10 @@ def some_rules(seed: int, count: int) -> list[Rule]:
 
 def _rule(chance: random.Random) -> Rule:
     if chance.random() < 0.5:
-        return ParameterRule(chance.choice(NAMES), chance.choice((None, None, *VALUES)))
+        name, value = chance.choice(NAMES), chance.choice((None, None, *VALUES))
+        return Rule.of(DropParameter(name) if value is None else SetParameter(name, value))
     if chance.random() < 0.2:
-        return SubstringRule("http://www.", chance.choice(("http://", "https://")), start=True)
+        return Rule.of(Substitute("http://www.", chance.choice(("http://", "https://")), start=True))
     side = (
         *SEGMENTS,
         "/",
@@ -83,4 +86,4 @@ def _rule(chance: random.Random) -> Rule:
         ",",
     )
     start, end = chance.random() < 0.05, chance.random() < 0.3
-    return SubstringRule(chance.choice(side), chance.choice(side), start, end)
+    return Rule.of(Substitute(chance.choice(side), chance.choice(side), start, end))

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 import tldextract
 
-from scrapy_dust.dust.canonization import Canonizer
-from scrapy_dust.dust.edits.edit import Edit
-from scrapy_dust.dust.rules import ParameterRule
 from scrapy_dust.exchange import imported
+from scrapy_dust.exchange.travelling import name_left_out
+from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.sites import site_of
+from scrapy_dust.url.parts import parts_of
 
 RULES = pytest.importorskip(
     "duplicate_url_discarder_rules", reason="duplicate-url-discarder-rules is not here"
@@ -50,7 +50,8 @@ def test_their_rules_come_in_and_do_what_they_did(theirs, all_rules):
     changed = 0
     for url in urls(all_rules, by_site, chance):
         key = canonize(url)
-        assert key == theirs.process_url(url)
+        # Of URLs with a parameter after a ; it is said at import that they stay.
+        assert key == theirs.process_url(url) or (key == url and parts_of(url).separator == ";")
         changed += key != url
     assert changed > 7000
 
@@ -58,15 +59,19 @@ def test_their_rules_come_in_and_do_what_they_did(theirs, all_rules):
 def urls(all_rules, by_site, chance):
     """10,000, each of which some rule for its site is about: what is for all sites, theirs does only where none is."""
     names = sorted(
-        {name for rule in all_rules if rule["processor"] == "queryRemoval" for name in rule["args"]}
+        {name for rule in all_rules if rule["processor"] == "queryRemoval" for name in rule["args"] if name}
     )
     for _ in range(10_000):
         site = chance.choice(sorted(by_site))
-        own = [rule.name for rule in by_site[site] if isinstance(rule, ParameterRule)] or ["ref", "th"]
+        own = [name for rule in by_site[site] if (name := name_left_out(rule))] or ["ref", "th"]
         taken = chance.choices(own, k=chance.randint(0, 3)) + chance.choices(names, k=chance.randint(0, 2))
         taken += chance.choices(["id", "page", "x"], k=chance.randint(0, 2))
         chance.shuffle(taken)
-        query = "&".join(f"{name}={chance.choice(('1', 'a', '', '%20', 'a.b'))}" for name in taken)
+        query = "&".join(
+            name + chance.choice(("=1", "=a", "=", "=%20", "=a.b", "", "=1;b")) for name in taken
+        )
+        if query and chance.random() < 0.05:
+            query += ";b=2"
         host, path = where(by_site[site], chance) or (
             chance.choice(("", "www.", "m.")) + site,
             chance.choice(("", "/", "/a", "/a/", "/index.html")),
@@ -76,7 +81,8 @@ def urls(all_rules, by_site, chance):
 
 def where(rules, chance):
     """A host and a path for which a guard holds, on sites of which only a part is meant."""
-    guards = [{one.name: one.value for one in rule.guard} for rule in rules if isinstance(rule, Edit)]
+    guards = [{one.name: one.value for one in rule.guard} for rule in rules]
+    guards = [guard for guard in guards if "host" in guard]
     fitting = [guard for guard in guards if "/2" not in guard]  # those are about segments too
     if not fitting:
         return None

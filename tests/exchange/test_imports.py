@@ -7,14 +7,17 @@ import time
 
 import pytest
 
-from scrapy_dust.dust.canonization import Canonizer
-from scrapy_dust.dust.rules import ParameterRule, SubstringRule
 from scrapy_dust.exchange import IMPORTS, imported
 from scrapy_dust.exchange.finite import MOST, texts_of
-from scrapy_dust.exchange.travelling import NO_SITE, ExchangeError
+from scrapy_dust.exchange.travelling import BY_AMPERSAND, NO_SITE, ExchangeError, name_left_out
+from scrapy_dust.rules.canonizer import Canonizer
+from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.rules.substitution import Substitute
 from scrapy_dust.sites import site_of
 
 SITE = "a.example"
+SID = Rule((DropParameter("sid"),), (BY_AMPERSAND,))
 
 
 def read(text, *sites, path="file", name="auto"):
@@ -22,7 +25,7 @@ def read(text, *sites, path="file", name="auto"):
 
 
 def names(found, site=SITE):
-    return [rule.name for of, rule in found.rules if of == site and isinstance(rule, ParameterRule)]
+    return [name for of, rule in found.rules if of == site and (name := name_left_out(rule)) is not None]
 
 
 def whys(found):
@@ -76,7 +79,25 @@ def test_what_keeps_a_few_parameters_and_what_spells_urls_is_taken_in():
     rules = [dud("queryRemovalExcept", ["id"], SITE), dud("normalizer", None, SITE)]
     found = read(json.dumps(rules))
     assert applied(found, "http://www.a.example/x/?id=1&a=2") == "http://a.example/x?id=1"
-    assert whys(found) == ["only 'www.' is said"]
+    assert whys(found) == ["'www.' and slashes at the end are said"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps([dud("queryRemoval", ["sid"], SITE)]),
+        "# site: a.example\nClean-param: sid",
+        '# site: a.example\nNo-Vary-Search: params=("sid")',
+        json.dumps({"providers": {"a": {"urlPattern": r"^https?:\/\/a\.example", "rules": ["sid"]}}}),
+    ],
+)
+def test_only_an_ampersand_separates_parameters_and_one_needs_no_value(text):
+    found = read(text)
+    for same in ("?a=1&sid=2", "?sid&a=1", "?sid=1;b&a=1"):
+        assert applied(found, f"http://{SITE}/{same}") == f"http://{SITE}/?a=1"
+    for other in ("?a=1;sid=2", "?sid=2;a=1", "?sid=1;b=2&a=1", ";sid=2?a=1", ";b=1?sid=2", "?a=1#sid=2"):
+        assert applied(found, f"http://{SITE}/{other}") == f"http://{SITE}/{other}"
+    assert "URLs with a parameter after a ;" in found.stays[0]
 
 
 def test_what_cannot_be_said_is_left():
@@ -101,10 +122,14 @@ def test_what_cannot_be_said_is_left():
     assert len(found.unsaid) == 4 + 1 + 1 + 2
 
 
-def test_rules_for_all_sites_are_meant_for_those_that_are_named_and_hide_nothing():
-    text = json.dumps([dud("queryRemoval", ["utm"]), dud("queryRemoval", ["sid"], SITE)])
-    assert names(read(text, SITE)) == ["utm", "sid"]
-    assert whys(read(text)) == [NO_SITE]
+def test_rules_for_all_sites_are_meant_for_those_that_are_named_and_have_none_of_their_own():
+    text = json.dumps([dud("queryRemoval", ["utm"]), dud("queryRemoval", ["sid"], f"{SITE}/x")])
+    found = read(text, SITE, "b.example")
+    assert names(found, "b.example") == ["utm"]
+    assert applied(found, f"http://{SITE}/x?sid=1&utm=2") == f"http://{SITE}/x?utm=2"
+    assert not whys(found)
+    (why,) = whys(read(text, SITE))
+    assert why.startswith("it is about all sites without rules of their own")
 
 
 # --- ClearURLs ------------------------------------------------------------------------------------------------
@@ -120,13 +145,16 @@ HOST = r"^https?:\/\/(?:[a-z0-9-]+\.)*?a\.example"
 def test_literal_and_few_names_are_taken_in():
     found = read(clearurls(a={"urlPattern": HOST, "rules": ["sid", "(?:%3F)?r[ef]", "utm_[a-z]+", "x?y?"]}))
     assert names(found) == ["sid", "%3Fre", "%3Frf", "re", "rf", "xy", "x", "y"]
-    assert whys(found) == ["its expression stands for too many names", "'name' must not be empty"]
+    assert whys(found) == [
+        "its expression stands for too many names",
+        "'name' of 'drop parameter' must not be empty",
+    ]
 
 
 def test_a_suffix_that_is_left_open_is_meant_for_sites_that_are_named():
     pattern = r"^https?:\/\/(?:[a-z0-9-]+\.)*?shop(?:\.[a-z]{2,}){1,}"
     text = clearurls(a={"urlPattern": pattern, "rules": ["sid"]})
-    assert read(text, "shop.example", SITE).rules == (("shop.example", ParameterRule("sid")),)
+    assert read(text, "shop.example", SITE).rules == (("shop.example", SID),)
     assert whys(read(text, SITE)) == ["none of its sites was named; name one with --site"]
 
 
@@ -173,7 +201,10 @@ def test_literal_texts_are_taken_in_and_other_expressions_counted():
     found = read(
         nutch(("&amp;amp;", "&amp;"), (r"\?&amp;", r"\?"), (r"[?&amp;]#.*", ""), ("(a+)+", "$1")), SITE
     )
-    assert [rule for _, rule in found.rules] == [SubstringRule("&amp;", "&"), SubstringRule("?&", "?")]
+    assert [rule for _, rule in found.rules] == [
+        Rule.of(Substitute("&amp;", "&")),
+        Rule.of(Substitute("?&", "?")),
+    ]
     assert whys(found) == ["its expression stands for too many texts"] * 2
 
 
@@ -216,7 +247,7 @@ def test_no_vary_search_is_read_from_headers():
     text = 'No-Vary-Search: key-order, params=("sid" "a\\"b")\nNo-Vary-Search: params, except=("id")\nNo-Vary-Search: ?'
     found = read(text, SITE)
     assert names(found) == ["sid", 'a"b']
-    assert str(found.rules[-1][1]) == "parameters other than id → (left out)"
+    assert str(found.rules[-1][1]) == "parameters other than id → (left out), where the separator is &"
     assert whys(found) == ["it is no No-Vary-Search header"]
 
 

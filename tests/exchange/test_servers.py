@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from scrapy_dust.dust.canonization import Canonizer
 from scrapy_dust.exchange import exported
 from scrapy_dust.rule_book import Entry, Evidence
+from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.sites import site_of
 from tests.exchange.generated import SITES, some_rules, some_urls
 

@@ -7,13 +7,13 @@ import pytest
 from benchmarks.table3 import SITE, log_of_cases
 from scrapy_dust.dust.campaign import Campaign
 from scrapy_dust.dust.candidates import Candidate
-from scrapy_dust.dust.edits.edit import Edit
-from scrapy_dust.dust.edits.paths import MapSegments
 from scrapy_dust.dust.evidence import LogEvidence
 from scrapy_dust.dust.validation import Verdict
 from scrapy_dust.engines.local import trial_params
 from scrapy_dust.neural.distilling import proposals_of
 from scrapy_dust.neural.proposing import likely_edits
+from scrapy_dust.rules.paths import MapSegments
+from scrapy_dust.rules.rule import Rule
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of
 
@@ -54,7 +54,7 @@ def test_what_stands_in_a_database_is_not_proposed():
 
 
 def test_if_it_were_proposed_admission_would_keep_it_out():
-    made_up = Edit((MapSegments(("t", "prev"), ("q",)),))
+    made_up = Rule((MapSegments(("t", "prev"), ("q",)),))
     previous = next(url for url in URLS if "/t/prev/" in url)
     assert made_up.apply(previous) == MADE_UP[previous]
     assert verdicts([made_up]) == {made_up: Verdict.REFUTED}

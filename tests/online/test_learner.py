@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from scrapy_dust.dust.pages import Visit
-from scrapy_dust.dust.rules import ParameterRule
 from scrapy_dust.online.learner import OnlineLearner
+from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.rule import Rule
 from scrapy_dust.settings import DustSettings
 
 SITE = "s.test"
@@ -13,7 +16,7 @@ ONE, OTHER = f"http://{SITE}/a?sid=1", f"http://{SITE}/a?sid=2"
 
 def learner(*visits: Visit) -> OnlineLearner:
     """Of a site whose sessions do not matter."""
-    made = OnlineLearner(DustSettings(), in_force={SITE: [ParameterRule("sid")]})
+    made = OnlineLearner(DustSettings(), in_force={SITE: [Rule.of(DropParameter("sid"))]})
     for visit in visits:
         made.see(visit)
     return made
@@ -66,3 +69,14 @@ def test_a_site_is_worth_a_look_when_it_has_copies_and_has_grown_by_a_fifth() ->
         for more in range(number):
             made.see(page(f"http://{SITE}/more/{more}", f"more {more}"))
         assert list(made.due()) == [SITE] * is_due
+
+
+def test_a_site_whose_pages_change_at_each_fetch_is_worth_a_look() -> None:
+    made = learner()
+    for number in range(40):
+        made.see(
+            replace(
+                page(f"http://{SITE}/{number}", str(number)), sketch=(number // 2, number // 2, number, 5)
+            )
+        )
+    assert list(made.due()) == [SITE]

@@ -1,8 +1,12 @@
-"""A wall in front of a site is not taken for its pages."""
+"""A look at a site believes what is proved, and takes no wall in front of it for its pages."""
 
 from __future__ import annotations
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from scrapy_dust.dust.pages import Visit, merge_visits
+from scrapy_dust.dust.validation import Verdict
 from scrapy_dust.online.looking import look
 from scrapy_dust.settings import DustSettings
 
@@ -27,3 +31,14 @@ def test_what_is_shown_in_other_places_too_may_be_a_captcha() -> None:
     assert not rules_of(
         PAGES | wall | {"http://s.test/": "are you human", "http://s.test/about": "are you human"}
     )
+
+
+@given(contents=st.integers(3, 60), values=st.integers(2, 3))
+def test_what_a_rule_in_force_may_lose_of_unseen_pages_is_within_what_may_be_risked(contents, values):
+    shown = {f"http://s.test/{n}?v=w{v}": f"page {n}" for n in range(contents) for v in range(values)}
+    pages = [Visit(url, status=200, text_digest=text) for url, text in shown.items()]
+    found = look("s.test", merge_visits(pages), DustSettings())
+    proved = [one for one in found.decisions if one.verdict is Verdict.VALID]
+    assert all(one.bounds.unseen <= DustSettings().max_risk for one in proved)
+    assert bool(found.rules) == bool(proved)
+    assert found.rules or contents < 50

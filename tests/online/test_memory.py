@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from scrapy_dust.dust.pages import Visit
 from scrapy_dust.online.memory import SiteMemory
+from scrapy_dust.page.site_log import comparison_of
+from scrapy_dust.page.units import MAX_LOGGED
+from tests.page.sites import HOST, product, visit
 
 
 def test_a_page_comes_back_as_it_was() -> None:
@@ -27,6 +30,19 @@ def test_a_page_that_shows_something_else_the_second_time_is_known_to_change() -
     assert [page.volatile for page in memory.log().pages] == [True]
 
 
+def test_a_page_in_units_that_changes_where_pages_change_does_not_count_as_changing() -> None:
+    memory = SiteMemory()
+    for count in range(2):
+        for number in range(6):
+            memory.add(visit(f"/products/{number}", *product(number, f"text .seen: {count * 9 + number}")))
+    log = memory.log()
+    assert len(memory) == len(log.pages) == 6
+    assert not any(page.volatile for page in log.pages)
+    page = memory.page(f"{HOST}/products/1")
+    assert page is not None
+    assert page.units == visit("/products/1", *product(1, "text .seen: 1")).units
+
+
 def test_failures_are_not_remembered() -> None:
     memory = SiteMemory()
     assert not memory.add(Visit("http://s.test/", status=500))
@@ -42,3 +58,29 @@ def test_a_large_site_keeps_what_suggests_rules() -> None:
     assert len(memory) <= 125
     assert sum("sid" in url for url in memory.urls) > 20
     assert memory.seen == 1030
+
+
+def test_what_a_page_takes_is_known_and_bounded() -> None:
+    memory = SiteMemory(most=100)
+    texts = [f"text .{n}: {n}" for n in range(3 * MAX_LOGGED)]
+    for number in range(300):
+        memory.add(visit(f"/products/{number}", *product(number, *texts)))
+    assert len(memory) <= 125
+    assert memory.size <= 3500 * len(memory)
+
+
+def test_what_earlier_crawls_have_shown_to_change_does_not_tell_pages_apart() -> None:
+    before = SiteMemory()
+    for count in range(4):
+        for number in range(6):
+            url = f"/products/{number}" + "?sid=1" * (count % 2)
+            before.add(visit(url, *product(number, f"text .seen: {count * 9 + number}")))
+    comparison = comparison_of(before.log())
+    assert comparison is not None
+    memory = SiteMemory(volatile=comparison.knowledge.volatile)
+    for count in range(2):
+        for number in range(6):
+            url = f"/products/{number}" + "?sid=1" * count
+            memory.add(visit(url, *product(number, f"text .seen: {count * 9 + number}")))
+    texts = [page.text_digest for page in memory.log().pages]
+    assert len(set(texts)) == 6

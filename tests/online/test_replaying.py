@@ -92,7 +92,7 @@ def test_without_rules_every_url_is_fetched_once(numbers: dict[int, int]) -> Non
 
 
 def test_where_all_sites_are_too_much_the_one_seen_longest_ago_is_forgotten() -> None:
-    learner = OnlineLearner(DustSettings(), most_pages=100)
+    learner = OnlineLearner(DustSettings(), most_bytes=60_000)
     for site in range(50):
         for page in range(10):
             learner.see(visit(f"http://s{site}.test/{page}", page))

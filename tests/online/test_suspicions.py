@@ -8,10 +8,10 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_dust.dust.edits.anatomy import anatomy_of
 from scrapy_dust.dust.edits.candidates import edits_between
-from scrapy_dust.dust.edits.edit import Edit
 from scrapy_dust.online.suspicions import Suspicion, Suspicions
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.url.parts import parts_of
 
 _PARTS = st.tuples(
     st.sampled_from(["", "/a", "/b", "/a/index.html", "/b/index.html", "/a/"]),
@@ -23,7 +23,7 @@ URLS = _PARTS.map(
 SITES = st.dictionaries(URLS, st.integers(0, 4), max_size=14)
 
 
-def literally(edit: Edit, pages: dict[str, int]) -> tuple[int, int]:
+def literally(edit: Rule, pages: dict[str, int]) -> tuple[int, int]:
     """How many contents an edit makes one, and how many forms it gives different ones: all pages looked at."""
     groups: dict[str, list[int]] = defaultdict(list)
     for url, content in pages.items():
@@ -41,7 +41,7 @@ def test_a_suspicion_counts_what_a_look_at_all_pages_finds_in_whatever_order_the
     pages: dict[str, int], data: st.DataObject
 ) -> None:
     pairs = list(combinations(pages, 2))
-    edits = [e for a, b in pairs for e in edits_between(anatomy_of(a), anatomy_of(b))]
+    edits = [e for a, b in pairs for e in edits_between(parts_of(a), parts_of(b))]
     for edit in data.draw(st.lists(st.sampled_from(edits), max_size=3)) if edits else []:
         suspicion = Suspicion(edit)
         seen: dict[str, int] = {}

@@ -12,7 +12,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from scrapy_dust.dust.rules import ParameterRule
+from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.rule import Rule
 from tests.crawl.crawling import write_rules
 from tests.crawl.site import Answer, error, page, serving
 from tests.redis.workers import Worker, wait_until, wait_until_all_are_idle
@@ -59,7 +60,7 @@ def web_status(path: str) -> int:
 
 
 def rules(folder: Path, site_name: str) -> dict[str, object]:
-    return {"DUST_RULES": [write_rules(folder / "rules.json", {site_name: [ParameterRule("sid")]})]}
+    return {"DUST_RULES": [write_rules(folder / "rules.json", {site_name: [Rule.of(DropParameter("sid"))]})]}
 
 
 def held_by(worker, redis_server) -> set[int | None]:

@@ -53,7 +53,16 @@ class Worker:
         arguments = {"out": str(self.out)} | ({"start": start} if start else {})
         program = [sys.executable, str(WORKER), kind, json.dumps(own), json.dumps(arguments)]
         root = WORKER.parents[2]
-        self.process = subprocess.Popen(program, cwd=folder, env={**os.environ, "PYTHONPATH": str(root)})
+        self.process = subprocess.Popen(
+            program,
+            cwd=folder,
+            env={
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join(
+                    [str(root), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+                ),
+            },
+        )
 
     @property
     def is_at_work(self) -> bool:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 
-from scrapy_dust.dust.rules import ParameterRule, SubstringRule
 from scrapy_dust.report import Report
 from scrapy_dust.report.gathering import Funnel, PastCrawl
 from scrapy_dust.report.pairs import PairShown
-from scrapy_dust.report.rules_shown import RuleShown, kind_of
+from scrapy_dust.report.rules_shown import RuleShown
 from scrapy_dust.report.savings import Remaining, Savings
 from scrapy_dust.rule_book import rule_id
+from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.rules.substitution import Substitute
 
 SITE = "a.example"
 EVIL = '</script><script>document.title="taken"</script><img src=x onerror=\'document.title="taken"\'>&lt;"\u2028'
@@ -21,7 +23,7 @@ def shown(site, rule, **other):
         "id": rule_id(site, rule),
         "site": site,
         "text": str(rule),
-        "kind": kind_of(rule),
+        "kind": rule.family,
         "status": "valid",
         "doubt": 0.1,
         "saves": 3,
@@ -37,7 +39,7 @@ def shown(site, rule, **other):
         "merges": 30,
         "wrong": 1,
         "unseen": 0.05,
-        "stratum": "http://a.example/",
+        "waits": "",
         "validated": "2026-11-18",
         "reason": None,
         "comment": None,
@@ -64,7 +66,6 @@ def report(rules_by_site, *more, past=(), pairs=()):
         rules=[*rules, *more],
         in_force=rules_by_site,
         funnel=Funnel(100, 90, 40, 3, 5, 45, 20, 10, 15, 4, 200),
-        precision=[1.0, 1.0, 0.66, 0.75],
         savings=savings,
         left=[PairShown(pair) for pair in pairs],
         remaining={site: Remaining(2, Counter(), 2, tuple(pairs)) for site in rules_by_site},
@@ -77,6 +78,8 @@ def many(count):
     """As many rules on a hundred sites."""
     by_site = {}
     for number in range(count):
-        rule = ParameterRule(f"p{number}") if number % 3 else SubstringRule(f"/v{number}/", "/")
+        rule = (
+            Rule.of(DropParameter(f"p{number}")) if number % 3 else Rule.of(Substitute(f"/v{number}/", "/"))
+        )
         by_site.setdefault(f"s{number % 100}.example", []).append(rule)
     return report(by_site)

@@ -8,12 +8,13 @@ from base64 import b64encode
 from hashlib import sha256
 from html.parser import HTMLParser
 
-from scrapy_dust.dust.rules import ParameterRule
 from scrapy_dust.report import html_of
 from scrapy_dust.report.pairs import PairShown
+from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.rule import Rule
 from tests.report.reports import EVIL, SITE, report, shown
 
-SID = ParameterRule("sid")
+SID = Rule.of(DropParameter("sid"))
 
 
 class Page(HTMLParser):
@@ -39,14 +40,18 @@ class Page(HTMLParser):
 def hostile():
     evil = shown(
         SITE,
-        ParameterRule("x"),
+        Rule.of(DropParameter("x")),
         text=EVIL,
         reason=EVIL,
         comment=EVIL,
         examples=(PairShown((EVIL, EVIL), (EVIL, EVIL), (EVIL,), (EVIL, EVIL)),),
-        stratum=EVIL,
+        waits=EVIL,
+        status="probation",
     )
-    return html_of(report({SITE: [SID]}, evil, past=[(EVIL, EVIL, 3, 1, 1)], pairs=[(EVIL, EVIL)]), EVIL)
+    refuted = shown(SITE, Rule.of(DropParameter("y")), text=EVIL, status="refuted", reason=EVIL, examples=())
+    return html_of(
+        report({SITE: [SID]}, evil, refuted, past=[(EVIL, EVIL, 3, 1, 1)], pairs=[(EVIL, EVIL)]), EVIL
+    )
 
 
 def test_the_page_is_one_file_that_loads_nothing():
@@ -69,21 +74,40 @@ def test_the_policy_names_what_stands_there_and_nothing_else():
 
 
 def test_what_sites_wrote_makes_no_tag_and_no_attribute():
-    plain, evil = Page(html_of(report({SITE: [SID]}), "t")), Page(hostile())
-    known = {(tag, *sorted(attributes)) for tag, attributes in plain.tags} | {("div", "data-pair")}
-    known |= {
-        ("tr",),
-        ("td",),
-        ("td", "class"),
-        ("th", "scope"),
-        ("rect", "class", "height", "rx", "width", "x", "y"),
-    }
-    known |= {
-        ("div", "aria-label", "class", "role", "tabindex"),
-        ("svg", "aria-hidden", "height", "viewbox", "width"),
-    }
+    harmless = shown(SITE, Rule.of(DropParameter("x")), status="probation")
+    like = report(
+        {SITE: [SID]},
+        harmless,
+        past=[("spider", "day", 3, 1, 1)],
+        pairs=[("http://a.example/", "http://a.example/1")],
+    )
+    plain, evil = Page(html_of(like, "t")), Page(hostile())
+    known = {(tag, *sorted(attributes)) for tag, attributes in plain.tags}
     assert {(tag, *sorted(attributes)) for tag, attributes in evil.tags} <= known
     assert json.loads(evil.texts["script", "data"])["rules"][1]["text"] == EVIL
+
+
+def test_the_page_says_in_words_what_is_saved_in_force_on_probation_and_refuted():
+    waiting = shown(SITE, Rule.of(DropParameter("view")), status="probation", waits="Seen on 3 pages.")
+    wrong = shown(SITE, Rule.of(DropParameter("id")), status="refuted", reason="pages differ in text `h1`")
+    html = html_of(
+        report({SITE: [SID, Rule.of(DropParameter("utm_source"))]}, waiting, wrong), "a site"
+    ).decode()
+    assert "<strong>30 %</strong>" in html
+    assert "100 requests" in html
+    assert "70 requests" in html
+    assert "at most 2 pages of this log hidden wrongly (95 %)" in html
+    names = re.findall(r'class="chip"[^>]*><code>(.*?)</code>', html)
+    assert names == ["sid", "utm_source"]
+    assert "Seen on 3 pages." in html
+    assert "The pages differ in text `h1`." in html
+
+
+def test_a_page_without_rules_says_so():
+    html = html_of(report({SITE: []}), "a site").decode()
+    assert "No rule is in force yet." in html
+    assert "No rule is on probation." in html
+    assert "No rule was refuted." in html
 
 
 def test_half_characters_of_a_log_do_no_harm():

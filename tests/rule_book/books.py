@@ -7,44 +7,45 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from scrapy_dust.dust.rules import Rule, SubstringRule
 from scrapy_dust.rule_book import Entry, Evidence, RuleBook, Status
-from scrapy_dust.rule_book.document import Document
-from scrapy_dust.rule_book.entries import COUNTS, check_rule
-from tests.dust.edits.strategies import edits
+from scrapy_dust.rule_book.document import FORMAT, Document
+from scrapy_dust.rule_book.entries import COUNTS
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.rules.substitution import Substitute
+from tests.rules import strategies as language
 from tests.strategies import rules
 
 SITE = "a.example"
-INDEX = SubstringRule("index.html", "", end=True)
-WWW = SubstringRule("http://www.", "http://", start=True)
-STORY = SubstringRule("story?id=", "story_")
+INDEX = Rule.of(Substitute("index.html", "", end=True))
+WWW = Rule.of(Substitute("http://www.", "http://", start=True))
+STORY = Rule.of(Substitute("story?id=", "story_"))
 
 
 def document(*rules_of_site: dict[str, Any], **more: Any) -> dict[str, Any]:
-    return {"format": 1, "sites": {SITE: {"rules": list(rules_of_site)}}} | more
+    return {"format": FORMAT, "sites": {SITE: {"rules": list(rules_of_site)}}} | more
 
 
 def as_json(value: object) -> bytes:
     return json.dumps(value).encode()
 
 
+def written(operation: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """A rule as a person might write it, with nothing that can be left out; *other*: of the operation, or of the rule."""
+    done = {key: other.get(key, value) for key, value in operation.items()}
+    rule = {"operations": [done], "guard": [], "status": "valid"}
+    return rule | {key: value for key, value in other.items() if key not in operation}
+
+
 def substring(**other: Any) -> dict[str, Any]:
-    """A rule as a person might write it, with nothing that can be left out."""
-    said = {"kind": "substring", "alpha": "index.html", "beta": "", "start": False, "end": True}
-    return said | {"status": "valid"} | other
+    return written(
+        {"do": "substitute", "alpha": "index.html", "beta": "", "start": False, "end": True}, other
+    )
 
 
 def parameter(**other: Any) -> dict[str, Any]:
-    return {"kind": "parameter", "name": "sid", "value": None, "status": "valid"} | other
-
-
-def edit(**other: Any) -> dict[str, Any]:
-    said = {
-        "kind": "edit",
-        "operations": [{"do": "drop parameter", "name": "sid", "value": None}],
-        "guard": [],
-    }
-    return said | {"status": "valid"} | other
+    """Left out, or with a value set to that."""
+    do = "set parameter" if isinstance(other.get("value"), str) else "drop parameter"
+    return written({"do": do, "name": "sid", "value": None}, other)
 
 
 def book(*entries: Entry) -> RuleBook:
@@ -59,14 +60,7 @@ LOGS = st.lists(st.sampled_from("abcdef"), max_size=3, unique=True).map(tuple)
 
 
 def effective_rules() -> st.SearchStrategy[Rule]:
-    def has_effect(rule: Rule) -> bool:
-        try:
-            check_rule(rule)
-        except ValueError:
-            return False
-        return True
-
-    return st.one_of(rules(), edits).filter(has_effect)
+    return st.one_of(rules(), language.rules).filter(language.is_meant)
 
 
 def evidences() -> st.SearchStrategy[Evidence]:

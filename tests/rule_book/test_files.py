@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from scrapy_dust.dust.rules import ParameterRule
 from scrapy_dust.errors import RuleBookError
 from scrapy_dust.rule_book import Entry, RuleBook, Status, files, in_project, update
+from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.rule import Rule
 from tests.rule_book.books import INDEX, SITE, WWW, book
 
 BOOK = "dust-rules.json"
@@ -39,10 +40,11 @@ def end(process: subprocess.Popen[str]) -> None:
 
 SAVE_FOR_EVER = """
 import sys
-from scrapy_dust.dust.rules import ParameterRule
+from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.rule import Rule
 from scrapy_dust.rule_book import Entry, RuleBook
 small, large = (
-    RuleBook().with_site("a.example", [Entry(ParameterRule(f"p{i}")) for i in range(count)]) for count in (30, 600)
+    RuleBook().with_site("a.example", [Entry(Rule.of(DropParameter(f"p{i}"))) for i in range(count)]) for count in (30, 600)
 )
 small.save(sys.argv[1])
 print("ready", flush=True)
@@ -65,11 +67,12 @@ def test_a_writer_that_is_killed_leaves_the_old_book_or_the_new_one(tmp_path):
 
 ADD_ONE_BY_ONE = """
 import sys
-from scrapy_dust.dust.rules import ParameterRule
+from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.rule import Rule
 from scrapy_dust.rule_book import Entry, update
 print("ready", flush=True)
 for i in range(25):
-    entry = Entry(ParameterRule(sys.argv[2] + str(i)))
+    entry = Entry(Rule.of(DropParameter(sys.argv[2] + str(i))))
     update(sys.argv[1], lambda book: book.merge("a.example", [entry]), patience=60)
 """
 
@@ -80,7 +83,7 @@ def test_two_processes_that_update_a_book_lose_nothing_of_each_other(tmp_path):
     for writer in writers:
         assert writer.wait() == 0
         end(writer)
-    names = {entry.rule.name for entry in RuleBook.load([str(path)]).entries(SITE)}
+    names = {entry.rule.left_out for entry in RuleBook.load([str(path)]).entries(SITE)}
     assert names == {f"{name}{i}" for name in "ab" for i in range(25)}
     assert [file.name for file in tmp_path.iterdir()] == [BOOK]
 
@@ -159,7 +162,7 @@ def test_a_book_that_is_read_only_is_not_replaced(tmp_path):
 
 def test_an_update_that_changes_nothing_does_not_touch_the_file(tmp_path):
     path = tmp_path / BOOK
-    path.write_text(json.dumps({"sites": {}, "format": 1}))
+    path.write_text(json.dumps({"sites": {}, "format": 3}))
     before = path.read_bytes()
     update(path, lambda known: known.merge(SITE, []))
     assert path.read_bytes() == before
@@ -171,9 +174,9 @@ def test_an_update_puts_its_change_into_the_book_as_it_is_by_then(tmp_path):
     mined_with = RuleBook.load([str(path)])
     update(path, lambda known: known.with_status(SITE, WWW, Status.DISABLED))
     assert mined_with.entries(SITE)[0].status is Status.VALID
-    after = update(path, lambda known: known.merge(SITE, [Entry(WWW), Entry(ParameterRule("sid"))]))
+    after = update(path, lambda known: known.merge(SITE, [Entry(WWW), Entry(Rule.of(DropParameter("sid")))]))
     assert after == RuleBook.load([str(path)])
-    assert after.rules_by_site() == {SITE: (ParameterRule("sid"),)}
+    assert after.rules_by_site() == {SITE: (Rule.of(DropParameter("sid")),)}
 
 
 def test_an_update_of_a_damaged_book_leaves_it_as_it_is(tmp_path):

@@ -6,14 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_dust.dust.rules import SubstringRule
 from scrapy_dust.rule_book import Entry, Evidence, Status
 from scrapy_dust.rule_book.merging import merge_entries, merge_evidence
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.rules.substitution import Substitute
 from tests.rule_book.books import INDEX, SITE, STORY, WWW, book, evidences
 
-VALID, UNPROVEN, SUSPENDED, DISABLED = Status
+PROBATION, VALID, SUSPENDED, REFUTED, DISABLED = Status
 
-FEW_RULES = st.sampled_from((WWW, INDEX, STORY, WWW.reversed(), INDEX.reversed()))
+FEW_RULES = st.sampled_from((WWW, INDEX, STORY, WWW.reverse, INDEX.reverse))
 FEW = st.lists(
     st.builds(Entry, FEW_RULES, st.sampled_from(Status), evidences()), unique_by=lambda entry: entry.rule
 ).map(tuple)
@@ -43,8 +44,8 @@ def test_what_was_not_found_again_stays_as_it_was(known, found):
 @given(FEW, FEW)
 def test_what_a_person_disabled_or_a_trial_refuted_is_not_in_force(known, found):
     stopped = {entry.rule for entry in known if entry.status is DISABLED}
-    stopped |= {entry.rule for entry in found if entry.status in (SUSPENDED, DISABLED)}
-    stopped |= {entry.rule for entry in found if entry.status is UNPROVEN} - {
+    stopped |= {entry.rule for entry in found if entry.status in (SUSPENDED, REFUTED, DISABLED)}
+    stopped |= {entry.rule for entry in found if entry.status is PROBATION} - {
         e.rule for e in known if e.status is VALID
     }
     assert not [
@@ -58,7 +59,7 @@ def test_a_rule_and_its_reverse_are_never_both_brought_into_force(known, found):
     before = {entry.rule for entry in known if entry.status is VALID}
     after = {entry.rule for entry in merge_entries(known, found) if entry.status is VALID}
     for rule in after - before:
-        assert rule.reversed() not in after
+        assert rule.reverse not in after
 
 
 @given(FEW, FEW)
@@ -134,30 +135,30 @@ def test_the_last_ten_logs_are_named():
     assert evidence.logs == tuple(f"log {number}" for number in range(2, 12))
 
 
-def test_a_rule_refuted_now_is_suspended_with_the_reason():
+def test_a_rule_refuted_now_says_so_with_the_reason():
     known = book(Entry(WWW), Entry(INDEX))
-    now = known.merge(SITE, [Entry(WWW, SUSPENDED, seen("2", contradictions=1), reason="two pages differ")])
+    now = known.merge(SITE, [Entry(WWW, REFUTED, seen("2", contradictions=1), reason="two pages differ")])
     assert now.rules_by_site() == {SITE: (INDEX,)}
     assert now.entries(SITE)[0].reason == "two pages differ"
-    unexplained = known.merge(SITE, [Entry(WWW, SUSPENDED, seen("2", contradictions=1))])
+    unexplained = known.merge(SITE, [Entry(WWW, REFUTED, seen("2", contradictions=1))])
     assert unexplained.entries(SITE)[0].reason == "refuted on 2026-11-01"
 
 
 def test_a_rule_refuted_before_it_was_in_force_is_not_taken_up():
-    assert book().merge(SITE, [Entry(WWW, SUSPENDED)]).entries(SITE) == ()
+    assert book().merge(SITE, [Entry(WWW, REFUTED)]).entries(SITE) == ()
 
 
 @pytest.mark.parametrize(
     ("evidence", "status"),
     [
-        (seen("monday", positive=9), SUSPENDED),
-        (seen("tuesday", positive=9, contradictions=1), SUSPENDED),
+        (seen("monday", positive=9), REFUTED),
+        (seen("tuesday", positive=9, contradictions=1), REFUTED),
         (seen("tuesday", positive=9, negative=1), VALID),
         (seen("monday", "2026-11-02", positive=9), VALID),
     ],
 )
-def test_a_suspended_rule_returns_by_new_evidence_without_contradiction(evidence, status):
-    known = book(Entry(WWW, SUSPENDED, seen("monday"), reason="two pages differ"))
+def test_a_refuted_rule_returns_by_new_evidence_without_contradiction(evidence, status):
+    known = book(Entry(WWW, REFUTED, seen("monday"), reason="two pages differ"))
     entry = known.merge(SITE, [Entry(WWW, VALID, evidence)]).entries(SITE)[0]
     assert (entry.status, entry.reason) == (status, None if status is VALID else "two pages differ")
 
@@ -171,25 +172,23 @@ def test_a_disabled_rule_stays_disabled_and_keeps_its_comment():
 
 @pytest.mark.parametrize("status", [VALID, DISABLED])
 def test_the_reverse_of_a_rule_in_force_or_disabled_is_not_taken_up(status):
-    assert book(Entry(WWW, status)).merge(SITE, [Entry(WWW.reversed())]).entries(SITE) == (
-        Entry(WWW, status),
-    )
+    assert book(Entry(WWW, status)).merge(SITE, [Entry(WWW.reverse)]).entries(SITE) == (Entry(WWW, status),)
 
 
 def test_the_reverse_of_a_rule_refuted_now_is_taken_up():
-    now = book(Entry(WWW)).merge(SITE, [Entry(WWW.reversed()), Entry(WWW, SUSPENDED)])
-    assert now.rules_by_site() == {SITE: (SubstringRule("http://", "http://www.", start=True),)}
+    now = book(Entry(WWW)).merge(SITE, [Entry(WWW.reverse), Entry(WWW, REFUTED)])
+    assert now.rules_by_site() == {SITE: (Rule.of(Substitute("http://", "http://www.", start=True)),)}
 
 
 def test_a_rule_from_elsewhere_comes_into_force_by_evidence_of_our_own():
-    elsewhere = Entry(INDEX, UNPROVEN, reason="imported", extra={"imported": {"format": "csv"}})
+    elsewhere = Entry(INDEX, PROBATION, reason="imported", extra={"imported": {"format": "csv"}})
     (proven,) = merge_entries([elsewhere], [Entry(INDEX, evidence=seen("a", positive=9))])
     assert (proven.status, proven.reason, proven.extra) == (VALID, None, elsewhere.extra)
-    (refuted,) = merge_entries([elsewhere], [Entry(INDEX, SUSPENDED, seen("a", contradictions=1))])
-    assert refuted.status is SUSPENDED
+    (refuted,) = merge_entries([elsewhere], [Entry(INDEX, REFUTED, seen("a", contradictions=1))])
+    assert refuted.status is REFUTED
 
 
 def test_a_rule_from_elsewhere_changes_nothing_about_what_is_known():
     known = (Entry(WWW), Entry(INDEX, DISABLED, reason="by hand"))
-    assert merge_entries(known, [Entry(WWW, UNPROVEN), Entry(INDEX, UNPROVEN)]) == known
-    assert merge_entries([Entry(WWW)], [Entry(WWW.reversed(), UNPROVEN)]) == (Entry(WWW),)
+    assert merge_entries(known, [Entry(WWW, PROBATION), Entry(INDEX, PROBATION)]) == known
+    assert merge_entries([Entry(WWW)], [Entry(WWW.reverse, PROBATION)]) == (Entry(WWW),)

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from scrapy_dust.dust.edits.learning import EditParams, learn_edits
 from scrapy_dust.dust.edits.pooling import Pool, Tally, kinds_of
-from scrapy_dust.dust.edits.queries import DropParameter
 from scrapy_dust.dust.edits.weighing import Beliefs, Record
 from scrapy_dust.rule_book import priors
+from scrapy_dust.rules.parameters import DropParameter
 
 LAW = {"parameter": Tally(laws=1, held=9), "parameter sid": Tally(laws=1, held=9)}
 ACCIDENT = {
@@ -71,7 +71,7 @@ SOME = {f"http://s.example/i?a={n}&b=2": n for n in range(300)}
 
 
 def key_of(log, **sites):
-    return learn_edits(log, EditParams(), pool=Pool(sites)).function
+    return learn_edits(log, EditParams(), pool=Pool(sites)).function.key
 
 
 def test_what_every_site_does_is_believed_where_nothing_is_known_but_only_if_enough_sites_do_it():
@@ -104,4 +104,5 @@ def test_no_name_is_believed_without_evidence_of_the_site(names):
         for n in range(9)
         for name in names
     }
-    assert not key_of({f"http://s.example/i?{name}=1": name for name in names}, **sites).edits
+    log = {f"http://s.example/i?{name}=1": name for name in names}
+    assert not learn_edits(log, EditParams(), pool=Pool(sites)).learned

@@ -4,10 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_dust.dust.rules import ParameterRule, SubstringRule
 from scrapy_dust.dust.validation import Tally, Verdict
 from scrapy_dust.rule_book import verdicts
-from scrapy_dust.rule_book.verdicts import Settled, Verdicts
+from scrapy_dust.rule_book.verdicts import Settled, Verdicts, update
+from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.rules.substitution import Substitute
 from tests.rule_book.books import INDEX, SITE, STORY, WWW, effective_rules
 from tests.strategies import rules
 
@@ -34,7 +36,7 @@ def test_verdicts_that_are_saved_and_loaded_are_the_same(tmp_path_factory, sites
     written = Verdicts()
     for site, settled in sites.items():
         written = written.with_settled(site, settled)
-    written.save(path)
+    update(path, lambda _: written)
     assert Verdicts.load(path) == written
 
 
@@ -52,13 +54,13 @@ def test_a_later_verdict_takes_the_place_of_an_earlier_one():
 
 def test_the_newest_are_kept(monkeypatch):
     monkeypatch.setattr(verdicts, "KEPT", 3)
-    days = [refuted(ParameterRule(f"p{day}"), f"2026-11-0{day}") for day in (1, 5, 2, 4)]
+    days = [refuted(Rule.of(DropParameter(f"p{day}")), f"2026-11-0{day}") for day in (1, 5, 2, 4)]
     known = Verdicts().with_settled(SITE, days).with_settled(SITE, [refuted(WWW, "2026-11-03")])
     assert [one.date for one in known.of(SITE).values()] == ["2026-11-03", "2026-11-04", "2026-11-05"]
 
 
 def test_a_rule_that_applies_nowhere_can_be_settled():
-    Settled(SubstringRule("", "&sid=1"), Verdict.UNDECIDED, Tally(), "2026-11-18")
+    Settled(Rule.of(Substitute("", "&sid=1")), Verdict.UNDECIDED, Tally(), "2026-11-18")
 
 
 @pytest.mark.parametrize(
@@ -66,13 +68,13 @@ def test_a_rule_that_applies_nowhere_can_be_settled():
     [
         (b"", "the file is empty."),
         (b"{", "line 1, column 2 is not JSON (Expecting property name enclosed in double quotes)."),
-        (b'{"format": 2, "sites": {}}', "it has format 2; this version reads 1."),
-        (b'{"format": 1, "sites": {"a": [["substring"]]}}', "one of its rows is no verdict."),
-        (b'{"format": 1, "sites": {"a": [["parameter", "x", null, "refuted", 1, "2026-11-18"]]}}', "one of its rows has no counts."),
-        (b'{"format": 1, "sites": {"a": [["parameter", "x", null, "refuted", 1, 2, 3, 4, 5, 6, "today"]]}}', "'date' must be a date such as '2026-11-18', got 'today'."),
-        (b'{"format": 1, "sites": {"a": [["parameter", "x", null, "odd", 1, 2, 3, 4, 5, 6, "2026-11-18"]]}}', "'odd' is not a valid Verdict."),
-        (b'{"format": 1, "sites": {"a": [["parameter", "x", null, "valid", 1, 2, 3, 4, 5, 6, "2026-11-18"]]}}', "a valid rule belongs into a rule book."),
-        (b'{"format": 1, "sites": {"a": [["parameter", "x", null, "refuted", 1, 2, 3, 4, 5, -6, "2026-11-18"]]}}', "counts must not be negative."),
+        (b'{"format": 1, "sites": {}}', "it has format 1; this version reads 2."),
+        (b'{"format": 2, "sites": {"a": [["drop slash"]]}}', "one of its rows is no verdict."),
+        (b'{"format": 2, "sites": {"a": [[[{"do": "drop slash"}], [], "refuted", 1, "2026-11-18"]]}}', "one of its rows has no counts."),
+        (b'{"format": 2, "sites": {"a": [[[{"do": "drop slash"}], [], "refuted", 1, 2, 3, 4, 5, 6, "today"]]}}', "'date' must be a date such as '2026-11-18', got 'today'."),
+        (b'{"format": 2, "sites": {"a": [[[{"do": "drop slash"}], [], "odd", 1, 2, 3, 4, 5, 6, "2026-11-18"]]}}', "'odd' is not a valid Verdict."),
+        (b'{"format": 2, "sites": {"a": [[[{"do": "drop slash"}], [], "valid", 1, 2, 3, 4, 5, 6, "2026-11-18"]]}}', "a valid rule belongs into a rule book."),
+        (b'{"format": 2, "sites": {"a": [[[{"do": "drop slash"}], [], "refuted", 1, 2, 3, 4, 5, -6, "2026-11-18"]]}}', "counts must not be negative."),
     ],
 )  # fmt: skip
 def test_a_damaged_file_is_a_new_beginning_that_says_why(tmp_path, content, said):
@@ -85,7 +87,7 @@ def test_a_damaged_file_is_a_new_beginning_that_says_why(tmp_path, content, said
 def test_no_content_is_an_exception(tmp_path_factory, scribble, sites):
     path = tmp_path_factory.getbasetemp() / "scribbled.json"
     written = Verdicts().with_settled(SITE, [refuted(STORY), *sites.get(SITE, [])])
-    written.save(path)
+    update(path, lambda _: written)
     content = path.read_bytes()
     middle = len(content) // 2
     for damaged in (scribble, content[:middle], content[:middle] + scribble + content[middle:]):

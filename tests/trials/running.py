@@ -12,13 +12,14 @@ from scrapy.settings import Settings
 
 from scrapy_dust.crawl_log.fields import visit_of
 from scrapy_dust.crawl_log.records import record_of_failure, record_of_page, record_of_redirect
-from scrapy_dust.dust.campaign import Decision
+from scrapy_dust.dust.decisions import Decision
 from scrapy_dust.dust.pages import Visit
 from scrapy_dust.dust.validation import Verdict
+from scrapy_dust.page.sketch import describe
 from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.verdicts import Verdicts
 from scrapy_dust.settings import DustSettings
-from scrapy_dust.text.sketch import describe
+from scrapy_dust.trials.interruption import Interruption
 from scrapy_dust.trials.journal import ProbeJournal
 from scrapy_dust.trials.learning import mine, prepare
 from scrapy_dust.trials.reading import Reporter
@@ -99,10 +100,13 @@ def tried(
     verdicts: Verdicts | None = None,
     **dust: Any,
 ) -> Tried:
-    """Mine *visits*, and validate with these settings of the project and of ours."""
-    settings = DustSettings(**{"validation_pause": 0.05, "validation_patience": 5.0, **dust})
+    """Mine *visits*, and validate with these settings of the project and of ours.
+
+    Sites of tests are small: what they show is taken for enough, unless *dust* says otherwise.
+    """
+    settings = DustSettings(**{"validation_pause": 0.05, "validation_patience": 5.0, "max_risk": 1.0, **dust})
     mined = mine(visits, settings, Reporter())
     trials = prepare(mined, book or RuleBook(), verdicts or Verdicts(), settings, journal=journal)
     own = Settings({**QUIET, **(project or {})}, priority="project")
-    spent = asyncio.run(run_trials_here(own, trials, settings, lambda running: None, lambda crawler: None))
+    spent = asyncio.run(run_trials_here(own, trials, settings, lambda running: None, Interruption()))
     return Tried(trials, spent)

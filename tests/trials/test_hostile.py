@@ -9,8 +9,8 @@ from collections.abc import Hashable
 import pytest
 
 from scrapy_dust.dust.pages import Visit
-from scrapy_dust.dust.rules import Rule
 from scrapy_dust.dust.validation import Verdict
+from scrapy_dust.rules.rule import Rule
 from tests.crawl.site import Answer, Site, Web, error, redirect, serving
 from tests.trials.running import Tried, html, log_of, prose, tried
 
@@ -134,7 +134,7 @@ def test_a_site_that_says_how_long_is_left_alone_for_so_long():
     result, site = outcome(web, told=False)
     assert result.trials[0].given_up
     assert len(site.asked) <= 1 + 8  # robots.txt, and what was under way
-    assert not result.decisions
+    assert not result.valid
 
 
 def test_a_site_that_refuses_does_not_hold_up_another():

@@ -3,27 +3,35 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrapy_dust.dust.judging import Fetched
+from scrapy_dust.judge.answers import Fetched
+from scrapy_dust.page.compare import Answer
+from scrapy_dust.page.sketch import describe
 from scrapy_dust.trials.journal import KEPT_DAYS, ProbeJournal
 
 DAY = 86_400.0
 
 texts = st.text(max_size=20)
+
+
+def shown(url: str, canonical: str | None, text: str) -> Answer:
+    page = describe(
+        f"<p>{text}<a href=/x>y</a>".encode("utf-8", "replace"), "text/html", "utf-8", "http://a.example/"
+    )
+    assert page.units is not None
+    return Answer(url, page.units, page.names, canonical, links=page.links)
+
+
 answers = st.builds(
     Fetched,
     url=texts,
     final_url=texts,
     status=st.none() | st.integers(100, 599),
     text_digest=texts,
-    title=st.none() | texts,
-    shingles=st.lists(st.integers(0, 2**32 - 1), max_size=20).map(
-        lambda n: np.unique(np.array(n, dtype=np.uint64))
-    ),
+    shown=st.none() | st.builds(shown, texts, st.none() | texts, st.text(min_size=1, max_size=20)),
     sketch=st.none() | st.tuples(*[st.integers(0, 2**63 - 1)] * 4),
     marks=st.frozensets(st.sampled_from(["password", "captcha"])),
     at=st.integers(0, 10**6).map(float),
@@ -31,14 +39,14 @@ answers = st.builds(
 
 
 def page(url: str, digest: str = "", at: float = 0.0) -> Fetched:
-    return Fetched(url, url, 200, digest, at=at)
+    return Fetched(url, url, 200, text_digest=digest, at=at)
 
 
 def same(one: Fetched, other: Fetched) -> bool:
-    plain = [
-        (p.url, p.final_url, p.status, p.text_digest, p.title, p.sketch, p.marks, p.at) for p in (one, other)
-    ]
-    return plain[0] == plain[1] and one.shingles.tolist() == other.shingles.tolist()
+    if one != other or one.shown is None or other.shown is None:
+        return one == other
+    units = [(shown.units.places.tolist(), shown.units.values.tolist()) for shown in (one.shown, other.shown)]
+    return units[0] == units[1]
 
 
 @settings(max_examples=25)

@@ -134,6 +134,13 @@ def test_redirects_are_followed_on_the_site_and_not_into_actions():
     assert [path for path in site.asked if path.startswith("/p?id=") and "sid=" not in path]
 
 
+def test_no_request_says_that_it_comes_from_the_page_before_it():
+    with serving(sessions) as site:
+        result = tried({site.name: log_of(site, SESSIONS, sessions)})
+    assert result.spent.fetches > 0
+    assert site.referers == []
+
+
 def test_budgets_are_kept():
     with serving(sessions) as one, serving(sessions) as other:
         visits = {site.name: log_of(site, SESSIONS, sessions) for site in (one, other)}

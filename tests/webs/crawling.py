@@ -6,26 +6,28 @@ import asyncio
 import html
 import logging
 import random
+import resource
 import tempfile
-from collections import Counter
-from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Self
 
-from scrapy import Request, Spider
+from scrapy import Request
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.crawler import Crawler
-from scrapy.exceptions import CloseSpider, DownloadConnectionRefusedError, DownloadTimeoutError, IgnoreRequest
+from scrapy.exceptions import DownloadConnectionRefusedError, DownloadTimeoutError
 from scrapy.http import HtmlResponse, Response, TextResponse
 from scrapy.settings import Settings
 
-from scrapy_dust.dust.canonization import Canonizer
-from scrapy_dust.dust.rules import Rule
+from scrapy_dust.crawl.drawing import KEY_FILE
 from scrapy_dust.rule_book import Entry, Evidence, RuleBook, Status
+from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.sites import site_of
-from tests.webs.model import ROOT, SITE, Answer, Failure, Page, Redirect, Web
+from tests.webs.model import ROOT, SITE, Answer, Failure, Page, Redirect, Soft, Web
+from tests.webs.spiders import BugOfTheSpiders, Crawled, RuleWalker, Walker
 
 SETTINGS: dict[str, Any] = {
     "TWISTED_REACTOR_ENABLED": False,
@@ -39,7 +41,12 @@ SETTINGS: dict[str, Any] = {
     "DOWNLOAD_DELAY": 0,
     "METAREFRESH_MAXDELAY": 100,
     "DOWNLOAD_HANDLERS": {"http": "tests.webs.crawling.NoNetwork", "https": None},
-    "DOWNLOADER_MIDDLEWARES": {"tests.webs.crawling.Refusals": 700},
+    "DOWNLOADER_MIDDLEWARES": {
+        "tests.webs.spiders.Refusals": 700,
+        "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
+        "tests.webs.spiders.PatientRobots": 100,
+    },
+    "SPIDER_MIDDLEWARES": {"tests.webs.spiders.KeepingBack": 990},
     # Scrapy's engine makes so many tasks for each answer.
     "CONCURRENT_ITEMS": 1,
     "DUST_JOURNAL": False,
@@ -59,15 +66,6 @@ for _setting, _names in _LEFT_OUT.items():
 _SHARED_MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
 
 
-@dataclass
-class Crawled:
-    contents: set[str] = field(default_factory=set)
-    asked: Counter[str] = field(default_factory=Counter)  #: URLs
-    pages: int = 0
-    reason: str = ""
-    refuted: tuple[Rule, ...] = ()  #: rules that this crawl found to be false
-
-
 class NoNetwork(BaseDownloadHandler):
     """Answers as the web of the spider does."""
 
@@ -82,13 +80,22 @@ class NoNetwork(BaseDownloadHandler):
         for _ in range(web.delays.get(request.url, 0)):
             await asyncio.sleep(0)
         answer = web.answers.get(request.url, Failure(404))
-        if isinstance(answer, Failure) and answer.then and asked[request.url] > (answer.times or 0):
+        language = request.headers.get("Accept-Language", b"").decode()
+        answered = spider.crawled.answered
+        answered[request.url, language] += 1
+        if (
+            isinstance(answer, Failure | Soft)
+            and answer.then
+            and answered[request.url, language] > (answer.times or 0)
+        ):
             answer = answer.then
-        return _response(request.url, answer, asked.total())
+        return _response(request.url, answer, asked.total(), language)
 
 
-def _response(url: str, answer: Answer, requests: int) -> Response:
+def _response(url: str, answer: Answer, requests: int, language: str) -> Response:
     match answer:
+        case Soft():
+            return _soft(url, answer)
         case Failure("silence"):
             raise DownloadConnectionRefusedError("nobody there")
         case Failure("timeout"):
@@ -105,8 +112,24 @@ def _response(url: str, answer: Answer, requests: int) -> Response:
         case Page(content, turns_after):
             shown = content if requests > turns_after else answer.taken_for
             # Whoever has asked for it has had its content, whatever it showed by then.
-            return HtmlResponse(url, headers={"X-Content": content}, body=_body(shown))
+            return HtmlResponse(url, headers={"X-Content": content}, body=_body(shown + language))
     raise AssertionError(answer)
+
+
+def _soft(url: str, answer: Soft) -> Response:
+    match answer.what:
+        case "empty":
+            return HtmlResponse(url)
+        case "partial":
+            return HtmlResponse(url, body=_body(url)[:30], flags=["partial"])
+        case "unlike":
+            return HtmlResponse(url, body=_body(f"{url} has expired"))
+        case "wait":
+            return HtmlResponse(url, headers={"X-Wait": "1"}, body=_body("wait for a while"))
+        case int(status):
+            return HtmlResponse(url, status=status, body=b"" if status == 204 else b"not yet")
+        case _:
+            return HtmlResponse(url, body=_body(str(answer.what)))
 
 
 @lru_cache(maxsize=256)
@@ -117,63 +140,85 @@ def _body(content: str) -> bytes:
     return f"<title>{html.escape(content)}</title><p>{words}</p>".encode()
 
 
-class Refusals:
-    """A project's own middleware, which has no use for some answers."""
+def crawl(
+    web: Web, *, blind_to: frozenset[str] = frozenset(), status: Status = Status.VALID, **more: Any
+) -> Crawled:
+    """With the web's rules, or as *more* says: to its end, over its pauses.
 
-    def process_response(self, request: Request, response: Response) -> Response:
-        if "X-Refused" in response.headers:
-            raise IgnoreRequest("of no use")
-        return response
-
-
-class Walker(Spider):
-    name = "walker"
-    allowed_domains = (SITE,)
-
-    def __init__(self, web: Web, crawled: Crawled, until: int | None, **_: Any) -> None:
-        super().__init__()
-        self.web, self.crawled, self.until = web, crawled, until
-
-    async def start(self) -> AsyncIterator[Any]:
-        for url in self.web.start:
-            yield Request(url, dont_filter=self.web.manner.start_unfiltered)
-
-    def parse(self, response: Response) -> Any:
-        assert isinstance(response, TextResponse)
-        content = response.headers.get("X-Content", b"").decode()
-        is_new = content not in self.crawled.contents
-        self.crawled.contents.add(content)
-        self.crawled.pages += 1
-        for link in self.web.links.get(content, ()):
-            # What is not filtered would be asked for each time that it is linked.
-            if is_new or not link.unfiltered:
-                yield Request(link.url, priority=link.priority, dont_filter=link.unfiltered)
-        if self.until is not None and self.crawled.pages >= self.until:
-            raise CloseSpider("paused")
-
-    def closed(self, reason: str) -> None:
-        self.crawled.reason = reason
-
-
-def crawl(web: Web, **more: Any) -> Crawled:
-    """With the web's rules, or as *more* says: to its end, over its pauses."""
+    *blind_to*: contents that the spider takes nothing of; *status*: of the rules when the crawl begins.
+    """
     crawled = Crawled()
-    with tempfile.TemporaryDirectory(dir=_SHARED_MEMORY) as name:
+    with tempfile.TemporaryDirectory(dir=_SHARED_MEMORY) as name, _listening(crawled):
         folder = Path(name)
         book = folder / "rules.json"
-        _write_rules(book, web)
+        _write_rules(book, web, status)
+        (folder / KEY_FILE).write_bytes(bytes(32))  # or canaries would be others each time
         settings = _settings(web, folder) | {"DUST_RULES": [str(book)]} | more
         for until in (*sorted(web.manner.pauses), None):
-            asyncio.run(_run(web, crawled, until, settings))
+            with _disk(is_full=web.manner.is_disk_full):
+                asyncio.run(_run(web, crawled, until, settings, blind_to))
             if crawled.reason == "finished":
                 break
+            _damage(folder, web.manner.damage)
         entries = RuleBook.load([str(book)]).entries(SITE)
         crawled.refuted = tuple(
             entry.rule
             for entry in entries
-            if entry.status is Status.SUSPENDED and (entry.reason or "").startswith("refuted")
+            if entry.status is Status.REFUTED and (entry.reason or "").startswith("refuted")
         )
     return crawled
+
+
+class _Listening(logging.Handler):
+    """Notes the exceptions that came out of our code."""
+
+    def __init__(self, crawled: Crawled) -> None:
+        super().__init__(logging.WARNING)
+        self.crawled = crawled
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.exc_info and record.exc_info[0] not in _MEANT:
+            frames = [frame.filename for frame in traceback.extract_tb(record.exc_info[2])]
+            if any("/scrapy_dust/" in name for name in frames):
+                self.crawled.faults.append(repr(record.exc_info[1]))
+
+
+#: Exceptions that pass through our code, and are not ours.
+_MEANT = {BugOfTheSpiders, DownloadConnectionRefusedError, DownloadTimeoutError}
+
+
+@contextmanager
+def _listening(crawled: Crawled) -> Iterator[None]:
+    handler = _Listening(crawled)
+    logging.getLogger().addHandler(handler)
+    try:
+        yield
+    finally:
+        logging.getLogger().removeHandler(handler)
+
+
+@contextmanager
+def _disk(*, is_full: bool) -> Iterator[None]:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    if is_full:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+#: What Scrapy itself keeps in the folder of a job, and what is no state.
+_NOT_OURS = {"requests.seen", "spider.state", "requests.queue", "rules.json", "cache", KEY_FILE}
+
+
+def _damage(folder: Path, how: str) -> None:
+    """To all files of ours."""
+    for path in folder.rglob("*") if how else ():
+        if path.is_file() and not _NOT_OURS & set(path.parts):
+            content = path.read_bytes()
+            damaged = {"emptied": b"", "torn": content[: len(content) // 2], "noise": bytes(range(251))}
+            path.write_bytes(damaged[how])
 
 
 class _ForOneCrawl(Settings):
@@ -183,8 +228,12 @@ class _ForOneCrawl(Settings):
         return self
 
 
-async def _run(web: Web, crawled: Crawled, until: int | None, settings: dict[str, Any]) -> None:
-    await Crawler(Walker, _ForOneCrawl(settings)).crawl_async(web=web, crawled=crawled, until=until)
+async def _run(
+    web: Web, crawled: Crawled, until: int | None, settings: dict[str, Any], blind_to: frozenset[str]
+) -> None:
+    spider = RuleWalker if web.manner.by_rules else Walker
+    crawler = Crawler(spider, _ForOneCrawl(settings))
+    await crawler.crawl_async(web=web, crawled=crawled, until=until, blind_to=blind_to)
 
 
 def _settings(web: Web, folder: Path) -> dict[str, Any]:
@@ -199,7 +248,14 @@ def _settings(web: Web, folder: Path) -> dict[str, Any]:
         "CONCURRENT_REQUESTS_PER_DOMAIN": manner.concurrency,
         "RETRY_ENABLED": manner.retries,
         "ROBOTSTXT_OBEY": bool(manner.disallowed),
+        "DEPTH_LIMIT": manner.depth_limit,
     }
+    if manner.named:
+        chosen["DUST_CLASS_BY"] = ["callback", manner.named]
+    if manner.inner:
+        chosen["DUPEFILTER_CLASS"] = _INNER[manner.inner]
+    if manner.languages != ("",):
+        chosen["REQUEST_FINGERPRINTER_CLASS"] = "tests.webs.spiders.LanguageFingerprinter"
     if manner.breadth_first:
         chosen |= {
             "DEPTH_PRIORITY": 1,
@@ -217,11 +273,15 @@ def _settings(web: Web, folder: Path) -> dict[str, Any]:
     return chosen
 
 
-def _write_rules(path: Path, web: Web) -> None:
+_INNER = {"window": "tests.webs.spiders.Window", "base": "tests.webs.spiders.NoFilter"}
+
+
+def _write_rules(path: Path, web: Web, status: Status) -> None:
     canonizer = Canonizer({SITE: web.rules}, site_of)
     known = tuple((url, canonizer.canonize(url)) for url in (f"{ROOT}/p0", *web.answers))[:3]
     evidence = Evidence(examples=known, last_validated="2020-01-01" if web.manner.stale else None)
-    RuleBook().with_site(SITE, [Entry(rule, evidence=evidence) for rule in web.rules]).save(path)
+    RuleBook().with_site(SITE, [Entry(rule, status, evidence) for rule in web.rules]).save(path)
 
 
-logging.getLogger("scrapy").setLevel(logging.CRITICAL)
+# Only what has a traceback is of interest.
+logging.getLogger("scrapy").setLevel(logging.ERROR)

@@ -1,70 +1,103 @@
-"""Bugs that are planted to see that the law is able to find them: each takes one of our guards out of the crawl room.
+"""Bugs that are planted to see that the law is able to find them: each breaks one of the promises of the crawl room.
 
-Only tests do this, in their own process and for the time of a ``with``. What is taken out is a method, which is put
-back afterwards; everything else stays as it is.
+Only tests do this, in their own process and for the time of a ``with``. What is taken out is a method, a function or a
+table, which is put back afterwards; everything else stays as it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from types import ModuleType
 from typing import Any
 
-from scrapy import Request
-
-from scrapy_dust.crawl.canaries import Canaries
-from scrapy_dust.crawl.classes import WaitingClasses
+from scrapy_dust.crawl import life, outcomes
 from scrapy_dust.crawl.dupefilter import DustDupeFilter
-from scrapy_dust.crawl.succession import Succession
+from scrapy_dust.crawl.handling import Handling
+from scrapy_dust.crawl.life import CLASSES, Effect, Event, Fate
+from scrapy_dust.crawl.naming import Naming
+from scrapy_dust.crawl.outcomes import Outcomes
+from scrapy_dust.crawl.proving import Proving
+from scrapy_dust.crawl.store import LocalStore
 from scrapy_dust.crawl.suspension import Suspension
 
-Guard = tuple[type, str, Callable[..., Any]]
+#: Of what, the name of what is taken out, and what is there instead.
+Guard = tuple[type | ModuleType, str, Any]
 
-
-_is_needed = DustDupeFilter._is_needed
-
-
-def _is_needed_but_for_redirects(dupefilter: DustDupeFilter, request: Request, *more: Any) -> bool:
-    return not request.meta.get("redirect_urls") and _is_needed(dupefilter, request, *more)
+_open, _stands_or_waits, _taken = LocalStore.open, life.fate, Outcomes.taken
 
 
 def _nothing(*_: object, **__: object) -> None:
     return None
 
 
-def _no_orphans(*_: object) -> Iterator[Any]:
-    return iter(())
+def _no(*_: object, **__: object) -> bool:
+    return False
 
 
-def _not_shared() -> Iterator[Any]:
-    yield from ()
-    return False  # type: ignore[return-value]
+def _settled_by(*events: Event) -> Mapping[Any, Any]:
+    """The table of classes in which *events* are pages."""
+    settled = {key: (life.State.SETTLED, (Effect.SUPPRESS,)) for key in CLASSES if key[1] in events}
+    return {**CLASSES, **settled}
 
 
-#: What is taken out, and what is there instead.
+def _without(effect: Effect) -> Mapping[Any, Any]:
+    return {
+        key: (state, tuple(one for one in effects if one is not effect))
+        for key, (state, effects) in CLASSES.items()
+    }
+
+
+def _whatever_the_depth(of: life.Class, priority: int, depth: int | None, **more: Any) -> Fate:
+    return _stands_or_waits(of, priority, None, **more)
+
+
+def _whatever_the_priority(of: life.Class, priority: int, depth: int | None, **more: Any) -> Fate:
+    return _stands_or_waits(of, min(priority, of.priority), depth, **more)
+
+
+def _forgetful(store: LocalStore, *, goes_on: bool) -> None:
+    _open(store, goes_on=goes_on)
+    for of in list(store.waiting()) if goes_on else ():
+        while store.next_of(of):
+            pass
+
+
+#: By the promise of docs/crawling.md that each breaks.
 BUGS: Mapping[str, tuple[Guard, ...]] = {
-    # A redirect to its own class is a duplicate of the request that it answers.
-    "redirect guard off": (
-        (DustDupeFilter, "_continues", lambda *_: False),
-        # Behind it stands that a class whose chain has ended is one that failed.
-        (DustDupeFilter, "_is_needed", _is_needed_but_for_redirects),
+    # 1. Requests are one though the spider handles them in different ways.
+    "callbacks are one": ((Handling, "name", lambda *_: ""),),
+    "depths are one": ((life, "fate", _whatever_the_depth),),
+    # 2. What the project's own dupefilter lets through is filtered.
+    "inner dupefilter overruled": ((DustDupeFilter, "_was_had", _no),),
+    # 3. A class has its page before the spider has taken one, or never gets it.
+    "failures are pages": ((life, "CLASSES", _settled_by(Event.NO_PAGE)),),
+    "any answer is a page": (
+        (outcomes, "shows_page", lambda response: response.status < 300),
+        # Behind it stands that the spider has made nothing of it.
+        (Outcomes, "taken", lambda self, response, *, gave: _taken(self, response, gave=True)),
     ),
-    # Aliases of a URL that fails are gone with it.
-    "heirs off": (
-        (WaitingClasses, "keep", lambda *_: True),
-        (WaitingClasses, "has_failed", lambda *_: False),
-        (WaitingClasses, "orphans", _no_orphans),
+    "what raises is a page": (
+        (Outcomes, "not_taken", lambda self, response: self.taken(response, gave=True)),
     ),
-    # What no canary comes for is suppressed.
-    "canaries off": ((Canaries, "are_chosen", lambda *_: False),),
-    # A failed fetch counts as the class's page.
-    "failures are pages": ((WaitingClasses, "fail", lambda self, key, url: self.settle(key) and None),),
+    "heirs off": ((life, "CLASSES", _without(Effect.FETCH_NEXT)),),
     # Whoever lands on the page of another class has found its own.
-    "login guard off": ((Succession, "_left", lambda *_: _not_shared()),),
-    # A rule that was found to be false keeps what it suppressed.
+    "login guard off": ((Outcomes, "_left", _no),),
+    # 4. What another site links stands for a class.
+    "strangers choose": (
+        (Naming, "linked_by", _nothing),
+        (Outcomes, "taken", lambda self, response, *, gave: _taken(self, response, gave=True)),
+    ),
+    # 5. An alias waits though by itself it would not. No order of answers is lost by that, only time: tests/life shows it.
+    "nothing is urgent": ((life, "fate", _whatever_the_priority),),
+    "nothing is overdue": (
+        (life, "CLASSES", {key: to for key, to in CLASSES.items() if key[1] is not Event.OVERDUE}),
+    ),
+    # 6. A pause forgets who waits.
+    "pauses forget": ((LocalStore, "open", _forgetful),),
+    # 7. What no canary comes for is suppressed, and a rule that was found to be false keeps what it suppressed.
+    "canaries off": ((Proving, "becomes_canary", _no),),
     "giving back off": ((Suspension, "_give_back", _nothing),),
-    # A pause forgets who waits.
-    "pauses forget": ((WaitingClasses, "load", _nothing),),
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
 
-from tests.webs.model import Answer, Manner, Page, Redirect, Web
+from tests.webs.model import Answer, Handling, Manner, Page, Redirect, Web
 
 _PLAIN = Manner()
 
@@ -30,6 +30,9 @@ def _smaller(web: Web) -> Iterator[Web]:
             yield replace(web, manner=replace(web.manner, **{spec.name: plain}))
     for url in web.answers:
         yield _without(web, url)
+    for url in web.handled:
+        if web.handling(url) != Handling():
+            yield replace(web, handled={other: how for other, how in web.handled.items() if other != url})
     for rule in web.rules:
         yield replace(web, rules=tuple(other for other in web.rules if other != rule))
     for at in range(len(web.start)) if len(web.start) > 1 else ():

@@ -13,15 +13,15 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from scrapy_dust.dust.edits.anatomy import Anatomy, anatomy_of
 from scrapy_dust.dust.edits.differences import differences, smallness
-from scrapy_dust.dust.edits.edit import Edit
-from scrapy_dust.dust.edits.operation import Operation
-from scrapy_dust.dust.edits.paths import CollapseRepeats, DropIndex, DropSlash
-from scrapy_dust.dust.edits.queries import DropEmpty, DropRepeated, SortParameters
 from scrapy_dust.dust.edits.rewriting import rewrites
-from scrapy_dust.dust.edits.spellings import Decode, DropFragment, DropWww, FoldCase, OneScheme, PlainHost
 from scrapy_dust.dust.edits.substituting import substitutions
+from scrapy_dust.rules.operation import Operation
+from scrapy_dust.rules.paths import CollapseRepeats, DropIndex, DropSlash
+from scrapy_dust.rules.queries import DropEmpty, DropRepeated, SortParameters
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.rules.spellings import Decode, DropFragment, DropWww, FoldCase, OneScheme, PlainHost
+from scrapy_dust.url.parts import Parts, parts_of
 
 #: What is looked at on every site: it needs no example to be thought of, only to be believed.
 EVERYWHERE: tuple[Operation, ...] = (
@@ -48,29 +48,29 @@ _PLACES = 5  #: in which two URLs may differ
 class Proposal:
     """An edit, and of how many contents it was read off; None: it is proposed everywhere."""
 
-    edit: Edit
+    edit: Rule
     contents: int | None
 
 
 def declared(redirects: Mapping[str, str]) -> list[Proposal]:
     """Forms of URLs that a server redirects to other forms: each redirect says so by itself."""
-    alike: dict[object, list[tuple[Anatomy, Anatomy, Hashable]]] = {}
+    alike: dict[object, list[tuple[Parts, Parts, Hashable]]] = {}
     for url, target in sorted(redirects.items()):
-        form = anatomy_of(url)
-        alike.setdefault((len(form.path), form.path[1:2]), []).append((form, anatomy_of(target), url))
+        form = parts_of(url)
+        alike.setdefault((len(form.path), form.path[1:2]), []).append((form, parts_of(target), url))
     return [
-        Proposal(Edit((rule,)), 1) for of_form in alike.values() for rule in rewrites(of_form, directed=True)
+        Proposal(Rule((rule,)), 1) for of_form in alike.values() for rule in rewrites(of_form, directed=True)
     ]
 
 
-def proposals(groups: Mapping[Hashable, Sequence[Anatomy]], many: int) -> list[Proposal]:
+def proposals(groups: Mapping[Hashable, Sequence[Parts]], many: int) -> list[Proposal]:
     """*groups*: the forms under which one content is known, two and more. In a fixed order.
 
     What was read off a single content proves nothing but where *many* URLs show it.
     """
-    seen: Counter[Edit] = Counter()
-    of_many: set[Edit] = set()
-    pairs: list[tuple[Anatomy, Anatomy, Hashable]] = []
+    seen: Counter[Rule] = Counter()
+    of_many: set[Rule] = set()
+    pairs: list[tuple[Parts, Parts, Hashable]] = []
     for content, forms in groups.items():
         of_content = list(pairs_of(forms))
         pairs += [(one, other, content) for one, other in of_content]
@@ -78,8 +78,8 @@ def proposals(groups: Mapping[Hashable, Sequence[Anatomy]], many: int) -> list[P
         seen.update(edits)
         if len(forms) >= many:
             of_many.update(edits)
-    seen.update({Edit((rule,)): 2 for rule in rewrites(pairs)})
-    everywhere = {Edit((operation,)) for operation in EVERYWHERE}
+    seen.update({Rule((rule,)): 2 for rule in rewrites(pairs)})
+    everywhere = {Rule((operation,)) for operation in EVERYWHERE}
     found = [Proposal(edit, None) for edit in everywhere]
     found += [Proposal(e, n) for e, n in seen.items() if e not in everywhere and (n > 1 or e in of_many)]
     return sorted(found, key=lambda one: one.edit.order)
@@ -87,14 +87,14 @@ def proposals(groups: Mapping[Hashable, Sequence[Anatomy]], many: int) -> list[P
 
 def suggested(canonicals: Mapping[str, str]) -> list[Proposal]:
     """What would make of URLs what their pages call canonical; contents decide whether it is true."""
-    pairs = [(anatomy_of(url), anatomy_of(target), url) for url, target in sorted(canonicals.items())]
+    pairs = [(parts_of(url), parts_of(target), url) for url, target in sorted(canonicals.items())]
     seen = Counter(edit for one, other, _ in pairs for edit in set(edits_between(one, other)))
-    seen.update({Edit((rule,)): 2 for rule in rewrites(pairs)})
+    seen.update({Rule((rule,)): 2 for rule in rewrites(pairs)})
     found = [Proposal(edit, None) for edit, count in seen.items() if count > 1]
     return sorted(found, key=lambda one: one.edit.order)
 
 
-def pairs_of(forms: Sequence[Anatomy]) -> Iterator[tuple[Anatomy, Anatomy]]:
+def pairs_of(forms: Sequence[Parts]) -> Iterator[tuple[Parts, Parts]]:
     listed = sorted(forms, key=smallness)
     by_text = sorted(forms, key=lambda form: form.url)
     star = _spread([(listed[0], other) for other in listed[1:]], _PAIRS)
@@ -102,23 +102,23 @@ def pairs_of(forms: Sequence[Anatomy]) -> Iterator[tuple[Anatomy, Anatomy]]:
     yield from dict.fromkeys([*star, *chain])
 
 
-def _spread(pairs: list[tuple[Anatomy, Anatomy]], most: int) -> list[tuple[Anatomy, Anatomy]]:
+def _spread(pairs: list[tuple[Parts, Parts]], most: int) -> list[tuple[Parts, Parts]]:
     """At most so many of them, from all over the list."""
     return pairs if len(pairs) <= most else [pairs[n * len(pairs) // most] for n in range(most)]
 
 
-def edits_between(one: Anatomy, other: Anatomy) -> Iterable[Edit]:
+def edits_between(one: Parts, other: Parts) -> Iterable[Rule]:
     """Edits that could make the two the same."""
     places = differences(one, other)
     if not places or len(places) > _PLACES:
         return
     for rule in substitutions(one, other):
-        yield Edit((rule,))
+        yield Rule((rule,))
     for alternatives in places:
         for operation in alternatives:
-            yield Edit((operation,))
+            yield Rule((operation,))
     if len(places) > 1:
         for level in range(max(map(len, places))):
             chosen = {alternatives[min(level, len(alternatives) - 1)] for alternatives in places}
             if len(chosen) > 1:
-                yield Edit(tuple(sorted(chosen, key=lambda operation: (operation.rank, str(operation)))))
+                yield Rule(tuple(sorted(chosen, key=lambda operation: (operation.rank, str(operation)))))

@@ -7,12 +7,14 @@ seen. Two known contents under one key speak against it, however many pairs spea
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import log2
 
-from scrapy_dust.dust.edits.anatomy import Anatomy, anatomy_of
-from scrapy_dust.dust.edits.edit import Edit, KeyFunction
+from scrapy_dust.dust.word_index import WordIndex
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.rules.site_rules import SiteRules
+from scrapy_dust.url.parts import Parts, parts_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,33 +67,35 @@ class Classes:
     """Keys with what is known to be seen under each. The log's order does not matter."""
 
     contents: dict[str, frozenset[Hashable]]  #: by key
-    function: KeyFunction = field(default_factory=lambda: KeyFunction(()))
-    forms: dict[str, Anatomy] = field(init=False)
-    _with: dict[str, dict[str, None]] = field(init=False, default_factory=dict)  #: keys by needle
+    function: SiteRules = field(default_factory=lambda: SiteRules("", ()))
+    forms: dict[str, Parts] = field(init=False)
+    _index: WordIndex = field(init=False)  #: of keys, and of those that are none any more
 
     def __post_init__(self) -> None:
-        self.forms = {key: anatomy_of(key) for key in sorted(self.contents)}
+        self.forms = {key: parts_of(key) for key in sorted(self.contents)}
+        self._index = WordIndex(self.forms)
 
-    def _keys_with(self, needle: str) -> dict[str, None]:
-        found = self._with.get(needle)
-        if found is None:
-            found = self._with[needle] = {key: None for key in self.forms if needle in key}
-        return found
+    def _touched_by(self, edit: Rule) -> Iterator[str]:
+        """The keys that *edit* may change, some others among them."""
+        found = self._index.touched_by(edit)
+        for key in self.forms if found is None else found:
+            if key in self.forms and edit.may_change(key):
+                yield key
 
     def __len__(self) -> int:
         return len(self.contents)
 
-    def effect(self, edit: Edit) -> Effect:
+    def effect(self, edit: Rule) -> Effect:
         moved: dict[str, str] = {}
-        for key in dict.fromkeys(key for needle in edit.needles for key in self._keys_with(needle)):
+        for key in self._touched_by(edit):
             form = self.forms[key]
-            edited = edit.edit(form)
-            if edited is form or edited == form:
+            edited = edit.change(form)
+            if edited is form or (changed := edited.url) == key:
                 continue
-            end = self.function.end_of(edited, edit)
-            if end is None:
+            target = self.function.settle(changed, more=edit)
+            if target is None:
                 return Effect({}, endless=True)
-            if (target := end.url) != key:
+            if target != key:
                 moved[key] = target
         return self._merges(moved)
 
@@ -116,35 +120,22 @@ class Classes:
                 unknown += members - 1
         return Effect(moved, tuple(good), tuple(bad), unknown)
 
-    def accept(self, edit: Edit, effect: Effect) -> None:
-        self.function = KeyFunction([*self.function.edits, edit])
-        gone: dict[str, None] = {}
+    def accept(self, edit: Rule, effect: Effect) -> None:
+        self.function = SiteRules("", [*self.function.rules, edit])
         for key, target in effect.moved.items():
             contents = self.contents.pop(key)
             self.forms.pop(key)
-            gone[key] = None
             self.contents[target] = self.contents.get(target, frozenset()) | contents
-            self.forms[target] = anatomy_of(target)
-        for needle, keys in self._with.items():
-            for key in gone:
-                keys.pop(key, None)
-            keys.update((key, None) for key in effect.moved.values() if needle in key and key in self.forms)
+            if target not in self.forms:
+                self.forms[target] = parts_of(target)
+                self._index.add(target, target)
 
 
-def classes_of(contents: Mapping[str, Hashable | None], function: KeyFunction) -> Classes:
+def classes_of(contents: Mapping[str, Hashable | None], rules: Iterable[Rule] = ()) -> Classes:
     """The URLs by their keys. None: what a URL shows is not known."""
+    function = SiteRules("", rules)
     found: dict[str, frozenset[Hashable]] = {}
     for url, content in contents.items():
-        key = function(url)
+        key = function.key(url)
         found[key] = found.get(key, frozenset()) | (frozenset() if content is None else frozenset((content,)))
     return Classes(found, function)
-
-
-def impure(contents: Mapping[str, Hashable | None], function: KeyFunction) -> Iterable[str]:
-    """The keys under which *function* puts URLs of different known contents."""
-    first: dict[str, Hashable] = {}
-    for url, content in contents.items():
-        if content is not None:
-            key = function(url)
-            if first.setdefault(key, content) != content:
-                yield key

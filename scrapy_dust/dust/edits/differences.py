@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Iterator
 from difflib import SequenceMatcher
 
-from scrapy_dust.dust.edits.anatomy import Anatomy, Parameter
-from scrapy_dust.dust.edits.operation import Operation
-from scrapy_dust.dust.edits.paths import (
+from scrapy_dust.rules.operation import Operation
+from scrapy_dust.rules.parameters import AnyValue, CutValue, DropParameter, MapValue
+from scrapy_dust.rules.paths import (
     AnySegment,
     CollapseRepeats,
     DropFrom,
@@ -21,53 +21,39 @@ from scrapy_dust.dust.edits.paths import (
     MapSegments,
     MapSuffix,
 )
-from scrapy_dust.dust.edits.queries import (
-    AnyValue,
-    CutValue,
-    DropEmpty,
-    DropParameter,
-    DropQuery,
-    DropRepeated,
-    MapValue,
-    SortParameters,
-)
-from scrapy_dust.dust.edits.spellings import (
-    Decode,
-    DropFragment,
-    DropWww,
-    FoldCase,
-    MapHost,
-    OneScheme,
-    PlainHost,
-)
+from scrapy_dust.rules.queries import DropEmpty, DropQuery, DropRepeated, SortParameters
+from scrapy_dust.rules.spellings import Decode, DropFragment, DropWww, FoldCase, MapHost, OneScheme, PlainHost
+from scrapy_dust.url.parts import Parts, without_path_parameters
 
+Pair = tuple[str, str | None]  #: a parameter's name and value
 Alternatives = tuple[Operation, ...]  #: of one difference, from wide to narrow
 
 
-def differences(one: Anatomy, other: Anatomy) -> list[Alternatives]:
+def differences(one: Parts, other: Parts) -> list[Alternatives]:
     """Of two URLs; an order among them is of no importance to what comes out."""
     a, b = sorted((one, other), key=smallness, reverse=True)
     return [
         *_of_scheme(a, b),
         *_of_host(a, b),
-        *_of_path(a.path, b.path),
+        *_of_path(_segments(a), _segments(b)),
+        *_of_path_parameters(a, b),
         *_of_query(a, b),
         *([(DropFragment(),)] if a.fragment != b.fragment else []),
     ]
 
 
-def smallness(url: Anatomy) -> tuple[int, str]:
+def smallness(url: Parts) -> tuple[int, str]:
     """The total order in which the smaller of two forms is the key."""
     text = url.url
     return len(text), text
 
 
-def _of_scheme(a: Anatomy, b: Anatomy) -> Iterator[Alternatives]:
+def _of_scheme(a: Parts, b: Parts) -> Iterator[Alternatives]:
     if a.scheme != b.scheme and {a.scheme, b.scheme} == {"http", "https"}:
         yield (OneScheme(),)
 
 
-def _of_host(a: Anatomy, b: Anatomy) -> Iterator[Alternatives]:
+def _of_host(a: Parts, b: Parts) -> Iterator[Alternatives]:
     if a.host == b.host or a.host is None or b.host is None:
         return
     plain = PlainHost()
@@ -77,6 +63,15 @@ def _of_host(a: Anatomy, b: Anatomy) -> Iterator[Alternatives]:
         yield DropWww(), MapHost(a.host, b.host)
     else:
         yield (MapHost(*sorted((a.host, b.host), key=lambda host: (-len(host), host))),)
+
+
+def _segments(url: Parts) -> tuple[str, ...]:
+    return tuple(map(without_path_parameters, url.path))
+
+
+def _of_path_parameters(a: Parts, b: Parts) -> Iterator[Alternatives]:
+    if a.has_parameters_in_path or b.has_parameters_in_path:
+        yield from _parameters(tuple(a.path_parameters), tuple(b.path_parameters))
 
 
 def _of_path(a: tuple[str, ...], b: tuple[str, ...]) -> Iterator[Alternatives]:
@@ -107,7 +102,7 @@ def _of_segments(a: tuple[str, ...], b: tuple[str, ...]) -> Iterator[Alternative
 
 
 def _same_path(operation: Operation, a: tuple[str, ...], b: tuple[str, ...]) -> bool:
-    forms = [operation.apply(Anatomy(None, None, path, None, None)).path for path in (a, b)]
+    forms = [operation.apply(Parts(None, None, path, None, None)).path for path in (a, b)]
     return forms[0] == forms[1]
 
 
@@ -151,8 +146,8 @@ def _suffixes(one: str, other: str) -> Iterator[Operation]:
             yield MapSuffix(one[cut:], other[cut:])
 
 
-def _of_query(a: Anatomy, b: Anatomy) -> Iterator[Alternatives]:
-    here, there = a.query, b.query
+def _of_query(a: Parts, b: Parts) -> Iterator[Alternatives]:
+    here, there = _pairs(a), _pairs(b)
     if here == there:
         return
     if not here or not there:
@@ -160,7 +155,7 @@ def _of_query(a: Anatomy, b: Anatomy) -> Iterator[Alternatives]:
         return
     decode = Decode()
     if any("%" in (v or "") or "%" in n for n, v in (*here, *there)):
-        forms = [decode.apply(one).query or () for one in (a, b)]
+        forms = [_pairs(decode.apply(one)) or () for one in (a, b)]
         before = len(Counter(here) & Counter(there))
         if len(Counter(forms[0]) & Counter(forms[1])) > before:
             yield (decode,)
@@ -174,7 +169,11 @@ def _of_query(a: Anatomy, b: Anatomy) -> Iterator[Alternatives]:
     yield from _parameters(here, there)
 
 
-def _whole_query(query: tuple[Parameter, ...]) -> Iterator[Alternatives]:
+def _pairs(url: Parts) -> tuple[Pair, ...] | None:
+    return None if url.query is None else tuple(one.pair for one in url.query)
+
+
+def _whole_query(query: tuple[Pair, ...]) -> Iterator[Alternatives]:
     named = [one for one in query if one[0] or one[1]]
     if not named:
         yield DropEmpty(), DropQuery()
@@ -186,12 +185,12 @@ def _whole_query(query: tuple[Parameter, ...]) -> Iterator[Alternatives]:
         yield _dropped(one)
 
 
-def _leftover(here: tuple[Parameter, ...], there: tuple[Parameter, ...]) -> int:
+def _leftover(here: tuple[Pair, ...], there: tuple[Pair, ...]) -> int:
     x, y = Counter(here), Counter(there)
     return (x - y).total() + (y - x).total()
 
 
-def _order(here: tuple[Parameter, ...], there: tuple[Parameter, ...]) -> Iterator[Alternatives]:
+def _order(here: tuple[Pair, ...], there: tuple[Pair, ...]) -> Iterator[Alternatives]:
     common = Counter(here) & Counter(there)
     one, other = ([pair for pair in query if pair in common] for query in (here, there))
     if one == other:
@@ -203,7 +202,7 @@ def _order(here: tuple[Parameter, ...], there: tuple[Parameter, ...]) -> Iterato
         yield (SortParameters(values=True),)
 
 
-def _parameters(here: tuple[Parameter, ...], there: tuple[Parameter, ...]) -> Iterator[Alternatives]:
+def _parameters(here: tuple[Pair, ...], there: tuple[Pair, ...]) -> Iterator[Alternatives]:
     mine, theirs = Counter(here) - Counter(there), Counter(there) - Counter(here)
     names = dict.fromkeys([name for name, _ in (*mine, *theirs)])
     for name in names:
@@ -216,7 +215,7 @@ def _parameters(here: tuple[Parameter, ...], there: tuple[Parameter, ...]) -> It
                 yield _dropped((name, value))
 
 
-def _dropped(parameter: Parameter) -> Alternatives:
+def _dropped(parameter: Pair) -> Alternatives:
     name, value = parameter
     if not name:
         return (DropEmpty(),)

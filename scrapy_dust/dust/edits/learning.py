@@ -12,15 +12,15 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from scrapy_dust.dust.edits.anatomy import Anatomy, anatomy_of
 from scrapy_dust.dust.edits.candidates import EVERYWHERE, Proposal, declared, proposals, suggested
 from scrapy_dust.dust.edits.classes import Classes, Effect, classes_of
-from scrapy_dust.dust.edits.edit import Edit, KeyFunction
-from scrapy_dust.dust.edits.narrowing import leaves, lone_guards, parts_of
-from scrapy_dust.dust.edits.paths import DropIndex, DropLast
+from scrapy_dust.dust.edits.narrowing import leaves, lone_guards, places_of
 from scrapy_dust.dust.edits.pooling import NOTHING_POOLED, Kinds, Pool, Tallies, Tally, kinds_of
-from scrapy_dust.dust.edits.rewriting import Rewrite
 from scrapy_dust.dust.edits.weighing import COPIES, DECIDED, ONE_PAGE, Beliefs, Record
+from scrapy_dust.rules.paths import DropIndex, DropLast
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.rules.site_rules import SiteRules
+from scrapy_dust.url.parts import Parts, parts_of
 
 _ROUNDS = 12
 #: URLs of one path that show one content, from which on that says something about the next of them.
@@ -45,7 +45,7 @@ class EditParams:
 class LearnedEdit:
     """An edit that was admitted, with its evidence."""
 
-    edit: Edit
+    edit: Rule
     contents: int  #: that were seen under several URLs that it makes one
     saves: int  #: URLs of the log that it would have spared
     risk: float  #: expected share of them that are lost
@@ -56,14 +56,14 @@ class LearnedEdit:
 class EditedSite:
     """What was learned from one log."""
 
-    function: KeyFunction
+    function: SiteRules
     learned: tuple[LearnedEdit, ...] = ()
     tallies: Tallies = field(default_factory=dict)  #: what it says of edits of a kind, for other sites
 
 
 @dataclass(slots=True)
 class _Weighed:
-    edit: Edit
+    edit: Rule
     slab: tuple[float, float] | None = None
     tries: int = 1
     found_by: int = 1  #: contents that made us think of it, which prove nothing
@@ -82,13 +82,13 @@ class _Search:
     suggested: Sequence[Proposal] = ()  #: read off ``rel=canonical``
     more: Sequence[Proposal] = ()  #: from elsewhere
     learned: list[LearnedEdit] = field(default_factory=list)
-    looked_at: Counter[Edit] = field(default_factory=Counter)  #: how often an edit was looked at
+    looked_at: Counter[Rule] = field(default_factory=Counter)  #: how often an edit was looked at
     tallies: dict[str, Tally] = field(default_factory=dict)  #: what edits did when they were first looked at
 
     def record(self, weighed: _Weighed, effect: Effect) -> Record:
         seen = effect.contents
         # What a leaf of a tree shows is compared with its node, where pages lie together as in the leaf.
-        if weighed.slab is None and not COPIES.keys().isdisjoint(weighed.edit.family.split(" + ")):
+        if weighed.slab is None and not COPIES.keys().isdisjoint(weighed.edit.families):
             seen = min(seen, effect.apart)
         held = max(0, seen - weighed.found_by)
         return Record(held, len(effect.bad), weighed.slab, weighed.tries)
@@ -148,8 +148,8 @@ class _Search:
                     for kind in weighed.kinds[0]:
                         self.tallies[kind] = self.tallies.get(kind, Tally()) + tally
 
-    def _known_twice(self) -> dict[Hashable, list[Anatomy]]:
-        groups: dict[Hashable, list[Anatomy]] = {}
+    def _known_twice(self) -> dict[Hashable, list[Parts]]:
+        groups: dict[Hashable, list[Parts]] = {}
         for key, contents in self.classes.contents.items():
             if len(contents) == 1:
                 groups.setdefault(next(iter(contents)), []).append(self.classes.forms[key])
@@ -175,11 +175,11 @@ class _Search:
                 yield from self._where_seen(weighed, effect)
             else:
                 for leaf in leaves(effect):
-                    edit = Edit(weighed.edit.operations, leaf.guard)
+                    edit = Rule(weighed.edit.operations, leaf.guard)
                     yield self._guarded(replace(weighed, edit=edit, slab=leaf.slab, tries=leaf.tries))
             if self.params.lone and len(weighed.edit.operations) == 1:
                 for guard in lone_guards(effect, _LONE):
-                    edit = Edit(weighed.edit.operations, guard)
+                    edit = Rule(weighed.edit.operations, guard)
                     yield self._guarded(_Weighed(edit, slab=(1.0, 1.0), lone=True, kinds=(ONE_PAGE,)))
 
     def _shows_more(self, effect: Effect) -> bool:
@@ -196,22 +196,21 @@ class _Search:
         name = _only_name(weighed.edit, effect)
         if name is None:
             return looked_at
-        return self._guarded(replace(weighed, edit=Edit((DropLast(name),))))
+        return self._guarded(replace(weighed, edit=Rule((DropLast(name),))))
 
     def _where_seen(self, weighed: _Weighed, effect: Effect) -> Iterator[tuple[_Weighed, Effect]]:
         """An edit holds in other parts of a site, where it has been seen in enough of them; else where it was."""
         first = weighed.edit.operations[0]
-        of_part = isinstance(first, Rewrite) and first.is_of_one_part
-        if of_part or _OF_HOSTS.issuperset(weighed.edit.family.split(" + ")):
+        if first.is_of_one_part or _OF_HOSTS.issuperset(weighed.edit.families):
             yield weighed, effect
             return
-        parts = parts_of(effect)
+        parts = places_of(effect)
         beyond = self.beliefs.risk(weighed.kinds, Record(max(0, len(parts) - weighed.found_by)))
         if beyond <= self.params.max_risk:
             yield weighed, effect
             return
         for guard in parts:
-            yield self._guarded(replace(weighed, edit=Edit(weighed.edit.operations, guard)))
+            yield self._guarded(replace(weighed, edit=Rule(weighed.edit.operations, guard)))
 
     def _guarded(self, weighed: _Weighed) -> tuple[_Weighed, Effect]:
         return weighed, self.classes.effect(weighed.edit)
@@ -253,7 +252,7 @@ class _Search:
         What it would spare here is not known; it is charged for what it spares on the average.
         """
         for operation in EVERYWHERE if len(self.urls) >= _ENOUGH else ():
-            edit = Edit((operation,))
+            edit = Rule((operation,))
             found = self.beliefs.pool.unseen(operation)
             if found is None or any(edit.operations == one.edit.operations for one in self.learned):
                 continue
@@ -268,10 +267,10 @@ class _Search:
             self.learned.append(LearnedEdit(edit, effect.contents, effect.saves, risk, ()))
             self.classes.accept(edit, effect)
 
-    def _keys(self, more: Sequence[Edit] = ()) -> int:
+    def _keys(self, more: Sequence[Rule] = ()) -> int:
         """How many keys the URLs of the log have, with *more* edits."""
-        function = KeyFunction((*self.classes.function.edits, *more))
-        return len({function(url) for url in self.urls})
+        function = SiteRules("", (*self.classes.function.rules, *more))
+        return len({function.key(url) for url in self.urls})
 
     def _rank(self, weighed: _Weighed, effect: Effect) -> tuple[float, int, int, str]:
         # Of edits with equal evidence, the one that touches fewest URLs of which nothing is known.
@@ -279,10 +278,10 @@ class _Search:
         return self.price(weighed, effect), -effect.saves, silent, str(weighed.edit)
 
 
-def _only_name(edit: Edit, effect: Effect) -> str | None:
-    if not isinstance(edit.operations[0], DropIndex) or len(edit.operations) > 1:
+def _only_name(edit: Rule, effect: Effect) -> str | None:
+    if edit.operations != (DropIndex(),):
         return None
-    names = {anatomy_of(url).path[-1] for merge in effect.good for url in merge.moved}
+    names = {parts_of(url).path[-1] for merge in effect.good for url in merge.moved}
     return names.pop() if len(names) == 1 else None
 
 
@@ -305,7 +304,7 @@ _TEXTS = frozenset(("substring", "path substring"))
 _WIDE = frozenset(("any segment", "any value", "cut value", "drop segment", "query"))
 
 
-def _width(edit: Edit) -> int:
+def _width(edit: Rule) -> int:
     family = edit.operations[0].family
     if len(edit.operations) > 1 or family == "rewrite":
         return 3
@@ -319,7 +318,7 @@ def learn_edits(
     pool: Pool = NOTHING_POOLED,
     *,
     canonicals: Mapping[str, str] | None = None,
-    before: Sequence[Edit] = (),
+    before: Sequence[Rule] = (),
     more: Sequence[Proposal] = (),
 ) -> EditedSite:
     """*contents*: what each URL of the log shows, None where it is not known. *redirects* are among them.
@@ -332,7 +331,7 @@ def learn_edits(
         url: target for url, target in (redirects or {}).items() if url in contents and target in contents
     }
     search = _Search(
-        classes_of(contents, KeyFunction(before)),
+        classes_of(contents, before),
         Beliefs(pool=pool),
         params,
         params.budget * len(contents),
@@ -348,7 +347,7 @@ def learn_edits(
     return _replayed(contents, search, before)
 
 
-def _replayed(contents: Mapping[str, Hashable | None], search: _Search, before: Sequence[Edit]) -> EditedSite:
+def _replayed(contents: Mapping[str, Hashable | None], search: _Search, before: Sequence[Rule]) -> EditedSite:
     """What was learned, without what does otherwise on the URLs of the log than step by step.
 
     Edits are weighed on the forms that others have left. On the URLs themselves their order may be another; who
@@ -356,18 +355,18 @@ def _replayed(contents: Mapping[str, Hashable | None], search: _Search, before: 
     """
     learned = list(search.learned)
     while learned:
-        function = KeyFunction((*before, *(one.edit for one in learned)))
+        function = SiteRules("", (*before, *(one.edit for one in learned)))
         wrong = _first_wrong(contents, function, search.classes)
         if wrong is None:
             break
         culprits = function.touching(wrong)
         learned.remove(next((one for one in reversed(learned) if one.edit in culprits), learned[-1]))
-    function = KeyFunction((*before, *(one.edit for one in learned)))
+    function = SiteRules("", (*before, *(one.edit for one in learned)))
     return EditedSite(function, tuple(learned), search.tallies)
 
 
 def _first_wrong(
-    contents: Mapping[str, Hashable | None], function: KeyFunction, classes: Classes
+    contents: Mapping[str, Hashable | None], function: SiteRules, classes: Classes
 ) -> str | None:
     """The first URL that comes to no end, or gets the key of another content that it was kept apart from."""
     together: dict[Hashable, set[str]] = {}
@@ -376,13 +375,12 @@ def _first_wrong(
             together.setdefault(content, set()).add(key)
     first: dict[str, Hashable] = {}
     for url in sorted(contents):
-        form = anatomy_of(url)
-        end = function.end_of(form) if form.has_authority else form
+        end = function.settle(url)
         if end is None:
             return url
         content = contents[url]
         if content is not None:
-            other = first.setdefault(end.url, content)
+            other = first.setdefault(end, content)
             if other != content and together[other].isdisjoint(together[content]):
                 return url
     return None

@@ -9,22 +9,22 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 
-from scrapy_dust.dust.edits.edit import Edit
 from scrapy_dust.dust.edits.learning import EditParams, learn_edits
 from scrapy_dust.dust.edits.pooling import NOTHING_POOLED, Pool, Tallies
-from scrapy_dust.dust.edits.queries import AnyValue, DropParameter
 from scrapy_dust.dust.edits.sampling import sample
-from scrapy_dust.dust.edits.substituting import Substitute
+from scrapy_dust.dust.edits.together import said_together
+from scrapy_dust.dust.edits.weighing import contents_needed
 from scrapy_dust.dust.pages import SiteLog, with_redirects
-from scrapy_dust.dust.rules import ParameterRule, Rule, SubstringRule
+from scrapy_dust.rules.rule import Rule
 
 
 @dataclass(frozen=True, slots=True)
 class LikelyEdit:
-    """An edit that was learned from the log, as plain a rule as can say it."""
+    """A rule that was learned from the log."""
 
     rule: Rule
     support: int  #: different contents that it was seen to make one
+    saves: int = 0  #: URLs of the log that it would have spared
     weighed: bool = True  #: admitted within the budget, by what the log shows; else only proposed
 
 
@@ -50,8 +50,16 @@ def detect_edits(log: SiteLog, params: EditParams, pool: Pool = NOTHING_POOLED) 
     params = replace(params, budget=max(params.budget, 1 / len(contents)))
     site = learn_edits(contents, params, log.redirects, pool, canonicals=canonicals_of(log))
     learned = sorted(site.learned, key=lambda one: (-one.contents, -one.saves, str(one.edit)))
-    found = dict.fromkeys(LikelyEdit(rule_of(one.edit), one.contents) for one in learned if one.contents)
-    return Detected(tuple(found), site.tallies)
+    found = dict.fromkeys(
+        LikelyEdit(as_rule(one.edit), one.contents, one.saves) for one in learned if one.contents
+    )
+    known = {one.rule for one in found}
+    wider = [
+        LikelyEdit(rule, seen, saves, weighed=seen > contents_needed(rule.families, params.max_risk))
+        for rule, seen, saves in said_together(contents, [one.edit for one in site.learned])
+        if rule not in known
+    ]
+    return Detected((*wider, *found), site.tallies)
 
 
 def canonicals_of(log: SiteLog) -> dict[str, str]:
@@ -59,26 +67,6 @@ def canonicals_of(log: SiteLog) -> dict[str, str]:
     return {page.url: page.canonical for page in log.pages if page.canonical}
 
 
-def rule_of(edit: Edit) -> Rule:
-    """The plain rule that says what *edit* does, where there is one; else *edit*, written in one way only."""
-    if len(edit.operations) == 1 and not edit.guard:
-        match edit.operations[0]:
-            case Substitute(rule=rule):
-                return rule
-            case DropParameter(name=name, value=None):
-                return ParameterRule(name)
-    operations = tuple(
-        Substitute(one.rule) if isinstance(one, Substitute) else one for one in edit.operations
-    )
-    return Edit(operations, tuple(sorted(set(edit.guard), key=str)))
-
-
-def families_of(rule: Rule) -> tuple[str, ...]:
-    """The families of edits that *rule* is of. Of directories are also the papers' rules that speak of a slash."""
-    match rule:
-        case Edit():
-            return tuple(sorted({operation.family for operation in rule.operations}))
-        case ParameterRule(name=name, value=value):
-            return ((DropParameter(name) if value is None else AnyValue(name)).family,)
-        case SubstringRule(alpha=alpha, beta=beta):
-            return (Substitute(rule, of_directory="/" in alpha + beta).family,)
+def as_rule(edit: Rule) -> Rule:
+    """*edit*, written in one way only, whatever it was read off."""
+    return Rule(tuple(one.as_written() for one in edit.operations)).where(edit.guard)

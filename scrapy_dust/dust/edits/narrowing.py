@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import log
 
-from scrapy_dust.dust.edits.anatomy import Anatomy, anatomy_of
 from scrapy_dust.dust.edits.classes import Effect, Merge
-from scrapy_dust.dust.edits.guards import Condition, Guard, attributes, holds
+from scrapy_dust.rules.guards import Condition, Guard, attributes, holds
+from scrapy_dust.url.parts import Parts, parts_of
 
 _DEPTH = 3  #: conditions of a guard
 _LEAST = 2  #: contents in a leaf
@@ -43,12 +43,12 @@ def leaves(effect: Effect) -> list[Leaf]:
 def _row(merge: Merge) -> _Row:
     common: set[Condition] | None = None
     for key in merge.moved[:8]:
-        found = set(_conditions(anatomy_of(key)))
+        found = set(_conditions(parts_of(key)))
         common = found if common is None else common & found
     return _Row(merge, frozenset(common or ()))
 
 
-def _conditions(url: Anatomy) -> Iterator[Condition]:
+def _conditions(url: Parts) -> Iterator[Condition]:
     for name, value in attributes(url).items():
         yield Condition(name, value)
         if name[0] == "?" and name[-1] != ":":
@@ -102,12 +102,12 @@ def _entropy(good: int, bad: int) -> float:
     return -sum(n * log(n / total) for n in (good, bad) if n)
 
 
-def parts_of(effect: Effect) -> list[Guard]:
+def places_of(effect: Effect) -> list[Guard]:
     """The parts of the site in which the edit has merged pages: hosts, and the first segments of their paths."""
-    return list(dict.fromkeys(_part_of(anatomy_of(merge.moved[0])) for merge in effect.good))
+    return list(dict.fromkeys(_part_of(parts_of(merge.moved[0])) for merge in effect.good))
 
 
-def _part_of(url: Anatomy) -> Guard:
+def _part_of(url: Parts) -> Guard:
     host = Condition("host", url.host)
     return (
         (host, Condition("/1", url.path[1]))
@@ -129,22 +129,22 @@ def lone_guards(effect: Effect, many: int) -> Iterator[Guard]:
                     yield guard
 
 
-def _alike(merge: Merge) -> list[list[Anatomy]]:
+def _alike(merge: Merge) -> list[list[Parts]]:
     """The URLs that move, those together that one shape can be of."""
-    alike: dict[object, list[Anatomy]] = {}
-    for form in map(anatomy_of, merge.moved):
+    alike: dict[object, list[Parts]] = {}
+    for form in map(parts_of, merge.moved):
         if form.host is not None:
             alike.setdefault((form.host, len(form.path), form.path[1:2]), []).append(form)
     return list(alike.values())
 
 
-def _lone_guard(forms: Sequence[Anatomy], bad: Sequence[Merge]) -> Guard | None:
+def _lone_guard(forms: Sequence[Parts], bad: Sequence[Merge]) -> Guard | None:
     columns = zip(*(form.path for form in forms), strict=True)
     shape = tuple(column[0] if len(set(column)) == 1 else "*" for column in columns)
     if not any(segment not in ("", "*") for segment in shape):
         return None
     guard: Guard = (Condition("host", forms[0].host), Condition("shape", "/".join(shape)))
-    against = [form for one in bad for form in map(anatomy_of, one.moved) if holds(guard, form)]
+    against = [form for one in bad for form in map(parts_of, one.moved) if holds(guard, form)]
     common = _common(forms)
     while against and len(guard) < _LONE_CONDITIONS:
         left = {one: sum(one.accepts(form) for form in against) for one in common if one not in guard}
@@ -158,7 +158,7 @@ def _lone_guard(forms: Sequence[Anatomy], bad: Sequence[Merge]) -> Guard | None:
     return None if against else guard
 
 
-def _common(forms: Sequence[Anatomy]) -> set[Condition]:
+def _common(forms: Sequence[Parts]) -> set[Condition]:
     common: set[Condition] | None = None
     for form in forms:
         found = set(_conditions(form))

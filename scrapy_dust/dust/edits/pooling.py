@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from math import fsum
 
-from scrapy_dust.dust.edits.anatomy import anatomy_of, class_of
-from scrapy_dust.dust.edits.operation import Operation
-from scrapy_dust.dust.edits.paths import DropLast, MapSuffix
-from scrapy_dust.dust.edits.queries import AnyValue, CutValue, DropParameter, MapValue
+from scrapy_dust.rules.operation import Operation
+from scrapy_dust.url.parts import parts_of
+from scrapy_dust.url.values import class_of
 
 Kinds = tuple[str, ...]  #: of one operation, from wide to narrow; the first is its family
 
@@ -47,21 +47,13 @@ Tallies = Mapping[str, Tally]  #: by kind
 def kinds_of(operation: Operation, urls: Iterable[str] = ()) -> Kinds:
     """*urls*: some that the operation changes, whose values tell what kind of value it is about."""
     family = operation.family
-    if isinstance(operation, (DropParameter, AnyValue, CutValue, MapValue)):
-        value = getattr(operation, "value", None)
-        kind = class_of(value) if value is not None else _class_in(urls, operation.name)
-        said = operation.name if value is None else f"{operation.name}={value}"
-        return family, f"{family} of {kind}", f"{family} {said}"
-    if isinstance(operation, DropLast):
-        return family, f"{family} {operation.name}"
-    if isinstance(operation, MapSuffix):
-        return family, f"{family} {operation.suffix} {operation.other}".rstrip()
-    return (family, str(operation)) if is_universal(operation) else (family,)
-
-
-def is_universal(operation: Operation) -> bool:
-    """Whether it says the same on every site: it has no parameters but what it does."""
-    return not getattr(operation, "__dataclass_fields__", None) or operation.family == "order"
+    if operation.parameter is not None:
+        value = operation.given
+        kind = class_of(value) if value is not None else _class_in(urls, operation.parameter)
+        return family, f"{family} of {kind}", f"{family} {operation.named}"
+    if operation.named:
+        return family, f"{family} {operation.named}"
+    return (family, str(operation)) if operation.is_universal else (family,)
 
 
 #: URLs that are looked at for the class of a value.
@@ -78,7 +70,7 @@ def _class_in(urls: Iterable[str], name: str) -> str:
 
 
 def _values(url: str, name: str) -> list[str | None]:
-    return anatomy_of(url).values(name)
+    return parts_of(url).values(name)
 
 
 #: For how many sites counts what the wider kind says. Of names, few sites say much.
@@ -91,7 +83,7 @@ _SITES = 3
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """What sites have shown, by site."""
+    """What sites have shown, by site. Their order means nothing: sums are exact."""
 
     sites: Mapping[str, Tallies]
 
@@ -111,14 +103,14 @@ class Pool:
         share, strength = prior, _OF_FAMILY
         for kind in kinds:
             decided = [t.laws / (t.laws + t.accidents) for t in self._of(kind) if t.laws + t.accidents]
-            share = (strength * share + sum(decided)) / (strength + len(decided))
+            share = (strength * share + fsum(decided)) / (strength + len(decided))
             strength = _OF_KIND
         return share
 
     def holds(self, family: str, prior: float) -> float:
         """How often accidents of a family hold. *prior*: before any site was seen."""
         shares = [t.shares / t.accidents for t in self._of(family) if t.accidents]
-        return (_OF_FAMILY * prior + sum(shares)) / (_OF_FAMILY + len(shares))
+        return (_OF_FAMILY * prior + fsum(shares)) / (_OF_FAMILY + len(shares))
 
     def unseen(self, operation: Operation) -> tuple[float, float] | None:
         """Of what an operation does everywhere: the share of it that is lost, and the share of URLs that it spares.
@@ -130,9 +122,9 @@ class Pool:
         if len(found) < _SITES:
             return None
         weights = [min(1.0, _OF_SITE / (tally.held + tally.failed)) for tally in found]
-        held = sum(w * tally.held for w, tally in zip(weights, found, strict=True))
-        failed = sum(w * tally.failed for w, tally in zip(weights, found, strict=True))
-        return (failed + 1) / (held + failed + 2), sum(tally.saved for tally in found) / len(self.sites)
+        held = fsum(w * tally.held for w, tally in zip(weights, found, strict=True))
+        failed = fsum(w * tally.failed for w, tally in zip(weights, found, strict=True))
+        return (failed + 1) / (held + failed + 2), fsum(tally.saved for tally in found) / len(self.sites)
 
 
 NOTHING_POOLED = Pool({})

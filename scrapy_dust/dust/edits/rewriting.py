@@ -1,7 +1,4 @@
-"""Edits in several places at once: what stands here in the one URL stands there in the other.
-
-``/print.pl?sid={0}`` → ``/newsvac/{0}.shtml``: the thesis names this as what substring substitution cannot say
-(chapter 7), and KDD 2008 writes it as a reference. A `Rewrite` is about all that follows the host.
+"""Rewritings that pairs of URLs suggest: what stands here in the one URL stands there in the other.
 
 They are read off pairs: texts that both URLs have, wherever, are captures; pairs whose other texts are the same
 are one rule. What is the same capture in all of them becomes part of the rule, and what varies gets the
@@ -14,50 +11,10 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from scrapy_dust.dust.edits.anatomy import Anatomy, anatomy_of
-from scrapy_dust.dust.edits.captures import CLASSES, Form, Piece, captures_of
-from scrapy_dust.dust.tokens import tokenize
-
-
-@dataclass(frozen=True, slots=True)
-class Rewrite:
-    """What follows the host has a form, and gets another."""
-
-    form: Form
-    other: Form
-    classes: tuple[str, ...]  #: of the captures
-    rank = 21
-    family = "rewrite"
-
-    @property
-    def is_of_one_part(self) -> bool:
-        """Whether the first segment of the paths that it is about is always the same."""
-        return isinstance(self.form[0], str) and self.form[0].count("/") > 1
-
-    @property
-    def needle(self) -> str:
-        return max((piece for piece in self.form if isinstance(piece, str)), key=len, default="")
-
-    def apply(self, url: Anatomy) -> Anatomy:
-        if not url.has_authority:
-            return url
-        found = captures_of(self.form, self.classes, rest_of(url))
-        if found is None:
-            return url
-        text = "".join(one if isinstance(one, str) else found[one] for one in self.other)
-        return anatomy_of(f"{url.scheme}://{url.host}{text}")
-
-    def __str__(self) -> str:
-        return f"{_shown(self.form, self.classes)} → {_shown(self.other, self.classes)}"
-
-
-def _shown(form: Form, classes: Sequence[str]) -> str:
-    return "".join(one if isinstance(one, str) else f"{{{classes[one]} {one + 1}}}" for one in form)
-
-
-def rest_of(url: Anatomy) -> str:
-    """All that follows the host."""
-    return url._replace(scheme=None, host=None).url
+from scrapy_dust.rules.captures import CLASSES, Form, Piece
+from scrapy_dust.rules.rewriting import Rewrite, rest_of
+from scrapy_dust.url.parts import Parts
+from scrapy_dust.url.tokens import tokenize
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +29,7 @@ _TOKENS = 60  #: in a URL that is looked at
 _CAPTURES = 4
 
 
-def rewrites(
-    pairs: Iterable[tuple[Anatomy, Anatomy, Hashable]], *, directed: bool = False
-) -> Iterator[Rewrite]:
+def rewrites(pairs: Iterable[tuple[Parts, Parts, Hashable]], *, directed: bool = False) -> Iterator[Rewrite]:
     """Rules of which at least two contents are instances. Each pair says which content it shows.
 
     They lead to the shorter text or, *directed*, from the first to the second.

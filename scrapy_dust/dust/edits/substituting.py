@@ -1,44 +1,38 @@
-"""DustBuster's substring rules among the edits: where two URLs differ in one run of tokens, wherever that is."""
+"""Substitutions that a pair of URLs suggests: where the two differ in one run of tokens, wherever that is."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from scrapy_dust.dust.edits.anatomy import Anatomy, anatomy_of
-from scrapy_dust.dust.rules import SubstringRule
-from scrapy_dust.dust.tokens import tokenize
+from scrapy_dust.rules.substitution import Substitute
+from scrapy_dust.url.parts import Parts
+from scrapy_dust.url.tokens import tokenize
 
 _LONGEST = 35  #: tokens of a substring: S in the paper
 
 
-@dataclass(frozen=True, slots=True)
-class Substitute:
-    rule: SubstringRule
-    of_directory: bool = False  #: it was read off directories, not off what they hold
-    rank = 20  # after all that knows parts: those have been looked at first
+class _Read(Substitute):
+    """What it was read off says how soon it is believed."""
 
-    @property
-    def family(self) -> str:
-        return "path substring" if self.of_directory else "substring"
+    __slots__ = ()
 
-    @property
-    def needle(self) -> str:
-        return self.rule.alpha
-
-    def apply(self, url: Anatomy) -> Anatomy:
-        text = url.url
-        if self.rule.alpha not in text:
-            return url
-        changed = self.rule.apply(text)
-        form = anatomy_of(changed)
-        return form if changed != text and form.has_authority else url
-
-    def __str__(self) -> str:
-        return str(self.rule)
+    def as_written(self) -> Substitute:
+        return Substitute(self.alpha, self.beta, self.start, self.end)
 
 
-def substitutions(one: Anatomy, other: Anatomy) -> Iterator[Substitute]:
+class OfDirectories(_Read):
+    """Read off directories, and not off what directories hold."""
+
+    __slots__ = ()
+    family = "path substring"
+
+
+class OfNames(_Read):
+    __slots__ = ()
+    family = "substring"
+
+
+def substitutions(one: Parts, other: Parts) -> Iterator[Substitute]:
     """With as much around what differs as makes it findable, and with one token more."""
     here, there = sorted((one.url, other.url), key=lambda text: (-len(text), text))
     a, b = tokenize(here), tokenize(there)
@@ -51,9 +45,9 @@ def substitutions(one: Anatomy, other: Anatomy) -> Iterator[Substitute]:
         tail += 1
     if len(a) - head - tail > _LONGEST or head < 4:
         return  # what differs in the scheme or the host is not looked at here
-    of_directory = "/" in "".join(a[len(a) - tail :]).partition("?")[0]
+    kind = OfDirectories if "/" in "".join(a[len(a) - tail :]).partition("?")[0] else OfNames
     for more in (0, 1):
         left, right = max(head - more, 0), max(tail - more, 0)
         alpha, beta = ("".join(tokens[left : len(tokens) - right]) for tokens in (a, b))
         if alpha:
-            yield Substitute(SubstringRule(alpha, beta, end=right == 0), of_directory)
+            yield kind(alpha, beta, end=right == 0)

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrapy_dust.dust.edits.classes import impure
 from scrapy_dust.dust.edits.learning import EditParams, learn_edits
-from tests.dust.edits.strategies import urls
+from tests.rules.strategies import urls
 
 HOST = "http://www.scifi.forum.co.il"
 
@@ -19,7 +18,7 @@ def shown(*groups):
 
 
 def learned(*groups, **params):
-    return learn_edits(shown(*groups), EditParams(**params)).function
+    return learn_edits(shown(*groups), EditParams(**params)).function.key
 
 
 def of_forum(n, *extra):
@@ -173,9 +172,17 @@ def test_a_redirect_says_by_itself_what_becomes_of_a_form():
         f"http://s.example/item/{n}/edit": f"http://s.example/login?next=/item/{n}/edit" for n in range(60)
     }
     login = {url: "login" for pair in asked.items() for url in pair}
-    key = learn_edits({**pages, **login}, EditParams(), asked).function
+    key = learn_edits({**pages, **login}, EditParams(), asked).function.key
     assert key("http://s.example/item/98/edit") == key("http://s.example/item/99/edit")
     assert key("http://s.example/item/98") != key("http://s.example/item/99")
+
+
+def test_a_session_in_the_path_is_a_parameter_as_any_other():
+    key = learned(
+        *([f"http://s.example/p{n};jsessionid={n:04x}{k:04x}?q=1" for k in range(3)] for n in range(40)),
+        [f"http://s.example/list;jsessionid={n:08x}" for n in range(3)],
+    )
+    assert key("http://s.example/p7;jsessionid=abcd0123?q=1") == "http://s.example/p7?q=1"
 
 
 def test_the_end_of_a_query_that_is_no_parameter():
@@ -192,8 +199,8 @@ def test_what_pages_call_canonical_is_believed_sooner_where_their_contents_bear_
     log = shown(*CANONICAL.items())
     some = {url: log[url] for url in list(log)[:10]} | {f"http://s.example/q/{n}": -n for n in range(1, 200)}
     alone, told = (learn_edits(some, EditParams(), canonicals=one).function for one in ({}, CANONICAL))
-    assert told("http://s.example/p/99?ref=5") == "http://s.example/p/99"
-    assert not alone.edits
+    assert told.key("http://s.example/p/99?ref=5") == "http://s.example/p/99"
+    assert not alone.rules
 
 
 def test_what_pages_call_canonical_is_not_believed_against_their_contents():
@@ -209,14 +216,15 @@ LOGS = st.lists(st.tuples(urls, st.integers(0, 6)), max_size=40).map(dict)
 def test_the_order_of_the_log_does_not_matter(log, data):
     turned = dict(data.draw(st.permutations(sorted(log.items()))))
     here, there = (learn_edits(one, EditParams(budget=1.0, max_risk=1.0)).function for one in (log, turned))
-    assert here.edits == there.edits
+    assert here.rules == there.rules
 
 
 @settings(deadline=None)
 @given(log=LOGS)
 def test_no_two_known_contents_get_one_key_unless_the_budget_says_so(log):
     function = learn_edits(log, EditParams(budget=1.0)).function
-    assert not list(impure(log, function))
+    shown_by_key = {function.key(url): content for url, content in log.items()}
+    assert all(shown_by_key[function.key(url)] == content for url, content in log.items())
 
 
 @settings(deadline=None)
@@ -232,9 +240,9 @@ def test_names_of_a_directorys_page_are_one_edit_where_several_were_seen():
     }
     one_name = {url: n for url, n in several.items() if not url.endswith(".php")}
     unseen, directory = "http://s.example/other/index.shtml", "http://s.example/other/"
-    assert learn_edits(several, EditParams()).function(unseen) == directory
-    assert learn_edits(one_name, EditParams()).function(unseen) == unseen
-    assert learn_edits(one_name, EditParams()).function("http://s.example/other/index.html") == directory
+    assert learn_edits(several, EditParams()).function.key(unseen) == directory
+    assert learn_edits(one_name, EditParams()).function.key(unseen) == unseen
+    assert learn_edits(one_name, EditParams()).function.key("http://s.example/other/index.html") == directory
 
 
 def test_what_leads_to_a_login_says_nothing_of_pages_that_show_themselves():
@@ -244,5 +252,5 @@ def test_what_leads_to_a_login_says_nothing_of_pages_that_show_themselves():
     pages = [[f"http://s.example/user/{name}/"] for name in ("register", "help", "lost-password")]
     log = shown([*users, *targets, *others], *pages)
     function = learn_edits(log, EditParams(), dict(zip(users, targets, strict=True))).function
-    assert function("http://s.example/user/terms/") == "http://s.example/user/terms/"
-    assert function("http://s.example/login/?next=/topic/77/") == function(others[0])
+    assert function.key("http://s.example/user/terms/") == "http://s.example/user/terms/"
+    assert function.key("http://s.example/login/?next=/topic/77/") == function.key(others[0])

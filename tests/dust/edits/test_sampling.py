@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_dust.dust.edits.sampling import sample
-from tests.dust.edits.strategies import urls
+from tests.rules.strategies import urls
 
 logs = st.dictionaries(urls, st.none() | st.integers(0, 9), max_size=30)
 

@@ -1,0 +1,69 @@
+"""Logs of one site whose pages are told in units, as a crawl writes them: clean, and messy as the site of `messy.py`."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from hashlib import shake_128
+
+from xxhash import xxh3_64_hexdigest
+
+from benchmarks.messy import MessySite
+from scrapy_dust.page import UNITS_VERSION
+from scrapy_dust.page.places import EXACT_BITS, SHAPE_BITS, Kind, place_of, url_value
+
+_OWN, _LINKS = 24, 8
+_TEXT, _LINK = place_of(Kind.TEXT, "main p"), place_of(Kind.LINK, "main a")
+_FRAME = b"".join(
+    (place_of(kind, f"nav.{part}") << 8 | 4).to_bytes(4, "big")
+    + shake_128(f"{kind} {part}".encode()).digest(12)
+    for part, kind in enumerate((Kind.TEXT, Kind.TEXT, Kind.LINK, Kind.MEDIA, Kind.FIELD))
+)
+
+
+def clean(count: int) -> Iterator[dict[str, object]]:
+    """Three URLs for each product, in an order that says nothing, and some lists of products."""
+    chance, products = random.Random(3), count * 3 // 10
+    lists = count - 3 * products
+    forms = ("", "?sid={}", "index.html")
+    for at in chance.sample(range(count), count):
+        if at < lists:
+            yield _record(f"http://shop.test/c/{at // 5}?page={at % 5}", f"list {at}", chance, products)
+            continue
+        number, form = divmod(at - lists, 3)
+        end = forms[form].format(chance.getrandbits(40))
+        yield _record(f"http://shop.test/p/{number}/{end}", f"product {number}", chance, products)
+
+
+def messy(count: int) -> Iterator[dict[str, object]]:
+    chance = random.Random(4)
+    for visit in MessySite(count).log():
+        yield _record(visit.url, str(visit.title), chance, 0)
+
+
+def _record(url: str, said: str, chance: random.Random, products: int) -> dict[str, object]:
+    """*said*: what the page is about; equal ones are one page. Links lead to products in all their forms."""
+    own = shake_128(said.encode()).digest(3 * _OWN)
+    linked = random.Random(said)
+    links = [f"http://shop.test/p/{linked.randrange(products)}/" for _ in range(_LINKS if products else 0)]
+    units = _FRAME + _told(_TEXT, own) + (_told(_LINK, b"".join(map(_value, links))) if links else b"")
+    digest = shake_128(said.encode()).hexdigest(16)
+    return {
+        "url": url,
+        "status": 200,
+        "size": 2000 + chance.randrange(9),
+        "text_digest": digest,
+        "sketch": [int(digest[at : at + 8], 16) for at in range(0, 32, 8)],
+        "units": units.hex(),
+        "units_total": xxh3_64_hexdigest(units),
+        "units_version": UNITS_VERSION,
+    }
+
+
+def _told(place: int, values: bytes) -> bytes:
+    return (place << 8 | len(values) // 3).to_bytes(4, "big") + values
+
+
+def _value(url: str) -> bytes:
+    value = url_value(url)
+    return ((value >> 32 - SHAPE_BITS) << EXACT_BITS | value & (1 << EXACT_BITS) - 1).to_bytes(3, "big")

@@ -1,0 +1,64 @@
+"""The result of a run of dustmine in a few sentences: the rules in force, the requests they save, the rules still open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from scrapy_dust.commands.output import number
+from scrapy_dust.dust.decisions import Decision
+from scrapy_dust.dust.validation import Verdict
+from scrapy_dust.rules.grouping import in_short
+from scrapy_dust.trials.site_trials import SiteTrials
+
+#: The number of rules, or of parts of sites, that one sentence names.
+_NAMED = 5
+#: A rule seen on fewer pages than these has little evidence.
+_LITTLE = 10
+
+
+def in_words(decisions: Sequence[Decision], trials: Sequence[SiteTrials], pages: int) -> Iterator[str]:
+    """Sentences about *decisions*, and about pages that fetches could not judge. *pages*: their number in the logs."""
+    of = {verdict: [one for one in decisions if one.verdict is verdict] for verdict in Verdict}
+    valid, probation = (
+        sorted(of[verdict], key=lambda one: -one.saves) for verdict in (Verdict.VALID, Verdict.PROBATION)
+    )
+    if valid:
+        spared = sum(one.saves for one in valid)
+        yield f"No longer told apart: {_named(in_short([one.rule for one in valid], _NAMED))}."
+        yield f"That saves {spared} of the {pages} requests of these logs ({spared / max(1, pages):.0%})."
+    if probation:
+        best = probation[0]
+        seen = best.witnesses.contents
+        little = ": little evidence" if seen < _LITTLE else ""
+        yield (
+            f"On probation until a crawl proves them: {number(len(probation), 'rule')} seen on too few pages, "
+            f"such as {best.rule} (seen on {number(seen, 'page')}{little})."
+        )
+    if not valid and not any(site.campaign.remaining for site in trials):
+        yield from _why_nothing(decisions, probation)
+    yield from _silent(trials)
+
+
+def _why_nothing(decisions: Sequence[Decision], probation: Sequence[Decision]) -> Iterator[str]:
+    if not decisions:
+        yield "No rule was found: in these logs, no two URLs that differ by a rule show the same page."
+    elif not probation:
+        refuted = sum(one.verdict is Verdict.REFUTED for one in decisions)
+        yield (
+            f"No rule is in force: {refuted} of {len(decisions)} rules that were tried merge different pages, "
+            "the others were seen on too few. A longer log says more."
+        )
+
+
+def _silent(trials: Sequence[SiteTrials]) -> Iterator[str]:
+    silent = [template for site in trials for template in site.campaign.silent]
+    if silent:
+        yield (
+            f"Fetching could not judge {_named(silent)}: these pages change at each fetch, or stand behind a login or a "
+            "check. The log alone judges rules about them."
+        )
+
+
+def _named(names: Sequence[str]) -> str:
+    more = f", and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return " · ".join(names[:_NAMED]) + more

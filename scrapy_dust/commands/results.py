@@ -1,0 +1,241 @@
+"""The end of ``scrapy dustmine`` on the screen: the rules, the decisions about them, and how long each phase took."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+from scrapy_dust.commands.in_words import in_words
+from scrapy_dust.commands.output import number, printable
+from scrapy_dust.commands.tables import table
+from scrapy_dust.dust.admission import Bounds
+from scrapy_dust.dust.decisions import Decision
+from scrapy_dust.dust.likely import LikelyRule
+from scrapy_dust.dust.validation import Verdict
+from scrapy_dust.engines.laps import Lap, Laps, in_all
+from scrapy_dust.engines.local import Mined
+from scrapy_dust.rule_book.entries import rule_id
+from scrapy_dust.rules.reading import content_of
+from scrapy_dust.rules.substitution import anchored
+from scrapy_dust.trials.site_trials import SiteTrials, lost_at_most
+
+#: The number of refuted rules that the summary shows, each with the reason.
+_REFUTED_SHOWN = 10
+
+
+def phases_of(mined: Sequence[Mined], clock: Laps) -> dict[str, Lap]:
+    """The time of each phase, in order. The phases of mining are summed over all sites; "hand over" is the rest of mining."""
+    of_sites: dict[str, Lap] = {}
+    for one in mined:
+        of_sites = in_all(of_sites, one.laps)
+    phases = dict(clock.laps)
+    mining = phases.pop("mine")
+    handing_over = mining - sum(of_sites.values(), Lap())
+    before = {phase: phases.pop(phase) for phase in ("start", "read")}
+    return {**before, **of_sites, "hand over": handing_over, **phases}
+
+
+def print_rules(mined: Sequence[Mined], phase: str, *, as_json: bool) -> None:
+    """Print the rules that phase 1 ("likely") or phase 2 ("kept") has found, strongest first."""
+    rules = [
+        (one.site, likely)
+        for one in mined
+        for likely in (one.likely if phase == "likely" else one.elimination.kept)
+    ]
+    rules.sort(key=lambda pair: (-pair[1].support, *anchored(pair[1].rule), pair[0]))
+    if as_json:
+        for site, likely in rules:
+            print(json.dumps(_likely_json(likely) | ({"site": site} if len(mined) > 1 else {})))
+    else:
+        rows = [[str(likely.support), site, str(likely.rule)] for site, likely in rules]
+        print(table(["support", "site", "rule"], rows, right={0}))
+
+
+def _likely_json(likely: LikelyRule) -> dict[str, object]:
+    rule = likely.rule
+    return {
+        "alpha": rule.alpha,
+        "beta": rule.beta,
+        "start": rule.start,
+        "end": rule.end,
+        "support": likely.support,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The outcome of one run of ``dustmine``: what was mined, and what was decided about each rule."""
+
+    mined: Sequence[Mined]
+    trials: Sequence[SiteTrials]
+    fetches: int
+    book: str | None  #: where the rule book was written; None: nowhere
+
+    @property
+    def decisions(self) -> list[tuple[str, Decision]]:
+        """The decisions of all sites, each with its site."""
+        return [(site.site, decision) for site in self.trials for decision in site.campaign.decisions]
+
+    def of(self, verdict: Verdict) -> list[tuple[str, Decision]]:
+        """The decisions that ended with *verdict*."""
+        return [(site, one) for site, one in self.decisions if one.verdict is verdict]
+
+    @property
+    def pages(self) -> int:
+        """The number of pages in the logs."""
+        return sum(len(one.log.pages) for one in self.mined)
+
+    @property
+    def standing(self) -> list[SiteTrials]:
+        """The sites whose logs say nothing new, so that their rules stay as they are."""
+        return [site for site in self.trials if site.standing]
+
+    def counts(self) -> dict[str, int | str | None]:
+        """The summary's numbers by name, as ``--json`` prints them."""
+        return {
+            "sites": len(self.mined),
+            "taken_over": sum(one.is_taken_over for one in self.mined),
+            "pages": self.pages,
+            **self._proposed(),
+            **self._decided(),
+            "fetches": self.fetches,
+            "lost_at_most": lost_at_most(self.trials),
+            "rules": self.book,
+        }
+
+    def _proposed(self) -> dict[str, int]:
+        return {
+            "likely": sum(len(one.likely) for one in self.mined),
+            "kept": sum(len(one.elimination.kept) for one in self.mined),
+            "parameters": sum(len(one.parameters) for one in self.mined),
+            "edits": sum(len(one.edits) for one in self.mined),
+        }
+
+    def _decided(self) -> dict[str, int]:
+        return {
+            "valid": len(self.of(Verdict.VALID)) + sum(site.standing for site in self.trials),
+            "probation": len(self.of(Verdict.PROBATION)),
+            "refuted": len(self.of(Verdict.REFUTED)),
+            "undecided": len(self.of(Verdict.UNDECIDED))
+            + sum(site.campaign.remaining for site in self.trials),
+            "redundant": sum(len(site.campaign.redundant) for site in self.trials),
+        }
+
+
+def print_as_json(result: Result, phases: Mapping[str, Lap]) -> None:
+    """Print the whole result as one JSON object."""
+    decisions = [_decision_json(site, decision) for site, decision in result.decisions]
+    took = [{"phase": phase, **asdict(lap)} for phase, lap in phases.items()]
+    print(json.dumps({**result.counts(), "decisions": decisions, "phases": took}, ensure_ascii=False))
+
+
+def print_result(result: Result) -> None:
+    """Print the tables of valid and of refuted rules, and the sentences that sum the run up."""
+    _print_valid(result.of(Verdict.VALID))
+    _print_refuted([(site, one) for site, one in result.decisions if one.why])
+    for line in _sentences(result):
+        print(printable(line))
+    print(f"Rule book: {result.book}" if result.book else "Nothing written.")
+
+
+#: Heads of the table of valid rules. `_LEGEND` explains those that are numbers.
+_HEADS = ["id", "site", "rule", "requests saved", "pairs alike", "from log", "fetches", "may lose", "may err"]
+_LEGEND = (
+    "pairs alike: pairs of URLs that showed one page, some of them known from the log. may lose: pages of this log, at most. "
+    "may err: share of merges of URLs that no log has shown, at most. Both hold at 95 %."
+)
+
+
+def _print_valid(valid: Sequence[tuple[str, Decision]]) -> None:
+    if valid:
+        rows = [_decision_row(site, decision) for site, decision in valid]
+        print(table(_HEADS, rows, right=set(range(3, len(_HEADS))), spare=[6, 5, 4]))
+        print(f"{_LEGEND}\n")
+
+
+def _print_refuted(refuted: Sequence[tuple[str, Decision]]) -> None:
+    if refuted:
+        rows = [
+            [rule_id(site, one.rule), site, str(one.rule), str(one.tally.contradictions), f"pages {one.why}"]
+            for site, one in refuted[:_REFUTED_SHOWN]
+        ]
+        heads = ["id", "site", "refuted rule", "pairs that differ", "why"]
+        print(f"{table(heads, rows, right={3}, spare=[3])}\n")
+
+
+def _sentences(result: Result) -> Iterator[str]:
+    counts = result.counts()
+    yield (
+        f"{number(result.pages, 'page')} of {number(len(result.mined), 'site')}: "
+        "{likely} likely rules, {kept} kept, {parameters} parameters, "
+        "{edits} edits; {valid} valid, {probation} on probation, {refuted} refuted, {undecided} undecided, "
+        "{redundant} redundant; {fetches} fetches."
+    ).format(**counts)
+    if result.of(Verdict.VALID) and counts["lost_at_most"] is not None:
+        yield "The rules hide at most {lost_at_most} of these pages wrongly (95 %, site by site).".format(
+            **counts
+        )
+    standing = result.standing
+    if len(standing) < max(1, len(result.trials)):
+        yield from in_words([one for _, one in result.decisions], result.trials, result.pages)
+    if standing:
+        names = ", ".join(site.site for site in standing)
+        yield f"The logs of {names} say nothing new, so the rules of these sites stay as they are."
+
+
+def _decision_row(site: str, decision: Decision) -> list[str]:
+    tally = decision.tally
+    return [
+        rule_id(site, decision.rule),
+        site,
+        str(decision.rule),
+        str(decision.saves),
+        str(tally.positive),
+        str(tally.from_log),
+        str(decision.fetches),
+        *_bounds_row(decision.bounds),
+    ]
+
+
+def _bounds_row(bounds: Bounds | None) -> list[str]:
+    return ["", ""] if bounds is None else [str(bounds.wrong), f"{bounds.unseen:.1%}"]
+
+
+def _decision_json(site: str, decision: Decision) -> dict[str, object]:
+    tally = decision.tally
+    return {
+        "id": rule_id(site, decision.rule),
+        "site": site,
+        "rule": content_of(decision.rule),
+        "text": str(decision.rule),
+        "verdict": str(decision.verdict),
+        "support": decision.support,
+        "saves": decision.saves,
+        "positive": tally.positive,
+        "negative": tally.negative,
+        "contradictions": tally.contradictions,
+        "unknown": tally.unknown,
+        "from_log": tally.from_log,
+        "contents": tally.contents,
+        "bounds": None if decision.bounds is None else asdict(decision.bounds),
+        "fetches": decision.fetches,
+        "why": decision.why,
+        "examples": decision.examples,
+    }
+
+
+def profile_table(took: Mapping[str, Lap]) -> str:
+    """A table with the time that each phase took, and the memory in use at its end."""
+    in_all_seconds = sum(lap.seconds for lap in took.values()) or 1.0
+    rows = [
+        [
+            phase,
+            f"{lap.seconds:.2f}",
+            f"{lap.cpu:.2f}",
+            f"{lap.seconds / in_all_seconds:.0%}",
+            str(lap.peak or ""),
+        ]
+        for phase, lap in took.items()
+    ]
+    return table(["phase", "seconds", "of CPU", "share", "peak MB"], rows, right={1, 2, 3, 4})

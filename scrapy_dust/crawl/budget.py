@@ -1,0 +1,38 @@
+"""How many pages a crawl may ask for again to compare pages: a fiftieth of its requests, and a few in any case."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy import signals
+
+from scrapy_dust.stats import Stat
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+#: Of the crawl's responses, so many more; and so many in any case.
+_SHARE, _FREE = 0.02, 20
+#: So many are asked for at most to compare two pages.
+AT_MOST = 5
+
+
+class Budget:
+    """Of one crawl."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._stats = crawler.stats
+        self._responses = 0
+        crawler.signals.connect(self._response_received, signal=signals.response_received)
+
+    def _response_received(self) -> None:
+        self._responses += 1
+
+    @property
+    def is_spent(self) -> bool:
+        return self.left <= 0
+
+    @property
+    def left(self) -> float:
+        asked = self._stats.get_value(Stat.CONTROLS.value, 0)
+        return float(_FREE + _SHARE * self._responses - asked)

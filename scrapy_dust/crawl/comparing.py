@@ -1,0 +1,201 @@
+"""Two pages of a crawl are compared as they came, for rules on probation.
+
+Where that says that they are the same, nothing is asked for. A difference may be a part that changes at each fetch: it
+counts only where both pages show it when they are asked for again, as canaries' are. For that no more than a fiftieth
+of the crawl's requests is spent, and nothing where ``DUST_CANARY_RATE`` is 0.
+
+A page that several classes show is none of them: a wall, or what a site says where it has nothing to show.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict, deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from scrapy_dust.crawl.budget import AT_MOST, Budget
+from scrapy_dust.crawl.canaries import Canary
+from scrapy_dust.crawl.inquiries import Inquiries
+from scrapy_dust.crawl.judges import Judges, knowledge
+from scrapy_dust.crawl.pages_kept import PagesKept, body_of, read_page
+from scrapy_dust.crawl.takings import Takings
+from scrapy_dust.dust.outcomes import Outcome
+from scrapy_dust.page.compare import Same
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from scrapy_dust.crawl.rules import CrawlRules
+    from scrapy_dust.judge.answers import Fetched
+
+#: Pairs of one rule that are looked at again; and where one of several rules may be to blame for a difference.
+_LOOKED_AT, _LOOKED_AT_TOGETHER = 20, 3
+#: Of these, so many at a time.
+_AT_A_TIME = 3
+#: Classes that may show one page; and pages of other classes with which a new one is compared.
+_CLASSES, _OTHERS = 2, 4
+#: Contents of which it is known whether they say anything.
+_KNOWN = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Two URLs that rules on probation make one class."""
+
+    site: str
+    url: str
+    first: str  #: the URL that has shown the page of the class first
+    content: int  #: a name of the class
+    rules: tuple[int, ...]  #: that are to blame, by the ids of their objects
+
+
+class Concluded(Protocol):
+    def __call__(self, pair: Compared, outcome: Outcome, *, is_sure: bool, looked_again: bool) -> None: ...
+
+
+class Comparing:
+    """Of one crawl. *concluded* is told what a pair says; *voided* of contents of a site that turn out to be one page."""
+
+    def __init__(
+        self,
+        crawler: Crawler,
+        rules: CrawlRules,
+        concluded: Concluded,
+        voided: Callable[[str, list[int]], None],
+    ) -> None:
+        self._rules = rules
+        self._concluded, self._voided = concluded, voided
+        ignore = rules.settings.ignore
+        self._kept = PagesKept(ignore)
+        known = knowledge(rules.settings)
+        self._judges = Judges(known)
+        self._inquiries = Inquiries(
+            crawler, self._told, rules.canonize, known, ignore, self._judges, both_linked=True
+        )
+        of_items = rules.settings.same == "items"
+        self._takings = Takings(crawler, rules, self._told, "") if of_items else None
+        self._asked: dict[Canary, Compared] = {}  #: of which more is to come
+        self._open = Counter[int]()  #: rules, with pairs that are being looked at again
+        self._looked_at = Counter[int]()
+        self._says: OrderedDict[tuple[str, int], bool] = (
+            OrderedDict()
+        )  #: contents, and whether they say anything
+        self._showing: OrderedDict[tuple[str, int], list[int]] = OrderedDict()  #: what pages show → contents
+        self._others: dict[str, deque[tuple[int, Fetched]]] = {}  #: by site, pages of the last contents
+        self._budget = Budget(crawler)
+
+    def has(self, url: str) -> bool:
+        """Whether the page of *url* is at hand."""
+        return self._kept.has(url)
+
+    def keep(self, url: str, response: Response) -> None:
+        self._kept.keep(url, response)
+
+    def is_open(self, rule: int) -> bool:
+        """Whether pairs of *rule* that look different are being looked at again."""
+        return self._open[rule] > 0
+
+    def compare(
+        self, pair: Compared, response: Response, request: Request, key: Callable[[str], str]
+    ) -> None:
+        """*response* has come for *pair*'s URL. *key*: of a URL by the rules in force and those to blame."""
+        if self._kept.shows(pair.first, body_of(response)):
+            self._conclude(pair, Outcome.SAME)
+        elif self._takings is not None:
+            self._asked[canary_for(pair)] = pair
+            self._takings.judge(canary_for(pair))
+        else:
+            self._compare_pages(pair, response, request, key)
+
+    def _compare_pages(
+        self, pair: Compared, response: Response, request: Request, key: Callable[[str], str]
+    ) -> None:
+        page, there = read_page(response, pair.url, self._rules.settings.ignore), self._kept.read(pair.first)
+        if page is None or there is None or not (self._is_page(page) and self._is_page(there)):
+            self._conclude(pair, Outcome.UNKNOWN)
+            return
+        judge = self._judges.of(page.final_url)
+        judge.learn(there)
+        same = judge.compare(page, there, key=key).same
+        if same is Same.SAME:
+            self._conclude(pair, Outcome.SAME)
+        elif any(self._open[rule] >= _AT_A_TIME for rule in pair.rules):
+            pass  # those that are being looked at say how this one is to be read
+        elif self._may_look_again(pair):
+            self._asked[canary_for(pair)] = pair
+            self._open.update(pair.rules)
+            self._looked_at.update(pair.rules)
+            self._inquiries.begin(canary_for(pair), page, request, key)
+        else:
+            unsure = same is Same.DIFFERENT
+            self._conclude(pair, Outcome.DIFFERENT if unsure else Outcome.UNKNOWN, is_sure=not unsure)
+
+    def _is_page(self, page: Fetched) -> bool:
+        judge = self._judges.of(page.final_url)
+        return page.shown is not None and not judge.is_nothing(page) and not judge.is_marked(page)
+
+    def _may_look_again(self, pair: Compared) -> bool:
+        if self._rules.settings.canary_rate == 0 or self._budget.left <= AT_MOST * len(self._asked):
+            return False
+        most = _LOOKED_AT if len(pair.rules) == 1 else _LOOKED_AT_TOGETHER
+        return all(self._looked_at[rule] < most for rule in pair.rules)
+
+    def _told(self, canary: Canary, outcome: Outcome) -> None:
+        """What came of a second look, or of what the spider took."""
+        pair = self._asked.pop(canary, None)
+        if pair is None:
+            return
+        self._open.subtract(rule for rule in pair.rules if self._open[rule])
+        self._conclude(pair, outcome, looked_again=self._takings is None)
+
+    def _conclude(
+        self, pair: Compared, outcome: Outcome, *, is_sure: bool = True, looked_again: bool = False
+    ) -> None:
+        if outcome is Outcome.SAME and not self._says_something(pair):
+            outcome = Outcome.UNKNOWN
+        self._concluded(pair, outcome, is_sure=is_sure, looked_again=looked_again)
+
+    # -- pages that say nothing
+
+    def _says_something(self, pair: Compared) -> bool:
+        """Whether what the two show is their own."""
+        name = (pair.site, pair.content)
+        if name not in self._says:
+            self._says[name] = self._is_own(pair)
+            while len(self._says) > _KNOWN:
+                self._says.popitem(last=False)
+        return self._says[name]
+
+    def _is_own(self, pair: Compared) -> bool:
+        page = self._kept.read(pair.first)
+        if page is None or not self._is_page(page):
+            return False
+        assert page.shown is not None
+        self._judges.of(page.final_url).learn(page)
+        showing = self._showing.setdefault((pair.site, self._like(pair.site, page)), [])
+        showing.append(pair.content)
+        self._others.setdefault(pair.site, deque(maxlen=_OTHERS)).append((page.shown.units.total, page))
+        while len(self._showing) > _KNOWN:
+            self._showing.popitem(last=False)
+        if len(showing) <= _CLASSES:
+            return True
+        for content in showing:
+            self._says[pair.site, content] = False
+        self._voided(pair.site, showing)
+        return False
+
+    def _like(self, site: str, page: Fetched) -> int:
+        """A name of what *page* shows: that of a page of another class, where it shows the same."""
+        judge = self._judges.of(page.final_url)
+        for name, other in self._others.get(site, ()):
+            if judge.is_like(page, other):
+                return name
+        assert page.shown is not None
+        return page.shown.units.total
+
+
+def canary_for(pair: Compared) -> Canary:
+    return Canary(pair.url, pair.first, f"{pair.content:016x}")

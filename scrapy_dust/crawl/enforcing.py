@@ -1,0 +1,256 @@
+"""Rules in force: what becomes of each request to a site that has some, as `life` decides; and all that takes part in it.
+
+`DustDupeFilter` asks about each request, and says whether the dupefilter underneath has seen it. Everything that is
+known of classes and of what rests is in the `Store`; who stands for which class is in the meta of requests.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from scrapy import Request
+
+from scrapy_dust.crawl import life
+from scrapy_dust.crawl.journal import Suppressions
+from scrapy_dust.crawl.life import Fate, State
+from scrapy_dust.crawl.outcomes import Outcomes, standings
+from scrapy_dust.crawl.proving import Proving
+from scrapy_dust.crawl.requests import CANARY, STANDS_FOR, as_written, follows_rules, is_retry
+from scrapy_dust.crawl.returning import Returning
+from scrapy_dust.stats import Stat
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from scrapy.crawler import Crawler
+
+    from scrapy_dust.crawl.drawing import Draw
+    from scrapy_dust.crawl.life import Class
+    from scrapy_dust.crawl.naming import Meaning, Naming
+    from scrapy_dust.crawl.rules import CrawlRules
+    from scrapy_dust.crawl.store import Store
+
+
+class Enforcing:
+    """Of one crawl."""
+
+    def __init__(self, crawler: Crawler, rules: CrawlRules, naming: Naming, store: Store, draw: Draw) -> None:
+        self._crawler, self._rules, self._naming, self._store = crawler, rules, naming, store
+        self._limits_depth = crawler.settings.getint("DEPTH_LIMIT") > 0
+        self.returning = Returning(crawler)
+        self.suppressions = Suppressions(crawler, rules, naming, store)
+        self.proving = Proving(
+            crawler, rules, naming, self.suppressions, self.returning, store, self._register, draw
+        )
+        self.outcomes = Outcomes(
+            crawler,
+            store,
+            self.returning,
+            self._name,
+            self.suppressions.fetched_after_all,
+        )
+
+    def site_of(self, request: Request) -> str | None:
+        """The site whose rules speak of *request*; None: there are none."""
+        if not follows_rules(request):
+            return None
+        site = self._rules.site_of(request.url)
+        return site if site is not None and self._rules.canonizer.rules(site) else None
+
+    def asked(self, request: Request) -> Request:
+        """What the spider asked for: *request*, or the request in whose place it was put."""
+        written = as_written(request)
+        # Meta is copied from request to request; only what has the same key can be meant.
+        if written is None or self._naming.key(written) != self._naming.key(request):
+            return request
+        return written
+
+    def suppresses(self, request: Request, site: str, *, is_itself: bool) -> bool:
+        """Whether *request*, which the project's dupefilter lets through, is not fetched now.
+
+        *is_itself*: it was asked for before, and the project wants it again.
+        """
+        if not request.meta.get("redirect_urls"):
+            request.meta.pop(CANARY, None)  # copied from the request before
+        of, known = self._class(request, site)
+        if of is None or self._rules.are_set_aside(request.url):
+            return self._alone(request)
+        if is_itself and (asked := self.asked(request)) is not request:
+            # Its class has had its turn; what the project wants again is the URL as it was written.
+            self.returning.later(iter((asked.replace(dont_filter=True),)))
+            return True
+        if is_itself or self._is_inside(request):
+            return self._goes_on(request, of, known)
+        depth = self._depth(request) if self._limits_depth else None
+        fate = life.fate(known, request.priority, depth, is_fetched=self.outcomes.is_fetched(of))
+        if fate is not Fate.STANDS:
+            return self._is_spared(request, of, known, is_waiting=fate is Fate.WAITS)
+        if known.state is State.FAILED:
+            self._crawler.stats.inc_value(Stat.ALIASES_AFTER_FAILURE.value)
+        return self._stands(request, of)
+
+    def stands(self, request: Request, site: str) -> None:
+        """*request* waited, and is fetched now, whatever else stands for its class."""
+        of, _ = self._class(request, site)
+        if of is not None:
+            self._stands(request, of)
+
+    def ends(self, request: Request, site: str | None) -> bool:
+        """*request* was seen. Whether it is filtered: not where it is a redirect to what was suppressed for its chain."""
+        of = None if site is None else self._class(request, site)[0]
+        own = self._naming.own(request)
+        if of is not None and request.meta.get("redirect_urls"):
+            known = self._store.get(of)
+            if self._is_inside(request) and self._store.release(of, own):
+                self.suppressions.returned_by_redirect(request)
+                return self._goes_on(request, of, known)
+        self.outcomes.chain_ended(request, of or own)
+        return True
+
+    def comes_again(self, request: Request, site: str | None) -> None:
+        """*request* leads back to where its chain has been, as where a cookie was set."""
+        self._crawler.stats.inc_value(Stat.REDIRECTS_CONTINUED.value)
+        of, known = (None, life.UNKNOWN) if site is None else self._class(request, site)
+        if of is not None and known.state is not State.SETTLED:
+            self.outcomes.admit(request, of, self._depth(request))
+
+    def unfiltered(self, request: Request) -> bool:
+        """*request* asks not to be filtered, and is fetched. Whether rules speak of it."""
+        site = None if is_retry(request) else self.site_of(request)
+        of, known = (None, life.UNKNOWN) if site is None else self._class(request, site)
+        if of is None:
+            return False
+        if known.state is State.SETTLED:
+            request.meta.pop(STANDS_FOR, None)
+        else:
+            self._stands(request, of)
+        return True
+
+    def is_known(self, request: Request, site: str) -> bool:
+        """Whether anything stands for the class of *request*, or has."""
+        return self._class(request, site)[1].state is not State.UNKNOWN
+
+    # -- rules that change while the crawl goes on
+
+    def handled(self, request: Request) -> str | None:
+        """How the spider handles *request*, as a name; None: like no other request."""
+        return self._naming.handled(request)
+
+    def showed_page(self, url: str, handled: str | None, request: Request | None = None) -> None:
+        """*url* has brought a page: its class, by the rules as they are now, has one."""
+        site = self._rules.site_of(url)
+        if site is not None and handled is not None:
+            self._settle(request or Request(url), (site, handled, None))
+
+    def is_still_wanted(self, request: Request) -> bool:
+        """Whether *request*, let through a while ago, is to be fetched by the rules as they are now."""
+        site = self.site_of(request)
+        of, known = (None, life.UNKNOWN) if site is None else self._class(request, site)
+        if of is not None and known.state is State.SETTLED and self.proving.was_beyond(request):
+            return not self._is_spared(request, of, known, is_waiting=False)
+        before = standings(request)
+        # What stands for a class is in the queue still: whatever the class is by now, it has its page from another URL.
+        if of is None or any(name == of for name, _ in before) or self._naming.keeper(of) == request.url:
+            return True
+        if known.state in (State.UNKNOWN, State.FAILED) or not self._is_spared(
+            request, of, known, is_waiting=known.state is not State.SETTLED
+        ):
+            self._stands(request, of)
+            request.meta[STANDS_FOR] += [(name.hex(), url) for name, url in before]
+            return True
+        self.outcomes.replaced(request, before, of)
+        return False
+
+    def _register(self, fetched: Iterable[tuple[str, Meaning]]) -> None:
+        """Make known what has brought pages, after rules have changed."""
+        for url, meaning in fetched:
+            with suppress(ValueError):
+                self._settle(Request(url), meaning)
+
+    def _settle(self, request: Request, meaning: Meaning) -> None:
+        of = self._naming.class_meant(request, meaning)
+        self._store.change(of, life.taken)
+        if self._naming.keeper(of) is None:
+            self._naming.fetched(of, request.url)
+
+    # -- what becomes of a request
+
+    def _class(self, request: Request, site: str) -> tuple[bytes | None, Class]:
+        """The class of *request*; what only strangers link makes a class of its own, until its site links it too."""
+        of = self._naming.class_of(request, site)
+        if of is None:
+            return None, life.UNKNOWN
+        known = self._store.get(of)
+        if known.state in (State.UNKNOWN, State.FAILED):
+            stranger = self._naming.linked_by(request, site)
+            if stranger is not None:
+                of = self._naming.class_of(request, site, stranger)
+                known = life.UNKNOWN if of is None else self._store.get(of)
+        return of, known
+
+    def _name(self, request: Request) -> bytes:
+        """Of the class of *request*, or of itself where rules say nothing about it."""
+        site = self.site_of(request)
+        of = None if site is None else self._class(request, site)[0]
+        return self._naming.own(request) if of is None else of
+
+    def _alone(self, request: Request) -> bool:
+        """*request* is let through, and stands for no class but those that its chain has come from."""
+        if not request.meta.get("redirect_urls"):
+            request.meta.pop(STANDS_FOR, None)
+        return False
+
+    def _is_inside(self, request: Request) -> bool:
+        """Whether *request* is a redirect that stays in the class where it began."""
+        if not request.meta.get("redirect_urls"):
+            return False
+        key = self._naming.key(request)
+        return any(self._naming.key(earlier) == key for earlier in chain_of(request))
+
+    def _goes_on(self, request: Request, of: bytes, known: Class) -> bool:
+        if request.meta.get("redirect_urls"):
+            self._crawler.stats.inc_value(Stat.REDIRECTS_CONTINUED.value)
+        if known.state is State.SETTLED:
+            return self._alone(request)
+        self.outcomes.admit(request, of, self._depth(request))
+        return False
+
+    def _stands(self, request: Request, of: bytes) -> bool:
+        self._naming.fetched(of, request.url)
+        self.outcomes.admit(request, of, self._depth(request))
+        written = self.asked(request)
+        if written is not request and not self.suppressions.replace(written, of, self._naming.own(written)):
+            self.returning.later(iter((written.replace(dont_filter=True),)))
+        return False
+
+    def _is_spared(self, request: Request, of: bytes, known: Class, *, is_waiting: bool) -> bool:
+        """Whether *request* is not fetched now, since another URL of its class stands or has brought the page."""
+        self.outcomes.chain_ended(request, of)
+        asked = self.asked(request)
+        if self.proving.becomes_canary(asked, of, early=is_waiting):
+            if is_waiting:
+                self.outcomes.admit(request, of, self._depth(request))
+            else:
+                request.meta.pop(STANDS_FOR, None)
+            return False
+        if self.suppressions.suppress(asked, of, self._naming.own(asked), is_waiting=is_waiting):
+            return True
+        self._crawler.stats.inc_value(Stat.ALIASES_WITHOUT_ROOM.value)
+        return self._stands(request, of)
+
+    @staticmethod
+    def _depth(request: Request) -> int:
+        depth = request.meta.get("depth", 0)
+        return depth if isinstance(depth, int) else 0
+
+
+def chain_of(request: Request) -> list[Request]:
+    """The requests that redirects led from to *request*, the first one first."""
+    try:
+        return [request.replace(url=url) for url in request.meta.get("redirect_urls", ())]
+    except (
+        TypeError,
+        ValueError,
+    ):  # a subclass of Request that wants more than that, with meta copied from another
+        return []

@@ -1,0 +1,103 @@
+"""How the spider handles what comes of a request, as a name: requests of one class must be handled alike.
+
+``DUST_CLASS_BY`` says by what requests are told apart beside their keys. A `CrawlSpider` tells them apart by its
+`Rule`s too. Where two requests cannot be compared (a callback with variables of its own, arguments that are no plain
+values), each is handled in its own way, and stands for no other.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from functools import partial
+from types import CellType, CodeType, FunctionType
+from typing import TYPE_CHECKING, Any
+
+from scrapy import Spider
+from scrapy.spiders import CrawlSpider
+
+from scrapy_dust.crawl.plain import method_of
+
+if TYPE_CHECKING:
+    from scrapy import Request
+
+#: What Scrapy calls without a callback, where a spider does not say otherwise.
+_DEFAULT = "parse"
+
+_META = "meta:"
+
+
+class Handling:
+    """Of one crawl. *spider* may not be there yet."""
+
+    def __init__(self, by: Sequence[str], spider: Callable[[], Spider | None]) -> None:
+        self._spider = spider
+        self._by_callback = "callback" in by
+        self._by_arguments = "cb_kwargs" in by
+        self._by_meta = tuple(name.removeprefix(_META) for name in by if name.startswith(_META))
+        self._is_by_rule: bool | None = None
+        #: The names of spider methods, by callback and errback.
+        self._names: dict[tuple[object, object], str] = {}
+        self._codes: dict[CodeType, int] = {}  #: of functions that are no methods
+
+    def name(self, request: Request) -> str | None:
+        """Equal for requests that are handled alike; None: like no other."""
+        name = self._callbacks(request) if self._by_callback else ""
+        if self._is_by_rule is None:
+            self._is_by_rule = isinstance(self._spider(), CrawlSpider)
+        if name is None or not (self._by_arguments or self._by_meta or self._is_by_rule):
+            return name
+        said: list[Any] = [name]
+        if self._is_by_rule:
+            said.append(request.meta.get("rule"))
+        if self._by_arguments:
+            said.append(request.cb_kwargs)
+        said += [[name in request.meta, request.meta.get(name)] for name in self._by_meta]
+        try:
+            return json.dumps(said, sort_keys=True)
+        except (TypeError, ValueError, RecursionError):
+            return None
+
+    def _callbacks(self, request: Request) -> str | None:
+        both = request.callback, request.errback
+        try:
+            name = self._names.get(both)
+        except TypeError:  # a callable that cannot be hashed
+            return None
+        if name is None:
+            names = [self._named(both[0], self._default()), self._named(both[1], "")]
+            if None in names:
+                return None
+            name = " ".join(map(str, names))
+            if all(one is None or getattr(one, "__self__", None) is self._spider() for one in both):
+                self._names[both] = name
+        return name
+
+    def _default(self) -> str:
+        # A CrawlSpider's does something else than `parse`.
+        spider = self._spider()
+        return _DEFAULT if spider is None or type(spider)._parse is Spider._parse else "_parse"
+
+    def _named(self, function: object, default: str) -> str | None:
+        """None: *function* may do something else than another one of its name."""
+        if function is None:
+            return default
+        if isinstance(function, partial):
+            return None
+        owner = getattr(function, "__self__", None)
+        if owner is not None and owner is self._spider():
+            return str(getattr(function, "__name__", "")) or None
+        given = method_of(function, self._spider()) if callable(function) else None
+        if given is not None:  # the spider was given it, once for all requests
+            return given
+        if not isinstance(function, FunctionType) or function.__defaults__ or function.__kwdefaults__:
+            return None
+        if not all(self._is_spider(cell) for cell in function.__closure__ or ()):
+            return None
+        return f"function {self._codes.setdefault(function.__code__, len(self._codes))}"
+
+    def _is_spider(self, cell: CellType) -> bool:
+        try:
+            return cell.cell_contents is self._spider()
+        except ValueError:  # nothing is in it yet
+            return False

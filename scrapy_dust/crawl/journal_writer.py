@@ -1,0 +1,83 @@
+"""The journal of one crawl, begun with the first event. It is for people and for later crawls, and hinders nothing.
+
+Where it cannot be written, that is said once and counted.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from scrapy import signals
+from scrapy.utils.asyncio import run_in_thread
+
+from scrapy_dust.crawl.plain import shown
+from scrapy_dust.crawl_log.retention import Keep
+from scrapy_dust.crawl_log.upkeep import hider
+from scrapy_dust.errors import CrawlLogError
+from scrapy_dust.journal.events import Event, What, now
+from scrapy_dust.journal.places import journal_dir
+from scrapy_dust.journal.writer import Journal
+from scrapy_dust.stats import Stat
+
+if TYPE_CHECKING:
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+
+    from scrapy_dust.settings import DustSettings
+
+logger = logging.getLogger(__name__)
+
+
+class CrawlJournal:
+    """Of one crawl."""
+
+    def __init__(self, crawler: Crawler, settings: DustSettings) -> None:
+        self._crawler, self._settings = crawler, settings
+        self._journal: Journal | None = None
+        self._said = self._is_closed = False
+        crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
+
+    def tell_of(
+        self, what: What, request: Request, ids: tuple[str, ...], key: str, keeper: str | None = None
+    ) -> None:
+        """*what* happened to *request*, which can be made again from it."""
+        if self._settings.journal:
+            said, lacks = shown(request, self._crawler.spider)
+            self.tell(Event(what, now(), request.url, ids, key, keeper, request=said, lacks=lacks))
+
+    def tell(self, event: Event) -> None:
+        if not self._settings.journal or self._is_closed:
+            return
+        try:
+            self._open().write(event)
+        except (OSError, ValueError, TypeError, RecursionError, CrawlLogError) as error:
+            self._failed(error)
+
+    async def _spider_closed(self, spider: Spider) -> None:
+        self._is_closed = True
+        if self._journal is not None:
+            settings = self._settings
+            keep = Keep(settings.log_keep_days, settings.log_keep_crawls, settings.journal_keep_bytes)
+            try:
+                await run_in_thread(self._journal.close, keep)
+            except OSError as error:
+                self._failed(error)
+
+    def _open(self) -> Journal:
+        if self._journal is None:
+            settings, spider = self._settings, self._crawler.spider
+            folder = journal_dir(settings.dir, "" if spider is None else spider.name)
+            self._journal = Journal(folder, lambda: hider(settings.dir, settings.log_hide))
+        return self._journal
+
+    def _failed(self, error: Exception) -> None:
+        self._crawler.stats.inc_value(Stat.JOURNAL_ERRORS.value)
+        if not self._said:
+            self._said = True
+            logger.error(
+                "Could not write down what is not fetched: %(why)s. The crawl goes on; what else fails is "
+                "counted in the stat %(stat)s.",
+                {"why": repr(error), "stat": Stat.JOURNAL_ERRORS.value},
+                extra={"spider": self._crawler.spider},
+            )

@@ -1,0 +1,51 @@
+"""Judges of the sites of a crawl, each with what was known of its site when its rules were proved."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from scrapy_dust.crawl_log.places import log_dir
+from scrapy_dust.judge.judging import Judge
+from scrapy_dust.page.knowledge import NOTHING_KNOWN
+from scrapy_dust.rule_book.volatile_places import known
+from scrapy_dust.sites import site_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from scrapy_dust.page.knowledge import Knowledge
+    from scrapy_dust.page.volatile import Volatile
+    from scrapy_dust.settings import DustSettings
+
+#: Hosts with a judge, those asked for last: each keeps some pages, all together some 50 MB.
+_HOSTS = 100
+
+
+def volatile_places(settings: DustSettings) -> Mapping[str, Volatile]:
+    """By site, the places that are known to change."""
+    return known(log_dir(settings.dir).parent).volatile()
+
+
+def knowledge(settings: DustSettings) -> Mapping[str, Knowledge]:
+    """By site, what is known of its pages."""
+    return known(log_dir(settings.dir).parent).knowledge()
+
+
+class Judges:
+    """One for each host. *knowledge*: by site."""
+
+    def __init__(self, knowledge: Mapping[str, Knowledge]) -> None:
+        self._knowledge = knowledge
+        self._found: OrderedDict[str, Judge] = OrderedDict()
+
+    def of(self, url: str) -> Judge:
+        host = urlsplit(url).netloc
+        judge = self._found.get(host)
+        if judge is None:
+            judge = self._found[host] = Judge(self._knowledge.get(site_of(url) or "", NOTHING_KNOWN))
+        self._found.move_to_end(host)
+        while len(self._found) > _HOSTS:
+            self._found.popitem(last=False)
+        return judge

@@ -1,0 +1,236 @@
+"""The life of a URL in a crawl: what may happen to a class of URLs, and to each URL of it.
+
+This is the one place that decides; nothing in it knows what a request, a disk or Scrapy is. The two tables say all
+of it. `docs/crawling.md` shows them as diagrams, which `docs/generate.py` makes from here.
+
+A *class* is all URLs that rules take for one page and that the spider handles alike. Of a class one URL is fetched:
+the URL *stands* for the class. The others *wait* until the spider has taken the page, and are *suppressed* then. If
+the URL that stands brings no page, the URL that has waited longest stands next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+
+class State(StrEnum):
+    """Of a class."""
+
+    UNKNOWN = "unknown"  #: no URL of it was let through
+    STANDING = "standing"  #: a URL of it is queued or being fetched
+    RESTING = "resting"  #: it seems to have its page, which a redirect found under another class's URL
+    CONFIRMING = "confirming"  #: a second URL is fetched to see whether it is led to the same place, or yields as little
+    SETTLED = "settled"  #: the spider has taken its page
+    FAILED = "failed"  #: nothing stands for it, and no page has come
+
+
+class Event(StrEnum):
+    """What happens to a class."""
+
+    LET_THROUGH = "let through"  #: a URL of it is let through, and stands for it
+    TAKEN = "page taken"  #: the spider has taken a page from a URL that stands
+    NO_PAGE = "no page"  #: the last URL that stood brought no page
+    NOTHING = (
+        "nothing yielded"  #: the spider has made nothing of an answer, with a callback that yields elsewhere
+    )
+    LED_AWAY = "led away"  #: a redirect led to the page of another class
+    LED_AGAIN = "led there again"  #: a second URL was led to the same page
+    OVERDUE = "overdue"  #: what stands takes much longer than answers take here
+    IDLE = "spider idle"  #: nothing that stands can bring a page any more
+
+
+class Effect(StrEnum):
+    """What is to be done then."""
+
+    FETCH_NEXT = "fetch the next"  #: of the URLs that wait
+    SUPPRESS = "suppress what waits"  #: what waits is kept only in case a rule is false
+
+
+_NEXT, _SUPPRESS = (Effect.FETCH_NEXT,), (Effect.SUPPRESS,)
+
+#: What comes of an event. What is not here changes nothing.
+CLASSES: Mapping[tuple[State, Event], tuple[State, tuple[Effect, ...]]] = {
+    (State.UNKNOWN, Event.LET_THROUGH): (State.STANDING, ()),
+    (State.UNKNOWN, Event.TAKEN): (State.SETTLED, ()),
+    (State.STANDING, Event.TAKEN): (State.SETTLED, _SUPPRESS),
+    (State.STANDING, Event.NO_PAGE): (State.FAILED, _NEXT),
+    (State.STANDING, Event.NOTHING): (State.CONFIRMING, _NEXT),
+    (State.STANDING, Event.LED_AWAY): (State.RESTING, ()),
+    (State.STANDING, Event.OVERDUE): (State.STANDING, _NEXT),
+    (State.STANDING, Event.IDLE): (State.FAILED, _NEXT),
+    (State.RESTING, Event.TAKEN): (State.SETTLED, _SUPPRESS),
+    (State.RESTING, Event.NO_PAGE): (State.FAILED, _NEXT),
+    (State.RESTING, Event.LET_THROUGH): (State.CONFIRMING, ()),
+    (State.RESTING, Event.IDLE): (State.CONFIRMING, _NEXT),
+    (State.CONFIRMING, Event.TAKEN): (State.SETTLED, _SUPPRESS),
+    (State.CONFIRMING, Event.LET_THROUGH): (State.CONFIRMING, ()),
+    (State.CONFIRMING, Event.NOTHING): (State.SETTLED, _SUPPRESS),
+    (State.CONFIRMING, Event.LED_AGAIN): (State.SETTLED, _SUPPRESS),
+    (State.CONFIRMING, Event.LED_AWAY): (State.RESTING, ()),
+    (State.CONFIRMING, Event.NO_PAGE): (State.FAILED, _NEXT),
+    (State.CONFIRMING, Event.IDLE): (State.FAILED, _NEXT),
+    (State.SETTLED, Event.NOTHING): (State.CONFIRMING, _NEXT),
+    (State.FAILED, Event.LET_THROUGH): (State.STANDING, ()),
+    (State.FAILED, Event.TAKEN): (State.SETTLED, _SUPPRESS),
+    (State.FAILED, Event.IDLE): (State.FAILED, _NEXT),
+}
+
+
+class Fate(StrEnum):
+    """Of a URL."""
+
+    ASKED = "asked for"  #: the spider asks for it
+    STANDS = "standing"  #: it is fetched for its class
+    WAITS = "waiting"  #: it is kept, and fetched if what stands for its class brings no page
+    SUPPRESSED = "suppressed"  #: it is kept, and given back if a rule that suppressed it is false
+    CANARY = "canary"  #: it is fetched to test the rules that would suppress it
+    PROBED = "on probation"  #: it was suppressed, and is fetched to test a rule that is in doubt
+    RETURNED = "returned"  #: it was suppressed, and the spider is offered it again
+    FAILED = "failed"  #: it brought no page
+    DONE = "taken"  #: the spider has its page
+
+
+#: How a URL comes from one fate to another, and when.
+URLS: Mapping[tuple[Fate, str], Fate] = {
+    (Fate.ASKED, "its class is unknown or failed"): Fate.STANDS,
+    (Fate.ASKED, "what stands for its class is less urgent or deeper"): Fate.STANDS,
+    (Fate.ASKED, "it cannot be kept"): Fate.STANDS,
+    (Fate.ASKED, "another URL stands"): Fate.WAITS,
+    (Fate.ASKED, "its class is settled"): Fate.SUPPRESSED,
+    (Fate.ASKED, "by chance, or a rule has still to show itself"): Fate.CANARY,
+    (Fate.CANARY, "the rule has shown itself meanwhile"): Fate.SUPPRESSED,
+    (Fate.STANDS, "a rule is proved, and its class has its page"): Fate.SUPPRESSED,
+    (Fate.WAITS, "what stood brings no page"): Fate.STANDS,
+    (Fate.WAITS, "its class is settled"): Fate.SUPPRESSED,
+    (Fate.SUPPRESSED, "a rule is in doubt"): Fate.PROBED,
+    (Fate.SUPPRESSED, "a rule is false"): Fate.RETURNED,
+    (Fate.WAITS, "a rule is false"): Fate.RETURNED,
+    (Fate.STANDS, "the spider takes its page"): Fate.DONE,
+    (Fate.STANDS, "no page"): Fate.FAILED,
+    (Fate.RETURNED, "its class is unknown"): Fate.STANDS,
+    (Fate.RETURNED, "its class is settled"): Fate.SUPPRESSED,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Class:
+    """A class that has no page yet."""
+
+    state: State = State.UNKNOWN
+    standing: tuple[str, ...] = ()  #: URLs that were let through and have no outcome
+    waiting: int = 0  #: URLs that wait
+    failed: bool = False  #: a URL of it brought no page
+    landed_on: bytes | None = None  #: the class where a redirect led
+    priority: int = 0  #: the highest of what stands
+    depth: int = 0  #: the least of what stands
+
+
+UNKNOWN, SETTLED = Class(), Class(State.SETTLED)
+
+#: A class after an event, and what is to be done.
+After = tuple[Class, tuple[Effect, ...]]
+
+
+def fate(of: Class, priority: int, depth: int | None, *, is_fetched: bool) -> Fate:
+    """What becomes of a URL that is asked for; *depth* counts where it is limited.
+
+    *is_fetched*: what stands is out of the queue, so that a higher priority would gain nothing.
+    """
+    is_open = of.state in (State.UNKNOWN, State.FAILED) or (of.state is State.CONFIRMING and not of.standing)
+    if is_open or (depth is not None and depth < of.depth):
+        return Fate.STANDS
+    if of.state is State.SETTLED:
+        return Fate.SUPPRESSED
+    return Fate.STANDS if of.standing and priority > of.priority and not is_fetched else Fate.WAITS
+
+
+def let_through(of: Class, url: str, priority: int = 0, depth: int = 0) -> Class:
+    """*url* is let through, and stands for the class."""
+    state = _next(of, Event.LET_THROUGH)[0]
+    if state is State.SETTLED:
+        return replace(of, depth=min(of.depth, depth))
+    is_first = not of.standing
+    standing = of.standing if url in of.standing else (*of.standing, url)
+    urgent = priority if is_first else max(of.priority, priority)
+    return Class(
+        state,
+        standing,
+        of.waiting,
+        of.failed,
+        of.landed_on,
+        urgent,
+        depth if is_first else min(of.depth, depth),
+    )
+
+
+def waits(of: Class, more: int = 1) -> Class:
+    """So many more URLs of the class wait, or fewer."""
+    waiting = max(0, of.waiting + more)
+    return Class(of.state, of.standing, waiting, of.failed, of.landed_on, of.priority, of.depth)
+
+
+def taken(of: Class) -> After:
+    """The spider has taken the page."""
+    state, effects = _next(of, Event.TAKEN)
+    return replace(of, state=state, standing=()), effects
+
+
+def nothing(of: Class) -> After:
+    """The spider has made nothing of the answer."""
+    state, effects = _next(of, Event.NOTHING)
+    return replace(of, state=state, standing=()), effects
+
+
+def no_page(of: Class, url: str) -> After:
+    """*url* brought no page. Nothing is to be done while another URL stands."""
+    if of.state is State.SETTLED:
+        return of, ()
+    left = tuple(other for other in of.standing if other != url)
+    state, effects = (of.state, ()) if left else _next(of, Event.NO_PAGE)
+    return replace(of, state=state, standing=left, failed=True), effects
+
+
+def led_away(of: Class, landed_on: bytes) -> After:
+    """A redirect led to the page of *landed_on*, which is another class."""
+    again = of.state is State.CONFIRMING and of.landed_on == landed_on
+    state, effects = _next(of, Event.LED_AGAIN if again else Event.LED_AWAY)
+    return replace(of, state=state, standing=(), landed_on=landed_on), effects
+
+
+def overdue(of: Class) -> After:
+    """What stands takes too long: another URL stands beside it."""
+    state, effects = _next(of, Event.OVERDUE)
+    return replace(of, state=state), effects
+
+
+def idle(of: Class) -> After:
+    """Nothing that stands can bring a page any more."""
+    state, effects = _next(of, Event.IDLE)
+    failed = of.failed or of.state is not State.RESTING
+    return replace(of, state=state, standing=(), failed=failed), effects
+
+
+def _next(of: Class, event: Event) -> tuple[State, tuple[Effect, ...]]:
+    return CLASSES.get((of.state, event), (of.state, ()))
+
+
+def diagrams() -> Iterator[str]:
+    """Both tables in Mermaid's words."""
+    yield "```mermaid"
+    yield "stateDiagram-v2"
+    for (before, event), (after, effects) in CLASSES.items():
+        done = f" / {', '.join(effects)}" if effects else ""
+        yield f"    {before} --> {after}: {event}{done}"
+    yield "```"
+    yield ""
+    yield "```mermaid"
+    yield "stateDiagram-v2"
+    names = {fate: fate.value.replace(" ", "_") for fate in Fate}
+    for fate_, name in names.items():
+        if name != fate_.value:
+            yield f"    {name}: {fate_.value}"
+    for (was, when), becomes in URLS.items():
+        yield f"    {names[was]} --> {names[becomes]}: {when}"
+    yield "```"

@@ -1,0 +1,207 @@
+"""The names of requests and of their classes, and which rules make a URL one of its class.
+
+A request's own name is what the project's fingerprinter says of it. A class is named by the key that rules make of
+the request, by how the spider handles it, and by the rules of the site: when these change, no class of before is
+taken for one of now. Links on another site make classes of their own, since a stranger must not choose what is
+fetched of a site.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from xxhash import xxh3_64_digest
+
+from scrapy_dust.crawl.fingerprinter import DustRequestFingerprinter, class_key
+from scrapy_dust.crawl.handling import Handling
+from scrapy_dust.crawl.requests import LINKED_BY
+from scrapy_dust.rule_book.entries import rule_id
+from scrapy_dust.stats import RULES_COUNTED, Stat
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+
+    from scrapy_dust.crawl.rules import CrawlRules
+    from scrapy_dust.rules.rule import Rule
+
+logger = logging.getLogger(__name__)
+
+#: Of so many classes, at least, the URL is remembered that was fetched for them; of the others the form that rules make.
+FETCHED_REMEMBERED = 50_000
+
+
+#: Bytes at the end of a class's name that say what its `Meaning` is.
+_SUFFIX = 8
+#: What requests of a class have in common beside their key: their site, how they are handled, and the other site that
+#: links to them.
+Meaning = tuple[str, str, str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """The rules that make a URL and its keeper one class."""
+
+    rules: tuple[Rule, ...]
+    ids: tuple[str, ...]
+    stats: tuple[str, ...]  #: that count what they suppress
+
+
+class Naming:
+    """Of one crawl."""
+
+    def __init__(self, crawler: Crawler, rules: CrawlRules) -> None:
+        self._crawler, self._rules = crawler, rules
+        self._handling = Handling(rules.settings.class_by, lambda: crawler.spider)
+        self._suffixes: dict[Meaning, bytes] = {}
+        self._meanings: dict[bytes, Meaning] = {}
+        self._behind: dict[tuple[int, ...], Behind] = {}  #: by the ids of rules, which these keep alive
+        self._stat = Stat.FILTERED if rules.enforced else Stat.SHADOW_FILTERED
+        self._counted: dict[str, str] = {}  #: ids of rules, and the stat of each
+        #: Class → URL and the rules that change it, the later ones, and those before them.
+        self._fetched: dict[bytes, tuple[str, tuple[Rule, ...]]] = {}
+        self._fetched_before: dict[bytes, tuple[str, tuple[Rule, ...]]] = {}
+        rules.changed.extend([self._suffixes.clear, self._behind.clear])
+
+    def own(self, request: Request) -> bytes:
+        """What names *request* where no rule is asked."""
+        fingerprinter = self._crawler.request_fingerprinter
+        if isinstance(fingerprinter, DustRequestFingerprinter):
+            return fingerprinter.own(request)
+        return fingerprinter.fingerprint(request)
+
+    def key(self, request: Request) -> bytes:
+        """What all requests have in common that rules take for one."""
+        return self._crawler.request_fingerprinter.fingerprint(request)
+
+    def unenforced_key(self, request: Request) -> bytes:
+        """The key that *request* would have if the rules were enforced."""
+        return class_key(request, self._rules.canonize, self.key, self._crawler.stats) or self.key(request)
+
+    def class_of(self, request: Request, site: str, linked_by: str | None = None) -> bytes | None:
+        """The class of *request*, to which *linked_by*, another site, links; None: it is like no other request."""
+        handled = self._handling.name(request)
+        if handled is None:
+            return None
+        return self.class_meant(request, (site, handled, linked_by))
+
+    def class_meant(self, request: Request, meaning: Meaning) -> bytes:
+        """The class of *request*, handled and linked as *meaning* says."""
+        suffix = self._suffixes.get(meaning)
+        if suffix is None:
+            suffix = self._suffixes[meaning] = self._suffix(*meaning)
+            self._meanings[suffix] = meaning
+        return self.key(request) + suffix
+
+    def _suffix(self, site: str, handled: str, linked_by: str | None) -> bytes:
+        rules = " ".join(rule_id(site, rule) for rule in self._rules.canonizer.rules(site))
+        said = f"{rules}\n{self._rules.settings.passes}\n{handled}\n{linked_by or ''}"
+        return xxh3_64_digest(said.encode("utf-8", "surrogatepass"))
+
+    def handled(self, request: Request) -> str | None:
+        """How the spider handles *request*; None: like no other."""
+        return self._handling.name(request)
+
+    def meaning(self, of: bytes) -> Meaning | None:
+        """Of what requests the class *of* is made; None: nobody has asked about it in this crawl."""
+        return self._meanings.get(of[-_SUFFIX:])
+
+    def rule_ids(self, url: str) -> tuple[str, ...]:
+        """The ids of the rules that change *url*."""
+        site = self._rules.site_of(url) or ""
+        return tuple(rule_id(site, rule) for rule in self._rules.rules_for(url))
+
+    def linked_by(self, request: Request, site: str) -> str | None:
+        """The other site that leads to *request*, by a link or a redirect; None: its own, or the project."""
+        chain = request.meta.get("redirect_urls")
+        if chain:
+            first = self._rules.site_of(chain[0])
+            if first != site:
+                return first or ""
+        stranger = request.meta.get(LINKED_BY)
+        return None if stranger is None or stranger == site else str(stranger)
+
+    def fetched(self, of: bytes, url: str) -> None:
+        """*url* is let through, and is the one of its class that is named from now on."""
+        self._fetched[of] = url, self._rules.rules_for(url)
+        if len(self._fetched) > FETCHED_REMEMBERED:
+            self._fetched_before, self._fetched = self._fetched, {}
+
+    def keeper(self, of: bytes) -> str | None:
+        """The URL that is named as fetched for a class."""
+        known = self._known(of)
+        return None if known is None else known[0]
+
+    def _known(self, of: bytes) -> tuple[str, tuple[Rule, ...]] | None:
+        return self._fetched.get(of) or self._fetched_before.get(of)
+
+    def fetched_on(self, site: str) -> Iterator[tuple[bytes, str, Meaning]]:
+        """The classes of *site*, with the URLs that are named as fetched for them, and what the classes mean."""
+        for of, (url, _) in (*self._fetched_before.items(), *self._fetched.items()):
+            meaning = self.meaning(of)
+            if meaning is not None and meaning[0] == site:
+                yield of, url, meaning
+
+    def behind(self, url: str, of: bytes) -> Behind:
+        """The rules that make *url* and its keeper one class."""
+        # The keeper's too: a URL that is its own canonical form was filtered by the rules that changed the other.
+        rules, keeper = self._rules.rules_for(url), self._known(of)
+        if keeper is not None and keeper[1] and keeper[1] != rules:
+            rules = tuple(dict.fromkeys((*rules, *keeper[1])))
+        # Rules are hashed slowly, and each is one object as long as rules do not change.
+        name = tuple(map(id, rules))
+        known = self._behind.get(name)
+        if known is None:
+            known = self._behind[name] = self._made(self._rules.site_of(url) or "", rules)
+        return known
+
+    def _made(self, site: str, rules: tuple[Rule, ...]) -> Behind:
+        ids = tuple(rule_id(site, rule) for rule in rules)
+        return Behind(rules, ids, self.stats_of(ids))
+
+    def stats_of(self, ids: tuple[str, ...]) -> tuple[str, ...]:
+        """The stats that count what the rules suppress, one for each rule."""
+        return tuple(self._stat_of(identity) for identity in ids or ("others",))
+
+    def _stat_of(self, identity: str) -> str:
+        if identity not in self._counted:
+            is_known = len(self._counted) < RULES_COUNTED and identity != "others"
+            self._counted[identity] = f"{self._stat}/{identity if is_known else 'others'}"
+        return self._counted[identity]
+
+    def count(self, request: Request, of: bytes, behind: Behind | None = None) -> None:
+        """Rules, those *behind* it, suppressed *request*, or would have in shadow mode."""
+        behind = behind or self.behind(request.url, of)
+        stats = self._crawler.stats
+        stats.inc_value(self._stat.value)
+        for stat in behind.stats:
+            stats.inc_value(stat)
+        if logger.isEnabledFor(logging.DEBUG):
+            self._say(request, of, behind)
+
+    def uncount(self, ids: tuple[str, ...]) -> None:
+        """A request that the rules *ids* suppressed comes again."""
+        stats = self._crawler.stats
+        for stat in (self._stat.value, *self.stats_of(ids)):
+            # What an earlier run of the job counted is no part of the numbers of this one.
+            if stats.get_value(stat, 0) > 0:
+                stats.inc_value(stat, -1)
+
+    def _say(self, request: Request, of: bytes, behind: Behind) -> None:
+        by = ", ".join(
+            f"{rule} [{identity}]" for identity, rule in zip(behind.ids, behind.rules, strict=True)
+        )
+        logger.debug(
+            "%(verb)s %(request)s: %(rules)s makes it the page of %(url)s.",
+            {
+                "verb": "Filtered" if self._rules.enforced else "Would filter",
+                "request": request,
+                "rules": by or "a rule",
+                "url": self.keeper(of) or self._rules.canonize(request.url),
+            },
+            extra={"spider": self._crawler.spider},
+        )

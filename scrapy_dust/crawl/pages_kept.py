@@ -1,0 +1,87 @@
+"""Pages of a crawl as they came, the latest of them, packed: what two of them show is read where they are compared."""
+
+from __future__ import annotations
+
+import zlib
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from scrapy.http import TextResponse
+from xxhash import xxh3_64_intdigest
+
+from scrapy_dust.crawl.inquiries import read
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from scrapy.http import Response
+
+    from scrapy_dust.judge.answers import Fetched
+
+#: Bytes of all pages that are kept, packed; and of one page, not packed.
+KEPT, LARGEST = 16_000_000, 2_000_000
+#: A page counts as so many more for all that comes with it.
+_BESIDE = 1000
+#: Pages that were read last: a page of a class is compared with several.
+_READ = 16
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    response: Response  #: without its body
+    packed: bytes
+    body: int  #: a hash
+
+
+class PagesKept:
+    """Of one crawl, by the URLs that were asked for. *ignore*: CSS selectors of elements that do not count."""
+
+    def __init__(self, ignore: Sequence[str] = (), most: int = KEPT) -> None:
+        self._ignore, self._most = ignore, most
+        self._pages: OrderedDict[str, _Page] = OrderedDict()
+        self._read: OrderedDict[str, Fetched] = OrderedDict()
+        self._size = 0
+
+    def keep(self, url: str, response: Response) -> None:
+        if url in self._pages or not response.body or len(response.body) > LARGEST:
+            return
+        packed = zlib.compress(response.body, 1)
+        self._pages[url] = _Page(response.replace(body=b""), packed, body_of(response))
+        self._size += _BESIDE + len(packed)
+        while self._size > self._most:
+            _, oldest = self._pages.popitem(last=False)
+            self._size -= _BESIDE + len(oldest.packed)
+
+    def has(self, url: str) -> bool:
+        return url in self._pages
+
+    def shows(self, url: str, body: int) -> bool:
+        """Whether the page of *url* has the very bytes of which *body* is the hash."""
+        return url in self._pages and self._pages[url].body == body
+
+    def read(self, url: str) -> Fetched | None:
+        """What the page of *url* said; None: it is kept no more, or has no text."""
+        kept = self._pages.get(url)
+        if kept is None:
+            return None
+        if url not in self._read:
+            page = read_page(kept.response.replace(body=zlib.decompress(kept.packed)), url, self._ignore)
+            if page is None:
+                return None
+            self._read[url] = page
+            if len(self._read) > _READ:
+                self._read.popitem(last=False)
+        return self._read[url]
+
+
+def body_of(response: Response) -> int:
+    """A hash of its bytes."""
+    return xxh3_64_intdigest(response.body)
+
+
+def read_page(response: Response, url: str, ignore: Sequence[str] = ()) -> Fetched | None:
+    """What *response* said, which came for *url*; None: it has no text, or too much."""
+    if not isinstance(response, TextResponse) or len(response.body) > LARGEST:
+        return None
+    return read(response, url, ignore)

@@ -1,0 +1,185 @@
+"""Requests as plain values and back: the one way in which a request is put to rest, wherever that is.
+
+Only what differs from a request's defaults is kept, and callbacks by the names of the spider's methods. A request
+that cannot be told in this way is not changed into one that can: `plain` is None, and the request is fetched.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from scrapy import Request
+from scrapy.utils.request import request_from_dict
+
+if TYPE_CHECKING:
+    from scrapy import Spider
+
+#: What most requests leave as it is, and that.
+_DEFAULTS: tuple[tuple[str, object], ...] = (
+    ("method", "GET"),
+    ("body", b""),
+    ("cookies", {}),
+    ("encoding", "utf-8"),
+    ("priority", 0),
+    ("dont_filter", False),
+    ("flags", []),
+    ("cb_kwargs", {}),
+)
+_KNOWN = {"url", "callback", "errback", "headers", "meta", *(name for name, _ in _DEFAULTS)}
+
+#: Whether a request has no other attributes in this version of Scrapy.
+_ARE_ALL = _KNOWN.issuperset(Request.attributes)
+
+
+def plain(request: Request, spider: Spider | None) -> dict[str, Any] | None:
+    """*request* as a dict for `made`; None where its callback or errback is no method of *spider*."""
+    if type(request) is not Request or not _ARE_ALL:
+        return _of_subclass(request, spider)
+    told: dict[str, Any] = {"url": request.url}
+    for name in ("callback", "errback"):
+        function = getattr(request, name)
+        if function is not None:
+            told[name] = method_of(function, spider)
+            if told[name] is None:
+                return None
+    if request.headers:
+        told["headers"] = dict(request.headers)
+    if request.meta:
+        told["meta"] = request.meta
+    for name, default in _DEFAULTS:
+        value = getattr(request, name)
+        if value != default:
+            told[name] = value
+    return told
+
+
+def method_of(function: Callable[..., object], spider: Spider | None) -> str | None:
+    """The name by which *spider* has *function*; None: it is no method or attribute of the spider's."""
+    name = getattr(function, "__name__", None)
+    if spider is None:
+        return None
+    if name is None or getattr(function, "__self__", None) is not spider:
+        return next((own for own, value in vars(spider).items() if value is function), None)
+    return str(name) if getattr(spider, name, None) == function else None
+
+
+def made(told: Mapping[str, Any], spider: Spider | None) -> Request:
+    """The request that `plain` has told. A method that the spider no longer has is its default one."""
+    known = dict(told)
+    # A job may go on with a spider that was edited meanwhile.
+    for name in ("callback", "errback"):
+        if known.get(name) is not None and not hasattr(spider, known[name]):
+            known[name] = None
+    return request_from_dict(known, spider=spider)
+
+
+def at_rest(request: Request, spider: Spider | None) -> bytes | None:
+    """*request* as bytes for this crawl's own files; None: it cannot be kept."""
+    try:
+        told = plain(request, spider)
+        return None if told is None else pickle.dumps(told)
+    except Exception:  # noqa: BLE001  Whatever an object in its meta has against being pickled.
+        return None
+
+
+def awake(kept: bytes, spider: Spider | None) -> Request | None:
+    """The request that `at_rest` has kept; None where it cannot be read any more."""
+    try:
+        return made(pickle.loads(kept), spider)  # noqa: S301  Written by this crawl, or in its JOBDIR.
+    except Exception:  # noqa: BLE001  Whatever an object in its meta has against being made again.
+        return None
+
+
+def _of_subclass(request: Request, spider: Spider | None) -> dict[str, Any] | None:
+    try:
+        return request.to_dict(spider=spider)
+    except (ValueError, TypeError, AttributeError):
+        return None
+
+
+# -- in a journal, for people and for later crawls
+
+#: In meta, and of one fetch alone: a request made anew must not have them.
+_PASSING = frozenset(
+    {"redirect_times", "redirect_ttl", "redirect_urls", "redirect_reasons", "retry_times", "download_latency"}
+)
+_SECRET_HEADERS = frozenset({"authorization", "cookie", "proxy-authorization"})
+_ATTRIBUTES = ("callback", "errback", "method", "headers", "meta", "priority", "flags", "cb_kwargs")
+
+
+def shown(request: Request, spider: Spider | None) -> tuple[dict[str, object], tuple[str, ...]]:
+    """What a journal says of *request* beside its URL, and what it cannot say: no cookies, no credentials."""
+    said: dict[str, object] = {}
+    lacks: list[str] = []
+    for name in ("callback", "errback"):
+        function = getattr(request, name)
+        if function is not None:
+            method = method_of(function, spider)
+            if method is None:
+                lacks.append(name)
+            else:
+                said[name] = method
+    if request.priority:
+        said["priority"] = request.priority
+    if request.method != "GET":
+        said["method"] = request.method
+    if request.meta:
+        meta = {name: value for name, value in request.meta.items() if not _is_passing(name)}
+        said["meta"] = _only_plain("meta", meta, lacks)
+    if request.cb_kwargs:
+        said["cb_kwargs"] = _only_plain("cb_kwargs", request.cb_kwargs, lacks)
+    if request.headers:
+        said["headers"] = _headers(request, lacks)
+    if request.flags:
+        said["flags"] = [str(flag) for flag in request.flags]
+    lacks += [name for name in ("cookies", "body") if getattr(request, name)]
+    return {name: value for name, value in said.items() if value != {}}, tuple(lacks)
+
+
+def made_again(url: str, said: Mapping[str, object], spider: Spider) -> Request:
+    """The request that a journal shows; with the spider's default callback where it has no such method any more."""
+    given: dict[str, Any] = dict(said)
+    for name in ("callback", "errback"):
+        method = getattr(spider, str(given.pop(name, "")), None)
+        if callable(method):
+            given[name] = method
+    known = {name: given[name] for name in _ATTRIBUTES if name in given}
+    return Request(url, **known)
+
+
+def _is_passing(name: object) -> bool:
+    return name in _PASSING or str(name).startswith("_")
+
+
+def _headers(request: Request, lacks: list[str]) -> dict[str, object]:
+    said: dict[str, object] = {}
+    for name, values in request.headers.items():
+        header = name.decode("latin-1")
+        if header.lower() in _SECRET_HEADERS:
+            lacks.append(f"headers.{header}")
+        else:
+            said[header] = [value.decode("latin-1") for value in values]
+    return said
+
+
+def _only_plain(where: str, values: Mapping[Any, object], lacks: list[str]) -> dict[str, object]:
+    said: dict[str, object] = {}
+    for name, value in values.items():
+        if isinstance(name, str) and _is_plain(value) and not (name == "proxy" and "@" in str(value)):
+            said[name] = value
+        else:
+            lacks.append(f"{where}.{name}")
+    return said
+
+
+def _is_plain(value: object) -> bool:
+    """Whether JSON gives it back as it is."""
+    if value is None or isinstance(value, (str, int, float)):
+        return True
+    try:
+        return bool(json.loads(json.dumps(value, allow_nan=False)) == value)
+    except (TypeError, ValueError, RecursionError):
+        return False

@@ -1,0 +1,399 @@
+"""Rules on probation, proved by the crawl: they suppress nothing, and what they would suppress says whether they hold.
+
+Each page of which a class by such a rule has shown one already is compared with that one, as both came. From the moment
+that a rule is proved (`dust/probation.py`) it is in force in this crawl; one page that is surely another refutes it. What
+decides a rule is fetched a little before what was queued with it. Nothing else is fetched, but for pages that look
+different: these are asked for again, in bounds (`comparing.py`). What was found is kept for the next crawl.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from scrapy import signals
+from scrapy.utils.asyncio import run_in_thread
+from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
+from xxhash import xxh3_64_intdigest
+
+from scrapy_dust.crawl.comparing import Compared, Comparing
+from scrapy_dust.crawl.outcomes import shows_page
+from scrapy_dust.crawl.requests import follows_rules, target_url
+from scrapy_dust.crawl.telling import decided_entry, tell
+from scrapy_dust.crawl_log.places import log_dir
+from scrapy_dust.dust.outcomes import Outcome
+from scrapy_dust.dust.probation import OnTrial, Proof, proved
+from scrapy_dust.dust.reach import aspects_of, changed_by, deed_of
+from scrapy_dust.dust.unseen import contents_to_prove, law_share
+from scrapy_dust.errors import RuleBookError
+from scrapy_dust.rule_book import probations
+from scrapy_dust.rule_book.entries import Status, rule_id
+from scrapy_dust.stats import Stat
+
+if TYPE_CHECKING:
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from twisted.internet.defer import Deferred
+
+    from scrapy_dust.crawl.into_force import IntoForce
+    from scrapy_dust.crawl.naming import Naming
+    from scrapy_dust.crawl.rules import CrawlRules
+    from scrapy_dust.crawl.telling import Found
+    from scrapy_dust.dust.reach import Reach
+    from scrapy_dust.rules.rule import Rule
+
+logger = logging.getLogger(__name__)
+
+#: Keys of which it is known which URL has shown their page, and how many URLs were queued: some 20 MB.
+KEYS = 100_000
+#: Pairs that are compared of one rule in one crawl: a sample says enough.
+COMPARED = 500
+#: Seconds between two times that what was found is written down.
+_SAVED_EVERY = 60.0
+#: What decides a rule is fetched so much before what was queued with it.
+EARLY = 1
+_OUTCOMES = {Outcome.SAME: Stat.PROBATION_SAME, Outcome.DIFFERENT: Stat.PROBATION_DIFFERENT}
+
+
+@dataclass(slots=True)
+class _Rule:
+    """A rule on probation."""
+
+    rule: Rule
+    identity: str
+    proof: Proof
+    before: Counter[str]  #: what was known before this crawl
+    early: int  #: so many requests may still be fetched early for it
+    left: int = COMPARED  #: so many pairs may still be compared
+
+
+@dataclass(slots=True)
+class _Site:
+    """What is on trial of one site."""
+
+    trial: OnTrial
+    rules: dict[int, _Rule]  #: by the ids of the rules, which these keep alive
+    pages: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _First:
+    """The URL of a class that has shown a page first."""
+
+    url: str
+    rules: tuple[Rule, ...]  #: on trial, that make the key of it
+
+
+class Probation:
+    """Of one crawl whose rules are enforced."""
+
+    def __init__(
+        self,
+        crawler: Crawler,
+        rules: CrawlRules,
+        naming: Naming,
+        into_force: IntoForce | None,
+        reach: Reach,
+    ) -> None:
+        """*into_force*: None: what is proved comes into force in the next crawl. *reach*: how far rules reach that are in force."""
+        self._crawler, self._rules, self._naming, self._into_force = crawler, rules, naming, into_force
+        self._reach = reach
+        self._state = log_dir(rules.settings.dir).parent
+        self._firsts: OrderedDict[int, _First] = OrderedDict()
+        self._queued: OrderedDict[int, int] = OrderedDict()
+        self._comparing = Comparing(crawler, rules, self._concluded, self._voided)
+        self._decided: set[tuple[str, str]] = set()
+        self._telling: list[Deferred[None]] = []
+        self._at_end: list[Found] = []  #: told when this crawl has ended
+        self._saved_at = time.monotonic()
+        self._sites = self._on_trial()
+        rules.changed.append(self._rules_changed)
+        crawler.signals.connect(self._response_received, signal=signals.response_received)
+        crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
+        crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
+
+    def _on_trial(self) -> dict[str, _Site]:
+        known = probations.known(self._state)
+        found = {}
+        for site, rules in self._rules.on_probation.items():
+            of_site = known.get(site, {})
+            found[site] = _Site(
+                self._trial(site, rules), {id(rule): self._rule(site, rule, of_site) for rule in rules}
+            )
+        return found
+
+    def _rule(self, site: str, rule: Rule, known: probations.Proofs) -> _Rule:
+        identity = rule_id(site, rule)
+        proof = known.get(identity, Proof())
+        before = Counter(same=proof.pairs, silent=proof.silent)
+        early = 2 * contents_to_prove(self._rules.settings.max_risk, law_share(rule.families))
+        return _Rule(rule, identity, proof, before, early)
+
+    def _trial(self, site: str, rules: Sequence[Rule]) -> OnTrial:
+        in_force = self._rules.canonizer.rules(site)
+        return OnTrial(site, in_force, rules, self._rules.canonizer)
+
+    def _rules_changed(self) -> None:
+        for name, site in self._sites.items():
+            site.trial = self._trial(name, [one.rule for one in site.rules.values()])
+
+    # -- in which order
+
+    def let_through(self, request: Request) -> None:
+        """*request* is no duplicate, and is queued next: before others, where it decides a rule."""
+        if request.meta.get("redirect_urls") or not follows_rules(request):
+            return
+        name = self._rules.site_of(request.url)
+        site = None if name is None else self._sites.get(name)
+        if site is None or name is None or not any(one.early > 0 for one in site.rules.values()):
+            return
+        handled = self._naming.handled(request)
+        if handled is not None and self._decides(name, site, request.url, handled):
+            request.priority += EARLY
+
+    def _decides(self, name: str, site: _Site, url: str, handled: str) -> bool:
+        """Whether *url* is the first of a class to be compared, or one of the first three that are queued of it."""
+        working: dict[int, None] = {}
+        for form, rules in site.trial.forms(url):
+            key = _key(name, handled, form)
+            first = self._firsts.get(key)
+            count = self._queued[key] = self._queued.pop(key, 0) + 1
+            also = () if first is None else first.rules
+            # A second one for the first, and a third in case that the first one comes late.
+            if (first is not None and count <= 2) or (first is None and 1 < count <= 3):
+                working.update(dict.fromkeys(map(id, (*rules, *also))))
+        while len(self._queued) > KEYS:
+            self._queued.popitem(last=False)
+        early = [site.rules[one] for one in working if one in site.rules and site.rules[one].early > 0]
+        for one in early:
+            one.early -= 1
+        return bool(early)
+
+    # -- what comes
+
+    def _response_received(self, response: Response, request: Request, spider: Spider) -> None:
+        if not follows_rules(request) or "cached" in response.flags or not shows_page(response):
+            return
+        url = request.meta.get("redirect_urls", [target_url(request)])[0]
+        name = self._rules.site_of(url)
+        site = None if name is None else self._sites.get(name)
+        if site is None or name is None or not site.rules:
+            return
+        site.pages += 1
+        handled = self._naming.handled(request)
+        if handled is not None:
+            self._take(name, site, url, handled, response, request)
+
+    def _take(
+        self, name: str, site: _Site, url: str, handled: str, response: Response, request: Request
+    ) -> None:
+        forms = site.trial.forms(url)
+        known = [(form, rules, self._firsts.get(_key(name, handled, form))) for form, rules in forms]
+        met = [
+            (form, (*rules, *first.rules), first)
+            for form, rules, first in known
+            if first is not None and first.url != url and self._comparing.has(first.url)
+        ]
+        is_first = False
+        for form, rules, first in known:
+            if first is None or not self._comparing.has(first.url):
+                is_first |= bool(rules) or not met
+                if rules or not met:
+                    self._remember(_key(name, handled, form), _First(url, rules))
+        if is_first:
+            self._comparing.keep(url, response)
+        for form, suspects, first in met[:1]:
+            self._compare(name, site, url, first, form, suspects, response, request)
+
+    def _remember(self, key: int, first: _First) -> None:
+        self._firsts[key] = first
+        if len(self._firsts) > KEYS:
+            self._firsts.popitem(last=False)
+
+    def _compare(
+        self,
+        name: str,
+        site: _Site,
+        url: str,
+        first: _First,
+        form: str,
+        suspects: Sequence[Rule],
+        response: Response,
+        request: Request,
+    ) -> None:
+        content = _key(name, "", form)
+        on = [site.rules[id(rule)] for rule in suspects if id(rule) in site.rules]
+        on = [one for one in on if one.left > 0 and one.proof.wants(content)]
+        if not on:
+            return
+        ids = tuple(map(id, site.trial.to_blame(url, first.url, suspects)))
+        if ids:
+            for one in on:
+                one.left -= 1
+            pair = Compared(name, url, first.url, content, ids)
+            self._comparing.compare(pair, response, request, site.trial.key_of(suspects))
+
+    # -- what it says
+
+    def _concluded(self, pair: Compared, outcome: Outcome, *, is_sure: bool, looked_again: bool) -> None:
+        site = self._sites[pair.site]
+        on = [site.rules[one] for one in pair.rules if one in site.rules]
+        if not on:
+            return  # decided meanwhile
+        self._crawler.stats.inc_value(_OUTCOMES.get(outcome, Stat.PROBATION_UNKNOWN).value)
+        for one in on:
+            self._note(site, one, pair, outcome, is_sure=is_sure)
+            if looked_again and outcome is Outcome.SAME:
+                one.proof.unsure = max(0, one.proof.unsure - 1)
+        if outcome is not Outcome.DIFFERENT:
+            self._prove(pair.site, site, on)
+        elif is_sure and len(pair.rules) == 1 and on[0].proof.is_refuted(self._rules.settings.max_loss):
+            self._refute(pair.site, site, on[0], pair)
+        if time.monotonic() - self._saved_at > _SAVED_EVERY:
+            self._save()
+
+    @staticmethod
+    def _note(site: _Site, one: _Rule, pair: Compared, outcome: Outcome, *, is_sure: bool) -> None:
+        proof = one.proof
+        if outcome is Outcome.SAME:
+            changed = changed_by(one.rule, pair.url, pair.first)
+            aspects = [aspect for url in changed for aspect in aspects_of(one.rule, url)]
+            proof.same(pair.content, aspects, alone=len(pair.rules) == 1)
+        elif outcome is not Outcome.DIFFERENT:
+            proof.silent += 1
+        elif len(pair.rules) > 1:
+            others = (other for other in pair.rules if other != id(one.rule))
+            proof.shared.update(str(other) for other in others)
+        elif is_sure:
+            proof.wrong += 1
+        else:
+            proof.unsure += 1
+
+    def _voided(self, name: str, contents: Sequence[int]) -> None:
+        """*contents* of several classes are one page: a wall, say."""
+        for one in self._sites[name].rules.values():
+            one.proof.void(contents)
+
+    def _prove(self, name: str, site: _Site, on: Sequence[_Rule]) -> None:
+        settings = self._rules.settings
+        if all(one.proof.bound(one.rule) > settings.max_risk for one in on):
+            return
+        proofs = {
+            one.rule: one.proof for one in site.rules.values() if not self._comparing.is_open(id(one.rule))
+        }
+        now = proved(proofs, site.pages, settings.max_risk, settings.max_loss)
+        in_force = set(self._rules.canonizer.rules(name))
+        new = [site.rules[id(rule)] for rule in now if rule not in in_force and rule.reverse not in in_force]
+        force = self._into_force
+        if not new or not (force is None or force.put(name, [one.rule for one in new])):
+            return
+        for one in new:
+            self._decide(name, site, one, Stat.PROVED)
+            self._say_proved(name, one)
+            self._reach.limit([one.rule], {deed_of(one.rule): one.proof.shown})
+        found = [self._found(name, one, Status.VALID) for one in new]
+        if force is None:
+            self._at_end += found
+        else:
+            self._tell(found)
+            force.make_keys(name)
+
+    def _say_proved(self, site: str, one: _Rule) -> None:
+        since = "with the next crawl" if self._into_force is None else "from now on"
+        logger.info(
+            "Proved: %(rule)s [%(id)s] of %(site)s held on %(count)d pages, and is in force %(since)s.",
+            {
+                "rule": one.rule,
+                "id": one.identity,
+                "site": site,
+                "count": len(one.proof.all),
+                "since": since,
+            },
+            extra={"spider": self._crawler.spider},
+        )
+
+    def _refute(self, name: str, site: _Site, one: _Rule, pair: Compared) -> None:
+        self._decide(name, site, one, Stat.REFUTED)
+        # What another rule was to blame for, this one did.
+        for other in site.rules.values():
+            other.proof.shared.pop(str(id(one.rule)), None)
+        why = f"{pair.url} and {pair.first} show different pages"
+        logger.info(
+            "Refuted: %(rule)s [%(id)s] of %(site)s, which was on probation: %(why)s.",
+            {"rule": one.rule, "id": one.identity, "site": name, "why": why},
+            extra={"spider": self._crawler.spider},
+        )
+        self._tell([self._found(name, one, Status.REFUTED, f"refuted by a crawl: {why}")])
+
+    def _decide(self, name: str, site: _Site, one: _Rule, stat: Stat) -> None:
+        del site.rules[id(one.rule)]
+        self._decided.add((name, one.identity))
+        self._crawler.stats.inc_value(stat.value)
+        self._count()
+        self._rules_changed()
+
+    # -- what is kept of it
+
+    def _count(self) -> None:
+        left = sum(len(site.rules) for site in self._sites.values())
+        self._crawler.stats.set_value(Stat.ON_PROBATION.value, left)
+
+    def _found(self, site: str, one: _Rule, status: Status, reason: str | None = None) -> Found:
+        name = f"probation in {self._crawl}"
+        return site, decided_entry(one.rule, one.proof, one.before, status, reason, name)
+
+    @property
+    def _crawl(self) -> str:
+        begun = self._crawler.stats.get_value("start_time")
+        assert self._crawler.spider is not None
+        return f"{self._crawler.spider.name}, {begun:%Y-%m-%d %H:%M:%S}"
+
+    def _tell(self, found: list[Found]) -> None:
+        self._telling.append(deferred_from_coro(self._told(found)))
+
+    async def _told(self, found: list[Found]) -> None:
+        settings = self._rules.settings
+        for untold in await run_in_thread(tell, settings.rules, found, settings.max_age):
+            logger.warning(
+                "The next crawl will not know what this one found out about rules on probation: %(why)s",
+                {"why": untold},
+                extra={"spider": self._crawler.spider},
+            )
+
+    def _save(self) -> None:
+        """Write down what was found so far, all of it or nothing."""
+        self._saved_at = time.monotonic()
+        proofs = {
+            name: {one.identity: one.proof for one in site.rules.values() if one.proof != Proof()}
+            for name, site in self._sites.items()
+        }
+        try:
+            probations.remember(self._state, proofs, self._decided)
+        except RuleBookError as error:
+            logger.warning("%s What was found of rules on probation is found again.", error)
+
+    def _spider_opened(self) -> None:
+        self._count()
+
+    async def _spider_closed(self) -> None:
+        for told in self._telling:
+            await maybe_deferred_to_future(told)
+        self._telling.clear()
+        await run_in_thread(self._save)
+        found = [
+            self._found(name, one, Status.PROBATION)
+            for name, site in self._sites.items()
+            for one in site.rules.values()
+            if one.proof.pairs > one.before["same"] or one.proof.silent > one.before["silent"]
+        ]
+        if found or self._at_end:
+            await self._told([*self._at_end, *found])
+
+
+def _key(site: str, handled: str, form: str) -> int:
+    return xxh3_64_intdigest(f"{site}\n{handled}\n{form}".encode("utf-8", "surrogatepass"))

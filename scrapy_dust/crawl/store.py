@@ -1,0 +1,388 @@
+"""Requests at rest, and the classes that they are of: one store, in this crawl's memory or in its JOBDIR.
+
+At rest is what waits for the URL that stands for its class, and what rules suppressed: whole, so that it can be
+fetched after all. `Store` says what a store does; `LocalStore` does it with SQLite, which writes at once or not at
+all: in a file of the JOBDIR, or else in a file that SQLite removes by itself. `scrapy_dust.redis` has one for many
+workers.
+
+What cannot be written is not kept, and so is fetched. A file that cannot be read costs what it held: it is put aside,
+that is said in a sentence, and the crawl goes on.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sqlite3
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from scrapy_dust.crawl.life import SETTLED, UNKNOWN, Class, State, waits
+from scrapy_dust.crawl.plain import at_rest, awake
+
+if TYPE_CHECKING:
+    from scrapy import Request, Spider
+
+logger = logging.getLogger(__name__)
+
+Result = TypeVar("Result")
+#: A request that rules suppressed, with the ids of the rules.
+Suppressed = tuple[tuple[str, ...], "Request"]
+
+#: In a JOBDIR: what rules suppressed, and what belongs to a trap.
+FILE, TRAPS_FILE = "dust-rest.sqlite", "dust-traps.sqlite"
+#: The name by which SQLite knows a file that it removes by itself.
+TEMPORARY = ""
+#: So many requests are written together where there is no job that could be killed in between.
+TOGETHER = 256
+#: So many of a rule's requests are read together.
+_READ = 100
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS rest (n INTEGER PRIMARY KEY AUTOINCREMENT, class BLOB, own BLOB, rules INTEGER, request BLOB);
+CREATE INDEX IF NOT EXISTS rest_of_class ON rest (class);
+CREATE INDEX IF NOT EXISTS rest_itself ON rest (own);
+CREATE TABLE IF NOT EXISTS rules (id INTEGER PRIMARY KEY, names TEXT UNIQUE);
+CREATE TABLE IF NOT EXISTS classes (id BLOB PRIMARY KEY, class TEXT);
+CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT);
+"""
+
+
+#: A class, and the URL that was let through for it.
+Standing = tuple[bytes, str]
+
+#: Of so many pages where redirects led it is known whence: some 40 MB. A class that lands on one of the others is
+#: taken for the first one, and has to be confirmed by its next alias as ever.
+LANDINGS_REMEMBERED = 100_000
+
+
+class StoreGone(Exception):
+    """The store cannot be reached now. Nothing is wrong with what was asked."""
+
+
+class Store(Protocol):
+    """What is known of classes, and what rests. Classes are named by bytes, and so are requests by their own keys."""
+
+    def get(self, of: bytes) -> Class:
+        """`UNKNOWN` for a class of which nothing is known."""
+
+    def change(self, of: bytes, how: Callable[[Class], tuple[Class, Result]]) -> Result:
+        """Change a class at once, as *how* says, which may be asked more than once."""
+
+    def keep(
+        self, of: bytes, own: bytes, rules: tuple[str, ...], request: Request, *, is_waiting: bool
+    ) -> bool:
+        """Put *request* to rest. False: it cannot be kept, and is to be fetched.
+
+        *is_waiting*: for what stands for its class, and not only in case that a rule is false.
+        """
+
+    def next_of(self, of: bytes) -> Request | None:
+        """The request that has waited longest for its class; it rests no more."""
+
+    def release(self, of: bytes, own: bytes) -> bool:
+        """The request *own* of the class rests no more. Whether it did."""
+
+    def landed(self, at: bytes, origin: Standing) -> Standing | None:
+        """Where the first redirect to the page *at* came from that left its class; None: several classes were led there."""
+
+    def of_rule(self, rule: str) -> Iterator[Suppressed]:
+        """Each request that *rule* suppressed, the newest first; each is given once, and rests no more."""
+
+    def waiting(self) -> Iterable[bytes]:
+        """The classes for which requests wait, when nothing that stands can bring a page any more."""
+
+    def later(self, what: Callable[[], object]) -> None:
+        """Do *what*, which has raised `StoreGone`, when the store can be reached again."""
+
+
+class LocalStore:
+    """A `Store` of one process. *spider* tells whose methods callbacks are; *told* is told of a fault."""
+
+    def __init__(
+        self,
+        jobdir: str | None,
+        spider: Callable[[], Spider | None],
+        told: Callable[[], None] = lambda: None,
+        file: str = FILE,
+    ) -> None:
+        self._path = TEMPORARY if jobdir is None else str(Path(jobdir, file))
+        self._together = TOGETHER if jobdir is None else 1
+        self._spider, self._told = spider, told
+        self._database: sqlite3.Connection | None = None
+        self._is_broken = self._said = False
+        #: Of this store an earlier run of the job has lost, or could not read, what it held.
+        self.has_lost = False
+        self._open_classes: dict[bytes, Class] = {}
+        self._settled: set[bytes] = set()
+        self._depths: dict[bytes, int] = {}  #: of settled classes, where they are no zero
+        self._changed: dict[bytes, None] = {}  #: classes to be written
+        # A plain dict would look for its oldest past all that it has forgotten.
+        self._led_here: OrderedDict[bytes, Standing | None] = OrderedDict()
+        self._rows: list[tuple[bytes, bytes, int, bytes]] = []
+        self._rule_sets: dict[tuple[str, ...], int] = {}
+
+    # -- classes
+
+    def get(self, of: bytes) -> Class:
+        if of in self._settled:
+            depth = self._depths.get(of)
+            return SETTLED if depth is None else Class(State.SETTLED, depth=depth)
+        return self._open_classes.get(of, UNKNOWN)
+
+    def change(self, of: bytes, how: Callable[[Class], tuple[Class, Result]]) -> Result:
+        before = self.get(of)
+        after, result = how(before)
+        if after is not before:
+            self._put(of, after)
+        return result
+
+    def _put(self, of: bytes, after: Class) -> None:
+        if after.state is State.SETTLED:
+            self._open_classes.pop(of, None)
+            self._settled.add(of)
+            if after.depth:
+                self._depths[of] = after.depth
+            else:
+                self._depths.pop(of, None)
+        else:
+            self._settled.discard(of)
+            self._open_classes[of] = after
+        if self._path:
+            self._changed[of] = None
+            if len(self._changed) >= TOGETHER:
+                self._write()
+
+    def waiting(self) -> Iterable[bytes]:
+        return [name for name, of in self._open_classes.items() if of.waiting]
+
+    def later(self, what: Callable[[], object]) -> None:
+        """This store is never gone."""
+
+    # -- requests
+
+    def keep(
+        self, of: bytes, own: bytes, rules: tuple[str, ...], request: Request, *, is_waiting: bool
+    ) -> bool:
+        kept = None if self._is_broken else at_rest(request, self._spider())
+        if kept is None:
+            return False
+        rule_set = self._rule_sets.get(rules)
+        if rule_set is None:
+            rule_set = self._tried(lambda database: self._rule_set(database, rules), None)
+            if rule_set is None:
+                return False
+        self._rows.append((of, own, rule_set, kept))
+        if len(self._rows) >= self._together and not self._write():
+            self._rows.pop()
+            return False
+        if is_waiting:
+            self._waits(of, 1)
+        return True
+
+    def _waits(self, of: bytes, more: int) -> None:
+        before = self.get(of)
+        if before.state is not State.SETTLED:
+            self._put(of, waits(before, more))
+
+    def next_of(self, of: bytes) -> Request | None:
+        oldest = "SELECT n, request FROM rest WHERE class = ? ORDER BY n LIMIT 1"
+        while (found := self._one(oldest, of)) is not None:
+            self._remove(found[0])
+            self._waits(of, -1)
+            request = awake(found[1], self._spider())
+            if request is not None:
+                return request
+        before = self.get(of)
+        self._waits(of, -before.waiting)
+        return None
+
+    def release(self, of: bytes, own: bytes) -> bool:
+        found = self._one("SELECT n, class FROM rest WHERE own = ?", own)
+        if found is None:
+            return False
+        self._remove(found[0])
+        if found[1] == of:
+            self._waits(of, -1)
+        return True
+
+    def landed(self, at: bytes, origin: Standing) -> Standing | None:
+        first = self._led_here.setdefault(at, origin)
+        if len(self._led_here) > LANDINGS_REMEMBERED:
+            self._led_here.popitem(last=False)
+        if first is not None and first[0] != origin[0]:
+            self._led_here[at] = None
+        return first
+
+    def of_rule(self, rule: str) -> Iterator[Suppressed]:
+        sets = {number: names for names, number in self._rule_sets.items() if rule in names}
+        last = 1 << 62
+        while rows := self._newest(sets, last):
+            for last, number, kept in rows:
+                if not self._remove(last):
+                    continue
+                request = awake(kept, self._spider())
+                if request is not None:
+                    yield sets[number], request
+
+    def _newest(self, sets: Iterable[int], before: int) -> list[tuple[int, int, bytes]]:
+        numbers = ",".join(map(str, sets))
+        where = f"rules IN ({numbers}) AND n < ?"
+        newest = f"SELECT n, rules, request FROM rest WHERE {where} ORDER BY n DESC LIMIT {_READ}"  # noqa: S608  Numbers.
+        self._write()
+        return self._tried(lambda database: database.execute(newest, (before,)).fetchall(), [])
+
+    def _one(self, query: str, name: bytes) -> tuple[int, bytes] | None:
+        self._write()
+        found: tuple[int, bytes] | None = self._tried(
+            lambda database: database.execute(query, (name,)).fetchone(), None
+        )
+        return found
+
+    def _remove(self, row: int) -> bool:
+        """Whether it was there."""
+        delete = "DELETE FROM rest WHERE n = ?"
+        return self._tried(lambda database: database.execute(delete, (row,)).rowcount > 0, default=True)
+
+    def _rule_set(self, database: sqlite3.Connection, rules: tuple[str, ...]) -> int:
+        names = json.dumps(rules)
+        database.execute("INSERT OR IGNORE INTO rules (names) VALUES (?)", (names,))
+        number: int = database.execute("SELECT id FROM rules WHERE names = ?", (names,)).fetchone()[0]
+        self._rule_sets[rules] = number
+        return number
+
+    # -- facts about a job
+
+    def fact(self, name: str) -> str | None:
+        found = self._tried(
+            lambda database: database.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone(),
+            None,
+        )
+        return None if found is None else str(found[0])
+
+    def put_fact(self, name: str, value: str) -> None:
+        put = "INSERT OR REPLACE INTO facts VALUES (?, ?)"
+        self._tried(lambda database: database.execute(put, (name, value)), None)
+
+    # -- the file
+
+    def open(self, *, goes_on: bool) -> None:
+        """Read what a job has kept. *goes_on*: the job was begun before, and so has a file."""
+        if not self._path:
+            return
+        self.has_lost = goes_on and not _has_content(self._path)
+        for name, told in self._all("SELECT id, class FROM classes"):
+            with suppress(ValueError, TypeError, KeyError):
+                self._put(name, from_json(told))
+        self._changed.clear()
+        sets = self._all("SELECT names, id FROM rules")
+        self._rule_sets = {tuple(json.loads(names)): number for names, number in sets}
+
+    def _all(self, query: str) -> list[Any]:
+        nothing: list[Any] = []
+        return self._tried(lambda database: database.execute(query).fetchall(), nothing)
+
+    def close(self) -> None:
+        self._write()
+        if self._database is not None:
+            self._database.close()
+            self._database = None
+        # What still comes is fetched.
+        self._is_broken = True
+
+    def _write(self) -> bool:
+        """Write what is not written yet. False: it could not be, and is tried again later."""
+        if not self._rows and not self._changed:
+            return True
+        if not self._tried(self._write_to, default=False):
+            return False
+        self._rows.clear()
+        self._changed.clear()
+        return True
+
+    def _write_to(self, database: sqlite3.Connection) -> bool:
+        with database:
+            database.execute("BEGIN")
+            insert = "INSERT INTO rest (class, own, rules, request) VALUES (?, ?, ?, ?)"
+            database.executemany(insert, self._rows)
+            if self._changed:
+                classes = ((name, as_json(self.get(name))) for name in self._changed)
+                database.executemany("INSERT OR REPLACE INTO classes VALUES (?, ?)", classes)
+        return True
+
+    def _tried(self, ask: Callable[[sqlite3.Connection], Result], default: Result) -> Result:
+        """*default* where the disk does not do it, which is said once. A file that is none is put aside."""
+        if self._is_broken:
+            return default
+        try:
+            return ask(self._opened())
+        except sqlite3.OperationalError as error:
+            self._failed(error, "What it cannot take is fetched.")
+        except sqlite3.DatabaseError as error:
+            self._begin_anew(error)
+        except OSError as error:
+            self._failed(error, "What it cannot take is fetched.")
+        return default
+
+    def _opened(self) -> sqlite3.Connection:
+        if self._database is None:
+            self._database = database = sqlite3.connect(
+                self._path, isolation_level=None, check_same_thread=False
+            )
+            # Of a crawl that never came to its end, too, in whichever thread that is noticed.
+            weakref.finalize(self, database.close)
+            # A power cut may take the last of them; a crawl that is killed loses none.
+            database.execute("PRAGMA synchronous = OFF")
+            database.execute("PRAGMA journal_mode = WAL" if self._path else "PRAGMA journal_mode = MEMORY")
+            database.executescript(_TABLES)
+        return self._database
+
+    def _begin_anew(self, error: Exception) -> None:
+        """The file is none of SQLite's, or is damaged."""
+        self.has_lost = True
+        if self._database is not None:
+            self._database.close()
+            self._database = None
+        self._failed(error, "It is put aside, and what it held may be fetched again.")
+        self._rule_sets.clear()
+        self._rows.clear()
+        try:
+            for suffix in ("", "-wal", "-shm"):
+                path = Path(self._path + suffix)
+                if path.exists():
+                    path.replace(f"{path}.broken")
+        except OSError:
+            self._is_broken = True
+
+    def _failed(self, error: Exception, so: str) -> None:
+        self._told()
+        if not self._said:
+            self._said = True
+            logger.error(
+                "%(path)s: suppressed requests cannot be kept there (%(why)s). %(so)s",
+                {"path": self._path or "A temporary file", "why": error, "so": so},
+                extra={"spider": self._spider()},
+            )
+
+
+def _has_content(path: str) -> bool:
+    try:
+        return Path(path).stat().st_size > 0
+    except OSError:
+        return False
+
+
+def as_json(of: Class) -> str:
+    landed_on = None if of.landed_on is None else of.landed_on.hex()
+    return json.dumps([of.state, of.standing, of.waiting, of.failed, landed_on, of.priority, of.depth])
+
+
+def from_json(told: str | bytes) -> Class:
+    """Raises `ValueError`, `TypeError` or `KeyError` for what `as_json` has not said."""
+    state, standing, waiting, failed, landed_on, priority, depth = json.loads(told)
+    landed = None if landed_on is None else bytes.fromhex(landed_on)
+    return Class(State(state), tuple(standing), waiting, failed, landed, priority, depth)

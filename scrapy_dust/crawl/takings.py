@@ -1,0 +1,126 @@
+"""What a crawl's callbacks took, kept for a while: canaries are compared with their keepers by it (``DUST_SAME = "items"``).
+
+A fetch of our own has no callback. So what the crawl itself does not show is not asked for: nothing is learned of it.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from scrapy import signals
+
+from scrapy_dust.crawl.requests import canary_of, target_url
+from scrapy_dust.crawl.taken import TAKEN
+from scrapy_dust.crawl_log.places import log_dir
+from scrapy_dust.dust.outcomes import Outcome
+from scrapy_dust.page.places import VALUE, url_value
+
+if TYPE_CHECKING:
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+
+    from scrapy_dust.crawl.canaries import Canary
+    from scrapy_dust.crawl.rules import CrawlRules
+    from scrapy_dust.page.taking import Taken
+    from scrapy_dust.page.volatile import Volatile
+
+#: Pages kept, the latest; and canaries that wait for what is taken from them, or from their keepers.
+KEPT, WAITING = 20_000, 4000
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    url: str
+    units: array[int]  #: of what links lead to, the value is that of its key
+
+
+class Takings:
+    """Of one crawl. *concluded* is told what each canary showed; *mark* is what marks one in its meta."""
+
+    def __init__(
+        self,
+        crawler: Crawler,
+        rules: CrawlRules,
+        concluded: Callable[[Canary, Outcome], None],
+        mark: str,
+    ) -> None:
+        self._rules, self._mark, self._concluded = rules, mark, concluded
+        self._kept: OrderedDict[str, _Kept | None] = OrderedDict()  # by URL; None: the callback failed
+        self._waiting: dict[str, Canary] = {}  # by its URL
+        self._for_keeper: dict[str, list[str]] = {}  # by the keeper's, the canaries that have come
+        crawler.signals.connect(self._taken, signal=TAKEN)
+        crawler.signals.connect(self._spider_idle, signal=signals.spider_idle)
+
+    def judge(self, canary: Canary) -> None:
+        """*canary* has come. What was taken from it shows when its callback is done."""
+        if len(self._waiting) >= WAITING:
+            self._concluded(canary, Outcome.UNKNOWN)
+        else:
+            self._waiting[canary.url] = canary
+            self._kept.pop(canary.url, None)
+
+    def _taken(self, request: Request, taken: Taken | None) -> None:
+        canary = canary_of(request, self._mark)
+        kept = None if taken is None else _Kept(taken.url, array("Q", self._by_keys(taken)))
+        urls = [target_url(request), *request.meta.get("redirect_urls", ())[:1]]
+        if taken is not None:
+            urls.append(taken.url)
+        if canary is not None:
+            urls.append(canary["url"])
+        for url in dict.fromkeys(urls):
+            self._kept.pop(url, None)
+            self._kept[url] = kept
+            self._compare(url)
+        while len(self._kept) > KEPT:
+            self._kept.popitem(last=False)
+
+    def _by_keys(self, taken: Taken) -> list[int]:
+        keyed = {
+            unit: unit & ~0xFFFFFFFF | url_value(self._rules.canonize(url)) & VALUE
+            for unit, url in taken.links.items()
+        }
+        return [keyed.get(unit, unit) for unit in taken.units]
+
+    def _compare(self, url: str) -> None:
+        """The canary *url*, or those that wait for the keeper *url*."""
+        for one in [url, *self._for_keeper.pop(url, ())]:
+            canary = self._waiting.get(one)
+            if canary is None or one not in self._kept:
+                continue
+            if canary.keeper in self._kept:
+                del self._waiting[one]
+                self._concluded(canary, self._outcome(self._kept[one], self._kept[canary.keeper]))
+            else:
+                self._for_keeper.setdefault(canary.keeper, []).append(one)
+
+    def _outcome(self, here: _Kept | None, there: _Kept | None) -> Outcome:
+        if here is None or there is None:
+            return Outcome.UNKNOWN
+        # Not loaded before: it brings all that compares pages.
+        from scrapy_dust.page.compare import Answer, Same, compare  # noqa: PLC0415
+        from scrapy_dust.page.knowledge import Knowledge  # noqa: PLC0415
+        from scrapy_dust.page.units import units_of  # noqa: PLC0415
+        from scrapy_dust.page.volatile import NOTHING_VOLATILE  # noqa: PLC0415
+
+        volatile = self._volatile.get(self._rules.site_of(here.url) or "", NOTHING_VOLATILE)
+        a, b = (Answer(self._rules.canonize(one.url), units_of(one.units)) for one in (here, there))
+        same = compare(a, b, Knowledge(volatile=volatile, of_items=True)).same
+        return {Same.SAME: Outcome.SAME, Same.DIFFERENT: Outcome.DIFFERENT}.get(same, Outcome.UNKNOWN)
+
+    @cached_property
+    def _volatile(self) -> dict[str, Volatile]:
+        """What earlier crawls have shown to change at each fetch, by site."""
+        from scrapy_dust.rule_book import volatile_places  # noqa: PLC0415
+
+        return volatile_places.known(log_dir(self._rules.settings.dir).parent).volatile()
+
+    def _spider_idle(self, spider: Spider) -> None:
+        """What was not taken by now is not taken any more."""
+        waiting, self._waiting, self._for_keeper = self._waiting, {}, {}
+        for canary in waiting.values():
+            self._concluded(canary, Outcome.UNKNOWN)

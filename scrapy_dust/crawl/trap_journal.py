@@ -1,0 +1,95 @@
+"""What comes last or is not fetched because of its form: told to the journal, counted, and given back.
+
+What is not fetched is kept whole. What cannot be kept is fetched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from scrapy import signals
+from scrapy.utils.job import job_dir
+
+from scrapy_dust.crawl.journal_writer import CrawlJournal
+from scrapy_dust.crawl.returning import Returning
+from scrapy_dust.crawl.store import TRAPS_FILE, LocalStore
+from scrapy_dust.journal.events import Event, What, now
+from scrapy_dust.stats import Stat
+
+if TYPE_CHECKING:
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+
+    from scrapy_dust.settings import DustSettings
+
+
+class TrapJournal:
+    """Of one crawl."""
+
+    def __init__(self, crawler: Crawler, settings: DustSettings) -> None:
+        self._crawler = crawler
+        self._journal = CrawlJournal(crawler, settings)
+        self._returning = Returning(crawler, is_new=True)
+        self._store = LocalStore(
+            job_dir(crawler.settings), lambda: crawler.spider, self._store_failed, TRAPS_FILE
+        )
+        self._is_open = False
+        crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
+
+    def put_last(self, request: Request, form: str, identity: str) -> None:
+        """*request* comes after all others."""
+        self._crawler.stats.inc_value(Stat.PUT_LAST.value)
+        self._journal.tell_of(What.PUT_LAST, request, (identity,), form)
+
+    def its_turn(self, request: Request, identity: str) -> None:
+        """*request* came last, and is fetched now."""
+        self._crawler.stats.inc_value(Stat.LAST_FETCHED.value)
+        self._returned(request, identity, "its turn has come")
+
+    def cap(self, request: Request, form: str, identity: str) -> bool:
+        """*request* is not fetched. False: it cannot be kept."""
+        if not self._kept().keep(b"", self._own(request), (identity,), request, is_waiting=False):
+            return False
+        self._crawler.stats.inc_value(Stat.CAPPED.value)
+        self._journal.tell_of(What.SUPPRESSED, request, (identity,), form)
+        return True
+
+    def take_back(self, request: Request) -> Request | None:
+        """*request* itself, to be fetched, if it was capped."""
+        if not self._kept().release(b"", self._own(request)):
+            return None
+        self._crawler.stats.inc_value(Stat.CAPPED.value, -1)
+        self._returned(request, "", "a page outside of the trap links to it")
+        return request.replace(dont_filter=True)
+
+    def give_back(self, identity: str) -> None:
+        """The form *identity* brings something again: what it has not had is fetched after all."""
+        self._returning.later(self._again(identity))
+
+    def _again(self, identity: str) -> Iterator[Request]:
+        for _, request in self._kept().of_rule(identity):
+            self._crawler.stats.inc_value(Stat.CAPPED.value, -1)
+            self._returned(request, identity, "its form brings something new again")
+            yield request.replace(dont_filter=True)
+
+    def _returned(self, request: Request, identity: str, why: str) -> None:
+        self._journal.tell(
+            Event(What.RETURNED, now(), request.url, (identity,) if identity else (), note=why)
+        )
+
+    def _kept(self) -> LocalStore:
+        if not self._is_open:
+            self._is_open = True
+            self._store.open(goes_on=False)
+        return self._store
+
+    def _own(self, request: Request) -> bytes:
+        return self._crawler.request_fingerprinter.fingerprint(request)
+
+    def _store_failed(self) -> None:
+        self._crawler.stats.inc_value(Stat.STORE_ERRORS.value)
+
+    def _spider_closed(self, spider: Spider) -> None:
+        if self._is_open:
+            self._store.close()

@@ -1,0 +1,96 @@
+"""Readers of the logs of load balancers, proxies and object stores: AWS, HAProxy, Envoy.
+
+`docs/formats.md` says of each which lines it was checked with.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from scrapy_dust.crawl_log.log_formats import Matcher, known
+
+Said = dict[str, str]
+
+_ALB = (
+    '<:protocol> <time:iso> <> <> <> <> <> <> <status> <> <> <size> "<request>"'
+    ' "<>" <> <> <> "<>" "<>" "<>" <> <> "<>" "<redirect_to>"'
+)
+_ELB = '<time:iso> <> <> <> <> <> <> <status> <> <> <size> "<request>"'
+_S3 = '<> <> [<time>] <> <> <> <:operation> <> "<request>" <status> <> <size>'
+#: The host and TLS came in 2019.
+_S3_OF_TODAY = _S3 + ' <> <> <> "<>" "<>" <> <> <> <> <> <host> <tls>'
+#: What syslog writes may stand before it.
+_HAPROXY = "<:any> [<time>] <frontend> <> <:counters> <status> <size> <> <> <> <:counters> <:counters>"
+_ENVOY_ENDS = '<> <size> <> <> "<>" "<>" "<>" "<host>" "<>"'
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """A reader of the lines of one program, which has several formats, or whose format has grown."""
+
+    matchers: tuple[Matcher, ...]  #: the first that matches counts
+    meant: Callable[[Said], Said] = lambda said: said
+
+    def match(self, line: str) -> Said | None:
+        found = next((said for one in self.matchers if (said := one.match(line)) is not None), None)
+        return None if found is None else self.meant(found)
+
+
+def _meant_by_s3(said: Said) -> Said:
+    if said.get("tls", "-") != "-":
+        said["scheme"] = "https"
+    return said
+
+
+#: A number alone is a client's address; with a port it is a server's.
+_HOST_LIKE = re.compile(r"(?:[\w-]++\.)++[A-Za-z][\w-]*+(?::\d++)?|localhost(?::\d++)?|[\d.]++:\d++")
+_HASHED = re.compile(r"#([0-9A-F]{2})")
+
+
+def _meant_by_haproxy(said: Said) -> Said:
+    """The fields of a HAProxy line. A frontend with ``~`` speaks TLS. Captured headers have no names, so
+    their values tell.
+
+    A request's that reads like a host is its ``Host``; a redirect's that is a URL is its ``Location``.
+    """
+    if said["frontend"].endswith("~"):
+        said["scheme"] = "https"
+    said["request"] = _HASHED.sub(lambda found: _byte(int(found[1], 16)), said["request"])
+    host = said.pop("asked", "").partition("|")[0]
+    if _HOST_LIKE.fullmatch(host):
+        said["host"] = host
+    if said["status"].startswith("3"):
+        urls = (
+            one for one in said.get("answered", "").split("|") if one.startswith(("http://", "https://", "/"))
+        )
+        said["redirect_to"] = next(urls, "-")
+    return said
+
+
+def _byte(code: int) -> str:
+    """The byte that a character stands for. Surrogates stand for bytes above 127, as `unescaped` makes
+    them.
+    """
+    return chr(code) if code < 0x80 else chr(0xDC00 + code)
+
+
+PROXIES: Mapping[str, Lines] = {
+    "alb": Lines((known(_ALB), known(_ALB.partition(' "<>"')[0]))),
+    "elb": Lines((known(_ELB),)),
+    "s3": Lines((known(_S3_OF_TODAY), known(_S3)), _meant_by_s3),
+    "haproxy": Lines(
+        tuple(
+            known(f'{_HAPROXY}{captures} "<request>"')
+            for captures in (" {<asked>} {<answered>}", " {<asked>}", "")
+        ),
+        _meant_by_haproxy,
+    ),
+    "envoy": Lines(
+        tuple(
+            known(f'[<time:iso>] "<request>" <status> {flags} {_ENVOY_ENDS}')
+            for flags in ("<>", '<> "<>"', '<> <> <> "<>"')
+        )
+    ),
+}

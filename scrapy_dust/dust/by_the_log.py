@@ -1,0 +1,47 @@
+"""What a rule needs to be believed by what the log shows alone, where nothing can be fetched or fetches have said nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from scrapy_dust.dust.candidates import Candidate
+from scrapy_dust.dust.edits.learning import EditParams
+from scrapy_dust.dust.edits.weighing import contents_needed
+from scrapy_dust.dust.outcomes import Outcome
+from scrapy_dust.dust.validation import Pair, TrialParams
+from scrapy_dust.rules.rule import Rule
+
+
+def by_the_log(
+    params: TrialParams,
+    candidate: Candidate,
+    rule: Rule,
+    pairs: Sequence[Pair],
+    saves: int,
+    shows_elsewhere: Callable[[str], bool],
+) -> TrialParams:
+    """How *rule* is tried. An edit that was weighed by the log needs no more; others as much as it would have.
+
+    *shows_elsewhere*: whether a text has several keys, the rule in force.
+    """
+    params = replace(params, log_only=True)
+    if candidate.accepted:
+        return params
+    texts = {pair.content for pair in pairs if pair.known is Outcome.SAME} - {None}
+    if candidate.enough is None:
+        needed = contents_needed(rule.families, EditParams().max_risk)
+        return replace(params, min_support=max(params.min_support, needed))
+    if len(texts) > 1:
+        return replace(params, min_support=candidate.enough)
+    is_one_page = _is_one_page(saves) and not any(shows_elsewhere(text) for text in texts if text)
+    return replace(params, min_support=1) if texts and is_one_page else params
+
+
+def _is_one_page(saves: int) -> bool:
+    """Whether so many URLs showed one text that the next does too.
+
+    Of n URLs that all showed it, the n + 1st does not with a probability of 1 / (n + 2) (Laplace). What other URLs show
+    too may be a wall in front of pages: a captcha, a login.
+    """
+    return 1 / (saves + 3) <= EditParams().max_risk

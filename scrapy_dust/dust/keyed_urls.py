@@ -1,0 +1,297 @@
+"""The URLs of a log by key, under rules that come one after the other.
+
+What a rule is asked here is not "does u look like r(u)" but "which pages of this log would get one key that have
+different keys now": all members of a class are evidence, and two rules that only together merge two pages are seen
+doing it. A rule is tried on the URLs alone that have its words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from scrapy_dust.dust.evidence import LogEvidence
+from scrapy_dust.dust.outcomes import Outcome
+from scrapy_dust.dust.stopping import Poll, go_on
+from scrapy_dust.dust.validation import Pair
+from scrapy_dust.dust.word_index import WordIndex
+from scrapy_dust.rules.canonizer import Canonizer
+from scrapy_dust.rules.operation import ANY
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.rules.site_rules import GROWTH
+
+#: URLs that tell whether a rule says anything that those before it do not say. Where none of so many does, drawn at random,
+#: it would spare next to nothing.
+_FIRST = 100
+
+
+def puts_marks(rule: Rule) -> bool:
+    """Whether keys that *rule* makes may be no URLs."""
+    return not rule.leads_to_urls
+
+
+class _Walk(NamedTuple):
+    """How a URL comes to its key."""
+
+    way: (
+        tuple[int, ...] | None
+    )  #: the rules that change something, by number, in turn; None: they come to no end
+    forms: tuple[str, ...]  #: the URL and what each of these rules makes of it
+
+
+#: A form, the place of the rule that has made it, and how often all rules had been asked before.
+_State = tuple[str, int, int]
+
+
+class _Added:
+    """A rule that is added to those accepted so far, and what was found out about forms on the way.
+
+    Rules are asked in their order, and again from the beginning, until all have been asked about one form. So a rule is
+    asked about a form only where its place is between those of the rules before and after the form; and about the last form.
+    Where the rule changes none of these, the way stays as it is. URLs that have a form in common go on alike.
+    """
+
+    def __init__(self, rule: Rule, canonizer: Canonizer) -> None:
+        """*canonizer* has *rule* too."""
+        self.canonizer, self._rule = canonizer, rule
+        self._place: dict[Rule, int] = {}
+        self._changed: dict[str, str] = {}
+        self._ends: dict[_State, str | None] = {}
+        self._turns: dict[tuple[int, ...], Sequence[tuple[int, int]]] = {(): ((0, 0),)}
+
+    def key(self, url: str, walk: _Walk | None, rules: Sequence[Rule]) -> str | None:
+        """The new key of *url*; None: *url* comes to its key as it did before. *walk*: where *rules* do something."""
+        if walk is None:
+            changed = self._rule.apply(url)
+            return None if changed == url else self._end(url, changed, 0)
+        if walk.way is None:
+            return self.canonizer.canonize(url)
+        for number, times in self._turns.get(walk.way) or self._found(walk.way, rules, url):
+            form = walk.forms[number]
+            changed = self._changed.get(form) or self._changed.setdefault(form, self._rule.apply(form))
+            if changed != form:
+                return self._end(url, changed, times)
+        return None
+
+    def _found(self, way: tuple[int, ...], rules: Sequence[Rule], url: str) -> Sequence[tuple[int, int]]:
+        place = self._places(url)
+        found = self._turns[way] = _turns(place[self._rule], [place[rules[number]] for number in way])
+        return found
+
+    def _end(self, url: str, form: str, times: int) -> str:
+        """The key of *url*, of which the rule has made *form* when all rules had been asked so often."""
+        rules = self.canonizer.ready_for(url)
+        if rules is None:
+            return url
+        state, longest, passed = (
+            (form, self._places(url)[self._rule], times),
+            2 * len(url) + GROWTH,
+            list[_State](),
+        )
+        while state not in self._ends:
+            passed.append(state)
+            then = rules.step(*state) if len(state[0]) <= longest else None
+            if then is None or then == state:
+                self._ends[state] = then and then[0]
+            else:
+                state = then
+        end = self._ends[state]
+        self._ends.update(dict.fromkeys(passed, end))
+        return self.canonizer.taken(url, end)
+
+    def _places(self, url: str) -> dict[Rule, int]:
+        if not self._place and (ready := self.canonizer.ready_for(url)) is not None:
+            self._place = {rule: number for number, rule in enumerate(ready.rules)}
+        return self._place
+
+
+def _turns(place: int, way: Sequence[int]) -> Sequence[tuple[int, int]]:
+    """The forms about which the rule at *place* is asked, where those at the places of *way* do something in turn.
+
+    With each how often all rules had been asked before.
+    """
+    found, last, times = [], -1, 0
+    for number, then in enumerate(way):
+        begins_anew = then <= last
+        if place > last and (begins_anew or place < then):
+            found.append((number, times))
+        elif begins_anew and place < then:
+            found.append((number, times + 1))
+        last, times = then, times + begins_anew
+    # Where all have been asked about the last form, it stays.
+    return (*found, (len(way), times + (place < last)))
+
+
+class KeyedUrls:
+    """The URLs of the log by key, under the rules accepted so far."""
+
+    def __init__(
+        self, evidence: LogEvidence, canonizer: Canonizer, index: WordIndex | None = None, poll: Poll = go_on
+    ) -> None:
+        """*index* has the URLs of the log, and is added to; what it has of other rules does no harm."""
+        self._poll = poll
+        self._evidence = evidence
+        self._index = WordIndex(evidence.urls) if index is None else index
+        self._place = {url: place for place, url in enumerate(evidence.urls)}
+        self._numbers: dict[Rule, int] = {}  #: of rules that stand in ways
+        self._rules: list[Rule] = []  #: by number
+        self._ways: dict[tuple[int, ...], tuple[int, ...]] = {}  #: each once
+        self._walks: dict[str, _Walk] = {}  #: of the URLs that rules change
+        self._key: dict[str, str] = {}
+        #: What `moved` was asked last, and the URLs that take another way then.
+        self._diverted: tuple[Rule | None, Sequence[str]] = None, ()
+        self._added: _Added | None = None
+        #: What `drawn` was asked last, what was known then, and the pairs.
+        self._merged: tuple[dict[str, str], tuple[int, frozenset[str]], list[Pair]] | None = None
+        for url in evidence.urls:
+            self._key[url], walk = self._walked(url, canonizer)
+            if walk.way != ():
+                self._walks[url] = walk
+            self._look_up(url, walk.forms[1:])
+        self._members: dict[str, list[str]] = {}  #: URLs by key, in the order to draw them
+        for url, key in self._key.items():
+            self._members.setdefault(key, []).append(url)
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+    def _look_up(self, url: str, forms: Iterable[str]) -> None:
+        for form in forms:
+            self._index.add(url, form)
+
+    def _walked(self, url: str, canonizer: Canonizer) -> tuple[str, _Walk]:
+        """The key of *url*, and how the URL comes to it."""
+        walk = canonizer.walk(url)
+        if not walk.steps and walk.ends:
+            return walk.key, _Walk((), (url,))
+        way = tuple([self._number_of(rule) for rule, _, _ in walk.steps])
+        forms = (url, *[after for _, _, after in walk.steps])
+        return walk.key, _Walk(self._ways.setdefault(way, way) if walk.ends else None, forms)
+
+    def _number_of(self, rule: Rule) -> int:
+        number = self._numbers.setdefault(rule, len(self._rules))
+        if number == len(self._rules):
+            self._rules.append(rule)
+        return number
+
+    def _in_turn(self, rule: Rule) -> Iterator[tuple[str, Sequence[str]]]:
+        """The URLs that have the words of *rule*, in the order to draw them, with all their forms."""
+        known = self._index.touched_by(rule)
+        for url in self._key if known is None else sorted(known, key=self._place.__getitem__):
+            self._poll()
+            walk = self._walks.get(url)
+            yield url, (url,) if walk is None else walk.forms
+
+    def _each_touched(self, rule: Rule) -> Iterator[str]:
+        """The URLs of which *rule* changes one of the forms, in the order to draw them."""
+        for url, forms in self._in_turn(rule):
+            if any(rule.apply(form) != form for form in forms):
+                yield url
+
+    def says_something_new(self, rule: Rule, canonizer: Canonizer) -> bool:
+        """Whether *rule*, which *canonizer* has, changes the key of one of the first URLs that it does something to."""
+        added, urls = self._with(rule, canonizer), islice(self._each_touched(rule), _FIRST)
+        keys = ((url, added.key(url, self._walks.get(url), self._rules)) for url in urls)
+        return any(key not in (None, self._key[url]) for url, key in keys)
+
+    def moved(self, rule: Rule, canonizer: Canonizer) -> dict[str, str]:
+        """The URLs whose key changes when *rule* is added, which *canonizer* has, with their new keys."""
+        found, diverted, added = dict[str, str](), list[str](), self._with(rule, canonizer)
+        for url, _ in self._in_turn(rule):
+            key = added.key(url, self._walks.get(url), self._rules)
+            if key is not None:
+                diverted.append(url)
+                if key != self._key[url]:
+                    found[url] = key
+        self._diverted = rule, diverted
+        return found
+
+    def _with(self, rule: Rule, canonizer: Canonizer) -> _Added:
+        if self._added is None or self._added.canonizer is not canonizer:
+            self._added = _Added(rule, canonizer)
+        return self._added
+
+    def drawn(self, moved: dict[str, str], *, marks: bool) -> list[Pair]:
+        """What is made one where *moved* URLs have new keys, without what shows no page under either URL.
+
+        *marks*: rules put marks into keys. A key with a mark in it is no URL that a site could answer.
+        """
+        known = self._evidence.learned, self._evidence.nothing
+        if self._merged is None or self._merged[0] is not moved or self._merged[1] != known:
+            self._merged = moved, known, self.merged(moved)
+        return [
+            pair
+            for pair in self._merged[2]
+            if (pair.looked_at or pair.known is not Outcome.UNKNOWN)
+            and not (pair.made_up and marks and ANY in pair.target)
+        ]
+
+    def merged(self, moved: dict[str, str]) -> list[Pair]:
+        """A pair for each class that another one swallows, and for each new key that is no URL of the log."""
+        pairs = []
+        met: dict[str, str | None] = {}  # new key → the URL that the others are compared with
+        done: set[tuple[str, str]] = set()
+        for url, key in moved.items():
+            old = self._key[url]
+            if (old, key) in done:
+                continue
+            done.add((old, key))
+            if key not in met:
+                met[key] = self._member(key, moved)
+            keeper = met[key]
+            if keeper is None:
+                keeper = met[key] = url
+            if keeper != url:
+                pairs.append(self._evidence.pair(url, keeper))
+            elif self._evidence.page_of(key) is None:
+                pairs.append(self._evidence.pair(url, key))
+        return pairs
+
+    def _member(self, key: str, moved: dict[str, str]) -> str | None:
+        """A URL that has *key* already and keeps it: the key itself where it is one, since no rule vouches for it.
+
+        Another may be there by a mistake of another rule, which must not be laid at this one's door.
+        """
+        members = self._members.get(key, ())
+        if self._key.get(key) == key and key not in moved:
+            return key
+        return next((one for one in members if one not in moved), None)
+
+    def saved(self, moved: dict[str, str]) -> int:
+        """How many classes there are fewer with these keys."""
+        gone = self._emptied(moved)
+        new = {key for key in moved.values() if key not in self._members or key in gone}
+        return len(gone) - len(new)
+
+    def _emptied(self, moved: dict[str, str]) -> set[str]:
+        """The keys that no URL has any more."""
+        leaving: dict[str, int] = {}
+        for url in moved:
+            leaving[self._key[url]] = leaving.get(self._key[url], 0) + 1
+        return {key for key, count in leaving.items() if count == len(self._members[key])}
+
+    def accept(self, rule: Rule, moved: dict[str, str], canonizer: Canonizer) -> None:
+        """Take *rule* in, which *canonizer* has and which moves what `moved` said."""
+        for url in self._diverted_by(rule, canonizer):
+            before = self._walks.get(url)
+            known = (url,) if before is None else before.forms
+            _, self._walks[url] = self._walked(url, canonizer)
+            self._look_up(url, (form for form in self._walks[url].forms if form not in known))
+        for key in dict.fromkeys(self._key[url] for url in moved):
+            staying = [one for one in self._members[key] if one not in moved]
+            if staying:
+                self._members[key] = staying
+            else:
+                del self._members[key]
+        for url, key in moved.items():
+            self._members.setdefault(key, []).append(url)
+        for key in dict.fromkeys(moved.values()):
+            self._members[key].sort(key=self._place.__getitem__)
+        self._key.update(moved)
+        self._diverted, self._merged, self._added = (None, ()), None, None
+
+    def _diverted_by(self, rule: Rule, canonizer: Canonizer) -> Sequence[str]:
+        if self._diverted[0] != rule:
+            self.moved(rule, canonizer)
+        return self._diverted[1]

@@ -1,0 +1,230 @@
+"""How far the evidence for a rule reaches: a rule that is in force is on probation where nothing like it has been seen.
+
+What a URL is like is said in *aspects*: its part of the site, how long its longest number is, and what kind of text the rule
+does away with. A crawl walks through a site part by part, and ids grow. So where an aspect is new, URLs that the rule would
+suppress are fetched, and each that shows the same page bears the rule out there.
+
+How many must do so, `unseen` says: the more parts of a site a rule was seen to hold in, the more probably it is a law of the
+next one (n + 1 of n + 2, Laplace). Rules that differ in numbers, ids and guards alone show themselves for each other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+
+from scrapy_dust.dust.strata import template_of
+from scrapy_dust.rules.canonizer import Canonizer, Step
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.url.parts import parts_of
+from scrapy_dust.url.values import class_of
+
+#: Aspects, each with how many contents bear a rule out where URLs have it.
+Shown = Mapping[str, int]
+#: What rules do to a URL, one after the other.
+Explain = Callable[[str], Sequence[Step]]
+
+#: Aspects that are remembered of a rule in one crawl; a URL with any other is beyond its reach.
+ASPECTS = 2000
+#: Of an aspect, so many contents are remembered: more than are ever needed.
+_CONTENTS = 500
+
+#: The aspect that says how long the longest number is.
+_DIGITS = re.compile(r"numbers of ([0-9]{1,6}) digits")
+_NUMBER = re.compile(r"[0-9]+")
+# Letters and digits in turn: `article12` is no id, nor is `20th`.
+_ID = re.compile(r"(?=[A-Za-z0-9]{8})(?:[A-Za-z]+[0-9]+[A-Za-z]|[0-9]+[A-Za-z]+[0-9])[A-Za-z0-9]*")
+
+
+def aspects_of(rule: Rule, url: str) -> tuple[str, ...]:
+    """What *url*, which *rule* changes, is like: what the rule makes of it, and what it does away with."""
+    applied = rule.apply(url)
+    form = _ID.sub("*", applied)
+    _, _, beyond = form.partition("://")
+    longest = max(map(len, _NUMBER.findall(beyond.partition("/")[2])), default=0)
+    host = "/".join(url.split("/", 3)[:3])
+    part = template_of(form).split("/", 3)[-1]
+    return (
+        f"in {host}/{part}",
+        f"numbers of {longest} digits",
+        f"of values: {_kind(_value(rule, url, applied))}",
+    )
+
+
+def _value(rule: Rule, url: str, form: str) -> str:
+    wide = rule.wide_operation
+    if wide is not None:
+        return wide.in_slot(parts_of(url))
+    begin = _alike(url, form)
+    return url[begin : len(url) - _alike(url[begin:][::-1], form[begin:][::-1])]
+
+
+def _alike(one: str, other: str) -> int:
+    """With how many characters both begin."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def _kind(value: str) -> str:
+    kind = class_of(value)
+    if value.lower() == value:
+        return kind
+    return f"{kind} in {'capitals' if value.upper() == value else 'mixed case'}"
+
+
+@lru_cache(maxsize=4096)
+def deed_of(rule: Rule) -> str:
+    """What *rule* does, whatever the numbers and ids, and wherever it does it."""
+    return _NUMBER.sub("0", _ID.sub("*", str(rule.everywhere)))
+
+
+def changed_by(rule: Rule, url: str, other: str, explain: Explain = lambda url: ()) -> tuple[str, ...]:
+    """Which of two URLs of one class *rule* changes; or which leads there, and what other rules have made of it before.
+
+    *explain*: their steps, which may be others another time, so that both say where the rule has held.
+    """
+    if rule.apply(url) != url:
+        return (url,)
+    if rule.apply(other) != other:
+        return (other,)
+    found = [
+        text
+        for one in (url, other)
+        for step in explain(one)
+        if step.rule == rule
+        for text in (one, step.before)
+    ]
+    return tuple(dict.fromkeys(found)) or (url,)
+
+
+def shown_by(rule: Rule, pairs: Iterable[tuple[str, str, str]]) -> dict[str, int]:
+    """What *pairs* of URLs that show the same, with a name of what they show, say of the reach of *rule*."""
+    found: dict[str, set[str]] = {}
+    for url, other, content in pairs:
+        for changed in changed_by(rule, url, other):
+            for aspect in aspects_of(rule, changed):
+                found.setdefault(aspect, set()).add(content)
+    return {aspect: len(contents) for aspect, contents in found.items()}
+
+
+def held_by(contents: Mapping[str, str], canonizer: Canonizer) -> dict[str, dict[str, int]]:
+    """How far the rules of *canonizer* were seen to hold, by what they do and by what each URL shows."""
+    groups: dict[str, list[str]] = {}
+    for url in contents:
+        groups.setdefault(canonizer.canonize(url), []).append(url)
+    found: dict[str, dict[str, set[str]]] = {}
+    for urls in groups.values():
+        if len(urls) > 1 and len({contents[url] for url in urls}) == 1:
+            for url in urls:
+                for step in canonizer.explain(url):
+                    for aspect in {*aspects_of(step.rule, step.before), *aspects_of(step.rule, url)}:
+                        of = found.setdefault(deed_of(step.rule), {}).setdefault(aspect, set())
+                        of.add(contents[url])
+    return {deed: {aspect: len(of) for aspect, of in aspects.items()} for deed, aspects in found.items()}
+
+
+class Reach:
+    """Of the rules of one crawl that reach only as far as was shown.
+
+    *max_risk*: as in ``DUST_MAX_RISK``; *explain*: what rules do to a URL, one after the other.
+    """
+
+    def __init__(self, max_risk: float, explain: Explain = lambda url: ()) -> None:
+        self._max_risk, self._explain = max_risk, explain
+        self._limited: set[Rule] = set()
+        self._known: dict[
+            int, tuple[Rule, str | None]
+        ] = {}  #: by the ids of rules, what they do; None: no limits
+        self._shown: dict[str, dict[str, int]] = {}  #: by what rules do
+        self._seen: dict[str, dict[str, set[int]]] = {}  #: the same in this crawl
+        self._within: dict[str, set[str]] = {}  #: the same, aspects with which rules have shown themselves
+
+    def __bool__(self) -> bool:
+        return bool(self._limited)
+
+    def limit(self, rules: Iterable[Rule], shown: Mapping[str, Shown]) -> None:
+        """*rules* reach as far as is *shown* by what they do, and farther as more is seen."""
+        self._limited.update(rules)
+        self._known.clear()
+        for deed, aspects in shown.items():
+            known = self._shown.setdefault(deed, {})
+            for aspect, count in aspects.items():
+                known[aspect] = max(count, known.get(aspect, 0))
+
+    def is_beyond(self, rules: Iterable[Rule], url: str, keeper: str) -> bool:
+        """Whether *rules*, which make the two one class, have still to show themselves where *url* is."""
+        return any(self._is_beyond(rule, url, keeper) for rule in rules)
+
+    def _is_beyond(self, rule: Rule, url: str, keeper: str) -> bool:
+        deed = self._limits(rule)
+        if deed is None:
+            return False
+        changed = changed_by(rule, url, keeper, self._explain)
+        return all(self._is_new(rule, deed, aspects_of(rule, one)) for one in changed)
+
+    def _is_new(self, rule: Rule, deed: str, aspects: Iterable[str]) -> bool:
+        within = self._within.setdefault(deed, set())
+        new = [one for one in aspects if one not in within]
+        if new:
+            shown = self._shown_by(deed)
+            within.update(one for one in new if self._is_shown(rule, one, shown))
+        return not within.issuperset(new)
+
+    def _is_shown(self, rule: Rule, aspect: str, shown: Shown) -> bool:
+        kind = aspect.partition(" ")[0]
+        others = sum(other != aspect and other.partition(" ")[0] == kind for other in shown)
+        count = _of_longer(aspect, shown) if _DIGITS.fullmatch(aspect) else shown.get(aspect, 0)
+        # All that has proved the rule was like that.
+        proved_by_it = not others and count > 0
+        return proved_by_it or count >= needed(rule.families, others, self._max_risk)
+
+    def _limits(self, rule: Rule) -> str | None:
+        """What *rule* does, where it has limits. Rules are hashed slowly."""
+        known = self._known.get(id(rule))
+        if known is None:
+            known = self._known[id(rule)] = rule, deed_of(rule) if rule in self._limited else None
+        return known[1]
+
+    def same(self, rules: Iterable[Rule], url: str, keeper: str, content: int) -> None:
+        """The two, which *rules* make one class, were seen to show the same *content*."""
+        for rule in rules:
+            deed = self._limits(rule)
+            if deed is None:
+                continue
+            seen = self._seen.setdefault(deed, {})
+            changed = changed_by(rule, url, keeper, self._explain)
+            for aspect in {aspect for one in changed for aspect in aspects_of(rule, one)}:
+                if aspect in seen or len(seen) < ASPECTS:
+                    contents = seen.setdefault(aspect, set())
+                    if len(contents) < _CONTENTS:
+                        contents.add(content)
+
+    def shown(self, rule: Rule) -> dict[str, int]:
+        """How far *rule* reaches by now; nothing where it has no limits."""
+        deed = self._limits(rule)
+        return {} if deed is None else dict(self._shown_by(deed))
+
+    def _shown_by(self, deed: str) -> Shown:
+        known, seen = self._shown.get(deed, {}), self._seen.get(deed)
+        if not seen:
+            return known
+        # What an earlier crawl has seen may be the same.
+        return known | {aspect: max(len(of), known.get(aspect, 0)) for aspect, of in seen.items()}
+
+
+def _of_longer(aspect: str, shown: Shown) -> int:
+    """Ids grow: what was seen of longer numbers says something of those that are no longer, too."""
+    lengths = [(found, count) for other, count in shown.items() if (found := _DIGITS.fullmatch(other))]
+    least = int(aspect.split()[2])
+    return sum(count for found, count in lengths if int(found[1]) >= least)
+
+
+@lru_cache(maxsize=4096)
+def needed(families: tuple[str, ...], others: int, max_risk: float) -> int:
+    """How many contents must bear a rule out where one aspect is new, after it has held with so many *others*."""
+    # Not loaded by a crawl whose rules have no limits.
+    from scrapy_dust.dust.unseen import DOUBT, contents_to_prove, law_share  # noqa: PLC0415
+
+    laws = max(law_share(families), (others + 1) / (others + 2))
+    return 0 if laws >= 1 - DOUBT else contents_to_prove(max_risk, laws)

@@ -1,0 +1,139 @@
+"""What passed its trial, and what of it may be in force, all of it together.
+
+Rules rest on each other: where one is left out, others merge other URLs. So those that may be in force are taken in one
+after the other, the best first, and what each merges is seen beside those that are in.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from scrapy_dust.dust.admission import Case, admitted, by_risk, case_of, doubt_for, down_from
+from scrapy_dust.dust.betting import Together
+from scrapy_dust.dust.candidates import Candidate
+from scrapy_dust.dust.keyed_urls import KeyedUrls
+from scrapy_dust.dust.outcomes import Outcome
+from scrapy_dust.dust.unseen import Witnesses, law_share, unseen_bound
+from scrapy_dust.dust.validation import Pair, Tally
+from scrapy_dust.rules.canonizer import Canonizer
+from scrapy_dust.rules.rule import Rule
+
+#: URLs that a rule makes up and that do not answer, more than those that do, after which no more are asked for.
+_DEAD = 10
+
+
+@dataclass(slots=True)
+class Passed:
+    """A rule that passed its trial."""
+
+    candidate: Candidate
+    tally: Tally
+    case: Case
+    texts: Counter[str]  #: pairs that are the same, by what they show
+    later: Counter[Outcome] = field(default_factory=Counter)  #: what was said since
+
+    def record(self, pair: Pair, outcome: Outcome, content: str | None) -> None:
+        """What a fetch said of *pair*, after the trial."""
+        self.case.record(pair, outcome)
+        self.later[outcome] += 1
+        if outcome is Outcome.SAME:
+            self.texts[pair.content or content or pair.url] += 1
+
+    @property
+    def may_be_proved(self) -> bool:
+        """Whether pairs are left to look at, and what the rule makes up exists in general."""
+        if self.case.left:
+            return self.case.can_be_asked
+        return bool(self.case.made_up) and self.later[Outcome.UNFETCHABLE] < _DEAD + self.later[Outcome.SAME]
+
+    @property
+    def witnesses(self) -> Witnesses:
+        return Witnesses(len(self.texts), self.texts.total(), self.total.contradictions)
+
+    @property
+    def unseen(self) -> float:
+        """See `unseen_bound`."""
+        return unseen_bound(self.witnesses, law_share(self.case.rule.families))
+
+    def unseen_at_best(self) -> float:
+        """If all that can still be asked for turns out well."""
+        pairs = [*self.case.left, *self.case.made_up]
+        left = {pair.content or pair.url for pair in pairs}.difference(self.texts)
+        seen = Witnesses(
+            len(self.texts) + len(left), self.texts.total() + len(pairs), self.total.contradictions
+        )
+        return unseen_bound(seen, law_share(self.case.rule.families))
+
+    @property
+    def total(self) -> Tally:
+        later = self.later
+        return replace(
+            self.tally,
+            positive=self.tally.positive + later[Outcome.SAME],
+            negative=self.tally.negative + later[Outcome.UNFETCHABLE] + later[Outcome.DIFFERENT],
+            contradictions=self.tally.contradictions + later[Outcome.DIFFERENT],
+            unknown=self.tally.unknown + later[Outcome.UNKNOWN],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Rules that were accepted, in their order, and those of them that passed a trial of this campaign."""
+
+    accepted: Sequence[Rule]
+    passed: Mapping[Rule, Passed]
+    keyed: Callable[[Sequence[Rule]], KeyedUrls]
+    canonizer_of: Callable[[Sequence[Rule]], Canonizer]
+    drawn: Callable[[KeyedUrls, Rule, dict[str, str]], list[Pair]]
+    max_risk: float  #: see `TrialParams`
+
+    def in_force(self, allowed: float, tried: int) -> list[Case]:
+        """What may be in force. See `admitted`."""
+        cases = [passed.case for passed in self.passed.values() if self.is_proved(passed)]
+        found = admitted(cases, allowed, tried)
+        if len(found) == len(self.passed):
+            return found
+        for least in down_from(len(found)):
+            found = self._taken_in(found, Together(doubt_for(least, tried), allowed))
+            if len(found) >= least:
+                break
+        return found
+
+    def is_proved(self, passed: Passed) -> bool:
+        """Whether little enough is risked of what nobody has seen. What earlier logs proved stays proved."""
+        return passed.candidate.accepted or passed.unseen <= self.max_risk
+
+    def next_to_prove(self) -> Case | None:
+        """The rule that spares most of those that could still be proved by looking at what they merge."""
+        open_ones = [
+            passed for passed in self.passed.values() if passed.may_be_proved and not self.is_proved(passed)
+        ]
+        for passed in sorted(open_ones, key=lambda one: -one.case.saves):
+            if passed.unseen_at_best() <= self.max_risk:
+                return passed.case
+        return None
+
+    def _taken_in(self, cases: Sequence[Case], together: Together) -> list[Case]:
+        """Those of *cases*, best first, that lose no more than is allowed beside what is in force without them."""
+        place = {rule: number for number, rule in enumerate(self.accepted)}
+        tried = {case.rule for case in cases}
+        rules = [rule for rule in self.accepted if rule not in tried and self._stays(rule)]
+        keyed, found = self.keyed(rules), list[Case]()
+        for rule in (case.rule for case in by_risk(cases)):
+            canonizer = self.canonizer_of(sorted({*rules, rule}, key=place.__getitem__))
+            moved = keyed.moved(rule, canonizer)
+            case = case_of(rule, keyed.saved(moved), self.drawn(keyed, rule, moved))
+            fits = together.add(case.now())
+            if fits:
+                found.append(case)
+            if fits or self._stays(rule):
+                rules.append(rule)
+                keyed.accept(rule, moved, canonizer)
+        return found
+
+    def _stays(self, rule: Rule) -> bool:
+        """Whether *rule* is in force whatever comes of this campaign, as long as nothing refutes it."""
+        passed = self.passed.get(rule)
+        return passed is None or passed.candidate.accepted

@@ -1,0 +1,63 @@
+"""What a rule is, and what becomes of it: one table of all that can happen to a rule, drawn in `docs/rule-book.md`.
+
+A rule that looks right is on probation until it is proved. Only a rule that is valid is ever applied. What is in doubt suppresses
+nothing until it is proved anew, and what was contradicted comes back by evidence of another day or log alone. What a person
+switched off, a person alone switches on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+
+class Status(StrEnum):
+    """Of a rule in a book. Only a valid rule is ever applied."""
+
+    PROBATION = "probation"  #: it looks right, or comes from elsewhere, and is not proved
+    VALID = "valid"  #: in force
+    SUSPENDED = "suspended"  #: in doubt
+    REFUTED = "refuted"  #: different pages contradict it
+    DISABLED = "disabled"  #: by a person
+
+
+class Event(StrEnum):
+    """What can happen to a rule."""
+
+    LOOKS_RIGHT = "looks right"  #: it passed its trial, or comes from elsewhere
+    PROVED = "is proved"  #: the bound on what it would merge wrongly is small enough
+    DOUBTED = "is doubted"  #: too many answers cannot be judged
+    CONTRADICTED = "is contradicted"  #: different pages
+    SWITCHED_OFF = "is switched off"  #: by a person
+    SWITCHED_ON = "is switched on"  #: by a person
+
+
+_BY_A_PERSON = {Event.SWITCHED_OFF: Status.DISABLED, Event.SWITCHED_ON: Status.VALID}
+
+#: None: a rule that was proposed, and is in no book.
+TABLE: Mapping[Status | None, Mapping[Event, Status]] = {
+    None: _BY_A_PERSON
+    | {
+        Event.LOOKS_RIGHT: Status.PROBATION,
+        Event.PROVED: Status.VALID,
+        Event.CONTRADICTED: Status.REFUTED,
+    },
+    Status.PROBATION: _BY_A_PERSON | {Event.PROVED: Status.VALID, Event.CONTRADICTED: Status.REFUTED},
+    Status.VALID: _BY_A_PERSON | {Event.DOUBTED: Status.SUSPENDED, Event.CONTRADICTED: Status.REFUTED},
+    Status.SUSPENDED: _BY_A_PERSON | {Event.PROVED: Status.VALID, Event.CONTRADICTED: Status.REFUTED},
+    Status.REFUTED: _BY_A_PERSON | {Event.PROVED: Status.VALID},
+    Status.DISABLED: {Event.SWITCHED_ON: Status.VALID},
+}
+
+
+def is_decided_by_crawls(status: Status) -> bool:
+    """Whether a rule of *status* suppresses nothing, and any crawl proves or contradicts it.
+
+    A crawl does not look for what would bring back a rule that was refuted.
+    """
+    return Event.PROVED in TABLE[status] and Event.CONTRADICTED in TABLE[status]
+
+
+def after(status: Status | None, event: Event) -> Status | None:
+    """What a rule of *status* is after *event*: what it was, where the table says nothing."""
+    return TABLE[status].get(event, status)

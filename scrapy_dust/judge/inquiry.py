@@ -1,0 +1,189 @@
+"""The judgement of one pair of URLs: which pages to ask for, one after the other, and what the answers say.
+
+An inquiry fetches nothing: `inquire` yields the page that is wanted, and is sent the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, replace
+
+from scrapy_dust.dust.literal import agree
+from scrapy_dust.dust.outcomes import Outcome
+from scrapy_dust.judge.answers import Fetched, Known
+from scrapy_dust.judge.judging import SAME_TIME, Judge
+from scrapy_dust.page.compare import Same, Verdict
+
+#: How often two pages are fetched again that differ where other texts change at each fetch.
+_ROUNDS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A page that an inquiry wants."""
+
+    url: str
+    again: bool = False  #: a new fetch, even if the page is at hand
+    beside: bool = False  #: the page of a URL that cannot exist, beside this one
+    stateless: bool = False  #: a new fetch as well, by somebody whom the site has not met
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What an inquiry found."""
+
+    outcome: Outcome
+    why: str = ""  #: where the pages differ, or why nothing can be told; a sentence without its end
+
+
+Inquiry = Generator[Ask, Fetched, Finding]
+_OUTCOMES = {Same.SAME: Outcome.SAME, Same.DIFFERENT: Outcome.DIFFERENT, Same.UNKNOWN: Outcome.UNKNOWN}
+
+
+def inquire(
+    url: str,
+    target: str,
+    judge: Judge,
+    known: Known | None = None,
+    known_target: Known | None = None,
+    *,
+    both_linked: bool = False,
+    by_redirect: bool = False,
+    key: Callable[[str], str] | None = None,
+) -> Inquiry:
+    """Judge the pair with as few fetches as it takes: one where the log has the page of *url*, four at most.
+
+    A difference counts only where further fetches of both URLs bear it out, and where the site does not answer
+    likewise for a URL that cannot exist: beside a target that a rule made up, and beside a *url* that is not *known*.
+    *both_linked*: a crawl meets both. Then a page and a "not found" with status 200 are different: the page
+    would be lost if the other were fetched first, for nobody sees it fail.
+    *by_redirect*: a redirect is all that the log has. One counts where it comes again without state: some sites
+    redirect by a cookie or by where one came from.
+    *key*: of a URL, under the rules in force and the rule on trial. Links to URLs of one key are one link.
+    """
+    if by_redirect:
+        return (yield from _redirected_again(url, target, judge))
+    there = yield Ask(target)
+    if not there.answered:
+        outcome = Outcome.UNKNOWN if there.is_refusal and there.status != 500 else Outcome.UNFETCHABLE
+        return Finding(outcome, f"{target} answered {there.status or 'nothing'}")
+    if judge.is_in_the_way(there, known_target):
+        return Finding(Outcome.UNKNOWN, f"{target} shows another page than in the log")
+    if there.final_url == url and target != url and not judge.is_nothing(there):
+        again = yield Ask(target, stateless=True)
+        comes_again = again.final_url == url
+        return Finding(
+            Outcome.SAME if comes_again else Outcome.UNKNOWN,
+            f"{target} redirects to {url}{'' if comes_again else ', but not without cookies'}",
+        )
+    if known is not None and judge.is_known_page(there, known, key) and not judge.is_nothing(there):
+        return Finding(Outcome.SAME)
+    here = yield Ask(url)
+    if not here.answered or judge.is_in_the_way(here, known):
+        return Finding(Outcome.UNKNOWN, f"{url} does not show its page")
+    no_page = _no_page(here, there, judge, both_linked=both_linked)
+    if no_page is not None:
+        return no_page
+    verdict = judge.compare(here, there, key=key)
+    if verdict.same is Same.SAME or not (verdict.only_a or verdict.only_b):
+        return _finding(verdict)
+    return (yield from _confirm(here, there, judge, known, known_target, both_linked, key))
+
+
+def fetch_both(url: str, target: str, matches: int) -> Inquiry:
+    """WWW'07 figure 3, lines 7 to 12: both are fetched, and so many of the shingles of their sketches must be equal."""
+    here = yield Ask(url)
+    if not here.answered:
+        return Finding(Outcome.UNKNOWN, f"{url} answered {here.status or 'nothing'}")
+    there = yield Ask(target)
+    if not there.answered:
+        return Finding(Outcome.UNFETCHABLE, f"{target} answered {there.status or 'nothing'}")
+    if here.sketch and there.sketch:
+        similar = agree(here.sketch, there.sketch, matches)
+    else:
+        similar = here.text_digest == there.text_digest
+    return Finding(Outcome.SAME) if similar else Finding(Outcome.DIFFERENT, "differ in their sketches")
+
+
+def _no_page(here: Fetched, there: Fetched, judge: Judge, *, both_linked: bool) -> Finding | None:
+    """What is found where one of the two shows no page of its own; None: both show one."""
+    if both_linked and judge.is_nothing(here) is not judge.is_nothing(there):
+        return Finding(Outcome.DIFFERENT, "one of the two is the site's “not found”")
+    if judge.is_nothing(here):
+        return Finding(Outcome.UNKNOWN, f"{here.url} shows no page of its own")
+    if judge.is_nothing(there):
+        return Finding(Outcome.UNFETCHABLE, f"{there.url} shows no page of its own")
+    return None
+
+
+def _redirected_again(url: str, target: str, judge: Judge) -> Inquiry:
+    """Whether the one still leads where the other does."""
+    here = yield Ask(url, stateless=True)
+    if not here.answered:
+        return Finding(Outcome.UNKNOWN, f"{url} answered {here.status or 'nothing'}")
+    if here.final_url == target:
+        return Finding(Outcome.SAME, f"{url} redirects to {target}")
+    there = yield Ask(target, stateless=True)
+    if not there.answered:
+        outcome = Outcome.UNKNOWN if there.is_refusal else Outcome.UNFETCHABLE
+        return Finding(outcome, f"{target} answered {there.status or 'nothing'}")
+    if here.final_url == there.final_url:
+        return Finding(Outcome.SAME, f"both redirect to {there.final_url}")
+    if judge.is_nothing(here) or judge.is_nothing(there):
+        return Finding(Outcome.UNKNOWN, "one of them shows no page of its own")
+    return _finding(judge.compare(here, there))
+
+
+def _confirm(
+    here: Fetched,
+    there: Fetched,
+    judge: Judge,
+    known: Known | None,
+    known_target: Known | None,
+    both_linked: bool,
+    key: Callable[[str], str] | None,
+) -> Inquiry:
+    """What stays of a difference when both pages are fetched again."""
+    controls: list[Fetched] = []
+    # Where the crawl has seen the very same page, the log is the control; not for a target fetched on another day.
+    seen_before = known is not None and here.at >= there.at - SAME_TIME
+    if known is None or not (seen_before and judge.is_known_page(here, known, key)):
+        again = yield from _again(here, known, judge)
+        if again is None:
+            return Finding(Outcome.UNKNOWN, f"{here.url} did not show its page again")
+        controls = [again]
+    verdict = judge.compare(here, there, controls, key=key)
+    if verdict.same is Same.SAME or not (verdict.only_a or verdict.only_b):
+        return _finding(verdict)
+    # A page of the log is known to be one; a page that a rule made up or that just came may be what any name shows:
+    # a "not found" of this part of the site alone, or a page that any name leads to.
+    for page in () if both_linked else (there, *((here,) if known is None else ())):
+        if judge.is_like(page, (yield Ask(page.url, beside=True))):
+            return Finding(Outcome.UNKNOWN, f"any name beside {page.url} shows its page")
+    target_controls: list[Fetched] = []
+    for _ in range(_ROUNDS):
+        again = yield from _again(there, None if target_controls else known_target, judge)
+        if again is None:
+            return Finding(Outcome.UNKNOWN, f"{there.url} did not show its page again")
+        target_controls.append(again)
+        verdict = judge.compare(here, there, controls, target_controls, key=key)
+        if not verdict.is_where_more_changes:
+            break
+        # Where texts change at each fetch, two answers may differ from two others by chance.
+        controls.append((yield Ask(here.url, again=True)))
+    return _finding(judge.compare(here, there, controls, target_controls, key=key))
+
+
+def _again(page: Fetched, known: Known | None, judge: Judge) -> Generator[Ask, Fetched, Fetched | None]:
+    """Another answer to the URL of *page*: what the log has, where that is as good; None: it shows its page no more."""
+    if known is not None and judge.is_control(page, known):
+        return replace(page, shown=known.shown)
+    again = yield Ask(page.url, again=True)
+    if not again.answered or judge.is_nothing(again):
+        return None
+    judge.learn_again(page, again)
+    return again
+
+
+def _finding(verdict: Verdict) -> Finding:
+    return Finding(_OUTCOMES[verdict.same], verdict.why)

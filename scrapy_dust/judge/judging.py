@@ -1,0 +1,232 @@
+"""What is known of a site while its URLs are compared, and what the site shows where it has nothing to show.
+
+Whether two pages are one, `page/compare.py` says. A judge adds what only fetches tell:
+
+- what the site answers for a URL that cannot exist is no page: it proves nothing about a rule. Nor does what the
+  site suddenly shows where the log has different pages: a login, a consent page, a captcha;
+- a page that the log has and that is another one now says nothing: something may stand in front of it;
+- what changes from one fetch of a URL to the next is volatile on all pages like it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from scrapy_dust.dust.pages import LEAST_OWN
+from scrapy_dust.dust.strata import template_of
+from scrapy_dust.judge.answers import Fetched, Known
+from scrapy_dust.page.compare import Answer, Same, Verdict, compare
+from scrapy_dust.page.knowledge import NOTHING_KNOWN, Knowledge, sifted
+from scrapy_dust.page.places import Kind
+from scrapy_dust.page.site_template import template_of_pages
+from scrapy_dust.page.unitsets import (
+    UnitSet,
+    array_of,
+    is_in,
+    is_of,
+    places_of,
+    set_of,
+    union_of,
+    within,
+    without,
+)
+from scrapy_dust.page.volatile import NOTHING_VOLATILE, learn_volatile
+
+#: Of a site's different pages so many must have a mark for it to be the template's.
+_MARKED_PAGES, _MARKED_SHARE = 3, 0.5
+#: Strange answers that are kept to see whether others are like them.
+_STRANGE_KEPT = 64
+#: URLs whose further answers are kept. What they have shown to change stays known.
+_AGAIN_KEPT = 200
+#: Different pages from which the template is learned, each time as many have been fetched.
+_TEMPLATE_AT = (8, 16, 32, 64)
+#: Of what is the own of a page in the log so much is left on a page that has changed, and is not another one.
+_LEAST_LEFT = 0.25
+#: Seconds in which a page is not expected to become another one.
+SAME_TIME = 3600.0
+_EMPTY, _MOVED = "empty", "moved"
+
+Key = Callable[[str], str]
+
+
+class Judge:
+    """*knowledge*: what the log says of the site; *log_template*: hashes of the log's sketches that all pages have."""
+
+    def __init__(
+        self, knowledge: Knowledge = NOTHING_KNOWN, log_template: frozenset[int] = frozenset()
+    ) -> None:
+        self.knowledge = knowledge
+        self.learned = NOTHING_VOLATILE  #: what further fetches of one URL have shown
+        self.names: dict[int, str] = {}  #: of the places that these fetches showed
+        self._log_template = log_template
+        # By path template, the latest.
+        self._again: deque[tuple[str, Sequence[UnitSet]]] = deque(maxlen=_AGAIN_KEPT)
+        # Different pages, by what they show; with path templates as long as the template is learned from them.
+        self._seen: dict[int, tuple[str, Answer] | None] = {}
+        self._marked: Counter[str] = Counter()
+        self._nothing: dict[int, Fetched] = {}
+        self._strange: list[tuple[Fetched, Known]] = []
+        self.trusts_log = True  #: False: the whole site is another one by now
+
+    def learn(self, page: Fetched, known: Known | None = None) -> None:
+        """Take *page* into account as one of the site's. Pages that show the same count once."""
+        if not page.answered or page.shown is None:
+            return
+        if known is not None and self.resembles(page, known) is not True:
+            self._learn_strange(page, known)
+        total = page.shown.units.total
+        if total in self._seen or self.is_nothing(page):
+            return
+        is_learned_from = len(self._seen) < _TEMPLATE_AT[-1]
+        self._seen[total] = (template_of(page.url), page.shown) if is_learned_from else None
+        self._marked.update(page.marks)
+        if len(self._seen) in _TEMPLATE_AT:
+            self._learn_template()
+
+    def _learn_template(self) -> None:
+        """Learn from fetched pages what all pages have, where the log did not say it."""
+        knowledge = self.knowledge
+        if not len(knowledge.template):
+            sets = [(template, set_of(shown.units)) for template, shown in filter(None, self._seen.values())]
+            found = template_of_pages(sets)
+            knowledge = replace(knowledge, template=found.template, chrome=found.chrome, common=found.common)
+        self.knowledge = knowledge
+
+    def learn_again(self, *answers: Fetched) -> None:
+        """*answers* to one URL came one after the other: what is not on all of them changes at each fetch."""
+        shown = [one.shown for one in answers if one.answered and one.shown is not None]
+        if len(shown) < 2 or any(map(self.is_nothing, answers)):
+            return
+        self._again.append((template_of(answers[0].url), [set_of(one.units) for one in shown]))
+        for one in shown:
+            self.names.update(one.names)
+        self.learned = self.learned.joined(learn_volatile(self._again))
+        self.knowledge = replace(self.knowledge, volatile=self.knowledge.volatile.joined(self.learned))
+
+    def is_control(self, page: Fetched, known: Known) -> bool:
+        """Whether *known* is as good as a further fetch of *page*: as late, and different only where pages like it change.
+
+        What else the crawl was shown may be for who came with its cookies.
+        """
+        if known.shown is None or page.shown is None or not known.shown.units.whole:
+            return False
+        if abs(page.at - known.at) > SAME_TIME or not self.trusts_log:
+            return False
+        here, there = set_of(page.shown.units), set_of(known.shown.units)
+        changed = union_of((without(here, there), without(there, here)))
+        places = array_of(self.knowledge.volatile.changing(template_of(page.url)))
+        return bool(is_in(places_of(changed), places).all())
+
+    def take_up(self, knowledge: Knowledge) -> None:
+        """The log was read anew, and *knowledge* is what it says of the site."""
+        self.knowledge = replace(knowledge, volatile=knowledge.volatile.joined(self.learned))
+
+    def _learn_strange(self, page: Fetched, known: Known) -> None:
+        """One answer where the log has two pages is nobody's: what a site shows to those it does not let in."""
+        if any(known.differs(other) and self.is_like(page, seen) for seen, other in self._strange):
+            self.learn_nothing(page)
+        elif len(self._strange) < _STRANGE_KEPT:
+            self._strange.append((page, known))
+
+    def learn_nothing(self, page: Fetched) -> None:
+        """*page* is what the site answers for a URL that cannot exist, or to those it does not let in."""
+        if page.answered and page.shown is not None:
+            self._nothing.setdefault(page.shown.units.total, page)
+
+    def is_nothing(self, page: Fetched) -> bool:
+        """Whether *page* is no page, but the site's way to say so with a status of success."""
+        return page.shown is None or _EMPTY in page.marks or self.shows_nothing(page.shown)
+
+    def shows_nothing(self, shown: Answer) -> bool:
+        """Whether the site shows the same for URLs that cannot exist, or shows nothing."""
+        if not len(shown.units) or shown.units.total in self._nothing:
+            return True
+        return any(
+            self._shows_like(shown, one.shown) for one in self._nothing.values() if one.shown is not None
+        )
+
+    @property
+    def nothing_digests(self) -> frozenset[str]:
+        return frozenset(page.text_digest for page in self._nothing.values())
+
+    def is_like(self, page: Fetched, other: Fetched) -> bool:
+        """Whether two answers show the same, be it little or much."""
+        if page.shown is None or other.shown is None:
+            return False
+        return self._shows_like(page.shown, other.shown)
+
+    def _shows_like(self, shown: Answer, other: Answer) -> bool:
+        verdict = compare(shown, other, self.knowledge)
+        return verdict.same is not Same.DIFFERENT and not verdict.only_a and not verdict.only_b
+
+    def resembles(self, page: Fetched, known: Known | None) -> bool | None:
+        """Whether *page* is what the log has of its URL, though it may have changed; None: that cannot be told."""
+        if known is None or not self.trusts_log or page.shown is None:
+            return None
+        if known.shown is not None:
+            return self._shows_most_of(page.shown, known.shown)
+        if known.text_digest is not None and known.text_digest == page.text_digest:
+            return True
+        if not known.sketch or not page.sketch or len(known.sketch) != len(page.sketch):
+            return None
+        agreeing = {x for x, y in zip(known.sketch, page.sketch, strict=True) if x == y}
+        return bool(agreeing - self._log_template)
+
+    def _shows_most_of(self, page: Answer, known: Answer) -> bool | None:
+        """Whether enough of what is *known*'s own is on *page*; None: it has too little of its own."""
+        own = own_units(known, self.knowledge)
+        if len(own) < LEAST_OWN:
+            return None
+        return len(within(own, own_units(page, self.knowledge))) >= _LEAST_LEFT * len(own)
+
+    def is_known_page(self, page: Fetched, known: Known, key: Key | None = None) -> bool:
+        """Whether *page* shows the very same as the log has in *known*."""
+        if not self.trusts_log or page.shown is None:
+            return False
+        if known.shown is not None:
+            return self._compare(page.shown, known.shown, key).same is Same.SAME
+        return known.text_digest is not None and known.text_digest == page.text_digest
+
+    def is_in_the_way(self, page: Fetched, known: Known | None) -> bool:
+        """Whether something seems to stand in front of the page that was asked for, or in its place by now."""
+        resembles = self.resembles(page, known)
+        return not resembles and (resembles is False or self.is_marked(page))
+
+    def is_marked(self, page: Fetched) -> bool:
+        """Whether *page* has a mark that the site's pages do not have in general, or is none of the asked URL's."""
+        seen = len(self._seen)
+        return _MOVED in page.marks or any(
+            seen < _MARKED_PAGES or self._marked[mark] < _MARKED_SHARE * seen
+            for mark in page.marks - {_EMPTY}
+        )
+
+    def compare(
+        self,
+        url: Fetched,
+        target: Fetched,
+        again: Iterable[Fetched] = (),
+        target_again: Iterable[Fetched] = (),
+        *,
+        key: Key | None = None,
+    ) -> Verdict:
+        """What two answers show, each with further answers to its URL."""
+        assert url.shown is not None
+        assert target.shown is not None
+        return self._compare(_with(url.shown, again), _with(target.shown, target_again), key)
+
+    def _compare(self, a: Answer, b: Answer, key: Key | None) -> Verdict:
+        return compare(a, b, self.knowledge if key is None else replace(self.knowledge, key=key))
+
+
+def own_units(shown: Answer, knowledge: Knowledge) -> UnitSet:
+    """The units of a page without the template of its site and all that says nothing of the page."""
+    units = sifted(set_of(shown.units), knowledge, knowledge.places_for(shown.url)).units
+    units = units[~is_of(units, Kind.GROUP, Kind.OWN_LINK)]
+    return without(units, knowledge.common)
+
+
+def _with(shown: Answer, again: Iterable[Fetched]) -> Answer:
+    units = [one.shown.units for one in again if one.shown is not None]
+    return replace(shown, controls=(*shown.controls, *units))

@@ -1,0 +1,45 @@
+"""One clustering for all methods: a log whose pages say nothing but which of them are one (SIGIR 2017, section 3.1).
+
+Each method reads contents in its own way: digests, sketches with titles, simhashes. What is learned from then differs more than what
+is made of it. Here every reading of a page says its label, and no other page says the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
+from hashlib import blake2b
+
+from scrapy_dust.dust.pages import Page, SiteLog, Visit
+from scrapy_dust.learners.evaluation import Truth
+from scrapy_dust.neural.pairs import clusters_of
+from scrapy_dust.page.site_log import site_log
+
+
+def labelled(log: SiteLog, labels: Mapping[str, Hashable]) -> SiteLog:
+    """*log* with *labels*, by URL, for all that its pages show. A page without one is like no other."""
+    return replace(log, pages=[_with(page, labels.get(page.url)) for page in log.pages], comparing=None)
+
+
+def _with(page: Page, label: Hashable | None) -> Page:
+    digest = None if label is None else blake2b(repr(label).encode(), digest_size=28).digest()
+    return Page(
+        page.url,
+        size=page.size,
+        sketch=None
+        if digest is None
+        else tuple(int.from_bytes(digest[at : at + 7]) for at in range(0, 28, 7)),
+        text_digest=None if digest is None else digest.hex(),
+        outlinks=page.outlinks,
+        content_type=page.content_type,
+    )
+
+
+def by_simhash(visits: Mapping[str, Sequence[Visit]]) -> Truth:
+    """SIGIR 2017, section 2.2: pages are one whose simhashes differ in three bits at most and whose titles are equal."""
+    return {
+        url: (site, number)
+        for site, of_site in visits.items()
+        for number, urls in enumerate(clusters_of(site_log(of_site)))
+        for url in urls
+    }

@@ -1,0 +1,7 @@
+"""Bytes in, words, sketches and units out: the only room that reads what pages say."""
+
+#: Goes up when a page's words, shingles or sketch change; sketches of different versions are not compared.
+SKETCH_VERSION = 1
+
+#: Goes up when the units of a page change; units of different versions are not compared.
+UNITS_VERSION = 2

@@ -1,0 +1,213 @@
+"""Whether a content belongs to the two addresses that show it, or may be a wall that stands in place of many pages.
+
+A captcha, a login, a refusal with a status of success, the shell of an application: at their second URL they look like a
+page with two addresses. What tells the two apart is what is known of the parts in which the URLs differ. A part of a URL
+(a parameter, a segment of the path, the host) does not matter where several different contents were each seen at two
+URLs that differ in nothing else, and no two contents were. Likewise what a site says by rel=canonical is to be trusted where several
+contents bear it out, and none speaks against it. A wall bears nothing out but itself.
+
+What is forgotten, since memory is bounded, has to be seen anew.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import OrderedDict
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from xxhash import xxh3_64_intdigest
+
+from scrapy_dust.dust.strata import template_of
+
+#: Contents that must bear out that a part of the URL does not matter.
+ENOUGH = 3
+#: What is remembered: URLs without one of their parts, in 8 MB, and what is known of parts, some 20 MB.
+_SEEN, _KNOWN = 1 << 18, 100_000
+#: Parts of a URL; those of a longer one are not looked at.
+_MOST_PARTS = 24
+_ABSENT = 1
+
+
+class _Part(NamedTuple):
+    """A part of a URL: what it is, what stands there, and the rest of the URL."""
+
+    what: int
+    value: int
+    rest: str  #: of the URL, with a gap where it stands in the path
+    shorter: str | None  #: the URL without it; None: there is none
+
+
+#: The parts of a URL, named.
+_Parts = list[tuple[str, str]]
+
+
+class Aliases:
+    """Of one crawl."""
+
+    def __init__(self) -> None:
+        # Where a hash leads: the hash, a content, a part (0: none is missing), and what stood there.
+        self._seen = tuple(array("Q", bytes(8 * _SEEN)) for _ in range(4))
+        # By part, and by part and two values: contents that bear out that it does not matter; None: it matters.
+        self._known: OrderedDict[int, tuple[int, ...] | None] = OrderedDict()
+
+    def see(self, url: str, canonical: str | None, content: int) -> None:
+        """*url* shows *content*, a hash, which has something of its own."""
+        for part in _parts_of(url):
+            self._meet(_hash(f"{part.what} {part.rest}"), content, part.what, part.value)
+            if part.shorter is not None:
+                self._meet(_hash(part.shorter), content, part.what, part.value)
+        self._meet(_hash(_joined(_split(url) or [])), content, 0, _ABSENT)
+        if canonical is not None:
+            at, part_of_all = _canonical(canonical)
+            self._meet(at, content, part_of_all, _hash(url))
+
+    def are_aliases(self, url: str, canonical: str | None, other: str, content: int) -> bool:
+        """Whether *url*, which names *canonical* and shows *content* as *other* does, may be another address of that page."""
+        if canonical is not None:
+            at, part = _canonical(canonical)
+            if self._does_not_matter(part) and self._content_at(at) == content:
+                return True
+        differing = _differing(url, other)
+        return bool(differing) and all(
+            (part != _HOST and self._does_not_matter(part)) or self._does_not_matter(_pair(part, *values))
+            for part, *values in differing
+        )
+
+    def _does_not_matter(self, key: int) -> bool:
+        known = self._known.get(key)
+        return known is not None and len(known) >= ENOUGH
+
+    def _meet(self, at: int, content: int, part: int, value: int) -> None:
+        """What is there bears out that *part* does not matter, or that it does; else it is there from now on."""
+        hashes, contents, parts, values = self._seen
+        slot = at % _SEEN
+        if hashes[slot] == at and (parts[slot] == part or not parts[slot] or not part):
+            if values[slot] != value:
+                self._note(parts[slot] or part, values[slot], value, content, contents[slot] == content)
+            elif parts[slot] == part:
+                contents[slot] = content
+            if part:
+                return
+        elif hashes[slot] == at:
+            return
+        hashes[slot], contents[slot], parts[slot], values[slot] = at, content, part, value
+
+    def _note(self, part: int, value: int, other: int, content: int, same: bool) -> None:
+        for key in (part, _pair(part, value, other)):
+            known = self._known.get(key, ())
+            if not same:
+                known = None
+            elif known is not None and content not in known and len(known) < ENOUGH:
+                known = (*known, content)
+            self._known[key] = known
+            self._known.move_to_end(key)
+        while len(self._known) > _KNOWN:
+            self._known.popitem(last=False)
+
+    def _content_at(self, at: int) -> int | None:
+        hashes, contents, _, _ = self._seen
+        slot = at % _SEEN
+        return contents[slot] if hashes[slot] == at else None
+
+
+def _canonical(url: str) -> tuple[int, int]:
+    """Where URLs that name *url* meet, and the part that they differ in: all that is not in it."""
+    host = url.partition("://")[2].partition("/")[0]
+    return _hash(f"canonical {url}"), _hash(f"canonical of {host}")
+
+
+def _split(url: str) -> _Parts | None:
+    """The parts of *url*, named; None: they are too many."""
+    front, question, query = url.partition("#")[0].partition("?")
+    scheme, _, rest = front.partition("://")
+    host, *segments = rest.split("/")
+    parts = [("scheme", scheme), ("host", host)]
+    parts += [(f"/{number}", segment) for number, segment in enumerate(segments)]
+    if question:
+        parts += [("?" + pair.partition("=")[0], pair) for pair in query.split("&")]
+    return parts if len(parts) <= _MOST_PARTS else None
+
+
+def _joined(parts: _Parts) -> str:
+    front = "\n".join(value for name, value in parts if name[0] != "?")
+    return front + "\n?" + "&".join(value for name, value in parts if name[0] == "?")
+
+
+def _parts_of(url: str) -> Iterator[_Part]:
+    parts = _split(url) or []
+    for number, (name, value) in enumerate(parts):
+        before, after = parts[:number], parts[number + 1 :]
+        shorter = _joined([*before, *after])
+        gap = shorter if name[0] == "?" else _joined([*before, (name, "\0"), *after])
+        yield _Part(_what(name, parts), _hash(value), gap, shorter if name[0] in "?/" else None)
+
+
+def _what(name: str, parts: _Parts) -> int:
+    """The part *name* of URLs of one path template."""
+    front = [("\0" if one == name else value) for one, value in parts if one[0] != "?"]
+    if name == "host":
+        return _HOST
+    if name == "scheme":
+        return _hash(f"scheme {front[1]}")
+    return _hash(f"{name} {template_of(front[0] + '://' + '/'.join(front[1:]))}")
+
+
+def _differing(url: str, other: str) -> list[tuple[int, int, int]]:
+    """The parts in which two URLs differ, with their values; none where they differ in more, or name a part twice."""
+    a, b = _split(url), _split(other)
+    if a is None or b is None:
+        return []
+    extra = _extra_segment(a, b)
+    if extra is not None:
+        longer, name = extra
+        rest = _differing_alike(*(_without(parts, name if parts is longer else "") for parts in (a, b)))
+        return [] if rest is None else [(_what(name, longer), _hash(dict(longer)[name]), _ABSENT), *rest]
+    return _differing_alike(a, b) or []
+
+
+def _differing_alike(a: _Parts, b: _Parts) -> list[tuple[int, int, int]] | None:
+    """The same of two URLs of as many segments; None: they differ in more."""
+    here, there = dict(a), dict(b)
+    if len(here) < len(a) or len(there) < len(b):
+        return None
+    names = [name for name in {**here, **there} if here.get(name) != there.get(name)]
+    rests = ([one for one in parts if one[0] not in names] for parts in (a, b))
+    if next(rests) != next(rests) or sum(name[0] == "/" for name in names) > 1:
+        return None
+    return [
+        (_what(name, a if name in here else b), _value(here, name), _value(there, name)) for name in names
+    ]
+
+
+def _extra_segment(a: _Parts, b: _Parts) -> tuple[_Parts, str] | None:
+    """Which of two URLs has a segment more than the other, and which segment; None: neither."""
+    paths = [[value for name, value in parts if name[0] == "/"] for parts in (a, b)]
+    (short, long) = sorted(paths, key=len)
+    if len(long) != len(short) + 1:
+        return None
+    at = next((number for number, value in enumerate(short) if value != long[number]), len(short))
+    return (a if long is paths[0] else b, f"/{at}") if long[:at] + long[at + 1 :] == short else None
+
+
+def _without(parts: _Parts, name: str) -> _Parts:
+    """*parts* without the segment *name*, those behind it one place nearer."""
+    kept = [one for one in parts if one[0] != name]
+    segments = iter(range(len(kept)))
+    return [(f"/{next(segments)}" if one[0] == "/" else one, value) for one, value in kept]
+
+
+def _value(parts: dict[str, str], name: str) -> int:
+    return _hash(parts[name]) if name in parts else _ABSENT
+
+
+def _pair(part: int, value: int, other: int) -> int:
+    return _hash(f"{part} {min(value, other)} {max(value, other)}")
+
+
+def _hash(said: str) -> int:
+    return xxh3_64_intdigest(said.encode("utf-8", "surrogatepass"))
+
+
+#: The host of any URL. What one other host says, the next may not.
+_HOST = _hash("host")

@@ -1,0 +1,351 @@
+"""Whether two answers are the same page: whether a spider could take anything from the one that the other does not show.
+
+Two answers are the same page if *nothing new is on either*. Each answer may come with controls, further answers to the
+same URL; what an answer does not show at each of them is no part of the page. Set aside is what the site's template puts
+on its pages, what changes at each fetch, what repeats the page's own URL, and how a link is written, as long as it leads
+to a page of the same key. What cannot be told is `Same.UNKNOWN`, never the same.
+
+Pages that have nothing of their own are equal for lack of anything, and so nothing is said of them either.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import numpy as np
+
+from scrapy_dust.dust.pages import LEAST_OWN
+from scrapy_dust.page.knowledge import NOTHING_KNOWN, Aside, Knowledge, LinkClasses, common_to, sifted
+from scrapy_dust.page.places import Kind, as_kind, kind_of, name_of
+from scrapy_dust.page.units import Units, mixed
+from scrapy_dust.page.unitsets import (
+    CONTENT,
+    SEEN,
+    SHAPED,
+    Mask,
+    UnitSet,
+    as_links,
+    is_in,
+    is_of,
+    places_of,
+    set_of,
+    shapes_of,
+    union_of,
+    values_of,
+    without,
+)
+from scrapy_dust.page.volatile import Places
+
+
+class Same(StrEnum):
+    """What a comparison says."""
+
+    SAME = "same"
+    DIFFERENT = "different"
+    UNKNOWN = "unknown"  #: it cannot be told
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one URL showed."""
+
+    url: str
+    units: Units
+    names: Mapping[int, str] = field(default_factory=dict)  #: its places in words
+    canonical: str | None = None  #: absolute
+    controls: Sequence[Units] = ()  #: other answers to the same URL
+    links: Mapping[int, str] = field(
+        default_factory=dict
+    )  #: URLs of its links by value, where they are at hand
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A unit that only one of two answers has."""
+
+    place: int
+    kind: Kind
+    value: int
+    name: str  #: of the place, with its kind: ``text div.price``
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a comparison found."""
+
+    same: Same
+    why: str  #: one sentence, without its end: "differ in text `div.price`"
+    only_a: tuple[Difference, ...] = ()
+    only_b: tuple[Difference, ...] = ()
+    set_aside: Mapping[Aside, int] = field(default_factory=dict)  #: units of both that did not count
+    is_confirmed: bool = False  #: a difference that further answers to the same URL bear out
+    nothing_a: bool = False  #: the answer has nothing of its own: a wall, an empty list, a shell
+    nothing_b: bool = False
+    is_where_more_changes: bool = (
+        False  #: different, but only at places where other units change at each fetch
+    )
+
+    @property
+    def contains(self) -> str | None:
+        """Which of two different answers shows all of the other, and more: ``a`` or ``b``."""
+        # What belongs together is said of parts that hold more on one page than on the other, too.
+        more_a, more_b = (
+            any(unit.kind is not Kind.GROUP for unit in only) for only in (self.only_a, self.only_b)
+        )
+        if self.same is not Same.DIFFERENT or more_a is more_b:
+            return None
+        return "a" if more_a else "b"
+
+
+#: Places that a sentence names, and differences that a verdict keeps, of each side.
+_NAMED, _KEPT = 3, 20
+_LAST = np.uint64(0xFFFFFFFFFFFFFFFF)
+
+
+def compare(a: Answer, b: Answer, knowledge: Knowledge = NOTHING_KNOWN) -> Verdict:
+    """What *knowledge* of their site lets say of two answers."""
+    pair = _Pair(a, b, knowledge)
+    only_a, only_b = pair.missing()
+    if not len(only_a) and not len(only_b):
+        return _equal(pair)
+    if not any(map(len, pair.sure(only_a, only_b))):
+        return pair.verdict(Same.UNKNOWN, f"cannot be told: {pair.told(only_a, only_b)}", only_a, only_b)
+    if pair.nothing_a or pair.nothing_b:
+        return pair.verdict(Same.UNKNOWN, _who_has_nothing(pair), only_a, only_b)
+    return pair.verdict(Same.DIFFERENT, pair.told(only_a, only_b), only_a, only_b)
+
+
+def _equal(pair: _Pair) -> Verdict:
+    if pair.is_little:
+        return pair.verdict(Same.UNKNOWN, "hardly anything of their own")
+    if not pair.is_whole:
+        return pair.verdict(Same.UNKNOWN, "too long to be compared in full")
+    if len(pair.fleeting):
+        return pair.verdict(
+            Same.UNKNOWN, f"cannot be told: one of them shows at times more {pair.where(pair.fleeting)}"
+        )
+    return pair.verdict(Same.SAME, "nothing new on either")
+
+
+def _who_has_nothing(pair: _Pair) -> str:
+    if pair.nothing_a and pair.nothing_b:
+        return "nothing of their own"
+    return f"nothing of its own on {pair.a.url if pair.nothing_a else pair.b.url}"
+
+
+class _Pair:
+    """Two answers, sifted."""
+
+    def __init__(self, a: Answer, b: Answer, knowledge: Knowledge) -> None:
+        self.a, self.b, self._knowledge = a, b, knowledge
+        self.aside: Counter[Aside] = Counter()
+        self._links = LinkClasses(knowledge, (a.url, b.url), {**b.links, **a.links}, _own_links(a, b))
+        self.is_whole = _are_all_there(a, b)
+        places = knowledge.places_for(a.url) | knowledge.places_for(b.url)
+        raw_a, raw_b = self._cut((a.units, *a.controls), (b.units, *b.controls))
+        self._a, self._b = ([self._sift(one, places) for one in raw] for raw in (raw_a, raw_b))
+        self._partly = self._set_changing_aside()
+        self._all_a, self._all_b = union_of(self._a), union_of(self._b)
+        self._stable_a, self._stable_b = common_to(self._a), common_to(self._b)
+        self._own_a, self._own_b = self._own(self._stable_a), self._own(self._stable_b)
+        self.nothing_a, self.nothing_b = not len(self._own_a), not len(self._own_b)
+
+    def _cut(self, *sides: Sequence[Units]) -> list[list[UnitSet]]:
+        """Of too long answers the units of least hashes are there: of the others, too, only such count."""
+        every = [units for side in sides for units in side]
+        self._has_all_links = all(units.has_all_links for units in every)
+        rest = _end(set_of(units) for units in every if not units.whole)
+        links = _end((set_of(units) for units in every if not units.has_all_links), of_links=True)
+        return [[_until(set_of(units), rest, links) for units in side] for side in sides]
+
+    def _sift(self, units: UnitSet, places: Places) -> UnitSet:
+        found = sifted(units, self._knowledge, places)
+        self.aside.update(found.aside)
+        return self._links.merged(found.units)
+
+    def _set_changing_aside(self) -> UnitSet:
+        """Leave out what the controls show to change altogether. Gives the places that change in part."""
+        changing, partly, self._touched = _changing(self._a, self._b)
+        if changing:
+            for side in (self._a, self._b):
+                for number, units in enumerate(side):
+                    side[number] = units[~changing.has(units)]
+                    self.aside[Aside.VOLATILE] += len(units) - len(side[number])
+        return partly
+
+    def missing(self) -> tuple[UnitSet, UnitSet]:
+        """What each side always shows, and the other never."""
+        # A link for the one page itself may be a link like any other on the other page: it is on both.
+        only_a = _in_no_form_on(self._all_b, self._stable_a)
+        only_b = _in_no_form_on(self._all_a, self._stable_b)
+        if not is_of(union_of((only_a, only_b)), Kind.LINK, Kind.OWN_LINK).any():
+            return only_a, only_b
+        only_a = without(without(self._stable_a, self._all_b), np.unique(as_links(self._all_b)))
+        only_b = without(without(self._stable_b, self._all_a), np.unique(as_links(self._all_a)))
+        chrome_a, chrome_b = is_of(only_a, Kind.OWN_LINK), is_of(only_b, Kind.OWN_LINK)
+        if self._links.lead_elsewhere(values_of(only_a[chrome_a]), values_of(only_b[chrome_b])):
+            return only_a, only_b
+        self.aside[Aside.CHROME] += int(chrome_a.sum() + chrome_b.sum())
+        return only_a[~chrome_a], only_b[~chrome_b]
+
+    def sure(self, only_a: UnitSet, only_b: UnitSet) -> tuple[UnitSet, UnitSet]:
+        """Without units that may be there by chance, and without links that may be the same as one of the other side."""
+        open_a, open_b = self._open(only_a), self._open(only_b)
+        return (
+            self._sure(only_a, self.a, open_a, int(open_b.sum())),
+            self._sure(only_b, self.b, open_b, int(open_a.sum())),
+        )
+
+    def _open(self, only: UnitSet) -> Mask:
+        """Links of which nobody knows where they lead."""
+        return is_of(only, Kind.LINK) & is_in(values_of(only), self._links.unknown())
+
+    def _sure(self, only: UnitSet, side: Answer, unsure: Mask, open_there: int) -> UnitSet:
+        links = is_of(only, Kind.LINK) & ~unsure
+        # Each link of the other side that may lead anywhere may lead where one of these does.
+        if int(links.sum()) <= open_there:
+            unsure = unsure | links
+        if not self._has_all_links:
+            unsure = unsure | _are_links(only)
+        if not side.controls:
+            unsure = unsure | is_in(places_of(only), self._partly)
+        kept: UnitSet = only[~unsure]
+        return kept
+
+    @property
+    def fleeting(self) -> UnitSet:
+        """Units that one side shows at times, at places where the other has nothing."""
+        of_a, of_b = without(self._all_a, self._stable_a), without(self._all_b, self._stable_b)
+        return union_of((_where_nothing_is(of_a, self._all_b), _where_nothing_is(of_b, self._all_a)))
+
+    @property
+    def is_little(self) -> bool:
+        """There is too little on the pages for their equality to mean anything, beside what was set aside."""
+        own = min(_seen(self.a, self._own_a), _seen(self.b, self._own_b))
+        is_enough = own >= LEAST_OWN or self._knowledge.of_items
+        return own == 0 or (not is_enough and bool(self.aside))
+
+    def _own(self, units: UnitSet) -> UnitSet:
+        """What no other page needs to have."""
+        own = without(units, self._knowledge.common)
+        chrome = is_of(own, Kind.OWN_LINK) & is_in(places_of(own), self._knowledge.chrome)
+        kept: UnitSet = own[is_of(own, *CONTENT) & ~chrome]
+        return kept
+
+    def where(self, units: UnitSet) -> str:
+        return _listed(dict.fromkeys(self._difference(unit).name for unit in units.tolist()))
+
+    def told(self, only_a: UnitSet, only_b: UnitSet) -> str:
+        return f"differ {self.where(union_of((only_a, only_b)))}"
+
+    def verdict(
+        self,
+        same: Same,
+        why: str,
+        only_a: UnitSet | tuple[()] = (),
+        only_b: UnitSet | tuple[()] = (),
+    ) -> Verdict:
+        return Verdict(
+            same,
+            why,
+            tuple(self._difference(int(unit)) for unit in only_a[:_KEPT]),
+            tuple(self._difference(int(unit)) for unit in only_b[:_KEPT]),
+            {reason: count for reason, count in self.aside.items() if count},
+            bool((len(only_a) and self.a.controls) or (len(only_b) and self.b.controls)),
+            self.nothing_a,
+            self.nothing_b,
+            same is Same.DIFFERENT and all(map(self._are_where_more_changes, (only_a, only_b))),
+        )
+
+    def _are_where_more_changes(self, units: UnitSet | tuple[()]) -> bool:
+        return not len(units) or bool(is_in(places_of(np.asarray(units)), self._touched).all())
+
+    def _difference(self, unit: int) -> Difference:
+        place = unit >> 32
+        name = self._name(place)
+        return Difference(place, kind_of(place), unit & 0xFFFFFFFF, name)
+
+    def _name(self, place: int) -> str:
+        for names in (self.a.names, self.b.names, self._knowledge.names):
+            if place in names:
+                return names[place]
+        if kind_of(place) is Kind.LINK:
+            # A link to the page itself is called otherwise, and compared as a link.
+            for names in (self.a.names, self.b.names, self._knowledge.names):
+                if (own := as_kind(place, Kind.OWN_LINK)) in names:
+                    return names[own].removeprefix("own_")
+        return name_of(kind_of(place), f"{place:06x}")
+
+
+def _end(sets: Iterable[UnitSet], *, of_links: bool = False) -> np.uint64:
+    """The greatest hash up to which all of *sets* have all units, or all links; the greatest of all hashes, if there are none."""
+    having = [units[_are_links(units) == of_links] for units in sets]
+    return min((mixed(units).max() for units in having if len(units)), default=_LAST)
+
+
+def _until(units: UnitSet, rest: np.uint64, links: np.uint64) -> UnitSet:
+    kept: UnitSet = units[mixed(units) <= np.where(_are_links(units), links, rest)]
+    return kept
+
+
+def _own_links(*answers: Answer) -> UnitSet:
+    """The values of links for the page itself."""
+    units = union_of(map(set_of, (answer.units for answer in answers)))
+    return np.unique(values_of(units[is_of(units, Kind.OWN_LINK)]))
+
+
+def _are_all_there(a: Answer, b: Answer) -> bool:
+    """Whether all units of both were compared, or those that were not are known to be equal."""
+    if a.units.total == b.units.total or (a.units.whole and b.units.whole):
+        return True
+    has_all_links = a.units.has_all_links and b.units.has_all_links
+    return has_all_links and a.units.total_of_rest == b.units.total_of_rest
+
+
+def _are_links(units: UnitSet) -> Mask:
+    return is_of(units, Kind.LINK, Kind.OWN_LINK)
+
+
+def _seen(answer: Answer, own: UnitSet) -> int:
+    """How many of its *own* units the readers of an answer see; without any text whatever it holds is its content."""
+    has_text = bool((answer.units.kinds() == Kind.TEXT).any())
+    return int(is_of(own, *SEEN).sum()) if has_text else len(own)
+
+
+def _changing(*sides: list[UnitSet]) -> tuple[Places, UnitSet, UnitSet]:
+    """Places and shapes of which nothing outlives another fetch; the places that change in part; all that change."""
+    changed = union_of(without(union_of(side), common_to(side)) for side in sides)
+    kept = union_of(common_to(side) for side in sides if len(side) > 1)
+    places, survivors = np.unique(places_of(changed)), np.unique(places_of(kept))
+    texts, kept_texts = (shapes_of(units[is_of(units, *SHAPED)]) for units in (changed, kept))
+    changing = Places(without(places, survivors), without(np.unique(texts), np.unique(kept_texts)))
+    rest = changed[~changing.has(changed)]
+    return changing, np.unique(places_of(rest)), np.unique(places_of(changed))
+
+
+def _in_no_form_on(others: UnitSet, units: UnitSet) -> UnitSet:
+    """Those of *units* that are not among *others*, be a link there for the page itself or like any other."""
+    kept: UnitSet = units[~is_in(as_links(units), np.unique(as_links(others)))]
+    return kept
+
+
+def _where_nothing_is(units: UnitSet, others: UnitSet) -> UnitSet:
+    found: UnitSet = units[~is_in(places_of(units), np.unique(places_of(others)))]
+    return found
+
+
+def _listed(names: Mapping[str, object]) -> str:
+    """Up to three places: "in text `div.price` and media `img`"."""
+    named = [_quoted(name) for name in names]
+    shown, more = named[:_NAMED], len(named) - _NAMED
+    if more > 0:
+        return f"in {', '.join(shown)} and {more} more"
+    return "in " + " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
+
+
+def _quoted(name: str) -> str:
+    kind, _, path = name.partition(" ")
+    return f"{kind} `{path}`" if path else kind

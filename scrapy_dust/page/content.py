@@ -1,0 +1,124 @@
+"""What a page is compared by while it is crawled: a signature of its bytes, and one of its units.
+
+The signature of units is of all that `page/compare.py` compares, and of all bits of it: a log keeps fewer of each value, so
+that of thousands of pages that differ in one number two may seem the same. And it is of the words, unless some of them do
+not count. Binaries and PDFs are their bytes, since reading a PDF takes a process; so is what was not read to its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from xxhash import xxh3_64_intdigest, xxh3_128, xxh3_128_digest
+
+from scrapy_dust.page.knowledge import Aside, Knowledge, LinkClasses, sifted
+from scrapy_dust.page.markup import Document
+from scrapy_dust.page.places import Kind
+from scrapy_dust.page.reading import is_pdf, read_text
+from scrapy_dust.page.shingles import Hashes, hashes_of, shingles_of
+from scrapy_dust.page.unitsets import CONTENT, EMPTY, SEEN, UnitSet, is_of, values_of
+from scrapy_dust.page.words import split_words
+
+#: Words in a shingle. They are short: of a page in which a date has changed, four of these differ, and ten of a log's.
+WIDTH = 4
+#: Of the words, so many stand beside the signature.
+_BEGINNING = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What there is to compare of one page."""
+
+    size: int  #: bytes
+    is_binary: bool = True  #: nobody here can read it
+    is_markup: bool = False  #: HTML
+    units: UnitSet | None = None  #: ascending, with all bits; None: only the bytes speak for it
+    shown: UnitSet = field(
+        default_factory=EMPTY.copy
+    )  #: of them what readers see; where that is no text, all
+    links: Mapping[int, str] = field(default_factory=dict)  #: URLs by the values of links
+    words: Sequence[bytes] = ()
+    heading: str = ""  #: the title and the headings of the first rank
+    canonical: str | None = None  #: absolute
+
+    @property
+    def heading_hash(self) -> int:
+        """64 bits; 0: it has none."""
+        return xxh3_64_intdigest(self.heading.encode("utf-8", "surrogatepass")) if self.heading else 0
+
+    @property
+    def beginning(self) -> str:
+        """The first words."""
+        return b" ".join(self.words[:_BEGINNING]).decode("utf-8", "surrogatepass")
+
+    def shingles(self) -> Hashes:
+        """Distinct, ascending."""
+        return shingles_of(hashes_of(list(self.words)), WIDTH)
+
+
+def signature_of(body: bytes, scope: str) -> bytes:
+    """Of the bytes, 128 bits. Equal bytes in different scopes have different ones."""
+    # The scope is no longer than a host's name, and the body need not be copied.
+    return xxh3_128_digest(body, seed=_seed(scope))
+
+
+def content_of(
+    body: bytes, content_type: str | None, encoding: str | None, url: str, ignore: Sequence[str] = ()
+) -> Content:
+    """Never raises. Costs what a look at 2 MB costs at most. *ignore*: as `read_markup` has it."""
+    if is_pdf(body, content_type):
+        return Content(len(body))
+    read = read_text(body, content_type, encoding, url, closely=True, ignore=ignore)
+    if read is None:
+        return Content(len(body))
+    document, whole = read
+    words, complete = split_words(document.text)
+    described = document.units
+    units = np.unique(described.exact) if described and whole and complete else None
+    return Content(
+        size=len(body),
+        is_binary=False,
+        is_markup=document.outlinks is not None,
+        units=units,
+        shown=EMPTY if units is None else _shown(units),
+        links=described.links if described else {},
+        words=words,
+        heading=_heading(document),
+        canonical=document.canonical,
+    )
+
+
+def unit_signature(
+    content: Content, url: str, knowledge: Knowledge, scope: str, *, with_words: bool
+) -> bytes:
+    """Of what *content* shows a spider at *url*, 128 bits. *with_words*: all of its words count."""
+    assert content.units is not None
+    counting = sifted(content.units, knowledge, knowledge.places_for(url))
+    own = np.unique(values_of(content.units[is_of(content.units, Kind.OWN_LINK)]))
+    units = LinkClasses(knowledge, (url,), content.links, own).merged(counting.units)
+    said = xxh3_128(units.astype("<u8").tobytes(), seed=_seed(scope))
+    if with_words and Aside.VOLATILE not in counting.aside:
+        # In whatever order, as the units.
+        said.update(b" ".join(sorted(set(content.words))))
+    return said.digest()
+
+
+def shingles_of_text(text: str) -> Hashes:
+    """The same of text that is no page, of which there must be a word."""
+    words, _ = split_words(text)
+    return shingles_of(hashes_of(words), WIDTH)
+
+
+def _shown(units: UnitSet) -> UnitSet:
+    shown: UnitSet = units[is_of(units, *(SEEN if is_of(units, Kind.TEXT).any() else CONTENT))]
+    return shown
+
+
+def _heading(document: Document) -> str:
+    return " ".join(f"{document.title or ''} {document.headings or ''}".split())
+
+
+def _seed(scope: str) -> int:
+    return xxh3_64_intdigest(scope.encode("utf-8", "surrogatepass"))

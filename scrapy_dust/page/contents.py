@@ -1,0 +1,383 @@
+"""What each URL of a site shows, as labels: URLs of equal labels show the same page.
+
+One pass over the units of all pages of a site. Set aside are what the site's template puts on pages, what changes at each
+fetch, and what repeats a page's own URL. A link counts by what the log shows at its end: pages that link to the same
+contents link to the same, however their links are written. Links whose ends the log does not know count as they are
+written; two pages that differ in such links only cannot be told apart by their labels, and have the same `core`.
+
+A URL has no label that shows nothing of its own, or a wall in place of a page; or so little that other URLs show the same
+for lack of anything.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from scrapy_dust.dust.pages import LEAST_OWN, PackedUnits
+from scrapy_dust.dust.strata import template_of
+from scrapy_dust.page.flat import Flat, Index, each_once, flat_of
+from scrapy_dust.page.knowledge import have_likes
+from scrapy_dust.page.lists import Lists, Resolved, Said
+from scrapy_dust.page.places import Kind, url_value
+from scrapy_dust.page.site_template import NO_TEMPLATE, SiteTemplate, site_template
+from scrapy_dust.page.units import mixed, unpack
+from scrapy_dust.page.unitsets import (
+    CONTENT,
+    SEEN,
+    Mask,
+    UnitSet,
+    array_of,
+    as_links,
+    is_in,
+    is_of,
+    places_of,
+    union_of,
+    values_of,
+    with_values,
+    without,
+)
+from scrapy_dust.page.volatile import NOTHING_VOLATILE, Volatile, learn_volatile
+from scrapy_dust.page.walls import walls
+
+#: Of a URL that was asked for more often only the first answers are looked at.
+MOST_ANSWERS = 5
+
+#: Different contents, as a share of all links, that links for the page itself may lead to and say nothing.
+MOST_ENDS = 0.1
+
+_SELF = 0
+_SECOND = np.uint64(0xA0761D6478BD642F)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One answer of a log."""
+
+    url: str
+    units: PackedUnits  #: as `pack` makes them
+    fetched_at: str | None = None  #: ISO 8601
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a URL shows."""
+
+    label: str | None  #: equal ones are one page; None: it says nothing
+    core: str  #: the same without links
+    own: int  #: units of its own that its readers see
+    is_volatile: bool = False  #: its answers differ beyond what is known to change
+    total: str | None = (
+        None  #: of a page of which only a sample is known: stands for all of its units as they were
+    )
+
+
+#: Of a URL that is known to show no page.
+NOTHING_SHOWN = Content(None, "", 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a site shows, and what was learned of it on the way."""
+
+    by_url: Mapping[str, Content]
+    template: SiteTemplate
+    volatile: Volatile  #: what was known, and what URLs with several answers have shown
+    places: Sequence[int]  #: where units stand
+    shown: Mapping[int, int]  #: what the log shows at the end of a link, by the link's value
+    of_items: bool = False  #: units are what a spider took
+
+
+def contents_of(
+    shown: Sequence[Shown],
+    behind: Callable[[str], str | None],
+    urls: Sequence[str] = (),
+    volatile: Volatile = NOTHING_VOLATILE,
+    *,
+    of_items: bool = False,
+) -> Contents:
+    """The contents of one site. *behind*: the URL of the page that a URL leads to, if the log has it; *urls*: that redirect.
+
+    *of_items*: units are what a spider took. Then none of them is the site's template, and one item is enough to be a page.
+    """
+    rows = _Rows(_first_answers(shown))
+    volatile = volatile.joined(learn_volatile(rows.groups()))
+    site = rows.flat.only(rows.flat.where(lambda units: ~is_of(units, Kind.OWN)))
+    template = NO_TEMPLATE if of_items else site_template(site, rows.spans)
+    sifted = _sift(site, rows, template, volatile)
+    own = _taken(sifted) if of_items else _own(site, sifted, template)
+    core = _sums(sifted.only(~sifted.where(_are_links)))
+    known = [*rows.urls, *urls]
+    ends = _ends(rows, core, own, sifted, behind, known)
+    template = replace(template, chrome=ends.chrome(sifted, rows, template))
+    whole = core + _sums(ends.resolved(sifted, rows, template))
+    in_the_way = walls(rows.urls, rows.templates, _shown(whole, own))
+    if in_the_way:
+        ends = _ends(rows, core, own, sifted, behind, known, in_the_way)
+        whole = core + _sums(ends.resolved(sifted, rows, template))
+    found = _settled(rows, core, whole, own, in_the_way)
+    return Contents(found, template, volatile, _places(site), ends.by_value, of_items)
+
+
+def _first_answers(shown: Sequence[Shown]) -> list[Shown]:
+    answers: dict[str, int] = {}
+    kept = []
+    for one in shown:
+        answers[one.url] = answers.get(one.url, 0) + 1
+        if answers[one.url] <= MOST_ANSWERS:
+            kept.append(one)
+    return kept
+
+
+class _Rows:
+    """Answers, those of one path template together, and of one URL after each other."""
+
+    def __init__(self, shown: Sequence[Shown]) -> None:
+        places: dict[str, int] = {}
+        templates: dict[str, str] = {}
+        for one in shown:
+            places.setdefault(one.url, len(places))
+            if one.url not in templates:
+                templates[one.url] = template_of(one.url)
+        self.shown = sorted(shown, key=lambda one: (templates[one.url], places[one.url]))
+        self.templates = [templates[one.url] for one in self.shown]
+        self.urls = [one.url for one in self.shown]
+        self.flat = flat_of([one.units for one in self.shown])
+        self.spans = _runs(self.templates)
+        self.of_url = _runs(self.urls)
+
+    def groups(self) -> list[tuple[str, list[UnitSet]]]:
+        """The answers of URLs with several."""
+        return [
+            (
+                self.templates[begin],
+                [np.unique(self.flat.part(row, row + 1).units) for row in range(begin, end)],
+            )
+            for begin, end in self.of_url
+            if end - begin > 1
+        ]
+
+
+def _runs(values: Sequence[str]) -> list[tuple[int, int]]:
+    begins = [number for number in range(len(values)) if not number or values[number] != values[number - 1]]
+    return list(zip(begins, [*begins[1:], len(values)], strict=True)) if begins else []
+
+
+def _sift(site: Flat, rows: _Rows, template: SiteTemplate, volatile: Volatile) -> Flat:
+    """*site* without template and volatile units."""
+    known = template.template
+    aside = site.where(lambda units: is_in(units, known) | is_in(as_links(units), known))
+    if volatile:
+        for begin, end in rows.spans:
+            places = volatile.of(rows.templates[begin])
+            if places:
+                here = slice(int(site.offsets[begin]), int(site.offsets[end]))
+                aside[here] |= places.has(site.units[here])
+    return site.only(~aside)
+
+
+def _are_links(units: UnitSet) -> Mask:
+    return is_of(units, Kind.LINK, Kind.OWN_LINK)
+
+
+@dataclass(frozen=True, slots=True)
+class _Own:
+    """Units of its own that each page has."""
+
+    seen: Index  #: what its readers see; of a page without any text whatever it holds
+    any: Index  #: whatever it holds
+    are_lists: Mask | None = (
+        None  #: whether it holds nothing but links, where such a page is told by where they lead
+    )
+
+
+def _own(site: Flat, sifted: Flat, template: SiteTemplate) -> _Own:
+    def are_own(units: UnitSet) -> Mask:
+        chrome = is_of(units, Kind.OWN_LINK) & is_in(places_of(units), template.chrome)
+        return ~chrome & ~is_in(units, template.common)
+
+    anything = sifted.counts(sifted.where(lambda units: are_own(units) & is_of(units, *CONTENT)))
+    seen = sifted.counts(sifted.where(lambda units: are_own(units) & is_of(units, *SEEN)))
+    has_text = site.counts(site.where(lambda units: is_of(units, Kind.TEXT))) > 0
+    seen = np.where(has_text, seen, anything)
+    # The digest of a body that has nothing else stands for all of it.
+    is_digest = (np.diff(site.offsets) == 1) & (
+        site.counts(site.where(lambda units: is_of(units, Kind.DATA))) == 1
+    )
+    return _Own(np.where(is_digest, LEAST_OWN * anything, seen), anything)
+
+
+def _taken(sifted: Flat) -> _Own:
+    """The same of units that a spider took: it chose each of them."""
+    anything = sifted.counts(sifted.where(lambda units: is_of(units, *CONTENT)))
+    links = sifted.counts(sifted.where(_are_links))
+    return _Own(LEAST_OWN * anything, anything, (links > 0) & (links == anything))
+
+
+def _sums(part: Flat) -> npt.NDArray[np.uint64]:
+    """Two numbers for the set of units of each page."""
+    found = [np.zeros((0, 2), np.uint64)]
+    for block in part.blocks():
+        first = mixed(block.units)
+        found.append(np.stack((block.sums(first), block.sums(mixed(first ^ _SECOND))), axis=1))
+    return np.concatenate(found)
+
+
+def _said(
+    rows: _Rows, core: npt.NDArray[np.uint64], own: _Own, in_the_way: Container[int] = ()
+) -> dict[str, int]:
+    """What each URL shows without its links, unless that is nothing, or not always the same."""
+    found = {}
+    for begin, end in rows.of_url:
+        told = [row for row in range(begin, end) if own.any[row] and row not in in_the_way]
+        shown = {int(core[row, 0]) for row in told}
+        if len(shown) == 1 and not (own.are_lists is not None and own.are_lists[told].any()):
+            found[rows.urls[begin]] = shown.pop() & 0xFFFFFFFF
+    return found
+
+
+def _ends(
+    rows: _Rows,
+    core: npt.NDArray[np.uint64],
+    own: _Own,
+    sifted: Flat,
+    behind: Callable[[str], str | None],
+    known: Sequence[str],
+    in_the_way: Container[int] = (),
+) -> _Ends:
+    said: Said = _said(rows, core, own, in_the_way)
+
+    def resolved(said: Said) -> Resolved:
+        ends = _Ends(said, behind, known)
+        return _sums(ends.resolved(sifted, rows, NO_TEMPLATE))[:, 0], ends.unknown(sifted, rows)
+
+    if own.are_lists is not None:
+        counts = np.array(
+            [bool(count) and row not in in_the_way for row, count in enumerate(own.any)], np.bool_
+        )
+        said = Lists(rows.urls, rows.of_url, core[:, 0], counts, own.are_lists).said(said, resolved)
+    return _Ends(said, behind, known)
+
+
+class _Ends:
+    """What the log shows at the ends of links."""
+
+    def __init__(
+        self, said: Mapping[str, int], behind: Callable[[str], str | None], urls: Sequence[str]
+    ) -> None:
+        self.by_value: dict[int, int] = {}
+        for url in dict.fromkeys(urls):
+            page = behind(url)
+            content = None if page is None else said.get(page)
+            if content is not None:
+                self.by_value[url_value(url)] = content
+        self._values = array_of(self.by_value)
+        self._contents = np.array([self.by_value[value] for value in self._values.tolist()], np.uint64)
+
+    def resolved(self, sifted: Flat, rows: _Rows, template: SiteTemplate) -> Flat:
+        """The links of each page with what they lead to as values, each once."""
+        links = sifted.only(sifted.where(_are_links))
+        chrome = is_of(links.units, Kind.OWN_LINK) & is_in(places_of(links.units), template.chrome)
+        # A link for the page itself may be a link like any other on another page: then it is one here, too.
+        plain = np.unique(links.units[is_of(links.units, Kind.LINK)])
+        links = links.only(~chrome | is_in(as_links(links.units), plain))
+        found, _ = self._led(links, rows)
+        return each_once(Flat(with_values(as_links(links.units), found), links.offsets))
+
+    def unknown(self, sifted: Flat, rows: _Rows) -> Index:
+        """How many links of each page lead where the log has nothing."""
+        links = sifted.only(sifted.where(_are_links))
+        _, known = self._led(links, rows)
+        return links.counts(~known)
+
+    def chrome(self, sifted: Flat, rows: _Rows, template: SiteTemplate) -> UnitSet:
+        """Those places with links for the page itself whose links lead to the same, as far as is known: a login form.
+
+        Links that lead to other contents on each page are what the page is about: the items of a list.
+        """
+        links = sifted.only(
+            sifted.where(lambda units: is_of(units, Kind.OWN_LINK) & is_in(places_of(units), template.chrome))
+        )
+        found, known = self._led(links, rows)
+        places = places_of(links.units)[known]
+        ends = np.unique((places << np.uint64(32)) | found[known]) >> np.uint64(32)
+        having, led = np.unique(places, return_counts=True)
+        _, different = np.unique(ends, return_counts=True)
+        kept: UnitSet = having[(different > 1) & (different > MOST_ENDS * led)]
+        return without(template.chrome, kept)
+
+    def _led(self, links: Flat, rows: _Rows) -> tuple[UnitSet, Mask]:
+        """What *links* lead to, or their values, and of which of them that is known and tells them apart."""
+        values = values_of(links.units)
+        known = is_in(values, self._values)
+        found = values.copy()
+        found[known] = self._contents[np.searchsorted(self._values, values[known])]
+        own_values = np.array([url_value(url) for url in rows.urls], np.uint64)
+        is_self = (values == own_values[links.pages()]) & ~known
+        found[is_self] = _SELF
+        alike = known & have_likes(with_values(links.units, found), mixed(links.pages().astype(np.uint64)))
+        found[alike] = values[alike]
+        return found, (known & ~alike) | is_self
+
+
+def _shown(whole: npt.NDArray[np.uint64], own: _Own) -> list[str | None]:
+    """The label of each answer that has something of its own."""
+    return [label if count else None for label, count in zip(_labels(whole), own.any.tolist(), strict=True)]
+
+
+def _settled(
+    rows: _Rows,
+    core: npt.NDArray[np.uint64],
+    whole: npt.NDArray[np.uint64],
+    own: _Own,
+    in_the_way: Container[int],
+) -> dict[str, Content]:
+    shown, cores, seen = _shown(whole, own), _labels(core), own.seen.tolist()
+    found = {}
+    for begin, end in rows.of_url:
+        told = [row for row in range(begin, end) if shown[row] is not None and row not in in_the_way]
+        # A URL that has shown more does not show little: then something stood in its place.
+        told = [row for row in told if seen[row] >= LEAST_OWN] or told
+        row = told[0] if told else begin
+        content = Content(
+            shown[row] if told else None,
+            cores[row],
+            seen[row],
+            len({shown[one] for one in told}) > 1,
+            _total(rows.shown[row].units),
+        )
+        found[rows.urls[begin]] = content
+    return _without_little(found)
+
+
+def _total(packed: PackedUnits) -> str | None:
+    """What stands for the units of which only a sample is known, without the links, where those are known."""
+    if packed.whole:
+        return None
+    units = unpack(packed)
+    return f"{units.total_of_rest if units.has_all_links else units.total:016x}"
+
+
+def _without_little(found: dict[str, Content]) -> dict[str, Content]:
+    """Without the labels that several pages share that show hardly anything."""
+    urls = Counter(content.label for content in found.values())
+    return {
+        url: replace(content, label=None) if content.own < LEAST_OWN and urls[content.label] > 1 else content
+        for url, content in found.items()
+    }
+
+
+def _labels(sums: npt.NDArray[np.uint64]) -> list[str]:
+    """Of each row; equal rows have one text."""
+    distinct, which = np.unique(sums, axis=0, return_inverse=True)
+    texts = [f"u{first:016x}{second:016x}" for first, second in distinct.tolist()]
+    return [texts[number] for number in which.reshape(-1).tolist()]
+
+
+def _places(site: Flat) -> list[int]:
+    found: list[int] = union_of(np.unique(places_of(block.units)) for block in site.blocks()).tolist()
+    return found

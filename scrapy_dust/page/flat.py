@@ -1,0 +1,133 @@
+"""The units of many pages in one array, so that a site is looked at in one pass.
+
+Pages of one path template stand together. `Flat` is what the log has of a site: 100,000 pages of 150 units take 180 MB.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from scrapy_dust.dust.pages import PackedUnits
+from scrapy_dust.page.units import mixed, values_in
+from scrapy_dust.page.unitsets import UnitSet
+
+Index = npt.NDArray[np.int64]
+
+
+#: Pages that are looked at together.
+BLOCK = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class Flat:
+    """Units of many pages: those of page *i* are ``units[offsets[i]:offsets[i + 1]]``, in any order."""
+
+    units: UnitSet  #: of each page distinct; not ascending
+    offsets: Index
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def pages(self) -> Index:
+        """The page of each unit."""
+        return np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.offsets))
+
+    def part(self, begin: int, end: int) -> Flat:
+        """Of the pages from *begin* to before *end*."""
+        offsets = self.offsets[begin : end + 1]
+        return Flat(self.units[offsets[0] : offsets[-1]], offsets - offsets[0])
+
+    def blocks(self) -> Iterator[Flat]:
+        """Some pages at a time, so that what is computed of their units takes little memory."""
+        for begin in range(0, len(self), BLOCK):
+            yield self.part(begin, min(begin + BLOCK, len(self)))
+
+    def where(self, test: Callable[[UnitSet], npt.NDArray[np.bool_]]) -> npt.NDArray[np.bool_]:
+        """What *test* says of each unit."""
+        return np.concatenate([np.zeros(0, np.bool_), *(test(block.units) for block in self.blocks())])
+
+    def only(self, mask: npt.NDArray[np.bool_]) -> Flat:
+        """With the units that *mask* has."""
+        return Flat(self.units[mask], _before(mask)[self.offsets])
+
+    def counts(self, mask: npt.NDArray[np.bool_]) -> Index:
+        """How many units of each page *mask* has."""
+        before = _before(mask)
+        counts: Index = before[self.offsets[1:]] - before[self.offsets[:-1]]
+        return counts
+
+    def sums(self, numbers: UnitSet) -> UnitSet:
+        """For each page the sum of *numbers*, one a unit, modulo 2**64."""
+        total = np.zeros(len(numbers) + 1, np.uint64)
+        np.cumsum(numbers, out=total[1:])
+        sums: UnitSet = total[self.offsets[1:]] - total[self.offsets[:-1]]
+        return sums
+
+
+def flat_of(pages: Sequence[PackedUnits]) -> Flat:
+    """The units of *pages*, which must be as `pack` writes them."""
+    parts = [_flat_of(pages[begin : begin + BLOCK]) for begin in range(0, len(pages), BLOCK)]
+    return joined(parts) if parts else _flat_of(())
+
+
+def joined(parts: Sequence[Flat]) -> Flat:
+    sizes = np.concatenate([np.diff(part.offsets) for part in parts])
+    offsets = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    return Flat(np.concatenate([part.units for part in parts]), offsets)
+
+
+def each_once(part: Flat) -> Flat:
+    """Without units that a page has twice."""
+    by_page = mixed(part.units + mixed(part.pages().astype(np.uint64)))
+    _, firsts = np.unique(by_page, return_index=True)
+    mask = np.zeros(len(part.units), np.bool_)
+    mask[firsts] = True
+    return part.only(mask)
+
+
+def _flat_of(pages: Sequence[PackedUnits]) -> Flat:
+    octets = np.frombuffer(b"".join(page.content for page in pages), np.uint8)
+    heads, ends = _heads(pages)
+    is_value = np.ones(len(octets), np.bool_)
+    for octet in range(4):
+        is_value[heads + octet] = False
+    places = octets[heads].astype(np.uint64) << np.uint64(16)
+    places |= octets[heads + 1].astype(np.uint64) << np.uint64(8)
+    places |= octets[heads + 2]
+    values = values_in(octets[is_value]).astype(np.uint64)
+    units = (np.repeat(places, octets[heads + 3]) << np.uint64(32)) | values
+    return Flat(units, _before(is_value)[ends] // 3)
+
+
+def _before(mask: npt.NDArray[np.bool_]) -> Index:
+    """How many there are before each, and in all."""
+    before = np.zeros(len(mask) + 1, np.int64)
+    np.cumsum(mask, out=before[1:])
+    return before
+
+
+def _heads(pages: Sequence[PackedUnits]) -> tuple[Index, Index]:
+    """Where the heads of groups begin among all octets, and where each page begins and the last one ends."""
+    heads: list[int] = []
+    ends, begin = [0], 0
+    for page in pages:
+        content, at = page.content, 0
+        while at < len(content):
+            heads.append(begin + at)
+            at += 4 + 3 * content[at + 3]
+        begin += len(content)
+        ends.append(begin)
+    return np.array(heads, np.int64), np.array(ends, np.int64)
+
+
+def is_sound(packed: PackedUnits) -> bool:
+    """Whether `flat_of` and `unpack` can read *packed*."""
+    content, at = packed.content, 0
+    while at + 3 < len(content):
+        at += 4 + 3 * content[at + 3]
+    return at == len(content)

@@ -1,0 +1,88 @@
+"""What stands together: a group is texts and media of one element, such as the cells of a row or the parts of an item.
+
+Without groups, a page on which two items have swapped their prices would have the same units. In a list of like things
+their order does not count. What each of them holds does.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+
+#: What stands in an element: what it is, a digest, and how many texts and media it has.
+Part = tuple[int, int, int]
+
+#: Of an element; a larger one is no item, but a part of the page.
+MAX_LEAVES = 24
+MAX_CELLS = 64
+#: As what a part is, for text between elements.
+TEXT = 0
+
+_MASK = (1 << 64) - 1
+_FACTOR = 0x9E3779B97F4A7C15
+
+
+def grouped(parts: list[Part], *, is_row: bool) -> tuple[int, int, list[int]]:
+    """Of an element with these parts, of which there are two at least: a digest, its leaves, and its groups."""
+    leaves, kinds = 0, set()
+    for kind, _, count in parts:
+        leaves += count
+        kinds.add(kind)
+    if not leaves:  # so many stars, of which so many are full
+        digest = _in_order(parts)
+        return digest, 0, [digest]
+    if len(kinds) == 1 and not is_row:
+        return _sum_of(parts), leaves, []
+    if is_row or TEXT in kinds or len(kinds) == len(parts):
+        if leaves > MAX_CELLS:  # neither this nor what is around it is a group
+            return 0, leaves, []
+        digest = _in_order(parts)
+        is_group = _belongs_together(
+            parts, leaves, MAX_LEAVES if TEXT not in kinds and not is_row else MAX_CELLS
+        )
+        return digest, leaves, [digest] if is_group else []
+    return _by_section(parts, leaves)
+
+
+def _by_section(parts: list[Part], leaves: int) -> tuple[int, int, list[int]]:
+    groups, digest = [], 0
+    for section in _sections(parts):
+        count = sum([part[2] for part in section])
+        if count <= MAX_LEAVES:
+            of_section = _in_order(section)
+            digest += of_section
+            if _belongs_together(section, count, MAX_LEAVES) and any(
+                part[0] != section[0][0] for part in section
+            ):
+                groups.append(of_section)
+    return digest & _MASK, leaves, groups
+
+
+def _sections(parts: list[Part]) -> list[list[Part]]:
+    """Each begins with the first kind that comes again: terms with their definitions, headings with what follows."""
+    kinds = [part[0] for part in parts]
+    counts = Counter(kinds)
+    first = next(kind for kind in kinds if counts[kind] > 1)
+    begins = [at for at, kind in enumerate(kinds) if kind == first]
+    cuts = begins if begins[0] == 0 else [0, *begins]
+    return [parts[begin:end] for begin, end in pairwise([*cuts, len(parts)])]
+
+
+def _belongs_together(parts: list[Part], leaves: int, most: int) -> bool:
+    return len(parts) > 1 and 1 < leaves <= most and any(part[2] == 1 for part in parts)
+
+
+def _in_order(parts: list[Part]) -> int:
+    digest = len(parts)
+    for kind, said, _ in parts:
+        digest = ((digest ^ kind ^ said) * _FACTOR + said) & _MASK
+        digest ^= digest >> 29
+    return digest
+
+
+def _sum_of(parts: list[Part]) -> int:
+    digest = parts[0][0]
+    for _, said, _ in parts:
+        mixed = (said ^ said >> 31) * _FACTOR & _MASK
+        digest += mixed ^ mixed >> 29
+    return digest & _MASK

@@ -1,0 +1,188 @@
+"""What is known of a site when two of its pages are compared: which of their units say nothing, and which links are one.
+
+Setting units aside loses nothing that a spider could take: what many pages have, what changes at each fetch, what only
+repeats the page's own URL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import numpy as np
+from xxhash import xxh3_64_intdigest
+
+from scrapy_dust.dust.strata import template_of
+from scrapy_dust.page.places import Kind, url_value
+from scrapy_dust.page.unitsets import (
+    EMPTY,
+    Mask,
+    UnitSet,
+    array_of,
+    as_links,
+    is_in,
+    is_of,
+    places_of,
+    values_of,
+    with_values,
+    within,
+)
+from scrapy_dust.page.volatile import NO_PLACES, NOTHING_VOLATILE, Places, Volatile
+
+
+class Aside(StrEnum):
+    """Why a unit does not count."""
+
+    TEMPLATE = "template"  #: many pages of the site have it
+    VOLATILE = "volatile"  #: it stands where units change at each fetch
+    OWN = "own"  #: it repeats the page's own URL
+    CHROME = "chrome"  #: a link for the page itself, at a place where most pages have one
+
+
+#: What stands for a link to one of the pages that are compared.
+_SELF = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """What is known of one site."""
+
+    template: UnitSet = field(
+        default_factory=EMPTY.copy
+    )  #: units that most pages have, and no other in their stead
+    common: UnitSet = field(
+        default_factory=EMPTY.copy
+    )  #: units that most pages have: nothing that is a page's own
+    chrome: UnitSet = field(
+        default_factory=EMPTY.copy
+    )  #: places that hold links for the page itself on most pages
+    volatile: Volatile = NOTHING_VOLATILE
+    names: Mapping[int, str] = field(default_factory=dict)  #: places in words
+    urls: Mapping[int, str] = field(default_factory=dict)  #: known URLs by the value of links to them
+    key: Callable[[str], str] | None = None  #: the key of a URL under the rules in force and those on trial
+    shown: Mapping[int, int] = field(
+        default_factory=dict
+    )  #: what the log shows at the end of a link, by its value
+    of_items: bool = False  #: units are what a spider took: none is too little to be compared
+
+    def places_for(self, url: str) -> Places:
+        return self.volatile.of(template_of(url)) if self.volatile else NO_PLACES
+
+
+NOTHING_KNOWN = Knowledge()
+
+
+@dataclass(slots=True)
+class Sifted:
+    """The units of an answer that count, and how many did not, by reason."""
+
+    units: UnitSet
+    aside: dict[Aside, int]
+
+
+def sifted(units: UnitSet, knowledge: Knowledge, places: Places) -> Sifted:
+    """*units* without what says nothing. Links for the page itself are links like any other then, but for chrome."""
+    aside: dict[Aside, int] = {}
+
+    def keep(kept: UnitSet, reason: Aside) -> UnitSet:
+        if len(kept) < len(units):
+            aside[reason] = len(units) - len(kept)
+        return kept
+
+    units = keep(units[~is_of(units, Kind.OWN)], Aside.OWN)
+    # A link of the menu is of the template on the page that it leads to, too.
+    is_template = is_in(units, knowledge.template) | is_in(as_links(units), knowledge.template)
+    units = keep(units[~is_template], Aside.TEMPLATE)
+    if places:
+        units = keep(units[~places.has(units)], Aside.VOLATILE)
+    is_chrome = is_of(units, Kind.OWN_LINK) & is_in(places_of(units), knowledge.chrome)
+    return Sifted(np.unique(np.where(is_chrome, units, as_links(units))), aside)
+
+
+class LinkClasses:
+    """Links by the classes of the URLs that they lead to: what two pages link to is compared by its keys.
+
+    That the two pages are one is what is being asked, so a link to either of them is a link to the page itself. Without
+    keys, links are compared by what the log shows at their ends.
+    """
+
+    def __init__(
+        self, knowledge: Knowledge, urls: tuple[str, ...], links: Mapping[int, str], own: UnitSet = EMPTY
+    ) -> None:
+        """*links*: URLs by the values of links; *own*: values of links for the page itself."""
+        self._knowledge, self._links, self._own_values = knowledge, links, own
+        self._found: dict[int, int] = {url_value(url): _SELF for url in urls}
+        self._own = set() if knowledge.key is None else {knowledge.key(url) for url in urls}
+        self._open: set[int] = set()  #: values of links of which their ends do not tell what they are
+
+    def merged(self, units: UnitSet) -> UnitSet:
+        """*units* with the values of links replaced by their classes."""
+        are_links = is_of(units, Kind.LINK, Kind.OWN_LINK)
+        if not are_links.any():
+            return units
+        values = values_of(units)
+        found = values.copy()
+        found[are_links] = [self._class(value) for value in values[are_links].tolist()]
+        alike = have_likes(with_values(units, found)) & ~is_in(values, self._own_values)
+        alike &= found != np.uint64(_SELF)
+        found[alike] = values[alike]
+        self._open.update(values[alike].tolist())
+        return np.unique(with_values(units, found))
+
+    def unknown(self) -> UnitSet:
+        """The values of links of which only the hash is at hand, and not the URL, so that nobody can tell their classes."""
+        if self._knowledge.key is None and not self._knowledge.shown:
+            return EMPTY
+        return array_of({*self._open, *(value for value, found in self._found.items() if found == value)})
+
+    def lead_elsewhere(self, values: UnitSet, others: UnitSet) -> bool:
+        """Whether the log has the ends of all these links, given by their classes, and they show other contents."""
+        ends, other_ends = self._ends(values), self._ends(others)
+        return bool(ends and other_ends) and None not in ends | other_ends and ends != other_ends
+
+    def _ends(self, classes: UnitSet) -> set[int | None]:
+        wanted = set(classes.tolist())
+        raw = (value for value, found in self._found.items() if found in wanted)
+        return {self._knowledge.shown.get(value) for value in raw}
+
+    def _class(self, value: int) -> int:
+        found = self._found.get(value)
+        if found is None:
+            found = self._found[value] = self._look_up(value)
+        return found
+
+    def _look_up(self, value: int) -> int:
+        if self._knowledge.key is None:
+            end = self._knowledge.shown.get(value)
+            return value if end is None else _hash(b"end ", str(end))
+        url = self._links.get(value) or self._knowledge.urls.get(value)
+        if url is None:
+            return value
+        key = self._knowledge.key(url)
+        return _SELF if key in self._own else _hash(b"key ", key)
+
+
+def have_likes(ends: UnitSet, pages: UnitSet | None = None) -> Mask:
+    """Of links with their ends as values: which of them are on their page once more, but for links for the page itself.
+
+    Where several links of one place lead to one answer, what they lead to does not tell them apart. *pages*: a number of
+    64 bits for the page of each; None: they are of one.
+    """
+    _, which, times = np.unique(
+        ends if pages is None else ends ^ pages, return_inverse=True, return_counts=True
+    )
+    found: Mask = (times[which] > 1) & is_of(ends, Kind.LINK)
+    return found
+
+
+def _hash(what: bytes, said: str) -> int:
+    return xxh3_64_intdigest(what + said.encode("utf-8", "surrogatepass")) & 0xFFFFFFFF
+
+
+def common_to(sets: list[UnitSet]) -> UnitSet:
+    """The units that all of *sets* have."""
+    common = sets[0]
+    for other in sets[1:]:
+        common = within(common, other)
+    return common

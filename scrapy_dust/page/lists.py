@@ -1,0 +1,67 @@
+"""What pages show that hold nothing but links, by where these lead: a list of products, and a list of such lists.
+
+A spider often takes nothing from a list but its links. Then a link to the list counts as what is known of its end: all
+that the links on the list lead to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from scrapy_dust.page.flat import Index
+from scrapy_dust.page.unitsets import Mask
+
+#: What URLs show, without their links.
+Said = Mapping[str, int]
+#: Sums of what the links of each page lead to, and how many of its links lead where the log has nothing.
+Resolved = tuple[npt.NDArray[np.uint64], Index]
+
+#: Steps through lists of links, from those whose ends the log has.
+_STEPS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """The answers of a site, those of one URL after each other."""
+
+    urls: Sequence[str]
+    of_url: Sequence[tuple[int, int]]  #: the answers of each URL
+    core: npt.NDArray[np.uint64]  #: of each answer a sum of all but its links
+    counts: Mask  #: it shows something, and no wall
+    are_lists: Mask  #: it shows links only
+
+    def said(self, said: Said, resolve: Callable[[Said], Resolved]) -> Said:
+        """*said* with what lists show. *resolve*: what links lead to, if URLs show that."""
+        said = self._without_headings(said, *resolve(said))
+        for _ in range(_STEPS):
+            found = self._found(*resolve(said))
+            new = {url: one for url, one in found.items() if url not in said}
+            if not new:
+                break
+            said = {**said, **new}
+        return said
+
+    def _without_headings(self, said: Said, whole: npt.NDArray[np.uint64], unknown: Index) -> Said:
+        """*said* without what stands on pages that lead elsewhere, such as the heading of all parts of a list."""
+        links: dict[int, set[int]] = {}
+        for row in np.flatnonzero(self.counts & (unknown == 0)).tolist():
+            links.setdefault(_short(self.core[row]), set()).add(int(whole[row]))
+        return {url: one for url, one in said.items() if len(links.get(one, ())) < 2}
+
+    def _found(self, whole: npt.NDArray[np.uint64], unknown: Index) -> dict[str, int]:
+        """What lists show of which all links are known."""
+        found = {}
+        for begin, end in self.of_url:
+            told = [row for row in range(begin, end) if self.counts[row]]
+            shown = {_short(whole[row]) for row in told}
+            if len(shown) == 1 and self.are_lists[told].all() and not unknown[told].any():
+                found[self.urls[begin]] = shown.pop()
+        return found
+
+
+def _short(total: np.uint64) -> int:
+    return int(total) & 0xFFFFFFFF

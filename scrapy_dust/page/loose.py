@@ -1,0 +1,142 @@
+"""Markup that no parser has looked at, as tokens that nest: XML, and HTML that is too tangled to be parsed.
+
+An end tag ends the last element of its name that is open, and those in it; one without such an element is passed
+over. What is nested deeper than `MAX_DEPTH` is not told apart. Nothing is copied, expanded or loaded that an entity or a
+document type names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import islice
+
+from scrapy_dust.page.emissions import RAW, VOID
+from scrapy_dust.page.nesting import ATTRIBUTES, MAX_ATTRIBUTES
+from scrapy_dust.page.paths import MAX_DEPTH
+
+#: A tag as the parser would write it, without its brackets, and the text after it.
+Token = tuple[str, str]
+#: Of no element; only its text counts.
+_NOTHING = "!"
+
+_XML = re.compile(
+    rf"<(?:(/?[^\s/>!?<][^\s/>]*+)({ATTRIBUTES})>?|!--.*?(?:-->|\Z)|!\[CDATA\[(.*?)(?:\]\]>|\Z)|[!?][^>]*+>?|)([^<]*+)",
+    re.DOTALL,
+)
+_HTML = re.compile(
+    rf"<(?:(?=[snixpSNIXP])((?i:{'|'.join(RAW)}))(?=[\s/>])({ATTRIBUTES})>?(.*?)(?:</(?i:\1)(?=[\s/>])[^>]*+>?|\Z)"
+    rf"|(/?[a-zA-Z][^\s/>]*+)({ATTRIBUTES})>?|!--.*?(?:-->|\Z)|[!?/][^>]*+>?|)([^<]*+)",
+    re.DOTALL,
+)
+_ATTRIBUTE = re.compile(r"([^\s=/]++)(?:\s*+=\s*+(?:\"([^\"]*+)\"?|'([^']*+)'?|([^\s]++)))?")
+_SIMPLE = re.compile(r"\s*(?=[A-Za-z#.])([A-Za-z][\w-]*)?((?:[#.][\w-]+)*)\s*")
+_PART, _NAMED = re.compile(r"[#.][\w-]+"), re.compile(r" (id|class)=\"([^\"]*)\"")
+_URL = re.compile(r"\s*+((?:https?:/)?/[^\s<>\"/][^\s<>\"]*+)\s*+", re.IGNORECASE)
+
+
+def xml_tokens(text: str) -> list[Token]:
+    """Of XML. The URL that is all that an element says becomes an attribute of it."""
+    return list(_nested(_of_xml(text), frozenset()))
+
+
+def html_tokens(markup: str, ignore: Sequence[str] = ()) -> tuple[list[Token], list[str]]:
+    """Of HTML, and what stands in elements that are not looked into.
+
+    *ignore*: CSS selectors of elements that are left out. Without a tree only those count that are about one element by its
+    name, id and classes, such as ``div.ad``.
+    """
+    contents: list[str] = []
+    tokens = _nested(_of_html(markup, contents), VOID)
+    wanted = [found for selector in ignore if (found := _SIMPLE.fullmatch(selector))]
+    return list(_without(tokens, wanted, contents) if wanted else tokens), contents
+
+
+def _without(
+    tokens: Iterable[Token], ignore: Sequence[re.Match[str]], contents: list[str]
+) -> Iterator[Token]:
+    """*tokens*, which nest, without the elements that are to be ignored, and without their *contents*."""
+    depth = 0
+    for tag, text in tokens:
+        name = tag.partition(" ")[0]
+        is_ignored = depth > 0 or any(_is_of(selector, name, tag) for selector in ignore)
+        if not is_ignored:
+            yield tag, text
+            continue
+        if name in RAW:
+            contents.pop()
+        if name[0] == "/":
+            depth -= 1
+        elif name not in VOID and name != _NOTHING:
+            depth += 1
+        if not depth:  # what comes after the element
+            yield _NOTHING, text
+
+
+def _is_of(selector: re.Match[str], name: str, tag: str) -> bool:
+    if (selector[1] or name).lower() != name or name[0] in "/!":
+        return False
+    said = dict(_NAMED.findall(tag))
+    classes = said.get("class", "").split()
+    return all(
+        part[1:] == said.get("id") if part[0] == "#" else part[1:] in classes
+        for part in _PART.findall(selector[2])
+    )
+
+
+def _of_xml(text: str) -> Iterator[Token]:
+    for tag, attributes, cdata, after in _XML.findall(text):
+        if not tag:
+            yield _NOTHING, cdata.replace("&", "&amp;") + after
+        elif tag[0] == "/":
+            yield tag, after
+        else:
+            url = _URL.fullmatch(after)
+            said = f' text="{url[1]}"' if url else ""
+            yield tag + _written(attributes) + said, "" if url else after
+            if attributes.rstrip().endswith("/"):
+                yield f"/{tag}", ""
+
+
+def _of_html(markup: str, contents: list[str]) -> Iterator[Token]:
+    for raw, raw_attributes, content, tag, attributes, after in _HTML.findall(f"<>{markup}"):
+        if raw:
+            contents.append(content)
+            yield raw.lower() + _written(raw_attributes), ""
+            yield f"/{raw.lower()}", after
+        elif not tag:
+            yield _NOTHING, after
+        else:
+            yield tag.lower() + ("" if tag[0] == "/" else _written(attributes)), after
+
+
+def _written(attributes: str) -> str:
+    """As the parser writes them, the first of each name."""
+    found: dict[str, str] = {}
+    for name, *values in islice(_ATTRIBUTE.findall(attributes), MAX_ATTRIBUTES):
+        found.setdefault(name.replace('"', "").lower(), "".join(values).replace('"', "&quot;"))
+    return "".join([f' {name}="{value}"' for name, value in found.items() if name])
+
+
+def _nested(tokens: Iterable[Token], void: Collection[str]) -> Iterator[Token]:
+    """*tokens* with an end tag for each element, at most so deep."""
+    still_open: list[str] = []
+    for tag, text in tokens:
+        name = tag.partition(" ")[0]
+        if name[0] == "/":
+            if name[1:] not in still_open:
+                yield _NOTHING, text
+                continue
+            while still_open[-1] != name[1:]:
+                yield f"/{still_open.pop()}", ""
+            still_open.pop()
+            yield tag, text
+        elif name == _NOTHING or name in void:
+            yield tag, text
+        elif len(still_open) < MAX_DEPTH:
+            still_open.append(name)
+            yield tag, text
+        else:
+            yield tag, ""
+            yield f"/{name}", text
+    yield from ((f"/{name}", "") for name in reversed(still_open))

@@ -1,0 +1,190 @@
+"""Whether a document can be parsed at a bounded cost, told from its tags alone, in one pass.
+
+A parser that holds to the HTML standard can be made to work with the square of the tags that are open, of the
+attributes of one tag, and of formatting elements that come again in each block: a megabyte of any of these
+takes minutes or gigabytes. So `is_tangled` keeps a stack that is at least as deep as the parser's: an end tag
+takes an element off only where it is certain that the parser does too. What is wrongly nested stays on it,
+which in a real document is a handful.
+
+The tokens are the standard's (https://html.spec.whatwg.org/#tokenization). Where what a tag is depends on the
+tree, as in drawings, formulas, ``select`` and ``frameset``, the document is refused if it matters.
+"""
+
+from __future__ import annotations
+
+import re
+
+#: Deep documents have some tens of tags open at once, and browsers stop at 512.
+MAX_OPEN_TAGS = 1000
+#: Of one tag, and of all tags ``html`` and ``body``, whose attributes come together in one element.
+MAX_ATTRIBUTES = 500
+#: Characters of open formatting elements, summed over all tags: what the parser may have to copy.
+MAX_COPIED = 6_000_000
+
+_SPACE = r"\t\n\f\r "
+_VALUE = rf"\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z)|[^{_SPACE}\"'>][^{_SPACE}>]*+"
+_ATTRIBUTE = rf"[^{_SPACE}/>][^{_SPACE}/>=]*+(?:[{_SPACE}]*+=[{_SPACE}]*+(?:{_VALUE})?+)?+"
+ATTRIBUTES = rf"(?:[{_SPACE}/]++|{_ATTRIBUTE})*+"
+_RAW = "script|style|noscript|title|textarea|iframe|noembed|noframes|xmp|plaintext"
+_TOKEN = re.compile(
+    r"<(?:"
+    rf"(?=[sntixpSNTIXP])((?i:{_RAW}))(?=[{_SPACE}/>])({ATTRIBUTES})>?"
+    rf"(.*?)(?:</(?i:\1)(?=[{_SPACE}/>]){ATTRIBUTES}|\Z)"
+    rf"|(/?[a-zA-Z][^{_SPACE}/>]*+)({ATTRIBUTES})"
+    r"|!--(?:-?>|.*?(?:--!?>|\Z))"
+    r"|(!\[CDATA\[)?[!?/][^>]*+"
+    r")",
+    re.DOTALL,
+)
+_EACH_ATTRIBUTE = re.compile(_ATTRIBUTE)
+
+#: So many start tags make a tree so deep in 0.2 s; the tree of so few cannot grow by more than a half of its square.
+_MODERATE, _FEW = 12_000, 300
+#: Elements that the parser may add by copying; each takes some 360 bytes.
+_MAX_COPIES = 600_000
+_LADEN = re.compile(rf"<[a-zA-Z][^{_SPACE}/>]*+(?:[{_SPACE}/]*+{_ATTRIBUTE}){{40}}")
+_PLAIN_ATTRIBUTE = rf"[{_SPACE}]++[a-zA-Z-]++(?:=(?:\"[^\"<>]*+\"|'[^'<>]*+'))?"
+_BARE_STYLES = 13
+# With all of its attributes where it is plain where the tag ends.
+_STYLED = re.compile(
+    r"<(?=[bcefinstuBCEFINSTU])((?i:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)"
+    rf"(?=[{_SPACE}/])(?:{_PLAIN_ATTRIBUTE})*+>?)"
+)
+
+_ROOTS = frozenset({"html", "body"})
+# Never open, or never one inside another without an element around it that is counted.
+_UNCOUNTED = _ROOTS | frozenset(
+    "head area base basefont bgsound br col embed frame hr img image input keygen link meta param source track "
+    "wbr td th tr tbody thead tfoot caption colgroup".split()
+)
+_LIST_ITEMS, _DEFINITIONS = frozenset({"li"}), frozenset({"dd", "dt"})
+# A start tag ends the element that is open last, if that is one of these.
+_ENDED_BY = {
+    "p": frozenset({"p"}),
+    "a": frozenset({"a"}),
+    "option": frozenset({"option"}),
+    "li": frozenset({"li"}),
+    "dd": frozenset({"dd", "dt"}),
+    "dt": frozenset({"dd", "dt"}),
+}
+_ITEMS = frozenset({"li", "dd", "dt"})
+# End tags imply those of these.
+_IMPLIED = frozenset({"p", "li", "dd", "dt", "option", "optgroup", "rb", "rp", "rt", "rtc"})
+_BLOCKS = frozenset(
+    "address article aside blockquote button center details dialog dir div dl fieldset figcaption figure footer "
+    "form h1 h2 h3 h4 h5 h6 header hgroup li dd dt listing main menu nav ol pre section select summary table "
+    "template ul".split()
+)
+_FORMATTING = frozenset("a b big code em font i nobr s small strike strong tt u".split())
+_FOREIGN = frozenset({"svg", "math"})
+_REFUSING = frozenset({"select", "frameset"})
+# What a drawing is made of. Anything else in one ends it, or may.
+_SHAPES = frozenset(
+    "svg g defs symbol use path circle ellipse line polyline polygon rect image text tspan stop lineargradient "
+    "radialgradient clippath mask pattern filter marker animate animatetransform math mrow".split()
+)
+
+
+def is_tangled(markup: str) -> bool:
+    """Whether *markup* is not to be parsed."""
+    return not _is_harmless(markup) and _Nesting().is_tangled(_TOKEN.findall(markup))
+
+
+def _is_harmless(markup: str) -> bool:
+    """What most documents are, whatever stands where in them: told at a tenth of the cost."""
+    start_tags = markup.count("<") - markup.count("</")
+    if start_tags > _MODERATE or _LADEN.search(markup):
+        return False
+    if start_tags <= _FEW:
+        return True
+    # Before each tag the parser may copy three of each that are alike, and one link.
+    styled = _STYLED.findall(markup)
+    different = len(set(styled)) + sum(not one.endswith(">") for one in styled)
+    return start_tags * (1 + 3 * (_BARE_STYLES + different)) <= _MAX_COPIES
+
+
+class _Nesting:
+    """The elements that may be open."""
+
+    def __init__(self) -> None:
+        self.open: list[str] = []
+        self.weights: list[int] = []  # of the formatting elements among them, 0 of others
+        self.copied = self.weight = self.root_attributes = 0
+        self.foreign = 0  # drawings and formulas that may be open
+        self.refusing = 0  # elements that may be open, in which no text begins
+        self.drawing = False  # the element opened last is surely part of a drawing
+
+    def is_tangled(self, tokens: list[tuple[str, str, str, str, str, str]]) -> bool:
+        for raw, raw_attributes, content, tag, attributes, cdata in tokens:
+            self.copied += self.weight
+            if not tag:
+                if (raw or cdata) and self._is_unclear(raw, content):
+                    return True
+            elif tag[0] == "/":
+                self._end(tag[1:].lower())
+            else:
+                self._start(tag.lower(), attributes)
+            if len(self.open) > MAX_OPEN_TAGS or self.copied > MAX_COPIED:
+                return True
+            if _are_many(attributes) or _are_many(raw_attributes):
+                return True
+        return self.root_attributes > MAX_ATTRIBUTES
+
+    def _is_unclear(self, raw: str, content: str) -> bool:
+        """Whether what is text in most places is tags here, or goes on after what looks like its end."""
+        if not raw:
+            return self.foreign > 0
+        if self.foreign or self.refusing:
+            return "<" in content
+        return "<!--" in content and raw.lower() == "script" and "<script" in content.lower()
+
+    def _start(self, name: str, attributes: str) -> None:
+        if self.foreign:
+            if name not in _SHAPES:
+                self.drawing = False
+            elif self.drawing and attributes.endswith("/"):
+                return
+        elif name in _UNCOUNTED:
+            if name in _ROOTS:
+                self.root_attributes += len(_EACH_ATTRIBUTE.findall(attributes))
+            return
+        elif name in _ENDED_BY:
+            self._end_before(name)
+        if name in _FOREIGN:
+            self.foreign += 1
+            self.drawing = True
+        self.refusing += name in _REFUSING
+        self.open.append(name)
+        self.weights.append(20 + len(attributes) if name in _FORMATTING else 0)
+        self.weight += self.weights[-1]
+
+    def _end_before(self, name: str) -> None:
+        ended, still_open = _ENDED_BY[name], self.open
+        if name in _ITEMS and len(still_open) > 1 and still_open[-1] == "p" and still_open[-2] in ended:
+            self._pop()
+        if still_open and still_open[-1] in ended:
+            self._pop()
+
+    def _end(self, name: str) -> None:
+        still_open = self.open
+        last = len(still_open) - 1
+        if name in _BLOCKS and not self.foreign:
+            while last >= 0 and still_open[last] != name and still_open[last] in _IMPLIED:
+                last -= 1
+        if last >= 0 and still_open[last] == name:
+            while len(still_open) > last:
+                self._pop()
+        else:
+            self.drawing = False
+
+    def _pop(self) -> None:
+        name = self.open.pop()
+        self.weight -= self.weights.pop()
+        self.refusing -= name in _REFUSING
+        if name in _FOREIGN:
+            self.foreign -= 1
+            self.drawing = False
+
+
+def _are_many(attributes: str) -> bool:
+    return len(attributes) > MAX_ATTRIBUTES and len(_EACH_ATTRIBUTE.findall(attributes)) > MAX_ATTRIBUTES

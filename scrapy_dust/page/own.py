@@ -1,0 +1,80 @@
+"""What repeats the page's own URL: fields and values of scripts, and links that lead to where the page is, and farther."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable
+from itertools import accumulate
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+#: As often a URL is looked for that stands in another.
+_ROUNDS = 3
+#: Characters of a session id at the least.
+_TOKEN = 8
+#: Parameters that are looked for; a page with more has none that speak of it.
+_MAX_PARAMETERS = 20
+
+
+class OwnUrl:
+    """The URL of a page, and what may repeat it."""
+
+    def __init__(self, url: str) -> None:
+        try:
+            parts = urlsplit(url)
+            pairs = parse_qsl(parts.query, keep_blank_values=False)[:_MAX_PARAMETERS]
+        except ValueError:
+            parts, pairs = urlsplit(""), []
+        self.url = url.partition("#")[0]
+        path = parts.path
+        whole = {self.url, path, f"{path}?{parts.query}"} if path not in ("", "/") else {self.url}
+        if parts.query:
+            whole.add(f"{path}?{parts.query}")
+        self.addresses = frozenset(map(decoded, whole))
+        self.values = frozenset(decoded(value) for _, value in pairs)
+        self.repeated = self.addresses | frozenset(filter(_is_address_or_token, self.values))
+        self._inside = [decoded(path)] if path not in ("", "/") else []
+        self._inside += [f"{name}={decoded(value)}" for name, value in pairs]
+
+    def marks(self, urls: list[str]) -> list[bool]:
+        """Of each of *urls*, whether it has this path, one of its parameters or one of their values in it.
+
+        They are looked through as one text, which takes a hundredth of the time.
+        """
+        return _holding(urls, self._inside, self.values) if urls else []
+
+
+def _is_address_or_token(value: str) -> bool:
+    """Whether a parameter's value is an address, or nothing that anybody reads: a colour or a number says what a page is about."""
+    return "/" in value or (len(value) >= _TOKEN and any(map(str.isdigit, value)) and not value.isdigit())
+
+
+def decoded(said: str) -> str:
+    for _ in range(_ROUNDS):
+        if "%" not in said:
+            return said
+        said = unquote(said)
+    return said
+
+
+def _holding(urls: list[str], inside: Iterable[str], values: Iterable[str]) -> list[bool]:
+    joined = "\n".join(url.replace("%0A", "").replace("%0a", "") if "%" in url else url for url in urls)
+    for _ in range(_ROUNDS):
+        if "%" in joined:
+            joined = unquote(joined.replace("%0A", "").replace("%0a", ""))
+    begins = list(accumulate((len(line) + 1 for line in joined.split("\n")), initial=0))[:-1]
+    holds = [False] * len(begins)
+    found = [re.compile(rf"{re.escape(said)}(?![0-9A-Za-z])") for said in inside if said in joined]
+    found += [
+        re.compile(rf"(?<=[/?&=;,+]){re.escape(said)}(?=[/?&=;,+#\n]|\Z)")
+        for said in values
+        if said in joined
+    ]
+    for pattern in found:
+        match = pattern.search(joined)
+        while match:
+            at = bisect_right(begins, match.start())
+            holds[at - 1] = True
+            # One is enough of each line.
+            match = pattern.search(joined, begins[at]) if at < len(begins) else None
+    return holds

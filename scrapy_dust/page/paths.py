@@ -1,0 +1,82 @@
+"""Paths: where on a page something stands, by the tags around it with their ids and classes.
+
+They are kept between pages, since the pages of a site have them in common; what is made of them does not depend on it.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from xxhash import xxh3_64_intdigest
+
+from scrapy_dust.page.places import Kind, name_of, place_of
+
+if TYPE_CHECKING:
+    from scrapy_dust.page.emissions import Opened
+
+#: Innermost steps of a path; what stands farther out is the same for all of a page.
+MAX_STEPS = 12
+#: Steps below the first that are told apart.
+MAX_DEPTH = 64
+_MAX_STEP = 200
+#: Characters of a path that are remembered for people.
+_MAX_NAME = 80
+_VALUE = re.compile(r"(?:textarea|option)(?:[#.]|$)")
+_NUMBERED = re.compile(r"[0-9][0-9A-Za-z]*")
+
+
+class Path:
+    """One path, and those below it."""
+
+    __slots__ = ("_below", "_depth", "_names", "_places", "is_data", "mark", "opened", "steps", "text")
+
+    def __init__(
+        self, steps: tuple[str, ...], depth: int, names: dict[int, str], *, is_data: bool = False
+    ) -> None:
+        self.steps, self._depth, self._names = steps, depth, names
+        self.is_data = is_data  #: the tags are those of XML, and mean nothing that is known
+        self.mark = xxh3_64_intdigest(steps[-1].encode("utf-8", "surrogatepass")) if steps else 0
+        self.opened: dict[str, Opened] = {}  #: what each start tag makes here
+        self.text = 0  #: the place of its text, as `at` has it; 0: not asked for yet
+        self._below: dict[str, Path] = {}
+        self._places: dict[tuple[Kind, str], int] = {}
+
+    def text_place(self) -> int:
+        is_value = not self.is_data and self.steps and _VALUE.match(self.steps[-1])
+        self.text = self.at(Kind.FIELD if is_value else Kind.TEXT)
+        return self.text
+
+    def below(self, step: str) -> Path:
+        found = self._below.get(step)
+        if found is None:
+            if self._depth == MAX_DEPTH:
+                return self
+            steps = (*self.steps[1 - MAX_STEPS :], step)
+            found = Path(steps, self._depth + 1, self._names, is_data=self.is_data)
+            self._below[step] = found
+        return found
+
+    def at(self, kind: Kind, inside: str = "") -> int:
+        """The place of *kind* in it, times 2**32. *inside*: which of its attributes."""
+        found = self._places.get((kind, inside))
+        if found is None:
+            path = " ".join(self.steps) + inside
+            place = place_of(kind, path)
+            self._names.setdefault(place, name_of(kind, path[-_MAX_NAME:]))
+            found = self._places[kind, inside] = place << 32
+        return found
+
+
+@lru_cache(maxsize=20_000)
+def step_of(tag: str, ident: str, classes: str) -> str:
+    """`li#item-#.first.new`: numbers stand for each other."""
+    named = f"#{ident}" if ident else ""
+    if classes:
+        named = ".".join((named, *sorted(set(classes.split()))))
+    return (tag + unnumbered(named))[:_MAX_STEP]
+
+
+def unnumbered(name: str) -> str:
+    return _NUMBERED.sub("#", name)[:_MAX_STEP]

@@ -1,0 +1,61 @@
+"""Places and values of units as numbers: what is needed to make them, without numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import IntEnum
+
+from xxhash import xxh3_64_intdigest
+
+#: Bits of a place that are a hash of its path.
+PATH_BITS = 21
+_PATH = (1 << PATH_BITS) - 1
+#: Upper bits of a value that are a hash of the shape of its text: of texts that differ in their numbers they are equal.
+SHAPE_BITS = 10
+#: Bits of a value that tell what stands there.
+EXACT_BITS = 24 - SHAPE_BITS
+#: The bits of a value, in 32.
+VALUE = (1 << SHAPE_BITS) - 1 << 32 - SHAPE_BITS | (1 << EXACT_BITS) - 1
+
+#: Of places, as people read them: `text div#main span.price`.
+Names = Mapping[int, str]
+
+
+class Kind(IntEnum):
+    """What sort of thing a unit is."""
+
+    TEXT = 0  #: what a person reads
+    LINK = 1  #: where the page leads
+    MEDIA = 2  #: a picture, a film, a frame
+    FIELD = 3  #: a value of a form, of `meta`, of an attribute
+    DATA = 4  #: a value of JSON, XML, a script, microdata; the digest of a body that has nothing else
+    GROUP = 5  #: texts and media that stand together, such as the cells of a row
+    OWN_LINK = 6  #: a link whose URL has the page's own path or parameters in it
+    OWN = 7  #: a field, or a value of a script, that repeats the page's own URL or a part of it
+
+
+def place_of(kind: Kind, path: str) -> int:
+    return kind << PATH_BITS | xxh3_64_intdigest(path.encode("utf-8", "surrogatepass")) & _PATH
+
+
+def kind_of(place: int) -> Kind:
+    return Kind(place >> PATH_BITS)
+
+
+def as_kind(place: int, kind: Kind) -> int:
+    """The place of another kind at the same path."""
+    return kind << PATH_BITS | place & _PATH
+
+
+def name_of(kind: Kind, path: str) -> str:
+    return f"{kind.name.lower()} {path}"
+
+
+def url_value(url: str) -> int:
+    """The value of a link to *url*, which is absolute and as Scrapy requests it. Its fragment does not count."""
+    url = url.partition("#")[0]
+    host_begins = url.find("://") + 3
+    if url.find("/", host_begins) < 0:
+        head, mark, query = url.partition("?")
+        url = f"{head}/{mark}{query}"
+    return xxh3_64_intdigest(url.encode("utf-8", "surrogatepass")) & VALUE

@@ -1,0 +1,154 @@
+"""JSON, and what looks like it in scripts: values by the keys before them.
+
+One pass over the tokens, which are those of JavaScript: so JSON that a script assigns to a name is read as JSON is, and
+what is damaged is read as far as it goes. Positions in lists do not count. What stands in one object, or in one list
+of numbers, is a group.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from scrapy_dust.page.emissions import Emission, Found, What, emissions_of, is_file
+from scrapy_dust.page.groups import MAX_CELLS
+from scrapy_dust.page.paths import Path, unnumbered
+from scrapy_dust.page.places import Kind
+from scrapy_dust.page.values import MAX_WORDS_OF_PIECE, pieces_of, value_of
+
+_STRING = r"\"(?:[^\"\\\n]++|\\.)*+\"?|'(?:[^'\\\n]++|\\.)*+'?|`(?:[^`\\]++|\\.)*+`?"
+_TOKEN = re.compile(
+    rf"{_STRING}|(?:(?<![\w)\]])-)?[0-9][\w.]*+(?:(?<=[eE])[+-][0-9]++)?|[^\W0-9][\w$]*+|//[^\n]*+|/\*.*?(?:\*/|\Z)|[^\s\w]",
+    re.DOTALL,
+)
+_URL = re.compile(r"https?://[^\s/][^\s\"'<>]*+$", re.IGNORECASE)
+_FROM_ROOT = re.compile(r"/[A-Za-z0-9_~-][^\s\"'<>]*+$")
+_LITERAL_NAMES = frozenset({"true", "false", "null"})
+_JSON_TYPES = re.compile(r"json|importmap|speculationrules", re.IGNORECASE)
+_MASK = (1 << 64) - 1
+_FACTOR = 0x9E3779B97F4A7C15
+
+#: Of a script with more values, most of which is code, there is one unit.
+_MAX_OF_CODE = 100
+_OPENING, _CLOSING, _QUOTES = frozenset("{["), frozenset("}]"), frozenset("\"'`")
+
+
+def emissions_of_script(path: Path, media_type: str, content: str) -> Iterator[Emission]:
+    """Of what stands in a `script`."""
+    if _JSON_TYPES.search(media_type):
+        # What is said about a page for other machines is the page's own, as a person's text is.
+        what = What.PLAIN if "ld+json" in media_type.lower() else What.FIELD
+        return iter(_Data(path, what).read(content, is_code=False))
+    return iter(_Data(path, What.FIELD).read(content, is_code=True))
+
+
+def emissions_of_json(path: Path, content: str) -> Iterator[Emission]:
+    """Of a body that is JSON, or lines of it."""
+    return iter(_Data(path, What.ADDRESS).read(content, is_code=False))
+
+
+class _Frame:
+    """An object or a list that is open."""
+
+    __slots__ = ("count", "digest_in_order", "has_numbers", "is_list", "key", "path", "sum")
+
+    def __init__(self, path: Path, key: str, *, is_list: bool) -> None:
+        self.path, self.key, self.is_list = path, key, is_list
+        self.digest_in_order = self.sum = self.count = 0
+        self.has_numbers = False
+
+    def add(self, key: str, digest: int, count: int) -> None:
+        self.digest_in_order = (self.digest_in_order * _FACTOR + digest + 1) & _MASK
+        mixed = (digest ^ (value_of(key) if key else 0) << 32) * _FACTOR & _MASK
+        self.sum = (self.sum + (mixed ^ mixed >> 29)) & _MASK
+        self.count += count
+
+
+class _Data:
+    """Through the values of one text."""
+
+    def __init__(self, path: Path, what: What) -> None:
+        self._what = what
+        self._frame = _Frame(path, "", is_list=False)
+        self._around: list[_Frame] = []
+        self._key = ""
+        self._made: list[Emission] = []
+
+    def read(self, content: str, *, is_code: bool) -> list[Emission]:
+        path = self._frame.path
+        tokens = _TOKEN.findall(content)
+        rest = self._through(tokens, is_code=is_code)
+        while self._around:
+            self._close()
+        if is_code and _MAX_OF_CODE < len(self._made) < len(rest):
+            return list(emissions_of(path, [Found(What.PLAIN, Kind.DATA, "[code]", content)]))
+        if is_code and rest:
+            code = Found(What.PLAIN, Kind.DATA, "[code]", " ".join(rest))
+            self._made += emissions_of(path, [code])
+        return self._made
+
+    def _through(self, tokens: list[str], *, is_code: bool) -> list[str]:  # noqa: C901 - a case for each sort of token
+        """The tokens that are neither values, keys nor structure."""
+        rest: list[str] = []
+        for token, following in pairwise([*tokens, ""]):
+            first = token[0]
+            if first in _QUOTES:
+                if following == ":" and not self._frame.is_list:
+                    self._key = token[1:-1]
+                else:
+                    self._value(token[1:-1], is_code=is_code)
+            elif first.isdecimal() or (first == "-" and len(token) > 1) or token in _LITERAL_NAMES:
+                self._frame.has_numbers = True
+                self._value(token, is_code=is_code)
+            elif first in _OPENING:
+                self._open(is_list=first == "[")
+            elif first in _CLOSING:
+                self._close()
+            elif first in ",;":
+                self._key = ""
+            elif first.isalpha() or first in "_$":
+                self._key = token
+                if following not in (":", "="):
+                    rest.append(token)
+            elif first not in ":=/":
+                rest.append(token)
+        return rest
+
+    def _open(self, *, is_list: bool) -> None:
+        key, self._key = self._key, ""
+        path = self._frame.path.below(unnumbered(key)) if key else self._frame.path
+        self._around.append(self._frame)
+        self._frame = _Frame(path, key, is_list=is_list)
+
+    def _close(self) -> None:
+        if not self._around:
+            return
+        closed, self._frame, self._key = self._frame, self._around.pop(), ""
+        in_order = closed.is_list and (closed.has_numbers or self._frame.is_list)
+        digest = closed.digest_in_order if in_order else closed.sum
+        stands_together = in_order or self._frame.is_list or unnumbered(closed.key) != closed.key
+        if stands_together and 2 <= closed.count <= MAX_CELLS and (in_order or not closed.is_list):
+            value = (digest ^ digest >> 32) & 0xFFFFFFFF
+            self._made.append(Emission(What.PLAIN, closed.path.at(Kind.GROUP) | value, "", 0))
+        self._frame.add(closed.key, digest, closed.count)
+
+    def _value(self, said: str, *, is_code: bool) -> None:
+        key = self._key
+        path = self._frame.path.below(unnumbered(key)) if key else self._frame.path
+        said = said.replace("\\/", "/")
+        self._frame.add(key, value_of(said), 1)
+        named = f"{key}=" if unnumbered(key) != key else ""
+        self._made += emissions_of(path, _found(self._what, said, named, is_code=is_code))
+
+
+def _found(what: What, said: str, named: str, *, is_code: bool) -> list[Found]:
+    if _URL.match(said) or (not is_code and _FROM_ROOT.match(said)):
+        return [
+            Found(What.MEDIA, Kind.MEDIA, "", said)
+            if is_file(said)
+            else Found(What.LINK, Kind.LINK, "", said)
+        ]
+    if said.count(" ") < MAX_WORDS_OF_PIECE:
+        return [Found(what, Kind.DATA, "", said, named)]
+    return [Found(What.PLAIN, Kind.DATA, "", piece, named) for piece in pieces_of(said)]

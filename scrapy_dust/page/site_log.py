@@ -1,0 +1,224 @@
+"""The log of a site for mining, with what its pages show as labels, where the log has their units.
+
+Pages with units are compared with pages with units only. Where a share of a site's pages has units, the others say
+nothing: their words may be equal where their pictures are not. Where hardly any page has units, all are compared by their
+texts, as pages of older logs are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from operator import attrgetter
+
+from scrapy_dust.dust.outcomes import Outcome
+from scrapy_dust.dust.pages import PackedUnits, Page, SiteLog, Visit, merge_visits, page_behind
+from scrapy_dust.page.compare import Answer, Same, compare
+from scrapy_dust.page.contents import NOTHING_SHOWN, Content, Contents, Shown, contents_of
+from scrapy_dust.page.flat import is_sound
+from scrapy_dust.page.knowledge import Knowledge
+from scrapy_dust.page.places import Names
+from scrapy_dust.page.units import unpack
+from scrapy_dust.page.volatile import NOTHING_VOLATILE, Volatile
+
+#: Share of a site's pages that must have units for pages to be compared by them.
+LEAST_SHARE = 0.2
+#: Close comparisons of one site, and different pages of one core that another is compared with.
+_COMPARED, _KEPT_LABELS = 20_000, 4
+#: Answers to one URL that are compared with those to another.
+_ANSWERS = 3
+
+_OUTCOMES = {Same.SAME: Outcome.SAME, Same.DIFFERENT: Outcome.DIFFERENT, Same.UNKNOWN: Outcome.UNKNOWN}
+
+
+def site_log(visits: Iterable[Visit], volatile: Volatile = NOTHING_VOLATILE, same: str = "page") -> SiteLog:
+    """What `merge_visits` makes of the *visits* of one site, its pages compared by their units.
+
+    Pages are in the order of their URLs: in which order a crawl came to them says nothing of them, and decides nothing.
+
+    *volatile*: places that are known to change at each fetch. *same*: ``items``: pages are compared by what the spider took
+    from them, and by nothing else.
+    """
+    visits = sorted(visits, key=attrgetter("url"))
+    log = merge_visits(visits)
+    if same == "items":
+        return _compared(_without_contents(log), taken_in(visits), volatile, of_items=True)
+    shown = shown_in(visits)
+    if not shown or len({one.url for one in shown}) < LEAST_SHARE * len(log.pages):
+        return log
+    return _compared(log, shown, volatile)
+
+
+def comparison_of(log: SiteLog) -> LogComparison | None:
+    """The pages of *log* in units; None: it has none."""
+    return log.comparing if isinstance(log.comparing, LogComparison) else None
+
+
+def compared_anew(log: SiteLog, volatile: Volatile, nothing: Collection[str] = ()) -> SiteLog:
+    """*log* when more is known to change at each fetch, and which URLs show no page: *nothing*."""
+    comparison = comparison_of(log)
+    if comparison is None:
+        return log
+    known = comparison.knowledge
+    changing = known.volatile.joined(volatile)
+    anew = _compared(log, comparison.shown(), changing, of_items=known.of_items, nothing=nothing)
+    if (compared := comparison_of(anew)) is not None:
+        compared.name(known.names)
+    return anew
+
+
+def _without_contents(log: SiteLog) -> SiteLog:
+    """*log* without all that pages look like around what is taken from them."""
+    pages = [
+        replace(page, size=None, sketch=None, title=None, simhash=None, volatile=False) for page in log.pages
+    ]
+    return replace(log, pages=pages)
+
+
+def _compared(
+    log: SiteLog,
+    shown: Sequence[Shown],
+    volatile: Volatile,
+    *,
+    of_items: bool = False,
+    nothing: Collection[str] = (),
+) -> SiteLog:
+    contents = _contents(log, shown, volatile, of_items, nothing)
+    comparison = LogComparison(shown, contents)
+    labels = _labels(contents, comparison)
+    pages = tuple(_in_units(page, contents.by_url.get(page.url), labels.get(page.url)) for page in log.pages)
+    return replace(log, pages=pages, comparing=comparison)
+
+
+def _labels(contents: Contents, comparison: LogComparison) -> dict[str, str]:
+    """Labels of URLs of which a close comparison says that they show what another URL shows.
+
+    Labels tell pages apart that link to URLs which the log does not know. A comparison knows when such links say nothing.
+    """
+    by_core: dict[str, dict[str, list[str]]] = {}
+    for url, content in contents.by_url.items():
+        if content.label is not None and not content.is_volatile:
+            by_core.setdefault(content.core, {}).setdefault(content.label, []).append(url)
+    found, left = {}, _COMPARED
+    for by_label in by_core.values():
+        kept: list[tuple[str, str]] = []  # the labels that are different, each with a URL
+        for label, urls in by_label.items() if len(by_label) > 1 else ():
+            same = None
+            for known, url in kept[:_KEPT_LABELS]:
+                left -= 1
+                if left >= 0 and comparison.compare(url, urls[0])[0] is Outcome.SAME:
+                    same = known
+                    break
+            if same is None:
+                kept.append((label, urls[0]))
+            else:
+                found.update(dict.fromkeys(urls, same))
+    return found
+
+
+def shown_in(visits: Iterable[Visit]) -> list[Shown]:
+    """The answers that have units which can be read."""
+    return [
+        Shown(visit.url, visit.units, visit.fetched_at)
+        for visit in visits
+        if visit.units is not None and visit.is_page and is_sound(visit.units)
+    ]
+
+
+def taken_in(visits: Iterable[Visit]) -> list[Shown]:
+    """What the spider took, as far as the log has it."""
+    return [
+        Shown(visit.url, visit.taken)
+        for visit in visits
+        if visit.taken is not None and visit.is_page and is_sound(visit.taken)
+    ]
+
+
+def _contents(
+    log: SiteLog, shown: Sequence[Shown], volatile: Volatile, of_items: bool, nothing: Collection[str]
+) -> Contents:
+    pages = {page.url: page for page in log.pages}
+
+    def behind(url: str) -> str | None:
+        page = page_behind(url, pages, log.redirects)
+        return None if page is None else page.url
+
+    # What is no page has no part in what pages have in common.
+    of_pages = [one for one in shown if one.url not in nothing]
+    found = contents_of(of_pages, behind, list(log.redirects), volatile, of_items=of_items)
+    return replace(found, by_url={**found.by_url, **dict.fromkeys(nothing, NOTHING_SHOWN)})
+
+
+def _in_units(page: Page, content: Content | None, label: str | None) -> Page:
+    if content is None:
+        return replace(page, text_digest=None)
+    return replace(
+        page,
+        text_digest=label or content.label,
+        core=content.core,
+        own=content.own,
+        volatile=content.is_volatile,
+        total=content.total,
+    )
+
+
+class LogComparison:
+    """Compares what two URLs of a log showed, unit by unit."""
+
+    def __init__(self, shown: Sequence[Shown], contents: Contents) -> None:
+        self._units: dict[str, list[PackedUnits]] = {}
+        self._times: dict[str, str | None] = {}  #: when the first answer came
+        for one in shown:
+            known = self._units.setdefault(one.url, [])
+            if len(known) < _ANSWERS:
+                known.append(one.units)
+            self._times.setdefault(one.url, one.fetched_at)
+        self._places = contents.places
+        self.knowledge = Knowledge(
+            template=contents.template.template,
+            common=contents.template.common,
+            chrome=contents.template.chrome,
+            volatile=contents.volatile,
+            shown=contents.shown,
+            of_items=contents.of_items,
+        )
+
+    def shown(self) -> list[Shown]:
+        """The answers that the log has, of each URL the first ones."""
+        return [
+            Shown(url, units, self._times[url]) for url, answers in self._units.items() for units in answers
+        ]
+
+    def totals(self, url: str) -> list[int]:
+        """What stands for the units of each answer of *url*."""
+        return [units.total for units in self._units.get(url, ())]
+
+    def name(self, names: Names) -> None:
+        """Say from now on where pages differ as *names* call these places."""
+        of_site = {place: names[place] for place in self._places if place in names}
+        self.knowledge = replace(self.knowledge, names=of_site)
+
+    def compare(self, url: str, other: str) -> tuple[Outcome, str]:
+        """See `Comparing`."""
+        a, b = self.answer(url), self.answer(other)
+        if a is None or b is None:
+            return Outcome.UNKNOWN, "the log has nothing to compare them by"
+        verdict = compare(a, b, self.knowledge)
+        return _OUTCOMES[verdict.same], verdict.why
+
+    def answer(self, url: str) -> Answer | None:
+        """What *url* showed; None: the log has no units of it."""
+        packed = self._units.get(url)
+        if packed is None:
+            return None
+        first, *controls = map(unpack, packed)
+        return Answer(url, first, controls=controls)
+
+    def seconds(self, url: str) -> float:
+        """When the answers of *url* came; 0: the log does not say."""
+        said = self._times.get(url)
+        try:
+            return 0.0 if said is None else datetime.fromisoformat(said).timestamp()
+        except ValueError:
+            return 0.0

@@ -1,0 +1,131 @@
+"""What a site puts on most of its pages, of whichever path template: menus, footers, and links for the page itself.
+
+A site with pages of one path template only says little of this: what all of them have may be what they are about. There
+units are known to be common, so that a page is known to have nothing else; but none is set aside.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from scrapy_dust.page.flat import Flat, joined
+from scrapy_dust.page.places import Kind
+from scrapy_dust.page.unitsets import EMPTY, UnitSet, is_in, is_of, places_of
+
+#: Pages of a path template from which on it tells what its pages have in common, and the share that must have it.
+LEAST_PAGES, SHARE = 4, 0.8
+#: Path templates in which a unit must be common.
+LEAST_TEMPLATES = 2
+#: Of a site with one path template: different pages, and the share of them that must have a unit.
+LEAST_CONTENTS, SHARE_OF_ALL = 8, 0.95
+#: Links for the page itself that a place holds at most, and the share of the pages that must have one there.
+MOST_OWN_LINKS, SHARE_WITH_LINKS = 3, 0.5
+
+Span = tuple[int, int]  #: the pages of one path template: the first, and the first of the next one
+
+
+@dataclass(frozen=True, slots=True)
+class SiteTemplate:
+    """What is common on a site."""
+
+    common: UnitSet  #: units that most pages have: a page with nothing else has nothing of its own
+    template: UnitSet  #: those of them in whose stead no page has another: they are set aside
+    chrome: UnitSet  #: places with links for the page itself
+
+    def __bool__(self) -> bool:
+        return bool(len(self.common) or len(self.chrome))
+
+
+NO_TEMPLATE = SiteTemplate(EMPTY, EMPTY, EMPTY)
+
+
+def site_template(site: Flat, spans: Sequence[Span]) -> SiteTemplate:
+    """What the pages of *site* have in common. *spans*: by path template; smaller ones count as one together."""
+    parts = list(_parts(site, spans))
+    if len(parts) >= LEAST_TEMPLATES:
+        common = _in_several([_frequent(part, SHARE) for part in parts])
+        return SiteTemplate(common, _without_rivals(site, common), _in_several(list(map(_chrome, parts))))
+    common = EMPTY
+    if (
+        parts
+        and len(np.unique(np.concatenate([block.sums(block.units) for block in site.blocks()])))
+        >= LEAST_CONTENTS
+    ):
+        common = _frequent(parts[0], SHARE_OF_ALL)
+    return SiteTemplate(common, EMPTY, EMPTY)
+
+
+def template_of_pages(pages: Iterable[tuple[str, UnitSet]]) -> SiteTemplate:
+    """What *pages* have in common, each the path template of its URL and its units."""
+    ordered = sorted(pages, key=lambda one: one[0])
+    sizes = [0, *(len(units) for _, units in ordered)]
+    flat = Flat(np.concatenate((EMPTY, *(units for _, units in ordered))), np.cumsum(sizes, dtype=np.int64))
+    counts = Counter(template for template, _ in ordered)
+    ends = np.cumsum(list(counts.values())).tolist()
+    return site_template(flat, [(end - count, end) for count, end in zip(counts.values(), ends, strict=True)])
+
+
+def _parts(site: Flat, spans: Sequence[Span]) -> Iterator[Flat]:
+    rest: list[Flat] = []
+    for begin, end in spans:
+        if end - begin >= LEAST_PAGES:
+            yield site.part(begin, end)
+        else:
+            rest.append(site.part(begin, end))
+    if sum(map(len, rest)) >= LEAST_PAGES:
+        yield joined(rest)
+
+
+def _frequent(part: Flat, share: float) -> UnitSet:
+    """The units that so many of the pages have."""
+    units, pages = np.unique(part.units, return_counts=True)
+    frequent: UnitSet = units[pages >= share * len(part)]
+    return frequent
+
+
+def _in_several(sets: Sequence[UnitSet]) -> UnitSet:
+    found, times = np.unique(np.concatenate((EMPTY, *sets)), return_counts=True)
+    several: UnitSet = found[times >= LEAST_TEMPLATES]
+    return several
+
+
+def _without_rivals(site: Flat, common: UnitSet) -> UnitSet:
+    """*common* units without those in whose stead some page has others: "in stock" where others are "sold out"."""
+    common_places = np.unique(places_of(common))
+    at_places = site.where(lambda units: is_in(places_of(units), common_places))
+    here = site.only(at_places)
+    is_common = is_in(here.units, common)
+    others = here.only(~is_common)
+    # A page and a place as one number: pages are fewer than 2**32, places than 2**24.
+    with_others = np.unique(_page_and_place(others))
+    units = here.only(is_common)
+    beside_others = is_in(_page_and_place(units), with_others)
+    having, times = np.unique(units.units[beside_others], return_counts=True)
+    places, pages = np.unique(with_others & np.uint64(0xFFFFFF), return_counts=True)
+    beside = np.zeros(len(common), np.int64)
+    beside[np.searchsorted(common, having)] = times
+    where = places_of(common)
+    needed = np.zeros(len(common), np.int64)
+    known = is_in(where, places)
+    needed[known] = pages[np.searchsorted(places, where[known])]
+    kept: UnitSet = common[beside == needed]
+    return kept
+
+
+def _page_and_place(part: Flat) -> UnitSet:
+    return (part.pages().astype(np.uint64) << np.uint64(24)) | places_of(part.units)
+
+
+def _chrome(part: Flat) -> UnitSet:
+    """Places that hold a few links for the page itself on most pages."""
+    own = part.only(is_of(part.units, Kind.OWN_LINK))
+    having, links = np.unique(_page_and_place(own), return_counts=True)
+    few = having[links <= MOST_OWN_LINKS]
+    places, pages = np.unique(few & np.uint64(0xFFFFFF), return_counts=True)
+    many = np.unique(having[links > MOST_OWN_LINKS] & np.uint64(0xFFFFFF))
+    chrome: UnitSet = places[(pages > SHARE_WITH_LINKS * len(part)) & ~is_in(places, many)]
+    return chrome

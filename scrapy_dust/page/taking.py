@@ -1,0 +1,144 @@
+"""What a spider took from a page, as units: a value of each field of its items, and where its requests lead.
+
+A field is told by the class of its item and its name, `data item Product price`; a request by its callback, `link request
+parse_product`. Each item, and what is handed on with each request, is a group of values as well, so that two items that
+swapped their prices are others. What repeats the page's own URL is left out. Any other URL in an item counts as a link does: by what
+the log shows at its end.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from urllib.parse import urljoin
+
+from xxhash import xxh3_64_intdigest
+
+from scrapy_dust.page.own import OwnUrl, decoded
+from scrapy_dust.page.places import Kind, name_of, place_of, url_value
+from scrapy_dust.page.values import value_of
+
+#: Values that are taken apart of one item; what is nested deeper, or comes later, is one value.
+_VALUES, _DEPTH = 10_000, 20
+_LONGEST_URL = 4000
+_OWN = "\0own\0"
+
+
+class Taken:
+    """What a callback has yielded so far for the page at *url*. *fields*: of items only these count, if there are any."""
+
+    def __init__(self, url: str, fields: Collection[str] = ()) -> None:
+        self.url, self._fields = url, frozenset(fields)
+        own = OwnUrl(url)
+        self._addresses = own.addresses
+        #: Longer ones first; a path alone may stand in a text by chance.
+        self._inside = sorted((said for said in own.addresses if "?" in said or ":" in said), key=len)[::-1]
+        self._units: dict[int, None] = {}
+        self._groups: Counter[int] = Counter()
+        self.names: dict[int, str] = {}  #: of places
+        self.links: dict[int, str] = {}  #: what links lead to, by their units
+
+    @property
+    def units(self) -> list[int]:
+        """Each a place times 2**32 and 32 bits of a value."""
+        return list(self._units)
+
+    def add_item(self, of_class: str, values: Mapping[str, object]) -> None:
+        chosen = {name: values[name] for name in values if not self._fields or name in self._fields}
+        self._add_together(f"item {of_class}", chosen)
+
+    def add_request(
+        self, callback: str, url: str, data: Mapping[str, object], sent: bytes | None = None
+    ) -> None:
+        """*data*: what is handed on to *callback*. *sent*: the method and body of what is no plain GET."""
+        path = f"request {callback}"
+        if sent is None:
+            self._add_link(path, url)
+        else:
+            self._add(Kind.DATA, f"{path} body", value_of(f"{url} {sent.hex()}"))
+        self._add_together(path, data)
+
+    def _add_together(self, path: str, values: Mapping[str, object]) -> None:
+        said = []
+        for inner, value in _leaves(values):
+            one = self._add_value(f"{path} {inner}", value)
+            if one is not None:
+                said.append(f"{inner}\0{one}")
+        if said:
+            whole = "\n".join(said)
+            group = xxh3_64_intdigest(whole.encode("utf-8", "surrogatepass"))
+            self._groups[group] += 1
+            self._add(Kind.GROUP, path, group + self._groups[group] & 0xFFFFFFFF)
+
+    def _add_value(self, path: str, value: object) -> str | None:
+        """What its group has of it; None: it repeats the page's own URL, or is a link."""
+        said = value if isinstance(value, str) else _json(value)
+        if isinstance(value, str):
+            said = self._without_own(said)
+            if _is_url(value):
+                if _OWN not in said:
+                    self._add_link(path, urljoin(self.url, value.strip()))
+                return None
+            if said == _OWN:
+                return None
+        self._add(Kind.DATA, path, value_of(said))
+        return said
+
+    def _without_own(self, said: str) -> str:
+        whole = decoded(said.strip())
+        if whole in self._addresses:
+            return _OWN
+        if not any(address in whole for address in self._inside):
+            return said
+        for address in self._inside:
+            whole = whole.replace(address, _OWN)
+        return whole
+
+    def _add_link(self, path: str, url: str) -> None:
+        self.links[self._add(Kind.LINK, path, url_value(url))] = url
+
+    def _add(self, kind: Kind, path: str, value: int) -> int:
+        place = place_of(kind, path)
+        self.names[place] = name_of(kind, path)
+        unit = place << 32 | value
+        self._units[unit] = None
+        return unit
+
+
+def _is_url(value: str) -> bool:
+    said = value.strip()
+    is_absolute = said[:8].lower().startswith(("http://", "https://")) or said.startswith("//")
+    return is_absolute and len(said) <= _LONGEST_URL and len(said.split()) == 1
+
+
+def _leaves(values: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    """The values in *values*, each with the names that lead there; positions in lists do not count."""
+    waiting: list[tuple[str, object, int]] = [(str(name), values[name], 0) for name in sorted(values)][::-1]
+    count = 0
+    while waiting:
+        path, value, depth = waiting.pop()
+        if value is None or (isinstance(value, str) and not value):
+            continue
+        count += 1
+        inner = _parts(path, value) if depth < _DEPTH and count < _VALUES else None
+        if inner is None:
+            yield path, value
+        else:
+            waiting += [(name, one, depth + 1) for name, one in inner][::-1]
+
+
+def _parts(path: str, value: object) -> list[tuple[str, object]] | None:
+    if isinstance(value, Mapping):
+        return sorted(((f"{path}.{name}", one) for name, one in value.items()), key=lambda part: part[0])
+    if isinstance(value, (set, frozenset)):
+        return [(path, one) for one in sorted(value, key=repr)]
+    return [(path, one) for one in value] if isinstance(value, (list, tuple)) else None
+
+
+def _json(value: object) -> str:
+    """What JSON has no word for says what it is by its own."""
+    try:
+        return json.dumps(value, sort_keys=True, default=repr)
+    except (TypeError, ValueError, RecursionError):
+        return repr(value)

@@ -1,0 +1,116 @@
+"""The units of a body, whatever it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from scrapy_dust.page.elements import Memory, Token, Walk, tokens_of
+from scrapy_dust.page.loose import html_tokens, xml_tokens
+from scrapy_dust.page.places import Kind, Names
+from scrapy_dust.page.scripts import emissions_of_json
+from scrapy_dust.page.settling import Settling
+from scrapy_dust.page.units import Units, exact_units, kept_of, units_of
+from scrapy_dust.page.values import values_of
+
+_XML = re.compile(r"\s*+<(?:\?xml|!DOCTYPE|!--|[A-Za-z_][\w.:-]*+(?:\s|/?>))")
+_JSON = re.compile(r"\s*+[{\[]")
+_BETWEEN_BLOCKS = re.compile(r"\n[ \t\r]*+\n")
+#: Of what is remembered between pages, some 30 MB.
+_MAX_MEMORY = 60_000
+_memory = Memory()
+
+
+def _no_units() -> npt.NDArray[np.uint64]:
+    return np.empty(0, np.uint64)
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """Units, what their places are called, and the URLs of links by their values."""
+
+    units: Units
+    names: Names
+    links: Mapping[int, str] = field(default_factory=dict)
+    exact: npt.NDArray[np.uint64] = field(
+        default_factory=_no_units, compare=False, repr=False
+    )  #: all units, with all bits of their values
+
+    def with_bytes(self, digest: str) -> Described:
+        """And the digest of the body, which was not read to its end."""
+        of_bytes = units_of_bytes(digest)
+        pairs = zip(self.units.places.tolist(), self.units.values.tolist(), strict=True)
+        both = units_of([*(place << 32 | value for place, value in pairs), _byte_unit(digest)])
+        total = (self.units.total + of_bytes.units.total) & 0xFFFFFFFFFFFFFFFF
+        names = {**self.names, **of_bytes.names}
+        return Described(replace(both, total=total, whole=self.units.whole), names, self.links, self.exact)
+
+
+def units_of_markup(markup: str, url: str, encoding: str) -> Described:
+    """Of HTML as the parser writes it."""
+    return _walked(*tokens_of(markup), url, encoding)
+
+
+def units_of_tangled(markup: str, url: str, encoding: str, ignore: Sequence[str]) -> Described:
+    """Of HTML that is not parsed, without the elements that are to be ignored, as far as that can be told."""
+    return _walked(*html_tokens(markup, ignore), url, encoding)
+
+
+def _walked(tokens: list[Token], contents: list[str], url: str, encoding: str) -> Described:
+    memory = _remembered()
+    settling = Settling(url, encoding, memory.addresses)
+    Walk(memory, settling).through(tokens, iter(contents), memory.root)
+    return _made(settling.finish(), memory, settling.links)
+
+
+def units_of_text(text: str, url: str, encoding: str) -> Described:
+    """Of what is no HTML: JSON, XML, or text, block by block."""
+    memory = _remembered()
+    settling = Settling(url, encoding, memory.addresses)
+    if _XML.match(text):
+        Walk(memory, settling).through(xml_tokens(text), iter(()), memory.data)
+    elif _JSON.match(text):
+        for emission in emissions_of_json(memory.root.below("json"), text):
+            settling.settle(emission)
+    else:
+        place = memory.root.below("block").at(Kind.TEXT)
+        blocks = map(values_of, _BETWEEN_BLOCKS.split(text))
+        settling.units.extend(place | value for values in blocks for value in values)
+    return _made(settling.finish(), memory, settling.links)
+
+
+def units_of_bytes(digest: str) -> Described:
+    """Of what nobody here can read."""
+    memory = _remembered()
+    return _made([_byte_unit(digest)], memory)
+
+
+def units_of_pages(text: str, title: str) -> Described:
+    """Of a document that has pages and no other structure."""
+    memory = _remembered()
+    pieces = [("title", title), *(("page", page) for page in text.split("\f"))]
+    places = ((memory.root.below(name).at(Kind.TEXT), said) for name, said in pieces)
+    return _made((place | value for place, said in places for value in values_of(said)), memory)
+
+
+def _byte_unit(digest: str) -> int:
+    return _memory.root.below("bytes").at(Kind.DATA) | int(digest[:8], 16)
+
+
+def _made(units: Iterable[int], memory: Memory, links: Mapping[int, str] | None = None) -> Described:
+    exact = exact_units(units)
+    made = kept_of(exact)
+    memory.size += len(made) >> 4  # of what is remembered of URLs, about
+    names = memory.names
+    return Described(made, {place: names[place] for place in set(made.places.tolist())}, links or {}, exact)
+
+
+def _remembered() -> Memory:
+    global _memory  # noqa: PLW0603
+    if _memory.size > _MAX_MEMORY:
+        _memory = Memory()
+    return _memory

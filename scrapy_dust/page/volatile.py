@@ -1,0 +1,227 @@
+"""Places of a site whose units change at each fetch: advertisements, tokens, clocks, counters, recommendations.
+
+They are learned from answers to one and the same URL. A place is volatile on the URLs of one path template where hardly a
+unit of it outlives a second fetch. Of a place that changes in part, the texts of one shape may be volatile: ``Seen # times``.
+A place that is volatile under several path templates is volatile on the whole site.
+
+A place that only one of two answers has proves nothing: the other may be a wall in front of the page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from scrapy_dust.page.places import PATH_BITS, SHAPE_BITS, Kind, kind_of
+from scrapy_dust.page.unitsets import (
+    EMPTY,
+    SHAPED,
+    Mask,
+    UnitSet,
+    array_of,
+    is_in,
+    is_of,
+    places_of,
+    shapes_of,
+    union_of,
+    within,
+    without,
+)
+
+#: URLs that must show a place to change, and the share of its units that may outlive a second fetch all the same.
+LEAST_URLS, MOST_SURVIVORS = 3, 0.1
+#: Path templates that must show it for a place to be volatile on a whole site.
+LEAST_TEMPLATES = 2
+#: Answers to one URL that have less in common than this share of their units are different pages, not one that changes.
+_LEAST_COMMON = 0.2
+#: Places and shapes of one path template that are kept, those that change most.
+MOST_KEPT = 2000
+#: Tells the number of a place and a shape from that of a place alone.
+SHAPE = 1 << 40
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What became of the units of one place, or of one shape there, at further fetches."""
+
+    urls: int  #: that showed other units there at another fetch
+    changed: int  #: units that one answer had and another to the same URL had not
+    survived: int  #: units that both had
+
+    def are_volatile(self, *, groups: bool = False) -> bool:
+        """Whether hardly a unit outlives a fetch; of *groups*, not most: each that has a volatile part changes with it."""
+        most = 1 / 2 if groups else MOST_SURVIVORS
+        return self.urls >= LEAST_URLS and self.survived <= most * (self.changed + self.survived)
+
+    def __add__(self, other: Changes) -> Changes:
+        return Changes(self.urls + other.urls, self.changed + other.changed, self.survived + other.survived)
+
+
+NO_CHANGES = Changes(0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Volatile places, for looking up units."""
+
+    places: UnitSet = field(default_factory=EMPTY.copy)
+    shapes: UnitSet = field(default_factory=EMPTY.copy)  #: place and shape, as `shapes_of` has them
+
+    def has(self, units: UnitSet) -> Mask:
+        """Which of *units* stand at a volatile place, or have a volatile shape there."""
+        mask = is_in(places_of(units), self.places)
+        if len(self.shapes):
+            mask |= is_in(shapes_of(units), self.shapes) & is_of(units, *SHAPED)
+        return mask
+
+    def __or__(self, other: Places) -> Places:
+        return Places(
+            union_of((self.places, other.places)),
+            union_of((self.shapes, other.shapes)),
+        )
+
+    def __bool__(self) -> bool:
+        return bool(len(self.places) or len(self.shapes))
+
+
+NO_PLACES = Places()
+
+
+def is_volatile(key: int, changes: Changes) -> bool:
+    """Whether the place, or the shape there, that *key* stands for is volatile by its *changes*."""
+    return changes.are_volatile(groups=key < SHAPE and kind_of(key) is Kind.GROUP)
+
+
+class Volatile:
+    """What is known of one site: by path template, the changes by place, or by place and shape."""
+
+    def __init__(self, changes: Mapping[str, Mapping[int, Changes]] | None = None) -> None:
+        self.changes: Mapping[str, Mapping[int, Changes]] = changes or {}
+        self._everywhere = _places_of(_everywhere(self.changes))
+        self._found: dict[str, Places] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self.changes)
+
+    def of(self, template: str) -> Places:
+        """The volatile places of URLs of *template*."""
+        found = self._found.get(template)
+        if found is None:
+            here = self.changes.get(template, {})
+            own = _places_of(key for key, changes in here.items() if is_volatile(key, changes))
+            found = self._found[template] = own | self._everywhere if own else self._everywhere
+        return found
+
+    def changes_in_part(self, template: str) -> bool:
+        """Whether texts of URLs of *template* change that neither a place nor a shape tells from those that stay."""
+        here = self.changes.get(template, {})
+        left = {key: one.changed for key, one in here.items() if key < SHAPE and _is_text_in_part(key, one)}
+        for key, one in here.items():
+            if key >= SHAPE and is_volatile(key, one) and (place := key - SHAPE >> SHAPE_BITS) in left:
+                left[place] -= one.changed
+        return any(changed > 0 for changed in left.values())
+
+    def changing(self, template: str) -> Sequence[int]:
+        """The places on URLs of *template* that have shown to change, in whole or in part."""
+        here = self.changes.get(template, {})
+        return [key for key, one in here.items() if key < SHAPE and one.urls >= LEAST_URLS]
+
+    def joined(self, other: Volatile) -> Volatile:
+        """What both know; of each place what more URLs have shown. So nothing counts twice that is learned twice."""
+        templates = dict.fromkeys([*self.changes, *other.changes])
+        return Volatile(
+            {
+                template: _better(self.changes.get(template, {}), other.changes.get(template, {}))
+                for template in templates
+            }
+        )
+
+
+def _is_text_in_part(place: int, changes: Changes) -> bool:
+    is_known = changes.urls >= LEAST_URLS and not changes.are_volatile()
+    return is_known and place >> PATH_BITS == Kind.TEXT
+
+
+def learn_volatile(groups: Iterable[tuple[str, Sequence[UnitSet]]]) -> Volatile:
+    """*groups*: path templates, each with several answers to one URL."""
+    found: dict[str, dict[int, Changes]] = {}
+    for template, answers in groups:
+        known = found.setdefault(template, {})
+        for key, changes in _changes_of(answers).items():
+            known[key] = known.get(key, NO_CHANGES) + changes
+    return Volatile({template: kept for template, known in found.items() if (kept := _kept(known))})
+
+
+def _changes_of(answers: Sequence[UnitSet]) -> dict[int, Changes]:
+    """Of one URL."""
+    found: dict[int, Changes] = {}
+    first = answers[0]
+    for other in answers[1:]:
+        common = within(first, other)
+        gone, new = without(first, other), without(other, first)
+        if len(common) < _LEAST_COMMON * (len(common) + max(len(gone), len(new))):
+            continue
+        of_both = within(np.unique(places_of(first)), np.unique(places_of(other)))
+        changed = np.concatenate((gone, new))
+        changed = changed[is_in(places_of(changed), of_both)]
+        for key, changes in _counted(changed, common).items():
+            found[key] = found.get(key, NO_CHANGES) + changes
+    # However often a URL was asked for, it is one.
+    return {key: Changes(min(one.urls, 1), one.changed, one.survived) for key, one in found.items()}
+
+
+def _counted(changed: UnitSet, common: UnitSet) -> dict[int, Changes]:
+    return _by_number(places_of(changed), places_of(common), 0) | _by_number(
+        shapes_of(changed[is_of(changed, *SHAPED)]), shapes_of(common[is_of(common, *SHAPED)]), SHAPE
+    )
+
+
+def _by_number(changed: UnitSet, common: UnitSet, mark: int) -> dict[int, Changes]:
+    found = {
+        number | mark: Changes(1, count, 0)
+        for number, count in zip(*map(np.ndarray.tolist, np.unique(changed, return_counts=True)), strict=True)
+    }
+    for number, count in zip(*map(np.ndarray.tolist, np.unique(common, return_counts=True)), strict=True):
+        known = found.get(number | mark, NO_CHANGES)
+        found[number | mark] = Changes(known.urls, known.changed, count)
+    return found
+
+
+def _kept(known: Mapping[int, Changes]) -> dict[int, Changes]:
+    changing = [(key, changes) for key, changes in known.items() if changes.changed]
+    changing.sort(key=lambda one: (-one[1].urls, -one[1].changed, one[0]))
+    return dict(changing[:MOST_KEPT])
+
+
+def _better(known: Mapping[int, Changes], other: Mapping[int, Changes]) -> dict[int, Changes]:
+    """Of each place what was learned from more URLs."""
+    joined = dict(known)
+    for key, changes in other.items():
+        before = joined.get(key, NO_CHANGES)
+        joined[key] = max(before, changes, key=lambda one: (one.urls, one.changed, one.survived))
+    return _kept(joined)
+
+
+def _everywhere(changes: Mapping[str, Mapping[int, Changes]]) -> Iterable[int]:
+    total: dict[int, Changes] = {}
+    templates: dict[int, int] = {}
+    for known in changes.values():
+        for key, one in known.items():
+            total[key] = total.get(key, NO_CHANGES) + one
+            templates[key] = templates.get(key, 0) + 1
+    return (key for key, one in total.items() if templates[key] >= LEAST_TEMPLATES and is_volatile(key, one))
+
+
+def _places_of(keys: Iterable[int]) -> Places:
+    listed = list(keys)
+    if not listed:
+        return NO_PLACES
+    return Places(
+        array_of(key for key in listed if key < SHAPE),
+        array_of(key - SHAPE for key in listed if key >= SHAPE),
+    )
+
+
+NOTHING_VOLATILE = Volatile()

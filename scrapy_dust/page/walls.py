@@ -1,0 +1,81 @@
+"""Contents that stand in place of pages: logins, captchas, refusals, "not found" with a status of success.
+
+They are known by where they show, and not by their words. A content is a wall on the URLs of one path template if it shows
+on several of them that have nothing in common which tells them from the others, while the others show contents of their
+own. A content that is all that a path template shows is a page: the login form of `/login?next=…`. And a content that
+shows in place of pages of several path templates is a wall there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Sequence
+from urllib.parse import unquote
+
+#: URLs that show a wall, path templates that do where it has too few URLs of one, and contents that stand beside it.
+LEAST_URLS, LEAST_TEMPLATES, LEAST_OTHERS = 3, 3, 3
+
+_WORD = re.compile(r"[^\W_]+")
+
+
+def walls(urls: Sequence[str], templates: Sequence[str], contents: Sequence[Hashable | None]) -> set[int]:
+    """The numbers of those *urls* that show a wall. Each has its path template and its content, if that is known."""
+    showing: dict[str, dict[Hashable, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for number, (template, content) in enumerate(zip(templates, contents, strict=True)):
+        if content is not None:
+            showing[template][content].append(number)
+    varied = {
+        template: by_content for template, by_content in showing.items() if len(by_content) > LEAST_OTHERS
+    }
+    words = _Words(urls)
+    found: set[int] = set()
+    for by_content in varied.values():
+        found.update(_within_template(by_content, words))
+    return found | _across_templates(varied, words)
+
+
+class _Words:
+    """The words of URLs behind their hosts, in lower case."""
+
+    def __init__(self, urls: Sequence[str]) -> None:
+        self._urls = urls
+        self._found: dict[int, frozenset[str]] = {}
+
+    def of(self, number: int) -> frozenset[str]:
+        found = self._found.get(number)
+        if found is None:
+            path = self._urls[number].partition("://")[2].partition("/")[2]
+            found = self._found[number] = frozenset(_WORD.findall(unquote(path).lower()))
+        return found
+
+    def common_to(self, numbers: Iterable[int]) -> frozenset[str]:
+        listed = iter(numbers)
+        common = self.of(next(listed))
+        for number in listed:
+            common &= self.of(number)
+            if not common:
+                break
+        return common
+
+
+def _within_template(by_content: dict[Hashable, list[int]], words: _Words) -> set[int]:
+    suspects = [numbers for numbers in by_content.values() if len(numbers) >= LEAST_URLS]
+    if not suspects:
+        return set()
+    of_all = words.common_to(number for numbers in by_content.values() for number in numbers)
+    return {number for numbers in suspects if words.common_to(numbers) <= of_all for number in numbers}
+
+
+def _across_templates(varied: dict[str, dict[Hashable, list[int]]], words: _Words) -> set[int]:
+    """Contents that show under several path templates, of which each has other contents."""
+    spread: dict[Hashable, list[list[int]]] = defaultdict(list)
+    for by_content in varied.values():
+        for content, numbers in by_content.items():
+            spread[content].append(numbers)
+    found: set[int] = set()
+    for parts in spread.values():
+        numbers = [number for part in parts for number in part]
+        if len(parts) >= LEAST_TEMPLATES and not words.common_to(numbers):
+            found.update(numbers)
+    return found

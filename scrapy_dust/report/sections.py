@@ -1,0 +1,286 @@
+"""The parts of the page that need no script, as HTML. Whatever a site wrote is escaped here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from scrapy_dust.learners.leftovers import Left
+from scrapy_dust.report.gathering import Report
+from scrapy_dust.report.rules_shown import RuleShown
+from scrapy_dust.rule_book import rule_id
+from scrapy_dust.rules.grouping import Kind, name_of, together
+from scrapy_dust.rules.rule import Rule
+
+_SITES_SHOWN = 200
+#: The number of rules that one list shows; the table of rules has all of them.
+_LISTED = 6
+#: The number of names under one heading.
+_NAMES = 24
+
+_HEADINGS = {
+    Kind.PARAMETERS: "Parameters that do not matter",
+    Kind.VALUES: "Parameters whose value does not matter",
+    Kind.PARTS: "Parts of a URL that are left out",
+    Kind.OTHERS: "Spellings that are taken for one",
+}
+
+_CAUSES = {
+    Left.IMAGE: "one picture under several names",
+    Left.ERROR: "one error page in answer to whatever is asked for; such an answer is never merged",
+    Left.RULE: "a rule would explain them, which is on probation, refuted, or seen too rarely",
+    Left.COPY: "a copy with the original's name in another directory",
+    Left.OTHER: "no rule that a log can show",
+}
+
+
+def hero(report: Report) -> str:
+    """The share of requests that the rules save, as one large figure with a bar before and a bar after."""
+    savings = report.savings.values()
+    urls, saved = sum(one.urls for one in savings), sum(one.saved for one in savings)
+    after = urls - saved
+    rows = "".join(
+        f'<div class="meter {kind}"><span>{name}</span>{bar(count, urls)}'
+        f'<span class="number">{number(count, "request")}</span></div>'
+        for name, kind, count in (("Before", "before", urls), ("With rules", "after", after))
+    )
+    return (
+        f'<p class="figure"><strong>{share(saved, urls)}</strong> <span>of the requests of this log are saved</span></p>'
+        f'<div class="meters">{rows}</div><ul class="facts">{_facts(report, saved)}</ul>'
+    )
+
+
+def _facts(report: Report, saved: int) -> str:
+    savings = report.savings.values()
+    size, bytes_saved = sum(one.bytes for one in savings), sum(one.bytes_saved for one in savings)
+    in_force = sum(len(rules) for rules in report.in_force.values())
+    left = sum(one.urls for one in report.remaining.values())
+    facts = [
+        f"{number(in_force, 'rule')} in force on {number(len(report.savings), 'site')}",
+        _at_most(report.lost_at_most),
+        f"{of_bytes(bytes_saved)} of {of_bytes(size)} saved, and {of_seconds(saved)} at one fetch a second",
+        f"{number(left, 'copy', 'copies')} left that no rule explains",
+    ]
+    return "".join(f"<li>{escape(fact)}</li>" for fact in facts)
+
+
+def _at_most(pages: int | None) -> str:
+    if pages is None:
+        return "no bound of what is hidden wrongly: the papers' test gives none"
+    most = f"at most {number(pages, 'page')}" if pages else "no page"
+    return f"{most} of this log hidden wrongly (95 %)"
+
+
+def bar(part: int, whole: int) -> str:
+    """A bar as wide as *part* is of *whole*, without any text."""
+    width = 100 * part / whole if whole else 0.0
+    return (
+        '<svg class="line" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">'
+        f'<rect class="bar" x="0" y="0" width="{width:.1f}" height="10"></rect></svg>'
+    )
+
+
+def in_force(report: Report) -> str:
+    """The rules in force in words: the names under each heading, which lead to their rules in the table."""
+    if not any(report.in_force.values()):
+        return "<p>No rule is in force yet.</p>"
+    by_rule: dict[Rule, list[str]] = {}
+    for site, rules in report.in_force.items():
+        for rule in rules:
+            by_rule.setdefault(rule, []).append(site)
+    saves = {(rule.site, rule.id): rule.saves for rule in report.rules}
+    worth = {
+        rule: sum(saves.get((site, rule_id(site, rule)), 0) for site in sites)
+        for rule, sites in by_rule.items()
+    }
+    return (
+        "<p>URLs that differ only in these are one page now. Beside each name: the requests that it has a part in saving.</p>"
+        + "".join(
+            f"<h3>{_HEADINGS[kind]}</h3>{_names(sorted(of_kind, key=lambda rule: -worth[rule]), by_rule, worth)}"
+            for kind, of_kind in together(by_rule).items()
+        )
+    )
+
+
+def _names(rules: Sequence[Rule], sites: dict[Rule, list[str]], worth: dict[Rule, int]) -> str:
+    items = "".join(
+        f'<li><button type="button" class="chip" data-filter="{escape(_filter(rule, sites[rule]), quote=True)}">'
+        f"<code>{escape(name_of(rule))}</code> "
+        f'<span class="muted">{worth[rule]:,}{_where(sites[rule])}</span></button></li>'
+        for rule in rules[:_NAMES]
+    )
+    more = f"<li>and {len(rules) - _NAMES:,} more</li>" if len(rules) > _NAMES else ""
+    return f'<ul class="chips">{items}{more}</ul>'
+
+
+def _filter(rule: Rule, sites: Sequence[str]) -> str:
+    return rule_id(sites[0], rule) if len(sites) == 1 else str(rule)
+
+
+def _where(sites: Sequence[str]) -> str:
+    return f" on {len(sites)} sites" if len(sites) > 1 else ""
+
+
+def on_probation(report: Report) -> str:
+    """The rules that suppress nothing yet, each with the reason and a pair of URLs."""
+    waiting = [
+        (place, one) for place, one in enumerate(report.rules) if one.status in ("probation", "suspended")
+    ]
+    if not waiting:
+        return "<p>No rule is on probation.</p>"
+    intro = "<p>These rules look right and suppress nothing. The next crawl fetches what they would suppress, and learns from it.</p>"
+    return intro + _listed((place, one, one.waits) for place, one in waiting)
+
+
+def refuted(report: Report) -> str:
+    """The rules that would merge different pages, each with the place where the pages differ."""
+    found = [(place, one) for place, one in enumerate(report.rules) if one.status == "refuted"]
+    found.sort(key=lambda item: (not item[1].reason, not item[1].examples))
+    if not found:
+        return "<p>No rule was refuted.</p>"
+    return _listed((place, one, _because(one)) for place, one in found)
+
+
+def _because(one: RuleShown) -> str:
+    return f"The {one.reason}." if one.reason else "It would merge pages that differ."
+
+
+def _listed(found: Iterable[tuple[int, RuleShown, str]]) -> str:
+    listed = list(found)
+    items = "".join(
+        f'<li class="card"><p class="rule-text"><code>{escape(one.text)}</code></p><p class="muted">{escape(one.site)}</p>'
+        f'<p>{escape(why)}</p><div data-example="{place}"></div></li>'
+        for place, one, why in listed[:_LISTED]
+    )
+    rest = len(listed) - _LISTED
+    more = f"<p>And {rest:,} more, in the table of rules.</p>" if rest > 0 else ""
+    return f'<ul class="cards">{items}</ul>{more}'
+
+
+def steps(report: Report) -> str:
+    """The number of rules after each step of a run, with bars."""
+    found = report.funnel
+    named = [
+        ("likely rules (phase 1)", found.likely),
+        ("kept (phase 2)", found.kept),
+        ("parameters (phase 3)", found.parameters),
+        ("edits", found.edits),
+        ("tried", found.tried),
+        ("valid", found.valid),
+        ("refuted", found.refuted),
+        ("undecided", found.undecided),
+        ("redundant", found.redundant),
+    ]
+    most = max(1, *(count for _, count in named))
+    return (
+        '<div class="meters">'
+        + "".join(
+            f'<div class="meter"><span>{name}</span>{bar(count, most)}<span class="number">{count:,}</span></div>'
+            for name, count in named
+        )
+        + f"</div><p>Found in {number(found.urls, 'URL')}, with {number(found.fetches, 'fetch', 'fetches')} to validate.</p>"
+    )
+
+
+def sites(report: Report) -> str:
+    """A table with a row for each site, the site that saves most first."""
+    if not report.savings:
+        return "<p>The log has no pages.</p>"
+    ordered = sorted(report.savings.items(), key=lambda item: (-item[1].saved, item[0]))
+    heads = ("Site", "Pages", "Requests saved", "Bytes saved", "Rules in force", "Copies left")
+    rows = [
+        (
+            f'<button type="button" class="link" data-filter="{escape(site, quote=True)}">{escape(site)}</button>',
+            f"{one.urls:,}",
+            f"{one.saved:,} ({share(one.saved, one.urls)})",
+            of_bytes(one.bytes_saved),
+            f"{len(report.in_force.get(site, ())):,}",
+            f"{report.remaining[site].urls:,}",
+        )
+        for site, one in ordered[:_SITES_SHOWN]
+    ]
+    more = f"<p>And {len(ordered) - _SITES_SHOWN:,} more.</p>" if len(ordered) > _SITES_SHOWN else ""
+    return _table("Sites", heads, rows) + more
+
+
+def _table(name: str, heads: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1) -> str:
+    """A table of cells that are HTML already; columns from *words* on are numbers. Narrow screens show each row as a list."""
+
+    def kind(column: int) -> str:
+        return ' class="number"' if column >= words else ""
+
+    head = "".join(f'<th scope="col"{kind(column)}>{title}</th>' for column, title in enumerate(heads))
+    body = "".join(
+        "<tr>"
+        + "".join(
+            f'<td{kind(column)} data-label="{heads[column]}">{cell}</td>' for column, cell in enumerate(row)
+        )
+        + "</tr>"
+        for row in rows
+    )
+    return f'<table aria-label="{name}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+
+
+def remaining(report: Report) -> str:
+    """The copies that the rules do not explain, by cause, and some pairs of them."""
+    found = report.remaining.values()
+    total = sum(one.urls for one in found)
+    if not total:
+        return "<p>No two URLs with the same text have different keys, as far as the log has texts.</p>"
+    counts = {cause: sum(one.why[cause] for one in found) for cause in Left}
+    looked_at = sum(one.looked_at for one in found)
+    rows = [
+        (str(cause), _CAUSES[cause], f"{count:,}")
+        for cause, count in sorted(counts.items(), key=lambda item: -item[1])
+        if count
+    ]
+    pairs = "".join(f'<div data-pair="{place}"></div>' for place in range(len(report.left)))
+    return (
+        f"<p>{number(total, 'URL')} show a text that another URL showed first, and are fetched all the same. "
+        f"The causes of {number(looked_at, 'URL')} of such texts were looked at:</p>"
+        + _table("Causes", ("Cause", "What it means", "URLs"), rows, words=2)
+        + (f"<h3>For example</h3>{pairs}" if pairs else "")
+    )
+
+
+def past(report: Report) -> str:
+    """A table of earlier crawls, as their journals tell."""
+    if not report.past:
+        return "<p>No journal of a crawl with rules is on this machine.</p>"
+    heads = ("Day", "Spider", "Requests saved", "Given back", "Fetched to test rules")
+    rows = [
+        (
+            escape(one.day),
+            escape(one.spider),
+            f"{one.suppressed - one.returned:,}",
+            f"{one.returned:,}",
+            f"{one.tested:,}",
+        )
+        for one in report.past
+    ]
+    return _table("Past crawls", heads, rows, words=2)
+
+
+def number(count: int, noun: str, plural: str | None = None) -> str:
+    """*count* with its noun, such as "1 rule" or "2,000 rules"."""
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
+def share(part: int, whole: int) -> str:
+    """*part* of *whole* in percent."""
+    return f"{100 * part / whole:.0f} %" if whole else "0 %"
+
+
+def of_bytes(size: int) -> str:
+    """*size* in the unit that suits it."""
+    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if size >= factor:
+            return f"{size / factor:.1f} {unit}"
+    return f"{size} bytes"
+
+
+def of_seconds(seconds: int) -> str:
+    """A duration in the unit that suits it."""
+    if seconds < 120:
+        return f"{seconds} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,123 @@
+"""What crawls have found out of rules on probation, so that the next one goes on: a file of state beside the logs.
+
+Losing it costs pages that rules could have spared. So a damaged one is no error; it is begun anew.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from os import PathLike, fspath
+from pathlib import Path
+
+from scrapy_dust.dust.probation import Proof
+from scrapy_dust.errors import RuleBookError
+from scrapy_dust.rule_book import files
+from scrapy_dust.rules.blocks import Block, Damaged, dump_json, load_json
+
+FORMAT = 1
+FILE = "probation.json"
+
+#: Of one site, by the ids of the rules.
+Proofs = Mapping[str, Proof]
+
+#: Rules that are kept, the newest.
+_RULES = 5000
+_HASH = re.compile(r"[0-9a-f]{16}")
+
+
+def known(state: str | PathLike[str]) -> dict[str, dict[str, Proof]]:
+    """By site, as far as the file can be read. *state*: the folder of the project's state."""
+    try:
+        content = files.read(fspath(Path(state) / FILE))
+        return {} if content is None else _parse(content)
+    except (Damaged, RuleBookError):
+        return {}
+
+
+def remember(
+    state: str | PathLike[str], proofs: Mapping[str, Proofs], decided: Collection[tuple[str, str]] = ()
+) -> None:
+    """Keep *proofs* beside what other crawls have found; of rules that are *decided* nothing. Raises `RuleBookError`."""
+    files.make_folder(Path(state))
+    with files.lock(fspath(Path(state) / FILE)) as file:
+        rows = {(site, name): one for site, of in known(state).items() for name, one in of.items()}
+        for site, of_site in proofs.items():
+            for name, proof in of_site.items():
+                before = rows.pop((site, name), None)
+                rows[site, name] = proof if before is None else joined(before, proof)
+        kept = [(name, one) for name, one in rows.items() if name not in decided][-_RULES:]
+        sites: dict[str, dict[str, object]] = {}
+        for (site, name), proof in kept:
+            sites.setdefault(site, {})[name] = _row(proof)
+        files.replace(file, dump_json({"format": FORMAT, "sites": sites}))
+
+
+def joined(one: Proof, other: Proof) -> Proof:
+    """What two crawls found, the later of which may have begun with what the earlier one had found."""
+    where = dict(one.where)
+    for aspect, contents in other.where.items():
+        where[aspect] = _most(where.get(aspect, {}), contents)
+    return Proof(
+        _most(one.contents, other.contents),
+        _most(one.together, other.together),
+        where,
+        max(one.wrong, other.wrong),
+        max(one.silent, other.silent),
+        max(one.unsure, other.unsure),
+    )
+
+
+def _most(one: Mapping[int, int], other: Mapping[int, int]) -> dict[int, int]:
+    return {content: max(one.get(content, 0), other.get(content, 0)) for content in (*one, *other)}
+
+
+def _row(proof: Proof) -> dict[str, object]:
+    return {
+        "contents": _counted(proof.contents),
+        "together": _counted(proof.together),
+        "where": {aspect: _counted(contents) for aspect, contents in proof.where.items()},
+        "wrong": proof.wrong,
+        "silent": proof.silent,
+        "unsure": proof.unsure + proof.shared.total(),
+    }
+
+
+def _counted(contents: Mapping[int, int]) -> list[list[object]]:
+    return [[f"{content:016x}", pairs] for content, pairs in contents.items()]
+
+
+def _parse(content: bytes) -> dict[str, dict[str, Proof]]:
+    file = Block(load_json(content), "the file")
+    found = file.count("format")
+    if found != FORMAT:
+        raise Damaged(f"it has format {found}; this version reads {FORMAT}")
+    sites = Block(file.take("sites"), "'sites'")
+    return {site: _of_site(Block(sites.take(site), repr(site))) for site in list(sites.rest())}
+
+
+def _of_site(block: Block) -> dict[str, Proof]:
+    return {name: _proof(Block(block.take(name), repr(name))) for name in list(block.rest())}
+
+
+def _proof(block: Block) -> Proof:
+    inner = Block(block.take("where"), f"{block.where}, 'where'")
+    return Proof(
+        _contents(block, "contents"),
+        _contents(block, "together"),
+        {aspect: _contents(inner, aspect) for aspect in list(inner.rest())},
+        max(0, block.count("wrong")),
+        max(0, block.count("silent")),
+        max(0, block.count("unsure")),
+    )
+
+
+def _contents(block: Block, key: str) -> dict[int, int]:
+    contents: dict[int, int] = {}
+    for row in block.items(key):
+        match row:
+            case [str(content), int(pairs)] if pairs > 0 and _HASH.fullmatch(content):
+                contents[int(content, 16)] = pairs
+            case _:
+                block.wrong(key, "hashes with counts", row)
+    return contents

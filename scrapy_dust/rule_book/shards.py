@@ -1,0 +1,111 @@
+"""A log that several processes mine, each some of its sites, and the one rule book that comes of it.
+
+Which shard a site belongs to depends on its name alone, so that any process on any machine says the same. A shard leaves the
+rule book as it is, and writes a *part* beside it: what the shard has decided now. Parts are put into the book as one run of all sites would put
+the same decisions there (`RuleBook.merge_sites`), into the book as it is by then.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from os import PathLike, fspath
+from pathlib import PurePath
+
+from scrapy_dust import __version__
+from scrapy_dust.errors import RuleBookError
+from scrapy_dust.rule_book import files
+from scrapy_dust.rule_book.book import RuleBook
+from scrapy_dust.rule_book.document import Document, render
+from scrapy_dust.rule_book.entries import Entry
+
+#: The key of a file that is a part and no book.
+KEY = "shard"
+
+_SHARD = re.compile(r"([0-9]{1,6})/([0-9]{1,6})")
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """The sites that one process mines."""
+
+    number: int  #: from 1 on
+    count: int
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.number <= self.count:
+            raise ValueError(f"there is no shard {self.number} of {self.count}")
+
+    def has(self, site: str) -> bool:
+        digest = blake2b(site.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        return int.from_bytes(digest) % self.count == self.number - 1
+
+    def of_path(self, path: str | PathLike[str]) -> str:
+        """The name beside *path* that is this shard's own: ``dust-rules.json`` → ``dust-rules.2-of-4.json``."""
+        # Of text: a path may be a URI.
+        suffix = PurePath(path).suffix
+        stem = fspath(path).removesuffix(suffix)
+        return f"{stem}.{self.number}-of-{self.count}{suffix}"
+
+    def of_budget(self, budget: int) -> int:
+        """This shard's share: all shards together spend *budget*, or one fetch each where it is less than that."""
+        return budget and max(1, budget // self.count + (self.number <= budget % self.count))
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.count}"
+
+
+def shard_of(text: str) -> Shard:
+    """Raises `ValueError` for what is no ``I/N``."""
+    match = _SHARD.fullmatch(text)
+    try:
+        return Shard(*map(int, match.groups() if match else (0, 0)))
+    except ValueError:
+        raise ValueError(
+            f"--shard takes I/N, such as 2/4 for the second of four parts of the sites; got {text!r}."
+        ) from None
+
+
+def write(path: str, shard: Shard, decided: Mapping[str, Sequence[Entry]]) -> None:
+    """Put the part of *shard*, what was *decided* by site, at *path*. Raises `RuleBookError`."""
+    sites = {site: tuple(entries) for site, entries in decided.items() if entries}
+    content = render(Document(sites, {KEY: str(shard)}), f"scrapy-dust {__version__}")
+    with files.lock(path) as file:
+        files.replace(file, content)
+
+
+def shard_in(path: str, part: RuleBook) -> Shard | None:
+    """Of which shard the file at *path* is a part; None: it is a rule book. Raises `RuleBookError`."""
+    said = part.document.extra.get(KEY)
+    try:
+        return None if said is None else shard_of(str(said))
+    except ValueError:
+        raise RuleBookError(path, f"'{KEY}' must be such as '2/4', got {said!r}.") from None
+
+
+def shards_in(parts: Mapping[str, RuleBook]) -> tuple[Shard, ...]:
+    """The shards of *parts*, by path; none where all are rule books. Raises `RuleBookError` for what does not go together."""
+    shards: dict[Shard, str] = {}
+    for path, part in parts.items():
+        shard = shard_in(path, part)
+        if shard is None:
+            continue
+        if shard in shards:
+            raise RuleBookError(path, f"is of shard {shard}, as {shards[shard]} is. Name one of them.")
+        strange = next((site for site in part.sites if not shard.has(site)), None)
+        if strange is not None:
+            raise RuleBookError(path, f"is of shard {shard}, to which the site {strange!r} does not belong.")
+        shards[shard] = path
+    if len({shard.count for shard in shards}) > 1:
+        raise RuleBookError(path, "is of another number of shards than the first. Mine the log again.")
+    if shards and len(shards) < len(parts):
+        raise RuleBookError(path, "parts of shards and rule books cannot be merged at once. Name the parts.")
+    return tuple(shards)
+
+
+def missing_of(shards: Sequence[Shard]) -> tuple[Shard, ...]:
+    """Those that *shards* lack to be all."""
+    count = shards[0].count if shards else 0
+    return tuple(shard for number in range(count) if (shard := Shard(number + 1, count)) not in shards)

@@ -1,0 +1,168 @@
+"""The places of each site's pages that change at each fetch, and the site's template, in a file of state beside the logs.
+
+A crawl judges its canaries by what the rules were proved by.
+
+Losing it costs fetches and nothing else. So a damaged one is no error; it is begun anew, and `Known.warning` says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from os import PathLike, fspath
+from pathlib import Path
+
+import numpy as np
+
+from scrapy_dust.errors import RuleBookError
+from scrapy_dust.page.knowledge import Knowledge
+from scrapy_dust.page.places import SHAPE_BITS, Names
+from scrapy_dust.page.site_template import NO_TEMPLATE, SiteTemplate
+from scrapy_dust.page.unitsets import UnitSet
+from scrapy_dust.page.volatile import SHAPE, Changes, Volatile
+from scrapy_dust.rule_book import files
+from scrapy_dust.rules.blocks import Block, Damaged, dump_json, load_json
+
+FORMAT = 1
+FILE = "volatile.json"
+
+#: Sites that are kept, the newest, and path templates of each, those with most places.
+_SITES, _TEMPLATES = 2000, 500
+_LARGEST = 2**53
+#: What of a template is kept, and units of each part.
+_PARTS_OF_TEMPLATE, _UNITS = ("common", "template", "chrome"), 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """The volatile places of one site with their names, and its template."""
+
+    volatile: Volatile = field(default_factory=Volatile)
+    names: Names = field(default_factory=dict)  #: of places, as far as they are known
+    template: SiteTemplate = NO_TEMPLATE  #: what its pages have in common
+
+    @property
+    def knowledge(self) -> Knowledge:
+        """The same, for comparing two pages."""
+        common = self.template
+        return Knowledge(common.template, common.common, common.chrome, self.volatile)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The volatile places and the templates of all sites."""
+
+    sites: Mapping[str, Site] = field(default_factory=dict)
+    warning: str | None = None  #: why this is a new beginning, in one sentence
+
+    def volatile(self) -> dict[str, Volatile]:
+        return {site: one.volatile for site, one in self.sites.items()}
+
+    def knowledge(self) -> dict[str, Knowledge]:
+        return {site: one.knowledge for site, one in self.sites.items()}
+
+
+def known(state: str | PathLike[str] | None) -> Known:
+    """Read the file in the folder *state*; nothing is known where the file is missing or damaged."""
+    if state is None:
+        return Known()
+    path = Path(state) / FILE
+    try:
+        content = files.read(fspath(path))
+        return Known() if content is None else Known(_parse(content))
+    except (Damaged, RuleBookError) as error:
+        said = str(error) if isinstance(error, RuleBookError) else f"{path}: {error}."
+        return Known(warning=f"{said} Which places change is learned again.")
+
+
+def remember(state: str | PathLike[str], learned: Mapping[str, Site]) -> None:
+    """Add the knowledge *learned* of some sites to the file. A new template replaces the old one. Raises `RuleBookError`."""
+    learned = {site: one for site, one in learned.items() if one.volatile or one.template}
+    if not learned:
+        return
+    files.make_folder(Path(state))
+    with files.lock(fspath(Path(state) / FILE)) as file:
+        before = dict(known(state).sites)
+        for site, one in learned.items():
+            old = before.pop(site, Site())
+            template = one.template or old.template
+            before[site] = Site(old.volatile.joined(one.volatile), {**old.names, **one.names}, template)
+        newest = dict(list(before.items())[-_SITES:])
+        sites = {site: _row(one) for site, one in newest.items()}
+        files.replace(file, dump_json({"format": FORMAT, "sites": sites}))
+
+
+def _row(site: Site) -> dict[str, object]:
+    largest = sorted(site.volatile.changes.items(), key=lambda one: (-len(one[1]), one[0]))[:_TEMPLATES]
+    templates = {
+        template: [
+            [key, one.urls, one.changed, one.survived]
+            for key, one in sorted(changes.items())
+            # Where more stays than changes, nothing will be set aside.
+            if one.survived <= one.changed
+        ]
+        for template, changes in sorted(largest)
+    }
+    places = {place_in(key) for rows in templates.values() for key, *_ in rows}
+    names = {str(place): site.names[place] for place in sorted(places) if place in site.names}
+    row = {"templates": {template: rows for template, rows in templates.items() if rows}, "names": names}
+    return row | ({"common": _written(site.template)} if site.template else {})
+
+
+def _written(template: SiteTemplate) -> dict[str, str]:
+    return {
+        name: getattr(template, name)[:_UNITS].astype("<u8").tobytes().hex() for name in _PARTS_OF_TEMPLATE
+    }
+
+
+def place_in(key: int) -> int:
+    """The place that *key* is about; *key* names a place, or a shape in a place."""
+    return (key - SHAPE) >> SHAPE_BITS if key >= SHAPE else key
+
+
+def _parse(content: bytes) -> dict[str, Site]:
+    file = Block(load_json(content), "the file")
+    found = file.count("format")
+    if found != FORMAT:
+        raise Damaged(f"it has format {found}; this version reads {FORMAT}")
+    sites = Block(file.take("sites"), "'sites'")
+    return {site: _of_site(Block(sites.take(site), repr(site))) for site in list(sites.rest())}
+
+
+def _of_site(block: Block) -> Site:
+    templates, names = Block(block.take("templates"), "'templates'"), Block(block.take("names"), "'names'")
+    changes = {template: dict(map(_change, templates.items(template))) for template in list(templates.rest())}
+    common = block.take("common", None)
+    return Site(
+        Volatile(changes),
+        {_place(place): names.text(place) for place in list(names.rest())},
+        NO_TEMPLATE if common is None else _template(Block(common, "'common'")),
+    )
+
+
+def _template(block: Block) -> SiteTemplate:
+    return SiteTemplate(**{name: _units(block.text(name)) for name in _PARTS_OF_TEMPLATE})
+
+
+def _units(text: str) -> UnitSet:
+    try:
+        return np.unique(np.frombuffer(bytes.fromhex(text), "<u8").astype(np.uint64))
+    except ValueError:
+        raise Damaged("one of its templates is no list of units") from None
+
+
+def _change(row: object) -> tuple[int, Changes]:
+    if (
+        not isinstance(row, list)
+        or len(row) != 4
+        or not all(type(n) is int and 0 <= n < _LARGEST for n in row)
+    ):
+        raise Damaged("one of its rows is not a place with three counts")
+    key, urls, changed, survived = row
+    return key, Changes(urls, changed, survived)
+
+
+def _place(text: str) -> int:
+    if not text.isdecimal() or len(text) > 9:
+        raise Damaged("one of its names is of no place")
+    return int(text)

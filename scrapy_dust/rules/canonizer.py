@@ -1,0 +1,164 @@
+"""Phase 5: the canonizer, which makes the key of a URL's class.
+
+Paper §5.4, thesis figure 5.5: all rules are applied in order, again and again, until a pass changes nothing
+or the passes are used up. Deviations:
+
+- where the passes do not suffice (rules that feed each other), the URL stays as it is: an unfinished form
+  would be a key that depends on where one started;
+- a form that left the site, or is no URL of it any more, is not taken either;
+- the order is the rules' own, and not the one in which they were found.
+
+So `Canonizer.canonize` is idempotent, and the identity for URLs of sites without rules. It is the one function by which
+rules are learned, tried, obeyed and explained.
+
+Rules are made ready (`site_rules`) when the first URL of their site comes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from scrapy_dust.rules import site_rules
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.rules.site_rules import SiteRules
+from scrapy_dust.rules.texts import Texts
+
+#: Raised by one whenever the same rules would give another key, so that old keys are never mixed with new ones.
+CANONIZER_VERSION = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One rule that changed a URL, with the URL before and after."""
+
+    rule: Rule
+    before: str
+    after: str
+
+
+class Walk(NamedTuple):
+    """What rules make of a URL."""
+
+    key: str
+    steps: Sequence[site_rules.Step]
+    ends: bool  #: it comes to rest
+
+
+class Canonizer:
+    """The rules of all sites, ready to make keys. *site_of* tells the site of a URL, or None where there
+    is none.
+    """
+
+    def __init__(
+        self,
+        rules: Mapping[str, Sequence[Rule]],
+        site_of: Callable[[str], str | None],
+        passes: int = 10,
+    ) -> None:
+        self._rules = {site: of_site for site, of_site in rules.items() if of_site}
+        self._ready: dict[str | None, SiteRules] = {}
+        self._texts = Texts()
+        self._site_of = site_of
+        self._passes = passes
+
+    def __bool__(self) -> bool:
+        return bool(self._rules)
+
+    def canonize(self, url: str) -> str:
+        """The key of *url*'s class. The key looks like a URL, and cannot always be fetched."""
+        site = self._site_of(url)
+        rules = self._ready.get(site) or self._make_ready(site)
+        if rules is None:
+            return url
+        places = rules.places(url)
+        if not places:
+            return url
+        return self.taken(url, rules.settle(url, places))
+
+    def _is_of(self, site: str | None, url: str, form: str) -> bool:
+        return form == url or self._site_of(form) == site
+
+    def traced(self, url: str) -> tuple[str, tuple[Rule, ...]]:
+        """The key of *url*, and the rules that changed the URL on the way."""
+        site = self._site_of(url)
+        rules = self._ready.get(site) or self._make_ready(site)
+        places = () if rules is None else rules.places(url)
+        if rules is None or not places:
+            return url, ()
+        steps: list[site_rules.Step] = []
+        form = rules.settle(url, places, steps)
+        if not steps or form in (None, url) or not self._is_of(site, url, str(form)):
+            return url, ()
+        assert form is not None
+        return form, tuple(dict.fromkeys(rule for rule, _, _ in steps))
+
+    def covers(self, url: str) -> bool:
+        """Whether there is a rule for the site of *url*."""
+        return self._site_of(url) in self._rules
+
+    def rules(self, site: str) -> Sequence[Rule]:
+        return self._rules.get(site, ())
+
+    def put(self, site: str, rules: Sequence[Rule]) -> None:
+        """Replace the rules of *site* by *rules*."""
+        self._rules[site] = tuple(rules)
+        self._ready.pop(site, None)
+
+    def drop(self, site: str, rule: Rule) -> None:
+        """Remove *rule* from the rules of *site*."""
+        self._rules[site] = tuple(one for one in self._rules.get(site, ()) if one != rule)
+        self._ready.pop(site, None)
+
+    def only(self, site: str, rules: Collection[Rule]) -> Canonizer:
+        """A canonizer with these rules of *site* and no others."""
+        of_site = tuple(rule for rule in self._rules.get(site, ()) if rule in rules)
+        return Canonizer({site: of_site}, self._site_of, self._passes)
+
+    def with_rules(self, site: str, rules: Sequence[Rule]) -> Canonizer:
+        """With *rules* of *site* in the place of all others."""
+        return Canonizer({site: rules}, self._site_of, self._passes)
+
+    def forms(self, url: str) -> tuple[str, ...]:
+        """*url* and every form of it on the way to its key, also where the last form is not taken.
+
+        A further rule that changes none of these changes nothing about the URL's key.
+        """
+        _, steps = self._walk(url)
+        return (url, *(after for _, _, after in steps))
+
+    def walk(self, url: str) -> Walk:
+        """All that rules do on the way of *url* to its key, also where that comes to no good end and the key is *url*."""
+        form, steps = self._walk(url)
+        return Walk(self.taken(url, form), steps, form is not None)
+
+    def taken(self, url: str, form: str | None) -> str:
+        """The key of *url*, which comes to *form*, or to none."""
+        return form if form is not None and self._is_of(self._site_of(url), url, form) else url
+
+    def ready_for(self, url: str) -> SiteRules | None:
+        """The rules of the site of *url*, ready to be applied; None: there are none."""
+        return self._make_ready(self._site_of(url))
+
+    def explain(self, url: str) -> tuple[Step, ...]:
+        """The rules that change *url* on the way to its key, step by step; empty where the URL is its
+        own key.
+        """
+        form, steps = self._walk(url)
+        is_taken = form not in (None, url) and self._site_of(str(form)) == self._site_of(url)
+        return tuple(Step(*step) for step in steps) if is_taken else ()
+
+    def _walk(self, url: str) -> tuple[str | None, list[site_rules.Step]]:
+        """The key of *url*, and each step on the way."""
+        steps: list[site_rules.Step] = []
+        rules = self._make_ready(self._site_of(url))
+        return (url if rules is None else rules.settle(url, steps=steps)), steps
+
+    def _make_ready(self, site: str | None) -> SiteRules | None:
+        of_site = self._rules.get(site) if site is not None else None
+        if site is None or of_site is None:
+            return None
+        if site not in self._ready:
+            self._ready[site] = SiteRules(site, of_site, self._texts, self._passes)
+        return self._ready[site]

@@ -1,0 +1,65 @@
+"""Rules told together where they say one thing: "the parameters sid, utm_source" in the place of two rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+
+from scrapy_dust.rules.guards import said as said_of
+from scrapy_dust.rules.rule import Rule
+
+_LEFT_OUT = " → (left out)"
+
+
+class Kind(StrEnum):
+    """A way in which a rule makes URLs equal, as a heading over the rules that do so."""
+
+    PARAMETERS = "the parameters"
+    VALUES = "the values of"
+    PARTS = "left out"
+    OTHERS = "taken for one"
+
+
+def kind_of(rule: Rule) -> Kind:
+    """The heading that *rule* belongs under."""
+    if all(_is_any_parameter(rule, place) for place in range(len(rule.operations))):
+        return Kind.PARAMETERS
+    if all((one.slot or "").startswith("?") for one in rule.operations):
+        return Kind.VALUES
+    return Kind.PARTS if str(rule.everywhere).endswith(_LEFT_OUT) else Kind.OTHERS
+
+
+def _is_any_parameter(rule: Rule, place: int) -> bool:
+    one = rule.operations[place]
+    return Rule.of(one).left_out is not None
+
+
+def name_of(rule: Rule) -> str:
+    """*rule* in short, for a reader who knows its heading: "sid", "last slash", ".php3? → ?"."""
+    if kind_of(rule) in (Kind.PARAMETERS, Kind.VALUES):
+        text = ", ".join(dict.fromkeys(one.parameter or one.named for one in rule.operations))
+    else:
+        text = str(rule.everywhere).removesuffix(_LEFT_OUT)
+    return f"{text}, where {said_of(rule.guard)}" if rule.guard else text
+
+
+def together(rules: Iterable[Rule]) -> dict[Kind, list[Rule]]:
+    """*rules* under their headings, which stand in a fixed order; a heading without rules is left out."""
+    found: dict[Kind, list[Rule]] = {kind: [] for kind in Kind}
+    for rule in rules:
+        found[kind_of(rule)].append(rule)
+    return {kind: of_kind for kind, of_kind in found.items() if of_kind}
+
+
+def in_short(rules: Sequence[Rule], most: int) -> list[str]:
+    """*rules* as phrases: parameters named in one phrase, *most* names in each, and every other rule as it is written."""
+    phrases = []
+    for kind, of_kind in together(rules).items():
+        names = list(dict.fromkeys(name_of(rule) for rule in of_kind))
+        if kind in (Kind.PARAMETERS, Kind.VALUES):
+            more = f" and {len(names) - most} more" if len(names) > most else ""
+            said = kind.removesuffix("s") if kind is Kind.PARAMETERS and len(names) == 1 else kind
+            phrases.append(f"{said} {', '.join(names[:most])}{more}")
+        else:
+            phrases += [str(rule) for rule in of_kind]
+    return phrases

@@ -1,0 +1,137 @@
+"""Guards: conditions about a URL's host, path, parameters and the classes of their values, under which a
+rule applies.
+
+An attribute is a name for a place in a URL: ``host``, ``path``, ``depth``, ``ext``, ``/2`` for a segment,
+``shape`` for a path of which some segments do not matter, ``?id`` for a parameter's value, ``?id:`` for the class of that value, ``#:`` for that of the fragment,
+``separator``: ``;`` where that stands before any parameter, else ``&``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from scrapy_dust.url.parts import Parts
+from scrapy_dust.url.values import class_of
+
+_DEEPEST = 4  #: segments that conditions may be about
+
+
+def attribute(url: Parts, name: str) -> str | None:
+    """The value of one attribute; None where the URL has no such place."""
+    if name == "host":
+        return url.host
+    if name == "path":
+        return "/".join(url.path)
+    if name == "depth":
+        return str(len(url.path) - 1)
+    if name == "ext":
+        return _extension(url)
+    if name == "separator":
+        return url.separator
+    if name[0] == "/":
+        at = int(name[1:])
+        return url.path[at] if at < len(url.path) else None
+    if name == "#:":
+        return None if url.fragment is None else class_of(url.fragment)
+    if name[-1] == ":":
+        values = url.values(name[1:-1])
+        return class_of(values[0]) if values else None
+    values = url.values(name[1:])
+    return (values[0] or "") if values else None
+
+
+def fits(path: tuple[str, ...], shape: tuple[str, ...]) -> bool:
+    """Whether *path* has *shape*, in which ``*`` stands for any segment."""
+    return len(path) == len(shape) and all(
+        wanted in ("*", segment) for segment, wanted in zip(path, shape, strict=True)
+    )
+
+
+def attributes(url: Parts) -> dict[str, str]:
+    """The attributes of *url* that conditions can name, with their values."""
+    names = ["host", "path", "depth", "ext"]
+    names += [f"/{at}" for at in range(1, min(_DEEPEST + 1, len(url.path)))]
+    for name, _ in url.parameters:
+        if name:
+            names += [f"?{name}", f"?{name}:"]
+    if url.fragment is not None:
+        names.append("#:")
+    found = ((name, attribute(url, name)) for name in names)
+    return {name: value for name, value in found if value is not None}
+
+
+def _extension(url: Parts) -> str:
+    stem, dot, extension = url.path[-1].rpartition(".")
+    return extension if dot and stem and len(extension) <= 5 else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition on an attribute of a URL: that it is there, that it has a value, or the contrary."""
+
+    name: str
+    value: str | None = None  #: None: any
+    holds: bool = True  #: False: the contrary is asked for
+
+    def accepts(self, url: Parts) -> bool:
+        if self.name == "shape":
+            return fits(url.path, tuple((self.value or "").split("/"))) is self.holds
+        found = attribute(url, self.name)
+        return (found is not None and (self.value is None or found == self.value)) is self.holds
+
+    def __str__(self) -> str:
+        if self.value is None:
+            return f"{_place(self.name)} is {'there' if self.holds else 'not there'}"
+        return f"{_place(self.name)} {'is' if self.holds else 'is not'} {self.value or 'empty'}"
+
+
+def _place(name: str) -> str:
+    if name[0] == "/":
+        return f"segment {name[1:]}"
+    if name[0] == "?":
+        return f"the class of {name[1:-1]}" if name[-1] == ":" else name[1:]
+    return {"#:": "the class of the fragment", "ext": "the extension", "shape": "the path"}.get(
+        name, f"the {name}"
+    )
+
+
+Guard = tuple[Condition, ...]
+
+
+def holds(guard: Guard, url: Parts) -> bool:
+    return all(condition.accepts(url) for condition in guard)
+
+
+def shortest(guard: Iterable[Condition]) -> Guard:
+    """The conditions of *guard* that no other condition implies, in a fixed order."""
+    conditions = set(guard)
+    # Of shapes, a path can have several.
+    given = {
+        one.name: one.value
+        for one in conditions
+        if one.holds and one.value is not None and one.name != "shape"
+    }
+    implied = {
+        one
+        for one in conditions
+        if given.get(one.name) is not None
+        and (
+            (one.holds and one.value is None) or (not one.holds and one.value not in (None, given[one.name]))
+        )
+    }
+    return tuple(sorted(conditions - implied, key=str))
+
+
+def said(guard: Iterable[Condition]) -> str:
+    return " and ".join(sorted(map(str, guard)))
+
+
+def asked_for(condition: Condition) -> str:
+    """A text that every URL has for which *condition* is true; it stands between separators."""
+    name, value = condition.name, condition.value
+    if not condition.holds or name in ("depth", "shape", "separator", "#:"):
+        return ""
+    if name[0] == "?":
+        return name[1:-1] if name[-1] == ":" else max(name[1:], value or "", key=len)
+    return value or ""

@@ -1,0 +1,11 @@
+"""All operations of the language, by their names in a rule book."""
+
+from __future__ import annotations
+
+from scrapy_dust.rules import parameters, paths, queries, rewriting, spellings, substitution
+from scrapy_dust.rules.operation import OPERATIONS
+
+#: Where operations are at home.
+ROOMS = (parameters, paths, queries, rewriting, spellings, substitution)
+
+__all__ = ["OPERATIONS", "ROOMS"]

@@ -1,0 +1,151 @@
+"""The base class of operations: the changes that a rule makes to a URL, as values that a person can read.
+
+An operation answers for itself: what it does (`apply`), where a change needs which texts (`needs`), what it is called in a
+rule book (`do`), and how a page in a browser does the same (`script`). So a new operation is one class in one of the rooms
+`spellings`, `paths`, `parameters`, `queries`, `substitution` and `rewriting`, and nothing else has to know of it.
+
+Each either takes something away, or puts one fixed thing in the place of many, so that one alone comes to an end at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any, ClassVar, TypeVar, cast
+
+from scrapy_dust.rules.words import Word, words_of
+from scrapy_dust.url.parts import Parts
+
+ANY = "*"  #: what stands for a value that does not matter
+
+#: A text that a URL must have, and words of the text, in a row, that are whole words of the URL.
+Need = tuple[str, list[Word]]
+
+
+class Operation:
+    """One change of a URL, without the guard under which it is made. Subclasses are frozen dataclasses."""
+
+    __slots__ = ()
+
+    do: ClassVar[str]  #: what it is called in a rule book
+    #: The order in which operations are tried: spellings, hosts, paths, parameters, what sorts; texts last.
+    rank: ClassVar[int]
+    #: ``(one, url) => …`` in JavaScript: the same as `apply`. *one* is the operation as it stands in a rule book.
+    script: ClassVar[str]
+    #: Whether a whole word of `needle` is a whole word of each URL that is changed.
+    of_whole_words: ClassVar[bool] = False
+    #: Fields that may be empty; without any other an operation could not be meant.
+    may_be_empty: ClassVar[frozenset[str]] = frozenset()
+
+    @property
+    def family(self) -> str:
+        """The name of the operation's family. Prior beliefs are about families."""
+        raise NotImplementedError
+
+    @property
+    def needle(self) -> str:
+        """A text that a URL must contain to be changed; empty where there is none."""
+        return ""
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        """The texts that a URL must contain to be changed, as far as they are known."""
+        needle = self.needle
+        return ((needle, words_of(needle) if self.of_whole_words else []),) if needle else ()
+
+    def apply(self, url: Parts) -> Parts:
+        """The changed URL; the very same object where nothing changes."""
+        raise NotImplementedError
+
+    @property
+    def leads_to_urls(self) -> bool:
+        """Whether the result can be fetched, and is not only good as a key."""
+        return True
+
+    @property
+    def slot(self) -> str | None:
+        """The place of the value that does not matter, as guards name it (``?sid``, ``/2``); ``""`` for
+        a place that no guard can name; None for an operation about given texts.
+        """
+        return None
+
+    def in_slot(self, url: Parts) -> str:
+        """The value of *url* that does not matter."""
+        return ""
+
+    @property
+    def is_of_one_part(self) -> bool:
+        """Whether the operation names the one part of a site that it applies to."""
+        return False
+
+    def of_value(self, value: str) -> Operation | None:
+        """The operation for one *value* in the slot; None where only a guard can say so."""
+        return None
+
+    @property
+    def parameter(self) -> str | None:
+        """The name of the parameter that the operation is about."""
+        return None
+
+    @property
+    def given(self) -> str | None:
+        """The value that the parameter must have; None: any."""
+        return None
+
+    @property
+    def named(self) -> str:
+        """The name that tells the operation from others of its family, so that sites can be compared;
+        empty where there is none.
+        """
+        return ""
+
+    @property
+    def is_universal(self) -> bool:
+        """Whether the operation says the same on every site, because it has no fields."""
+        return not fields(cast("Any", self))
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts that a URL must have, or gets, but for names of parameters."""
+        given = [getattr(self, one.name) for one in fields(cast("Any", self)) if one.name != "name"]
+        return tuple(
+            text
+            for value in given
+            for text in (value if isinstance(value, tuple) else (value,))
+            if isinstance(text, str)
+        )
+
+    def as_written(self) -> Operation:
+        """The operation as a rule book has it, without what a learner knows in addition."""
+        return self
+
+    def check(self) -> None:
+        """Raise `ValueError` for an operation that cannot be meant."""
+
+    def check_other(self, given: str, other: str) -> None:
+        if getattr(self, given) == getattr(self, other):
+            raise ValueError(
+                f"{self.do!r} must change something, both sides are {plain(getattr(self, given))!r}"
+            )
+
+
+def plain(value: object) -> object:
+    """*value* as JSON has it."""
+    if isinstance(value, frozenset):
+        return sorted(value)
+    return list(value) if isinstance(value, tuple) else value
+
+
+OPERATIONS: dict[str, type[Operation]] = {}
+
+_Kind = TypeVar("_Kind", bound=type[Operation])
+
+
+def operation(kind: _Kind) -> _Kind:
+    """Class decorator that adds *kind* to the language."""
+    OPERATIONS[kind.do] = kind
+    return kind
+
+
+def details_of(one: Operation) -> dict[str, object]:
+    """The fields of the operation *one*, as JSON."""
+    return {spec.name: plain(getattr(one, spec.name)) for spec in fields(cast("Any", one))}

@@ -1,0 +1,141 @@
+"""Operations on a query as a whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+from scrapy_dust.rules.operation import Operation, operation
+from scrapy_dust.url.parts import Parts
+
+
+@operation
+@dataclass(frozen=True, slots=True)
+class DropQuery(Operation):
+    """The query is left out."""
+
+    do = "drop query"
+    rank = 10
+    family = "query"
+    needle = "?"
+    slot = ""
+    script = "(one, url) => (url.query === null ? url : { ...url, query: null })"
+
+    def apply(self, url: Parts) -> Parts:
+        return url if url.query is None else url._replace(query=None)
+
+    def in_slot(self, url: Parts) -> str:
+        return _query(url)
+
+    def __str__(self) -> str:
+        return "query → (left out)"
+
+
+def _query(url: Parts) -> str:
+    return "" if url.query is None else repr([one.pair for one in url.query])
+
+
+@operation
+@dataclass(frozen=True, slots=True)
+class KeepParameters(Operation):
+    """Parameters of the query with other names are left out."""
+
+    names: frozenset[str]
+    do = "keep parameters"
+    rank = 10
+    family = "keep only"
+    needle = "?"
+    slot = ""
+    may_be_empty = frozenset(("names",))
+    script = "(one, url) => keeping(url, ([name]) => one.names.includes(name))"
+
+    def apply(self, url: Parts) -> Parts:
+        if not url.query:
+            return url
+        kept = [one for one in url.query if one.name in self.names]
+        return url if len(kept) == len(url.query) else url.with_query(kept)
+
+    def in_slot(self, url: Parts) -> str:
+        return _query(url)
+
+    def __str__(self) -> str:
+        return f"parameters other than {', '.join(sorted(self.names))} → (left out)"
+
+
+@operation
+@dataclass(frozen=True, slots=True)
+class DropRepeated(Operation):
+    """A parameter that comes twice with one value comes once."""
+
+    do = "drop repeated"
+    rank = 11
+    family = "repeated parameter"
+    needle = "?"
+    script = """(one, url) => {
+      if (!url.query || url.query.length < 2) return url;
+      return keeping(url, (pair, at) => url.query.findIndex((each) => samePair(pair, each)) === at);
+    }"""
+
+    def apply(self, url: Parts) -> Parts:
+        if not url.query or len(url.query) < 2:
+            return url
+        kept = {one[:2]: one for one in reversed(url.query)}
+        if len(kept) == len(url.query):
+            return url
+        return url.with_query(dict.fromkeys(kept[one[:2]] for one in url.query))
+
+    def __str__(self) -> str:
+        return "parameters that repeat → once"
+
+
+@operation
+@dataclass(frozen=True, slots=True)
+class DropEmpty(Operation):
+    """Parameters without a value are left out."""
+
+    do = "drop empty"
+    rank = 10
+    family = "empty parameters"
+    needle = "?"
+    script = "(one, url) => keeping(url, ([, value]) => Boolean(value))"
+
+    def apply(self, url: Parts) -> Parts:
+        if url.query is None:
+            return url
+        kept = [one for one in url.query if one.value]
+        return url if len(kept) == len(url.query) else url.with_query(kept)
+
+    def __str__(self) -> str:
+        return "parameters without a value → (left out)"
+
+
+@operation
+@dataclass(frozen=True, slots=True)
+class SortParameters(Operation):
+    """Parameters are sorted; with ``values``, also those of one name."""
+
+    values: bool = False
+    do = "sort parameters"
+    rank = 12
+    family = "order"
+    needle = "?"
+    is_universal = True
+    script = """(one, url) => {
+      if (!url.query || url.query.length < 2) return url;
+      const by = (a, b) => order(a[0], b[0]) || (one.values ? order(a[1] || "", b[1] || "") : 0);
+      const query = [...url.query].sort(by);
+      return query.every((pair, at) => pair === url.query[at]) ? url : withQuery(url, query);
+    }"""
+
+    def _place(self, one: tuple[str, str | None, str]) -> tuple[str, str]:
+        return one[0], one[1] or "" if self.values else ""
+
+    def apply(self, url: Parts) -> Parts:
+        if not url.query or len(url.query) < 2:
+            return url
+        if all(self._place(one) <= self._place(next_one) for one, next_one in pairwise(url.query)):
+            return url
+        return url.with_query(sorted(url.query, key=self._place))
+
+    def __str__(self) -> str:
+        return "parameters → sorted" + (" with their values" if self.values else "")

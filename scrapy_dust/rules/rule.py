@@ -1,0 +1,177 @@
+"""A rule: operations that are made together where a guard holds.
+
+A rule is directed: it turns a URL into another that should show the same page. Rules are values: comparable, hashable,
+and without any evidence in them. The papers' rules are rules of one operation: `Substitute`, `DropParameter`, `SetParameter`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+
+from scrapy_dust.rules.guards import Condition, Guard, asked_for, holds, said, shortest
+from scrapy_dust.rules.operation import Need, Operation
+from scrapy_dust.rules.parameters import DropParameter, SetParameter
+from scrapy_dust.rules.substitution import Substitute, pair_refines
+from scrapy_dust.rules.words import words_of
+from scrapy_dust.url.parts import Parts, parts_of
+from scrapy_dust.url.values import is_id
+
+
+@dataclass(frozen=True)
+class Rule:
+    """The operations that change a URL, one after the other, where the guard holds."""
+
+    operations: tuple[Operation, ...]
+    guard: Guard = ()
+
+    @classmethod
+    def of(cls, *operations: Operation, where: Guard = ()) -> Rule:
+        return cls(operations, where)
+
+    # --- what it does
+
+    def apply(self, url: str) -> str:
+        """The changed URL; the very same *url* where nothing changes."""
+        substitution = self.substitution
+        if substitution is not None:
+            return substitution.in_text(url)
+        if not self.may_change(url):
+            return url
+        parts = parts_of(url)
+        changed = self.change(parts)
+        return url if changed is parts else changed.url
+
+    def change(self, url: Parts) -> Parts:
+        """The changed URL; the very same object where nothing changes."""
+        changed = url
+        for operation in self.operations:
+            changed = operation.apply(changed)
+        # Most URLs are left alone by most operations: guards are asked last.
+        if changed is url or (self.guard and not holds(self.guard, url)):
+            return url
+        return changed
+
+    # --- where it may do something
+
+    @cached_property
+    def needles(self) -> tuple[str, ...]:
+        """Texts of which a URL must contain one to be changed; an empty text demands nothing."""
+        return tuple(operation.needle for operation in self.operations)
+
+    def may_change(self, text: str) -> bool:
+        needles = self.needles
+        if len(needles) == 1:
+            return needles[0] in text
+        return any(needle in text for needle in needles)
+
+    @cached_property
+    def needs(self) -> tuple[tuple[Need, ...], ...]:
+        """Alternative lists of texts: a URL that changes contains all texts of one list."""
+        guarded = [(text, words_of(text)) for one in self.guard if (text := asked_for(one))]
+        return tuple((*operation.needs, *guarded) for operation in self.operations)
+
+    # --- what it is
+
+    @cached_property
+    def order(self) -> tuple[int, int, bool, str]:
+        """The place of the rule among the rules of a site, whenever they were learned.
+
+        The papers' rules come first: parameters, since what makes a path of a query leaves none, and then texts, which
+        were found in URLs as they are written.
+        """
+        rank = min(operation.rank for operation in self.operations)
+        stage = 0 if self.left_out or self.one_value else 1 if self.substitution else 2
+        return stage, rank, not self.guard, str(self)
+
+    @cached_property
+    def families(self) -> tuple[str, ...]:
+        return tuple(sorted({operation.family for operation in self.operations}))
+
+    @property
+    def family(self) -> str:
+        return " + ".join(self.families)
+
+    @cached_property
+    def leads_to_urls(self) -> bool:
+        """Whether the result can be fetched, and is not only good as a key."""
+        return all(operation.leads_to_urls for operation in self.operations)
+
+    @cached_property
+    def names_an_id(self) -> bool:
+        """Whether the rule names the id of one thing of many: a commit, a session, a release.
+
+        What is true of one id today (the newest commit is the tip) says nothing about the next one, and nothing about tomorrow.
+        """
+        said = (condition.value or "" for condition in self.guard)
+        made = (text for operation in self.operations for text in operation.texts)
+        return any(is_id(word.decode()) for text in chain(said, made) for word in words_of(text))
+
+    @cached_property
+    def only(self) -> Operation | None:
+        """The operation of a rule that has only one, and no guard; else None."""
+        return self.operations[0] if len(self.operations) == 1 and not self.guard else None
+
+    @cached_property
+    def substitution(self) -> Substitute | None:
+        """The substitution of a rule that is nothing else; else None."""
+        return self.only if isinstance(self.only, Substitute) else None
+
+    @property
+    def left_out(self) -> str | None:
+        """The parameter that the rule leaves out wherever it stands, whatever its value; None for other
+        rules.
+        """
+        return self.only.name if isinstance(self.only, DropParameter) and self.only.value is None else None
+
+    @property
+    def one_value(self) -> SetParameter | None:
+        """The operation that gives a parameter one value wherever it stands; None for other rules."""
+        return self.only if isinstance(self.only, SetParameter) else None
+
+    # --- other rules
+
+    @property
+    def reverse(self) -> Rule | None:
+        """The rule that undoes this one; None where there is none."""
+        return None if self.substitution is None else Rule.of(self.substitution.reversed())
+
+    def refines(self, wide: Rule) -> bool:
+        """Whether *wide* merges all that this rule could merge, as far as the two rules alone tell
+        (Lemma 5.3).
+        """
+        if self.substitution is not None and wide.substitution is not None:
+            return pair_refines(self.substitution, wide.substitution)
+        return self == wide
+
+    def where(self, guard: Guard) -> Rule:
+        """The rule under an additional *guard*. Conditions stand in a fixed order."""
+        return Rule(self.operations, shortest((*self.guard, *guard)))
+
+    @property
+    def everywhere(self) -> Rule:
+        return Rule(self.operations) if self.guard else self
+
+    # --- how it is narrowed
+
+    @property
+    def wide_operation(self) -> Operation | None:
+        """The operation by which any value does not matter; None where the rule is about given texts."""
+        pinned = {one.name for one in self.guard if one.holds and one.value is not None}
+        wide = (one for one in self.operations if one.slot is not None and one.slot not in pinned)
+        return next(wide, None)
+
+    def for_value(self, value: str) -> Rule | None:
+        """The rule for one *value* in the place that does not matter; None where that cannot be said."""
+        wide = self.wide_operation
+        if wide is None or not wide.slot:
+            return None
+        narrow = wide.of_value(value)
+        if narrow is None:
+            return self.where((Condition(wide.slot, value),))
+        return Rule(tuple(narrow if one is wide else one for one in self.operations), self.guard)
+
+    def __str__(self) -> str:
+        text = "; ".join(map(str, self.operations))
+        return f"{text}, where {said(self.guard)}" if self.guard else text

@@ -1,0 +1,170 @@
+"""The rules of one site as one function: they are applied in order, again and again, until nothing changes.
+
+The order is the rules' own (`Rule.order`), so that the order in which rules were learned, or stand in a book, does not
+matter. A URL on which they come to no end has no form; and a form that they come to is its own.
+
+Which rules can apply is seen from the URL's words (`texts`). Nothing there decides what a rule does: what is looked up is
+tried with the rule's own `apply`, and a rule that is passed over would have changed nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain, pairwise
+
+from scrapy_dust.rules.reading import content_of
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.rules.texts import COMMON, Key, Texts, by_rarest_key, by_shortest, has_one
+from scrapy_dust.rules.words import words_of
+
+Step = tuple[Rule, str, str]
+
+#: What is longer than twice its URL and this is no form that anybody meant: rules from a book that somebody sent can
+#: double what they read, and would fill the memory within a few passes.
+GROWTH = 10_000
+
+#: Words of a URL, from which on it is worth while to see which are the same: a path of /a/b/a/b/… asks no rule twice.
+_REPEATING = 32
+
+
+def in_order(rules: Iterable[Rule]) -> list[Rule]:
+    """*rules* in the order in which they are applied, each once."""
+    found = sorted(dict.fromkeys(rules), key=lambda rule: rule.order)
+    if any(one.order == other.order for one, other in pairwise(found)):
+        # Two that read alike: a parameter with the value * and one with any.
+        found.sort(key=lambda rule: (rule.order, json.dumps(content_of(rule))))
+    return found
+
+
+class SiteRules:
+    """The rules of *site*. *texts*: the index of all sites. A URL is changed by at most *passes* rounds
+    of the rules.
+    """
+
+    __slots__ = ("_always", "_by_key", "_has_pairs", "_of_key", "_passes", "rules")
+
+    def __init__(
+        self, site: str, rules: Iterable[Rule], texts: Texts | None = None, passes: int = 10
+    ) -> None:
+        texts = texts or Texts()
+        self.rules = tuple(in_order(map(texts.rule, rules)))
+        self._passes = passes
+        sought, self._always = by_rarest_key(self.rules, {*COMMON, *words_of(site)})
+        by_key = {
+            key: [(texts.literal(literal), place) for literal, place in those]
+            for key, those in sought.items()
+        }
+        #: The rules to look for where a URL has the key.
+        self._by_key = {
+            texts.add(key, [literal for literal, _ in of_key]): by_shortest(of_key)
+            for key, of_key in by_key.items()
+        }
+        self._of_key = texts.of_key
+        self._has_pairs = any(isinstance(key, tuple) for key in by_key)
+
+    def places(self, url: str) -> Sequence[int]:
+        """The places, ascending, of the rules that may change *url* as it is. No other rule changes it."""
+        words = words_of(url)
+        keys: Iterable[Key] = chain(words, pairwise(words)) if self._has_pairs else words
+        if len(words) > _REPEATING:
+            keys = dict.fromkeys(keys)
+        # What a look touches in memory is what it costs, where other sites were met since: of most URLs, the index that
+        # all sites share, and nothing of this one.
+        found: list[int] = []
+        for key, text, others in filter(None, map(self._of_key, keys)):
+            if text in url or (others and has_one(url, others)):
+                for literal, place, further in self._by_key.get(key, ()):
+                    if literal in url:
+                        found.append(place)
+                        found += [place for literal, place in further if literal in url]
+        if not found:
+            return self._always
+        return sorted({*found, *self._always}) if len(found) > 1 or self._always else found
+
+    def key(self, url: str) -> str:
+        """The form of *url* that no rule changes; *url* itself where the rules do not come to an end."""
+        form = self.settle(url)
+        return url if form is None else form
+
+    def settle(
+        self,
+        url: str,
+        places: Sequence[int] | None = None,
+        steps: list[Step] | None = None,
+        more: Rule | None = None,
+    ) -> str | None:
+        """The form of *url* that neither the rules nor *more* change; None where they come to no end.
+
+        *places* are those of *url*, where they are known. Each change is added to *steps*.
+        """
+        look_up = self.places if more is None else _looking_up(self, more)
+        found: Sequence[float] = look_up(url) if places is None else places
+        rules, form, longest = self.rules, url, 2 * len(url) + GROWTH
+        last = -1.0  # the place of the rule that did something last: those after it have seen the form
+        for _ in range(self._passes):
+            before, until, at = form, last, 0
+            while at < len(found) and (form is not before or until < 0 or found[at] <= until):
+                place = found[at]
+                at += 1
+                rule = self._rule_at(place, more) if more else rules[place]  # type: ignore[call-overload]
+                after = rule.apply(form)
+                if after != form:
+                    if steps is not None:
+                        steps.append((rule, form, after))
+                    form, last = after, place
+                    if len(form) > longest:
+                        return None
+                    found = look_up(form)
+                    at = bisect_right(found, place)
+            if form == before:
+                return form
+        return None
+
+    def step(self, form: str, place: int, times: int) -> tuple[str, int, int] | None:
+        """What comes after *form*, which the rule at *place* has made when all rules had been asked so often: the next form,
+        as it is told of *form*. `settle` goes such steps. *form* itself: it comes to rest; None: it comes to no end.
+        """
+        found = self.places(form)
+        at = bisect_right(found, place)
+        for number in found[at:]:
+            after = self.rules[number].apply(form)
+            if after != form:
+                return after, number, times
+        if times + 1 >= self._passes:
+            return None
+        for number in found[:at]:
+            after = self.rules[number].apply(form)
+            if after != form:
+                return after, number, times + 1
+        return form, place, times
+
+    def _rule_at(self, place: float, more: Rule) -> Rule:
+        """The rule at *place*; *more* is at the one place that is no whole number."""
+        return self.rules[place] if isinstance(place, int) else more
+
+    def touching(self, url: str) -> frozenset[Rule]:
+        """The rules that change something on the way of *url*, also where the way has no end."""
+        steps: list[Step] = []
+        self.settle(url, steps=steps)
+        return frozenset(rule for rule, _, _ in steps)
+
+
+def _looking_up(rules: SiteRules, more: Rule) -> Callable[[str], Sequence[float]]:
+    """A function like `SiteRules.places` that knows the rules *more*, too, each with a place between the
+    others.
+    """
+    at = bisect_left(rules.rules, more.order, key=lambda rule: rule.order)
+    if more in rules.rules[at : at + 1]:
+        return rules.places
+    between = at - 0.5
+
+    def places(url: str) -> Sequence[float]:
+        found = rules.places(url)
+        if not more.may_change(url):
+            return found
+        here = bisect_right(found, between)
+        return [*found[:here], between, *found[here:]]
+
+    return places

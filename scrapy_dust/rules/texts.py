@@ -1,0 +1,175 @@
+"""The index of rules: words of a URL by which rules are looked up, and texts without which no rule changes
+a URL.
+
+A word is a run of letters and digits. What a rule names stands between separators in a URL, so a word of a name is a whole
+word of the URL. One word of each rule, the rarest, is looked up, or two in a row, where several rules would share the one;
+a URL costs one pass that finds its words, however many rules there are. Rules that share what is looked up are told apart
+by their texts. Where a URL has not even the shortest of several such texts, of which the one is part of the other, it has
+none of them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from functools import partial, reduce
+from itertools import pairwise
+
+from scrapy_dust.rules.operation import Need
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.rules.words import Word
+
+#: What is looked up for a rule: a word, or two in a row.
+Key = Word | tuple[Word, Word]
+#: A rule: a text without which it changes no URL, and its place.
+Sought = tuple[str, int]
+
+#: In the URLs of most sites. Only speed depends on it.
+COMMON = (b"http", b"https", b"www")
+
+#: Rules that share a word without having to be looked up by two; and that are compared with each other.
+_FEW, _MANY = 4, 256
+
+#: Texts that are looked for where a URL has a word: each more is as much time, and a reason less to look further.
+_FEW_TEXTS = 8
+
+
+class Texts:
+    """An index for the rules of all sites that were met: words to look up, and texts of which a URL must
+    have one.
+
+    A site's own index is looked into only for words whose texts are in a URL. So most URLs touch none of it; and of
+    this one index, what the URLs of all sites have in common stays at hand, however many sites and rules there are.
+    """
+
+    def __init__(self) -> None:
+        self._one: dict[str, str] = {}
+        self._rules: dict[Rule, Rule] = {}
+        self._of_key: dict[Key, tuple[Key, str, tuple[str, ...]]] = {}
+        #: Of a key itself, a text and other texts, one of which a URL must have; None where no rule is looked up by it.
+        self.of_key = self._of_key.get
+
+    def literal(self, literal: str) -> str:
+        """The one object that stands for all texts equal to the given one."""
+        return self._one.setdefault(literal, literal)
+
+    def rule(self, rule: Rule) -> Rule:
+        """The one object that stands for all rules equal to the given one."""
+        return self._rules.setdefault(rule, rule)
+
+    def add(self, key: Key, literals: Iterable[str]) -> Key:
+        """Note the *literals* of the rules that are looked up by *key*. Returns the first of all equal
+        keys.
+        """
+        known, *_ = there = self._of_key.get(key, (key,))
+        texts = before = (there[1], *there[2]) if len(there) == 3 else ()
+        word = (key if isinstance(key, bytes) else key[0]).decode()
+        for literal in sorted(literals, key=len):
+            texts = _also_of(texts, literal, word)
+        if texts != before:
+            first, *others = map(self.literal, texts)
+            self._of_key[known] = (known, first, tuple(others))
+        return known
+
+
+def _also_of(texts: tuple[str, ...], literal: str, word: str) -> tuple[str, ...]:
+    """A few texts such that whatever contains *literal*, or one of *texts*, contains one of them. All
+    have *word*.
+    """
+    if has_one(literal, texts):
+        return texts
+    texts = (*(text for text in texts if literal not in text), literal)
+    return texts if len(texts) <= _FEW_TEXTS else (reduce(partial(_in_both, word), texts),)
+
+
+def has_one(url: str, texts: Iterable[str]) -> bool:
+    for text in texts:  # noqa: SIM110 - a generator would take twice as long
+        if text in url:
+            return True
+    return False
+
+
+def _in_both(word: str, one: str, other: str) -> str:
+    """A text with *word* that both texts contain."""
+    if one in other:
+        return one
+    at, there = one.index(word), other.index(word)
+    left, right = _alike(one[:at][::-1], other[:there][::-1]), _alike(one[at:], other[there:])
+    return one[at - left : at + right]
+
+
+def _alike(one: str, other: str) -> int:
+    """The number of characters that both texts begin with."""
+    return next(
+        (at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+    )
+
+
+def by_shortest(rules: Sequence[Sought]) -> tuple[tuple[str, int, tuple[Sought, ...]], ...]:
+    """The *rules* whose literals contain no other rule's literal, each with the rules whose literals
+    contain its own.
+    """
+    if len(rules) == 1 or len(rules) > _MANY:
+        return tuple((*rule, ()) for rule in rules)
+    shortest: dict[Sought, list[Sought]] = {}
+    for rule in sorted(rules, key=lambda rule: len(rule[0])):
+        part = next((other for other in shortest if other[0] in rule[0]), None)
+        if part is None:
+            shortest[rule] = []
+        else:
+            shortest[part].append(rule)
+    return tuple((*rule, tuple(others)) for rule, others in shortest.items())
+
+
+def by_rarest_key(
+    rules: Sequence[Rule], common: set[Word]
+) -> tuple[dict[Key, list[Sought]], tuple[int, ...]]:
+    """The words to look up for each rule, and the places of the rules that have no word.
+
+    Rarest: not in *common*, then in the fewest rules, then the longest.
+    """
+    always = tuple(place for place, rule in enumerate(rules) if not all(map(_words, rule.needs)))
+    asked: list[tuple[int, Sequence[Need]]] = [
+        (place, needs)
+        for place, rule in enumerate(rules)
+        if all(map(_words, rule.needs))
+        for needs in rule.needs
+    ]
+    count = Counter(word for _, needs in asked for word in set(_words(needs)))
+    chosen: defaultdict[Key, list[tuple[int, Sequence[Need]]]] = defaultdict(list)
+    for place, needs in asked:
+        rarest = min(_words(needs), key=lambda word: (word in common, count[word], -len(word), word))
+        chosen[rarest].append((place, needs))
+    _by_two(chosen, common)
+    found: defaultdict[Key, list[Sought]] = defaultdict(list)
+    for key, those in chosen.items():
+        for place, needs in those:
+            found[key].append((_literal(key, needs), place))
+    return {key: list(dict.fromkeys(of_key)) for key, of_key in found.items()}, always
+
+
+def _by_two(chosen: dict[Key, list[tuple[int, Sequence[Need]]]], common: set[Word]) -> None:
+    """Look up rules that share a word by two words in a row, where they have so many. Changes *chosen*."""
+    shared = [key for key, those in chosen.items() if len(those) > _FEW or key in common]
+    pairs = Counter(pair for key in shared for _, needs in chosen[key] for pair in set(_pairs(needs)))
+    for key in shared:
+        for place, needs in chosen.pop(key):
+            in_a_row = _pairs(needs)
+            rarest = min(in_a_row, key=lambda pair: (pairs[pair], pair)) if in_a_row else key
+            chosen[rarest].append((place, needs))
+
+
+def _words(needs: Iterable[Need]) -> list[Word]:
+    return [word for _, words in needs for word in words]
+
+
+def _pairs(needs: Iterable[Need]) -> list[tuple[Word, Word]]:
+    return [pair for _, words in needs for pair in pairwise(words)]
+
+
+def _literal(key: Key, needs: Iterable[Need]) -> str:
+    """The longest text of a rule that has *key*."""
+    having = (
+        text for text, words in needs if (key in words if isinstance(key, bytes) else key in pairwise(words))
+    )
+    return max(having, key=len)

@@ -1,0 +1,152 @@
+"""Pages that earlier crawls have taken, in one SQLite file, which several spiders and crawls may use at once.
+
+    page      a row for each URL that a spider has taken a page from: what its callback made of it, and when
+    callback  how requests are handled that have led to further requests
+    spider    the version of the rules by which the keys of its pages were made
+
+A page is found by the key of its class. Keys are made anew when the rules are others, from the URLs that were fetched: what a
+false rule made one is two again as soon as the rule is gone.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import astuple, dataclass
+from pathlib import Path
+
+from scrapy_dust.errors import SignatureStoreError
+
+FORMAT = 1
+#: For another crawl's transaction, in seconds.
+_PATIENCE = 10.0
+_SCHEMA = f"""
+CREATE TABLE page (
+    spider TEXT, own BLOB, key BLOB, url TEXT, handled TEXT, is_plain INTEGER, items INTEGER, requests INTEGER,
+    seen INTEGER, PRIMARY KEY (spider, own)) WITHOUT ROWID;
+CREATE INDEX page_by_key ON page (spider, key);
+CREATE TABLE callback (spider TEXT, handled TEXT, PRIMARY KEY (spider, handled)) WITHOUT ROWID;
+CREATE TABLE spider (name TEXT PRIMARY KEY, version TEXT) WITHOUT ROWID;
+PRAGMA user_version = {FORMAT};
+"""
+
+#: The key of a plain request to a URL that is handled in this way.
+KeyOf = Callable[[str, str], bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class TakenPage:
+    """What became of a page that a spider has taken."""
+
+    own: bytes  #: names the request where no rule is asked
+    key: bytes  #: names its class
+    url: str
+    handled: str  #: how the spider handles it
+    is_plain: bool  #: a request that has nothing but this URL has these names too
+    items: int  #: that came out of the pipelines
+    requests: int  #: that the callback made
+    seen: int  #: when, in seconds
+
+
+class KnownPages:
+    """Of one spider, in the file at *path*. Raises `SignatureStoreError`."""
+
+    def __init__(self, path: Path, spider: str) -> None:
+        self.path, self._spider = path, spider
+        with self._saying():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._base = sqlite3.connect(
+                path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
+            )
+            try:
+                with self._base_transaction():
+                    self._prepare()
+            except BaseException:
+                self._base.close()
+                raise
+        with self._saying():
+            asked = self._base.execute("SELECT handled FROM callback WHERE spider = ?", (spider,))
+            self._lead_on = {handled for (handled,) in asked}
+
+    def of_class(self, key: bytes, since: int) -> list[TakenPage]:
+        """The pages of a class that were taken since then."""
+        query = (
+            "SELECT own, key, url, handled, is_plain, items, requests, seen FROM page"
+            " WHERE spider = ? AND key = ? AND seen >= ?"
+        )
+        with self._saying():
+            return [TakenPage(*row) for row in self._base.execute(query, (self._spider, key, since))]
+
+    def leads_on(self, handled: str) -> bool:
+        """Whether requests that are handled so have led to further requests."""
+        return handled in self._lead_on
+
+    def has_led_on(self, handled: Iterable[str]) -> None:
+        new = set(handled) - self._lead_on
+        self._lead_on |= new
+        with self._saying(), self._base_transaction():
+            rows = [(self._spider, one) for one in sorted(new)]
+            self._base.executemany("INSERT OR IGNORE INTO callback VALUES (?, ?)", rows)
+
+    def add(self, pages: Iterable[TakenPage]) -> None:
+        with self._saying(), self._base_transaction():
+            rows = [(self._spider, *astuple(page)) for page in pages]
+            self._base.executemany("INSERT OR REPLACE INTO page VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+
+    def go_by(self, version: str, key_of: KeyOf) -> None:
+        """The keys of all pages as the rules of *version* make them. What cannot be keyed any more is forgotten."""
+        with self._saying(), self._base_transaction():
+            known = self._base.execute(
+                "SELECT version FROM spider WHERE name = ?", (self._spider,)
+            ).fetchone()
+            if known == (version,):
+                return
+            query = "SELECT own, url, handled FROM page WHERE spider = ? AND is_plain"
+            made = [
+                (key_of(url, handled), self._spider, own)
+                for own, url, handled in self._base.execute(query, (self._spider,)).fetchall()
+            ]
+            self._base.executemany("UPDATE page SET key = ? WHERE spider = ? AND own = ?", made)
+            self._base.execute("DELETE FROM page WHERE spider = ? AND NOT is_plain", (self._spider,))
+            self._base.execute("INSERT OR REPLACE INTO spider VALUES (?, ?)", (self._spider, version))
+
+    def forget_before(self, seen: int) -> None:
+        with self._saying():
+            self._base.execute("DELETE FROM page WHERE spider = ? AND seen < ?", (self._spider, seen))
+
+    def close(self) -> None:
+        with self._saying():
+            self._base.close()
+
+    def _prepare(self) -> None:
+        (version,) = self._base.execute("PRAGMA user_version").fetchone()
+        if version > FORMAT:
+            why = f"it has format {version}; this version reads up to {FORMAT}. Upgrade scrapy-dust."
+            raise SignatureStoreError(str(self.path), why)
+        if version == 0:
+            for statement in filter(str.strip, _SCHEMA.split(";")):
+                self._base.execute(statement)
+
+    @contextmanager
+    def _base_transaction(self) -> Iterator[None]:
+        self._base.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._base.execute("ROLLBACK")
+            raise
+        self._base.execute("COMMIT")
+
+    @contextmanager
+    def _saying(self) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            why = f"{error}. Remove the file, and all pages are fetched again, or mend its permissions."
+            raise SignatureStoreError(str(self.path), why) from error
+
+
+def now() -> int:
+    return int(time.time())

@@ -1,0 +1,272 @@
+"""What each form of URLs has brought, and the turn that its next URL has for it.
+
+A form begins with credit. Each of its pages takes a part of it and adds what the page brought: something new on it, items that
+were not yielded before, links to pages of other families that are worth something themselves. A form whose credit is used up is
+fetched after all others, and the later the longer it has brought nothing. What it brings then is credit again.
+
+A form whose parameters are those of another form of its family and some more is a *facet*: it shows the same things in another
+selection or order. It begins with little credit, with none where one of the forms below it brought nothing, and comes after all else
+unless each of these has brought something. So combinations of more parameters come after all of fewer.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from scrapy_dust.traps.forms import ENDLESS, Form
+
+#: Of the credit of a form, what one page takes; and what it begins with, as any form, as a facet, and as one of URLs that repeat others.
+_PART, CREDIT, OF_A_FACET, _OF_AGAIN = 1 / 8, 4.0, 2.0, 0.5
+#: Credit below which a form comes after all others, after those, and after those.
+TURNS = (1.0, 1 / 8, 1 / 64)
+#: When a URL has its turn: at once, or after all of which more is known; what brought nothing comes later than that.
+AT_ONCE, AFTER, BARREN = 0, 1, 2
+#: Pages of a form that go by unread: most forms have no more.
+UNREAD = 12
+#: Pages by which a form shows what a facet of it may be worth, and those of a facet that are asked for before any has come.
+_SHOWN, _ASKED = 3, 6
+#: What a link is worth that leads to something new.
+LINK = 4.0
+#: Forms that lead to forms that lead to something new are worth something, up to so many of them.
+_FAR = 3
+#: One of so many pages of a site may be of a form that has no turn yet, to see whether it brings something again.
+_PROBED = 32
+
+#: The share of pages from which on a spider makes an item of each.
+_EACH = 0.95
+
+#: Forms of a family, and of all.
+_OF_A_FAMILY, _OF_ALL = 256, 50_000
+
+
+@dataclass(slots=True)
+class Pool:
+    """What was drawn by chance from what waits: of one form, of all facets of a family, or of all that repeats pages of a host."""
+
+    enough: int  #: pages in a row without anything new that end it; 0: nothing does
+    barren: int = 0  #: pages in a row with nothing at all that is new
+
+
+@dataclass(slots=True)
+class Account:
+    """Of one form."""
+
+    form: Form
+    credit: float = CREDIT
+    own: float = OF_A_FACET  #: the same without what links are worth
+    far: int = 0  #: forms between it and what is new, as its last links had it
+    pages: int = 0
+    asked: int = 0  #: sent for, and no page yet
+    pause: int = 0  #: so many of its pages were not read, the last time
+    unread: int = 0  #: so many of the next are not read
+    read: int = 0  #: pages that were read
+    different: int = 0  #: of these, that were unlike all before
+    is_facet: bool = False
+    is_suspect: bool = False  #: it is read from the first page on
+    pool: Pool = field(default_factory=lambda: Pool(0))
+
+    @property
+    def turn(self) -> int:
+        """`AT_ONCE`, or after all others: from `BARREN` on, the larger, the later."""
+        if self.credit >= TURNS[0]:
+            return AT_ONCE
+        return AFTER + sum(self.credit < limit for limit in TURNS)
+
+    @property
+    def is_capped(self) -> bool:
+        """Whether no more of it is fetched."""
+        if not 0 < self.pool.enough <= self.pool.barren:
+            return False
+        return self.turn >= BARREN or (self.is_facet and not self.is_judged)
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether its pages have shown what it is worth."""
+        return self.pages >= (_SHOWN if self.is_suspect else UNREAD)
+
+
+class Page(NamedTuple):
+    """What one page of a form has brought."""
+
+    value: float
+    anything: bool = True  #: whether there is anything new on it at all
+    items: int = 0  #: that were yielded of it, new or not
+    is_drawn: bool = False  #: it was drawn from what waits
+
+
+@dataclass(slots=True)
+class _Site:
+    pages: int = 0
+    with_items: int = 0
+    probes: int = 0
+
+
+@dataclass(slots=True)
+class _Family:
+    of_facets: Pool
+    forms: dict[tuple[str, ...], Account] = field(default_factory=dict)
+
+
+class Budget:
+    """Of one crawl. *enough*: pages in a row without anything new that end a form; 0: nothing ends one."""
+
+    def __init__(self, enough: int = 0) -> None:
+        self._enough = enough
+        self._families: OrderedDict[str, _Family] = OrderedDict()
+        self._count = 0
+        self._sites: OrderedDict[str, _Site] = OrderedDict()
+        self._of_again: dict[str, Pool] = {}  #: by host, what repeats other pages
+        self._before: dict[
+            str, float
+        ] = {}  #: credit of forms, by their texts, at the end of an earlier crawl
+
+    def remember(self, forms: dict[str, float]) -> None:
+        """What an earlier crawl has found of forms that brought nothing."""
+        self._before = forms
+
+    def account(self, form: Form) -> Account:
+        """Of *form*, which is opened where there is none."""
+        family = self._families.get(form.family)
+        if family is None:
+            family = self._families[form.family] = _Family(Pool(self._enough))
+        else:
+            self._families.move_to_end(form.family)
+        names = form.names
+        account = family.forms.get(names)
+        if account is None:
+            if len(family.forms) >= _OF_A_FAMILY:
+                names = (ENDLESS,)
+            account = family.forms.get(names) or self._open(family, Form(form.family, names))
+        return account
+
+    def turn(self, form: Form) -> int:
+        """When a URL of *form* has its turn."""
+        account = self.account(form)
+        if account.is_facet and not account.is_judged and account.turn == AT_ONCE:
+            below = [one for one in self._below(account) if one.form.names]
+            brought = all(one.is_judged and one.credit >= OF_A_FACET for one in below)
+            return AT_ONCE if brought and account.pages + account.asked < _ASKED else AFTER
+        return account.turn
+
+    def may_probe(self, site: str) -> bool:
+        """Whether a URL of *site* may be fetched though it has no turn yet."""
+        of = self._site(site)
+        return of.pages // _PROBED > of.probes
+
+    def probe(self, site: str) -> None:
+        self._site(site).probes += 1
+
+    def items_are_chosen(self, site: str) -> bool:
+        """Whether the spider makes items of some pages of *site* alone. One of each page says nothing about the page."""
+        of = self._site(site)
+        return 0 < of.with_items < max(UNREAD, _EACH * of.pages)
+
+    def sent(self, form: Form) -> None:
+        """A URL of *form* is being fetched."""
+        self.account(form).asked += 1
+
+    def is_read(self, form: Form) -> bool:
+        """Whether the page of *form* that has come is to be read. Asked once of each."""
+        account = self.account(form)
+        if account.unread:
+            account.unread -= 1
+            return False
+        return account.is_suspect or account.pages >= UNREAD
+
+    def came(self, site: str, form: Form, page: Page | None) -> Account:
+        """A page of *form* has come; *page*: what it brought, None: nobody has looked."""
+        account = self.account(form)
+        account.asked = max(0, account.asked - 1)
+        account.pages += 1
+        of = self._site(site)
+        of.pages += 1
+        of.with_items += page is not None and page.items > 0
+        if page is not None:
+            self._book(account, page)
+        return account
+
+    def lends(self, giver: Account, form: Form) -> bool:
+        """Whether a page that leads to a new URL of *form* brings something by that; then it is booked for *giver*'s."""
+        if form.is_kin_of(giver.form):
+            return False
+        account = self.account(form)
+        far = 0 if account.own >= TURNS[0] else account.far + 1
+        if account.turn or far >= _FAR:
+            return False
+        giver.far = far
+        giver.credit += LINK * _PART
+        return True
+
+    def waiting(self) -> Iterator[Account]:
+        """The forms that come after all others."""
+        for family in self._families.values():
+            for account in family.forms.values():
+                if account.turn >= BARREN:
+                    yield account
+
+    def _book(self, account: Account, page: Page) -> None:
+        account.own += (page.value - account.own) * _PART
+        account.credit += (page.value - account.credit) * _PART
+        if page.value >= TURNS[0]:
+            account.pause = min(max(_SHOWN, account.pages // UNREAD), account.pause * 2 + 1)
+            account.unread = account.pause
+        else:
+            account.pause = account.unread = 0
+        if page.anything:
+            account.pool.barren = 0
+        elif page.is_drawn:
+            account.pool.barren += 1
+
+    def _open(self, family: _Family, form: Form) -> Account:
+        account = Account(form, pool=Pool(self._enough))
+        below = list(_below(family, form))
+        known = self._before.get(form.text)
+        if below:
+            least = min((one.credit for one in below if one.is_judged), default=CREDIT)
+            account.is_facet, account.credit = True, min(OF_A_FACET, least)
+            if len(form.names) > 1:
+                account.pool = family.of_facets
+        if known is not None:
+            account.credit = min(account.credit, known)
+        if form.is_again:
+            account.pool = self._of_again.setdefault(_host_of(form), Pool(self._enough))
+            account.credit = min(account.credit, _OF_AGAIN)
+        account.own = min(OF_A_FACET, account.credit)
+        account.is_suspect = bool(below) or form.is_again or known is not None or form.is_endless
+        family.forms[form.names] = account
+        self._count += 1
+        self._forget()
+        return account
+
+    def _below(self, account: Account) -> Iterable[Account]:
+        family = self._families.get(account.form.family)
+        return () if family is None else _below(family, account.form)
+
+    def _forget(self) -> None:
+        while self._count > _OF_ALL and len(self._families) > 1:
+            _, forgotten = self._families.popitem(last=False)
+            self._count -= len(forgotten.forms)
+
+    def _site(self, site: str) -> _Site:
+        found = self._sites.get(site)
+        if found is None:
+            found = self._sites[site] = _Site()
+            if len(self._sites) > _OF_ALL:
+                self._sites.popitem(last=False)
+        return found
+
+
+def _host_of(form: Form) -> str:
+    return form.family.partition("://")[2].partition("/")[0]
+
+
+def _below(family: _Family, form: Form) -> Iterator[Account]:
+    """The accounts of forms with some of the parameters of *form*, and no others."""
+    if form.names:
+        names = frozenset(form.names)
+        for other, account in family.forms.items():
+            if len(other) < len(names) and names.issuperset(other):
+                yield account

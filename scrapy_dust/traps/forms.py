@@ -1,0 +1,171 @@
+"""Forms of URLs: what URLs have in common that one page template makes. A path template, and names of parameters.
+
+A path template has 0 for a number, * for an id and ~ for a name made of several words. A plain word stands for itself, until
+so many different words were seen in its place that the next one is most probably another: then it is ~ as well.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, OrderedDict
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
+from urllib.parse import unquote
+
+#: Different words in one place of a path from which on they are ~: below the top of a site, and at its top.
+_WORDS, _WORDS_AT_TOP = 8, 24
+#: At the top a word that was seen so often is a section of the site, and stays itself.
+_SECTION = 8
+#: Places of paths whose words are remembered.
+_PLACES = 50_000
+#: Parts of a path, and names of parameters, that count.
+_DEPTH, _NAMES = 10, 8
+#: The end of the template of a path that repeats itself, or is deeper than any that counts.
+ENDLESS = "…"
+#: The end of the family of URLs that repeat others, but for idle parameters.
+_AGAIN = " again"
+
+_NUMBER = re.compile(r"[0-9]+")
+# Letters and digits in turn: `article12` is no id, nor is `20th`.
+_ID = re.compile(r"(?=[A-Za-z0-9]{8})(?:[A-Za-z]+[0-9]+[A-Za-z]|[0-9]+[A-Za-z]+[0-9])[A-Za-z0-9]*")
+_NAMED_NUMBER = re.compile(r"([^\W\d_]+)[0-9]+")
+_HEXADECIMAL = re.compile(r"(?=[A-Fa-f]*[0-9])[0-9A-Fa-f]{6,}")
+_SEPARATED = re.compile(r"[\W_]")
+_EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,4}")
+
+
+class Form(NamedTuple):
+    """What URLs have in common."""
+
+    family: str  #: scheme, host and path template
+    names: tuple[str, ...] = ()  #: of parameters, in order
+
+    @property
+    def text(self) -> str:
+        return f"{self.family}?{'&'.join(self.names)}" if self.names else self.family
+
+    def is_kin_of(self, other: Form) -> bool:
+        """Whether *other* is of the same family, or of one that differs in what its ids look like alone."""
+        return self.family == other.family or self.family.replace("*", "0") == other.family.replace("*", "0")
+
+    @property
+    def again(self) -> Form:
+        """The form of what repeats URLs of this one."""
+        return self if self.is_again else self._replace(family=self.family + _AGAIN)
+
+    @property
+    def is_again(self) -> bool:
+        return self.family.endswith(_AGAIN)
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether its path repeats itself."""
+        return self.family.endswith(ENDLESS)
+
+
+@dataclass(slots=True)
+class _Words:
+    """Of one place in paths."""
+
+    seen: Counter[str] = field(default_factory=Counter)
+    are_many: bool = False
+
+
+class Forms:
+    """Of one crawl, which remembers the words that it has seen in paths."""
+
+    def __init__(self) -> None:
+        self._words: OrderedDict[str, _Words] = OrderedDict()  #: by the path template before them
+
+    def of(self, url: str, idle: AbstractSet[str] = frozenset()) -> Form:
+        """The form of *url*; *idle*: names of parameters that do not count."""
+        rest, _, query = url.partition("#")[0].partition("?")
+        scheme, _, rest = rest.partition("://")
+        host, _, path = rest.partition("/")
+        parts, in_path = _without_parameters(path)
+        family = f"{scheme}://{host}"
+        if _repeats(parts):
+            family = "/".join([family, *sorted({_kind(part)[0] for part in parts if part}), ENDLESS])
+        else:
+            family = self._template(family, parts)
+        names = names_of(query) if query else ()
+        if not names and not in_path:
+            return Form(family)
+        return Form(family, _told(name for name in (*names, *in_path) if name not in idle))
+
+    def _template(self, said: str, parts: list[str]) -> str:
+        for depth, part in enumerate(parts[:_DEPTH]):
+            kind, word = _kind(part)
+            if word and self._is_one_of_many(said, word, depth):
+                kind = kind.replace(word, "~", 1)
+            said = f"{said}/{kind}"
+        return said if len(parts) <= _DEPTH else f"{said}/{ENDLESS}"
+
+    def _is_one_of_many(self, before: str, word: str, depth: int) -> bool:
+        words = self._words.get(before)
+        if words is None:
+            words = self._words[before] = _Words()
+            if len(self._words) > _PLACES:
+                self._words.popitem(last=False)
+        if words.are_many:
+            return word not in words.seen
+        words.seen[word] += 1
+        if len(words.seen) > (_WORDS if depth else _WORDS_AT_TOP):
+            words.are_many = True
+            kept = {} if depth else {one: n for one, n in words.seen.items() if n >= _SECTION}
+            words.seen = Counter(kept)
+        return words.are_many and word not in words.seen
+
+
+def names_of(query: str) -> list[str]:
+    """The names of its parameters, in their order; of one without a value, what it is."""
+    return [one.partition("=")[0] for one in query.replace(";", "&").split("&") if one]
+
+
+def kind_of(part: str) -> str:
+    """*part* with 0 for numbers and * for ids."""
+    return _NUMBER.sub("0", _ID.sub("*", part)) if _NUMBER.search(part) else part
+
+
+def _told(names: Iterable[str]) -> tuple[str, ...]:
+    counts = Counter(map(kind_of, names))
+    told = sorted(f"{name}+" if count > 1 else name for name, count in counts.items())
+    return tuple(told) if len(told) <= _NAMES else (*told[:_NAMES], ENDLESS)
+
+
+def _without_parameters(path: str) -> tuple[list[str], list[str]]:
+    """The parts of *path*, and the names of the parameters that stand in it."""
+    if ";" not in path:
+        return path.split("/"), []
+    cut = [part.split(";") for part in path.split("/")]
+    return [part[0] for part in cut], [one.partition("=")[0] for part in cut for one in part[1:] if one]
+
+
+def _repeats(parts: list[str]) -> bool:
+    """Whether a part stands there twice that is no number."""
+    if len(parts) == len(set(parts)):
+        return False
+    return any(count > 1 and not part.isdigit() for part, count in Counter(filter(None, parts)).items())
+
+
+@lru_cache(maxsize=4096)
+def _kind(part: str) -> tuple[str, str]:
+    """What *part* of a path has in common with others, and the word in it that may be one of many."""
+    plain = unquote(part) if "%" in part else part
+    stem, extension = _without_extension(plain)
+    named = None if _HEXADECIMAL.fullmatch(stem) else _NAMED_NUMBER.fullmatch(stem)
+    if stem.isalpha():
+        return plain, stem
+    if named is not None:
+        return f"{named[1]}0{extension}", named[1]
+    if not any(map(str.isalpha, stem)):
+        return f"{_NUMBER.sub('0', stem)}{extension}", ""
+    return ("~" if _SEPARATED.search(stem) else "*") + extension, ""
+
+
+def _without_extension(part: str) -> tuple[str, str]:
+    stem, dot, end = part.rpartition(".")
+    return (stem, dot + end) if stem and _EXTENSION.fullmatch(dot + end) else (part, "")

@@ -1,0 +1,213 @@
+"""Parameters that are idle as far as a crawl has seen: whatever their value, and without them, a page says the same.
+
+Session ids and what tracks visitors make a new URL of each link. As long as no rule says so, pages that were fetched say it: two
+URLs that differ in one parameter alone, and say the same word for word. Nothing is suppressed for that. The parameter makes no new
+form, and a URL that repeats another one but for idle parameters is fetched after all else.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+#: Pairs of pages that said the same, of so many different pages, make a parameter idle.
+_SAME, _PAGES = 3, 2
+#: So many pairs that differ say that it matters.
+_DIFFERENT = 2
+#: Pages of a site that are read for it, parts of URLs that are remembered for it, and sites.
+_READ, _PARTS, _SITES = 200, 2000, 20_000
+#: Parameters of a site that are looked at.
+_NAMES = 30
+#: So many URLs of sites that have idle parameters are remembered, as fetched or as linked.
+_FETCHED = 500_000
+
+#: One of so many pages is compared with those that repeat it, and the share of them that may differ.
+_CHECKED, _FEW = 8, 0.05
+
+#: Parameters as they are written, which were set aside to see what the rest of a URL has shown.
+Aside = tuple[str, ...]
+#: A hash of what a page says, its own URL apart; None: it cannot be read.
+Reading = Callable[[], int | None]
+
+
+@dataclass(slots=True)
+class _Name:
+    """Of one parameter."""
+
+    same: int = 0
+    different: int = 0
+    pages: set[int] = field(default_factory=set)  #: of which two URLs said the same
+
+
+@dataclass(slots=True)
+class _Site:
+    names: dict[str, _Name] = field(default_factory=dict)  #: that are not decided
+    decided: set[str] = field(default_factory=set)
+    idle: frozenset[str] = frozenset()
+    read: int = 0
+    #: URL without some parameters → these, and what the page said if it was read.
+    shown: dict[int, tuple[Aside, int | None]] = field(default_factory=dict)
+    fetched: dict[int, int | None] = field(
+        default_factory=dict
+    )  #: without all idle ones → what some of them say
+    linked: set[int] = field(default_factory=set)  #: without all idle ones
+    checked: int = 0  #: repetitions that were read
+    differing: int = 0  #: repetitions that were other pages
+
+
+_NOTHING: frozenset[str] = frozenset()
+
+
+class Idle:
+    """Of one crawl. *checked*: one of so many pages is read to see whether what repeats it says the same."""
+
+    def __init__(self, checked: int = _CHECKED) -> None:
+        self._checked = checked
+        self._sites: OrderedDict[str, _Site] = OrderedDict()
+        self._fetched = 0
+
+    def of(self, site: str) -> frozenset[str]:
+        """The names of the parameters of *site* that are idle."""
+        known = self._sites.get(site)
+        return _NOTHING if known is None else known.idle
+
+    def known(self, site: str, names: frozenset[str]) -> None:
+        """An earlier crawl has found *names* to be idle."""
+        self._of(site).idle |= names
+
+    def came(self, site: str, url: str, read: Reading) -> None:
+        """*url* has brought a page. It is read where another one that differs in one parameter has come before."""
+        known = self._sites.get(site)
+        if known is None:
+            if "?" not in url and ";" not in url:
+                return
+            known = self._of(site)
+        if known.read >= _READ:
+            return
+        pairs = list(self._set_aside(known, url))
+        again = [one for one in pairs if one[0] in known.shown]
+        for rest, aside in pairs if len(known.shown) < _PARTS else ():
+            known.shown.setdefault(rest, (aside, None))
+        said = read() if again else None
+        if said is not None:
+            known.read += 1
+            for rest, aside in again:
+                self._compare(known, rest, aside, said)
+
+    def _set_aside(self, known: _Site, url: str) -> Iterator[tuple[int, Aside]]:
+        """What is left of *url* without each parameter that is not decided, and without all of them; and what was set aside."""
+        front, parameters = _cut(url)
+        parameters = [one for one in parameters if one.partition("=")[0] not in known.idle]
+        aside = [one for one in parameters if self._is_open(known, one.partition("=")[0])]
+        for one in aside if len(aside) > 1 else ():
+            yield hash((front, *(other for other in parameters if other is not one))), (one,)
+        if known.names:
+            yield hash((front, *(other for other in parameters if other not in aside))), tuple(aside)
+
+    def sites(self) -> list[str]:
+        """Those that have idle parameters."""
+        return [site for site, known in self._sites.items() if known.idle]
+
+    def fetched(self, site: str, url: str, read: Reading) -> bool:
+        """The page at *url* has come. Whether it says what a page says that it repeats, where that is known."""
+        known = self._sites.get(site)
+        if known is None or not known.idle:
+            return False
+        key = self.key(site, url)
+        said = read() if key % self._checked == 0 else None
+        before = known.fetched.get(key)
+        if before is not None and said is not None:
+            known.checked += 1
+            if said != before:
+                self.differs(site, url)
+            return said == before
+        if key in known.fetched or self._fetched < _FETCHED:
+            self._fetched += key not in known.fetched
+            known.fetched[key] = said
+        return False
+
+    def was_fetched(self, site: str, url: str) -> bool:
+        """Whether a page of *site* has come that *url* repeats, but for idle parameters."""
+        known = self._sites.get(site)
+        return known is not None and bool(known.idle) and self.key(site, url) in known.fetched
+
+    def is_linked_first(self, site: str, url: str) -> bool:
+        """Whether no link led before to *url*, or to what repeats it."""
+        known = self._sites.get(site)
+        if known is None or not known.idle:
+            return True
+        key = self.key(site, url)
+        if key in known.fetched or key in known.linked:
+            return False
+        if self._fetched < _FETCHED:
+            known.linked.add(key)
+            self._fetched += 1
+        return True
+
+    def key(self, site: str, url: str) -> int:
+        """What *url* has in common with those that repeat it."""
+        front, parameters = _cut(url)
+        idle = self.of(site)
+        return hash((front, *(one for one in parameters if one.partition("=")[0] not in idle)))
+
+    def differs(self, site: str, url: str) -> None:
+        """*url*, which was taken for a repetition, is another page. When many are, the parameters in it matter."""
+        known = self._of(site)
+        known.differing += 1
+        if known.differing > max(_DIFFERENT, known.checked * _FEW):
+            names = {one.partition("=")[0] for one in _cut(url)[1]} & known.idle
+            known.idle -= names
+            known.differing = known.checked = 0
+            if len(names) > 1:
+                known.decided -= names  # one of them, and nobody knows which
+
+    def _is_open(self, known: _Site, name: str) -> bool:
+        if name in known.decided or name in known.idle:
+            return False
+        if name not in known.names:
+            if len(known.names) + len(known.decided) >= _NAMES:
+                return False
+            known.names[name] = _Name()
+        return True
+
+    def _compare(self, known: _Site, rest: int, aside: Aside, said: int) -> None:
+        before, its_said = known.shown[rest]
+        if its_said is None:
+            known.shown[rest] = (aside, said)
+            return
+        names = {one.partition("=")[0] for one in set(aside) ^ set(before)}
+        for name in sorted(names & known.names.keys()):
+            found = known.names[name]
+            if its_said == said:
+                found.same += 1
+                found.pages.add(said)
+            elif len(names) == 1:
+                found.different += 1
+            self._conclude(known, name, found)
+
+    def _conclude(self, known: _Site, name: str, found: _Name) -> None:
+        if found.different >= _DIFFERENT:
+            self._decide(known, name)
+        elif found.same >= _SAME and len(found.pages) >= _PAGES and not found.different:
+            self._decide(known, name)
+            known.idle |= {name}
+
+    def _decide(self, known: _Site, name: str) -> None:
+        known.decided.add(name)
+        del known.names[name]
+
+    def _of(self, site: str) -> _Site:
+        known = self._sites.setdefault(site, _Site())
+        self._sites.move_to_end(site)
+        if len(self._sites) > _SITES:
+            _, forgotten = self._sites.popitem(last=False)
+            self._fetched -= len(forgotten.fetched) + len(forgotten.linked)
+        return known
+
+
+def _cut(url: str) -> tuple[str, list[str]]:
+    """What stands before all parameters, and the parameters, also of the path."""
+    front, _, query = url.partition("#")[0].partition("?")
+    front, *in_path = front.split(";")
+    return front, [one for one in (*in_path, *query.split("&")) if one]

@@ -1,0 +1,34 @@
+"""An item as a number: what an item says, but for the URL of its page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+
+from xxhash import xxh3_64_intdigest
+
+#: How deep an item is looked into; what is deeper is told by its text.
+_DEPTH = 5
+
+
+def digest_of(values: Mapping[str, object], url: str) -> int | None:
+    """None: the item says nothing beside *url*, and the time."""
+    said = sorted(f"{name}\0{value}" for name, value in _leaves("", values, 0) if _counts(value, url))
+    return xxh3_64_intdigest("\n".join(said).encode("utf-8", "surrogatepass")) if said else None
+
+
+def _counts(value: object, url: str) -> bool:
+    if value is None or isinstance(value, datetime):
+        return False
+    return not isinstance(value, str) or value.strip().partition("#")[0].rstrip("/") != url.rstrip("/")
+
+
+def _leaves(name: str, value: object, depth: int) -> Iterator[tuple[str, object]]:
+    if depth < _DEPTH and isinstance(value, Mapping):
+        for inner in value:
+            yield from _leaves(f"{name}.{inner}", value[inner], depth + 1)
+    elif depth < _DEPTH and isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
+        for inner in value:
+            yield from _leaves(name, inner, depth + 1)
+    else:
+        yield name, value

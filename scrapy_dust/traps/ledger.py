@@ -1,0 +1,192 @@
+"""All that a crawl knows of traps: what a URL's turn is, and what pages have brought. No I/O, and no Scrapy."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from scrapy_dust.traps.budget import AT_ONCE, BARREN, LINK, Account, Budget, Page
+from scrapy_dust.traps.forms import Form, Forms
+from scrapy_dust.traps.idle import Idle
+from scrapy_dust.traps.novelty import MOST, UNKNOWN, Known, New, is_said
+from scrapy_dust.traps.said import Said
+
+#: Items whose digests are remembered; what is forgotten is new again.
+_ITEMS = 500_000
+#: Pages of which it is remembered what they say.
+_SHOWN = 20_000
+#: Pages of a form that are all different, from which on one that another form has shown says nothing of it.
+_DIFFERENT = 4
+
+Reading = Callable[[], Said | None]
+
+
+class Place(NamedTuple):
+    """A URL's site and form, and when it has its turn."""
+
+    site: str
+    form: Form
+    turn: int
+
+
+@dataclass(slots=True)
+class Arrived:
+    """A page that the spider is dealing with."""
+
+    site: str
+    url: str  #: its key
+    form: Form
+    account: Account
+    is_read: bool
+    is_drawn: bool  #: from what waited
+    items: int = 0
+    new_items: int = 0
+    links: int = 0  #: that are worth something
+    is_same: bool = False  #: it says what another page says that it repeats
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What is kept of a site for the next crawl."""
+
+    idle: tuple[str, ...] = ()  #: parameters
+    forms: Mapping[str, float] = field(default_factory=dict)  #: credit of those that brought nothing
+
+
+class Ledger:
+    """Of one crawl. *enough*: as `Budget` has it."""
+
+    def __init__(self, enough: int = 0) -> None:
+        self.budget = Budget(enough)
+        self._forms, self._idle, self._known = Forms(), Idle(*([1] if enough else [])), Known()
+        self._items: dict[int, None] = {}
+        #: By site, and all that a page says.
+        self._shown: OrderedDict[tuple[str, int], None] = OrderedDict()
+
+    def remember(self, sites: Mapping[str, Kept]) -> None:
+        """What an earlier crawl has kept."""
+        self.budget.remember({form: credit for kept in sites.values() for form, credit in kept.forms.items()})
+        for site, kept in sites.items():
+            if kept.idle:
+                self._idle.known(site, frozenset(kept.idle))
+
+    def keep(self, site_of: Callable[[str], str | None]) -> dict[str, Kept]:
+        """What the next crawl may know of each site."""
+        forms: dict[str, dict[str, float]] = {}
+        for account in self.budget.waiting():
+            if account.is_judged:
+                site = site_of(account.form.family) or ""
+                forms.setdefault(site, {})[account.form.text] = round(account.credit, 4)
+        sites = {*forms, *self._idle.sites()}
+        return {site: Kept(tuple(sorted(self._idle.of(site))), forms.get(site, {})) for site in sorted(sites)}
+
+    def place(self, site: str, url: str) -> Place:
+        """Where *url*, a key, belongs."""
+        form = self._forms.of(url, self._idle.of(site))
+        if self._idle.was_fetched(site, url):
+            form = form.again
+        return Place(site, form, self.budget.turn(form))
+
+    def arrived(self, site: str, url: str, *, is_drawn: bool, is_again: bool) -> Arrived:
+        """The page at *url*, a key, has come."""
+        form = self._forms.of(url, self._idle.of(site))
+        if is_again:
+            form = form.again
+        account = self.budget.account(form)
+        return Arrived(site, url, form, account, self.budget.is_read(form), is_drawn)
+
+    def yielded(self, page: Arrived, item: int) -> None:
+        """The spider has made an item of *page*, whose digest *item* is."""
+        page.items += 1
+        if item not in self._items:
+            page.new_items += 1
+            self._items[item] = None
+            if len(self._items) > _ITEMS:
+                del self._items[next(iter(self._items))]
+
+    def leads(self, page: Arrived, site: str, url: str) -> None:
+        """*page* has a link to *url*, a key that nobody has asked for before."""
+        if page.links * LINK >= MOST:
+            return
+        if not self._idle.is_linked_first(site, url):
+            return
+        if self.budget.lends(page.account, self._forms.of(url, self._idle.of(site))):
+            page.links += 1
+
+    def done(self, page: Arrived, read: Reading) -> Account:
+        """The spider is done with *page*, whose text *read* gives."""
+
+        def said() -> int | None:
+            return _all_of(read())
+
+        self._idle.came(page.site, page.url, said)
+        page.is_same = self._idle.fetched(page.site, page.url, said)
+        if page.new_items and page.form.is_again:
+            self._idle.differs(page.site, page.url)
+        return self.budget.came(page.site, page.form, self._brought(page, read))
+
+    def gone(self, site: str, url: str, *, is_drawn: bool) -> Account:
+        """There is no page at *url*."""
+        form = self._forms.of(url, self._idle.of(site))
+        return self.budget.came(site, form, Page(0.0, anything=False, is_drawn=is_drawn))
+
+    def _brought(self, page: Arrived, read: Reading) -> Page | None:
+        are_chosen = self.budget.items_are_chosen(page.site)
+        if page.new_items and (are_chosen or not page.is_read):
+            return Page(MOST, items=page.items, is_drawn=page.is_drawn)
+        if not page.is_read:
+            return None
+        if page.links * LINK >= MOST:
+            return Page(0.0, items=page.items, is_drawn=page.is_drawn)
+        new = self._new(page, read, are_chosen=are_chosen)
+        if new is None:
+            return None
+        anything = new.anything or bool(page.new_items or page.links)
+        return Page(new.value, anything, page.items, page.is_drawn)
+
+    def _new(self, page: Arrived, read: Reading, *, are_chosen: bool) -> New | None:
+        """What counts of a repetition, or of another selection, are other items, or what leads to them."""
+        if page.form.is_again:
+            return New(0.0, anything=not page.is_same)
+        if page.account.is_facet and are_chosen:
+            return New(0.0, anything=False)
+        said = read()
+        if said is None:
+            return UNKNOWN
+        if self._is_wall(page, said):
+            return None
+        new = self._known.new(page.form.family, page.url, said)
+        # All that its first pages say is new, which says nothing.
+        return None if page.account.is_suspect and self._known.is_cold(page.form.family) else new
+
+    def _is_wall(self, page: Arrived, said: Said) -> bool:
+        """Whether *page* stands in front of others: it says word for word what was said before, in a form where most pages were another each."""
+        whole, account = _all_of(said), page.account
+        assert whole is not None
+        is_new = (page.site, whole) not in self._shown
+        if is_new:
+            self._shown[page.site, whole] = None
+            if len(self._shown) > _SHOWN:
+                self._shown.popitem(last=False)
+        if not is_new and account.different > max(_DIFFERENT, account.read / 2):
+            return True
+        account.different += is_new
+        account.read += 1
+        return False
+
+
+def is_late(turn: int) -> bool:
+    """Whether *turn* comes after all others."""
+    return turn > AT_ONCE
+
+
+def is_barren(turn: int) -> bool:
+    """Whether *turn* is that of what brought nothing."""
+    return turn >= BARREN
+
+
+def _all_of(said: Said | None) -> int | None:
+    """A hash of all that *said* has, but for ids and tokens."""
+    return None if said is None else hash((*filter(is_said, said.words), *said.media))

@@ -1,0 +1,126 @@
+"""What of a page is new beside the other pages of its family, so far as they were read.
+
+Two measures. The first is a *value*: how much the page brings, by which it has its turn. What only repeats the page's own URL,
+a number, and known words in another order are worth little. The second is whether there is *anything* new at all, in which own
+numbers alone do not count: as long as there is, nothing is given up.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, OrderedDict
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from scrapy_dust.traps.own import Own
+from scrapy_dust.traps.said import Said
+
+#: What a page brings at most, and what one medium, one word, one number, and one run of words are worth.
+MOST = 8.0
+_MEDIUM, _WORD, _NUMBER, _RUN = MOST, 2.0, 0.25, 0.25
+
+#: Hashes that are remembered of a family, and of all.
+_OF_A_FAMILY, _OF_ALL = 50_000, 1_000_000
+
+#: Pages of a family that say what all of its pages say.
+_COLD = 3
+
+_OWN, _DIGITS = b"#", b"0"
+#: Letters and digits in turn, or some hexadecimal digits: an id or a token, which is no word.
+_TOKEN = re.compile(rb"[a-z]+[0-9]+[a-z]|[0-9]+[a-z]+[0-9]|(?=[a-f]*[0-9])[0-9a-f]*[a-f][0-9a-f]*\Z(?<=.{6})")
+
+
+class New(NamedTuple):
+    """What a page brings."""
+
+    value: float
+    anything: bool  #: whether it shows anything that was not shown before
+
+
+#: Of a page that cannot be read.
+UNKNOWN = New(MOST, anything=True)
+
+
+class Known:
+    """What the families of one crawl have shown. What is forgotten for want of room is new when it comes again."""
+
+    def __init__(self) -> None:
+        self._families: OrderedDict[str, set[int]] = OrderedDict()
+        self._read: Counter[str] = Counter()  #: pages, by family
+        self._count = 0
+
+    def new(self, family: str, url: str, said: Said) -> New:
+        """What of *said*, by the page at *url*, is new in its *family*; from now on it is known."""
+        known = self._of(family)
+        self._read[family] += 1
+        own = Own(url)
+        media = _fresh(known, (b"\0" + medium for medium in said.media))
+        plain = {word: _plain(word, own) for word in set(said.words)}
+        fresh = [word for word in plain if _is_new(known, word) and not _is_linked(word, said)]
+        words = [word for word in fresh if _is_word(word)]
+        numbers = [word for word in fresh if word.isdigit() and not own.has_number(word)]
+        strangers = sum(1 for word in words if plain[word] is word)
+        runs = _fresh_hashes(known, _runs(said.words, plain))
+        self._count_again(family, known, media + len(words) + len(numbers) + runs)
+        value = _MEDIUM * media + _WORD * strangers + _NUMBER * len(numbers) + _RUN * runs
+        return New(min(MOST, value), bool(media or words or numbers or runs))
+
+    def is_cold(self, family: str) -> bool:
+        """Whether so few pages of *family* were read that each is new for that alone."""
+        return self._read[family] <= _COLD
+
+    def _of(self, family: str) -> set[int]:
+        known = self._families.setdefault(family, set())
+        self._families.move_to_end(family)
+        return known
+
+    def _count_again(self, family: str, known: set[int], more: int) -> None:
+        self._count += more
+        if len(known) > _OF_A_FAMILY:
+            self._count -= len(known)
+            self._families[family] = set()
+        while self._count > _OF_ALL and len(self._families) > 1:
+            which, forgotten = self._families.popitem(last=False)
+            del self._read[which]
+            self._count -= len(forgotten)
+
+
+def _fresh(known: set[int], what: Iterable[bytes]) -> int:
+    return _fresh_hashes(known, map(hash, what))
+
+
+def _fresh_hashes(known: set[int], hashes: Iterable[int]) -> int:
+    before = len(known)
+    known.update(hashes)
+    return len(known) - before
+
+
+def _is_new(known: set[int], word: bytes) -> bool:
+    return bool(_fresh_hashes(known, (hash(word),)))
+
+
+def _is_linked(word: bytes, said: Said) -> bool:
+    """Whether *word* has a number or an id that stands in the URL of a link."""
+    return word in said.linked and not word.isalpha()
+
+
+def is_said(word: bytes) -> bool:
+    """Whether *word* is no id and no token."""
+    return not _TOKEN.match(word)
+
+
+def _is_word(word: bytes) -> bool:
+    return not word.isdigit() and not _TOKEN.match(word)
+
+
+def _plain(word: bytes, own: Own) -> bytes:
+    """*word*, or what stands for all numbers and ids, or for what the page's own URL says."""
+    if word.isdigit() or _TOKEN.match(word):
+        return _DIGITS
+    return _OWN if word in own.words else word
+
+
+def _runs(words: list[bytes], plain: Mapping[bytes, bytes]) -> set[int]:
+    """Any three words in a row, whatever the numbers in them and what is the page's own."""
+    said = [plain[word] for word in words]
+    return {hash(run) for run in zip(said, said[1:], said[2:], strict=False)}

@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+from scrapy_dust.commands.in_words import in_words
+from scrapy_dust.dust.decisions import Decision
+from scrapy_dust.dust.unseen import Witnesses
+from scrapy_dust.dust.validation import Tally, Verdict
+from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.rule import Rule
+
+
+def decision(name: str, verdict: Verdict, saves: int, contents: int) -> Decision:
+    seen = Witnesses(contents, contents)
+    return Decision(Rule.of(DropParameter(name)), verdict, saves, Tally(), saves, (), witnesses=seen)
+
+
+def test_a_run_says_what_no_longer_matters_what_that_spares_and_what_is_still_open():
+    decisions = [decision(f"p{n}", Verdict.VALID, n, 50) for n in range(1, 8)]
+    decisions.append(decision("view", Verdict.PROBATION, 9, 3))
+    told = list(in_words(decisions, [], pages=56))
+    assert told[0] == "No longer told apart: the parameters p7, p6, p5, p4, p3 and 2 more."
+    assert told[1] == "That saves 28 of the 56 requests of these logs (50%)."
+    assert "1 rule seen" in told[2]
+    assert "seen on 3 pages: little evidence" in told[2]
+    assert len(told) == 3
+
+
+def test_a_run_that_finds_nothing_says_why():
+    (none,) = in_words([], [], pages=9)
+    assert none.startswith("No rule was found")
+    (refuted,) = in_words([decision("page", Verdict.REFUTED, 9, 0)], [], pages=9)
+    assert refuted.startswith("No rule is in force: 1 of 1 rules")

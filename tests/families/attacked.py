@@ -1,0 +1,376 @@
+"""Sites on which items were lost: pages that must be told apart, as `apart` has them. Each function draws one from chance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tests.crawl.site import Answer, redirect
+from tests.families.apart import Family, differing_in
+from tests.families.drafting import Draft, Fetch, Web
+from tests.families.parts import Part, Shown, _amount, _attribute, _table
+
+_SIGNS = "这是一个关于产品的说明文字我们在里写下许多不同汉用来测试网页内容否相同大小颜色重量长度宽高价格时间地点人物"
+
+
+def _signs(draft: Draft, number: int, *names: object) -> str:
+    chance = draft.of("signs", *names)
+    return "".join(chance.choice(_SIGNS) for _ in range(number))
+
+
+def _chinese(value: Callable[[Draft, str, str], str]) -> Family:
+    """A shop in Chinese whose variants differ in one short text."""
+
+    def draw(draft: Draft) -> Web:
+        folder, name, kind = draft.words(3)
+        draft.take("//h1/text()", f"//b[@class='{kind}']/text()")
+        values = draft.values(3)
+        for number in range(100, 116):
+            title = _signs(draft, 5, number)
+            text = f"<h1>{title}</h1><p>{_signs(draft, 200, number, 'text')}。</p>"
+            for variant in values:
+                shown = value(draft, str(number), variant)
+                answer = draft.html(f'{text}<b class="{kind}">{shown}</b>')
+                draft.add(f"/{folder}/{number}?{name}={variant}", (number, variant), (title, shown), answer)
+        return draft.web()
+
+    return draw
+
+
+def _one_of(*shown: str) -> Callable[[Draft, str, str], str]:
+    """For each variant of the site another of *shown*."""
+    known: dict[tuple[str, str], int] = {}
+
+    def value(draft: Draft, thing: str, variant: str) -> str:
+        mine = [key for key in known if key[0] == draft.seed]
+        return shown[known.setdefault((draft.seed, variant), len(mine)) % len(shown)]
+
+    return value
+
+
+def _of_values(html: str, path: str, *shown: str) -> Callable[[Draft], Part]:
+    """A part that is one of *shown* for each variant."""
+
+    def part(draft: Draft) -> Part:
+        name, value = draft.word(), _one_of(*shown)
+        draft.take("//h1/text()", path.format(name=name))
+        return lambda thing, variant: _filled(html, name, value(draft, thing, variant))
+
+    return part
+
+
+def _filled(html: str, name: str, value: str) -> Shown:
+    return Shown(html.format(name=name, value=value), value)
+
+
+def _in_attribute(
+    html: str, path: str, value: Callable[[str], str] = str, *, head: bool = False
+) -> Callable[[Draft], Part]:
+    return lambda draft: _attribute(draft, html, path, value, head=head)
+
+
+def disabled_button(draft: Draft) -> Part:
+    """What is not in stock cannot be bought, and says no more."""
+    name, value = draft.word(), _one_of("disabled", "enabled", "disabled hidden")
+    draft.take("//h1/text()", f"name(//button[@class='{name}']/@*[2])")
+
+    def show(thing: str, variant: str) -> Shown:
+        word = {"disabled": "disabled", "enabled": "autofocus"}.get(value(draft, thing, variant), "hidden")
+        return Shown(f'<button class="{name}" {word}>Buy</button>', word)
+
+    return show
+
+
+def empty_stars(draft: Draft) -> Part:
+    """A rating of so many elements without text."""
+    name, value = draft.word(), _one_of("1", "2", "3", "4")
+    draft.take("//h1/text()", f"string(count(//p[@class='{name}']/i))")
+
+    def show(thing: str, variant: str) -> Shown:
+        number = value(draft, thing, variant)
+        return Shown(f'<p class="{name}">{"<i></i>" * int(number)}</p>', number)
+
+    return show
+
+
+def ticked_column(draft: Draft) -> Part:
+    """A table of which one cell of each row says yes and all others are empty."""
+    name, value = draft.word(), _one_of("0", "1", "2", "3")
+    draft.take("//h1/text()", f"string(count(//table[@class='{name}']//td[text()]/preceding-sibling::td))")
+
+    def show(thing: str, variant: str) -> Shown:
+        number = value(draft, thing, variant)
+        cells = ["yes" if place == int(number) else "" for place in range(4)]
+        return _table(name, [cells])._replace(taken=number)
+
+    return show
+
+
+def picture_order(draft: Draft) -> Part:
+    """The first of three pictures is what a spider takes."""
+    name, value = draft.word(), _one_of("0", "1", "2")
+    draft.take("//h1/text()", f"//div[@class='{name}']/img[1]/@src")
+
+    def show(thing: str, variant: str) -> Shown:
+        first = int(value(draft, thing, variant))
+        files = [f"/{thing}/{(first + place) % 3}.jpg" for place in range(3)]
+        return Shown(f'<div class="{name}">{"".join(f"<img src={file}>" for file in files)}</div>', files[0])
+
+    return show
+
+
+def ranking(draft: Draft) -> Part:
+    """Three runners in the order in which they came in."""
+    name, value, runners = draft.word(), _one_of("0", "1", "2"), draft.words(3)
+    draft.take("//h1/text()", f"//ol[@class='{name}']/li/text()")
+
+    def show(thing: str, variant: str) -> Shown:
+        first = int(value(draft, thing, variant))
+        order = runners[first:] + runners[:first]
+        return Shown(
+            f'<ol class="{name}">{"".join(f"<li>{one}</li>" for one in order)}</ol>', " | ".join(order)
+        )
+
+    return show
+
+
+def _own(html: str, path: str) -> Family:
+    """Products of which a colour is named by the URL and by one field or script, and by nothing else."""
+
+    def draw(draft: Draft) -> Web:
+        folder, name, field = draft.words(3)
+        draft.take("//h1/text()", path.format(name=field))
+        colours = draft.words(3)
+        for thing in draft.words(16):
+            for colour in colours:
+                main = (
+                    f"<h1>{thing}</h1><p>{draft.prose(100, thing)}</p>{html.format(name=field, value=colour)}"
+                )
+                draft.add(
+                    f"/{folder}/{thing}?{name}={colour}", (thing, colour), (thing, colour), draft.html(main)
+                )
+        return draft.web()
+
+    return draw
+
+
+def _canonical(text: Callable[[Draft, str, str], str]) -> Family:
+    """Pages that name one of them in ``rel=canonical``, and differ in one text."""
+
+    def draw(draft: Draft) -> Web:
+        folder, name, kind = draft.words(3)
+        draft.take("//h1/text()", f"//b[@class='{kind}']/text()")
+        values = draft.values(3)
+        for thing in draft.words(16):
+            head = f'<link rel="canonical" href="/{folder}/{thing}?{name}={values[0]}">'
+            for value in values:
+                shown = text(draft, thing, value)
+                main = f'<h1>{thing}</h1><p>{draft.prose(100, thing)}</p><b class="{kind}">{shown}</b>'
+                draft.add(
+                    f"/{folder}/{thing}?{name}={value}",
+                    (thing, value),
+                    (thing, shown),
+                    draft.html(main, head),
+                )
+        return draft.web()
+
+    return draw
+
+
+def _links_to(target: Callable[[Draft], Answer]) -> Family:
+    """Lists that differ in their links only; all that is linked gives one answer."""
+
+    def draw(draft: Draft) -> Web:
+        folder, there, name, kind = draft.words(4)
+        draft.take("//h1/text()", f"//a[@class='{kind}']/@href", begins=f"/{folder}/")
+        end, values = target(draft), draft.values(3)
+        lists: list[str] = []
+        for thing in draft.words(16):
+            for value in values:
+                links = [f"/{there}/{draft.of(thing, value, n).randrange(10**6)}" for n in range(3)]
+                for link in links:
+                    draft.add(link, "end", None, end)
+                rows = "".join(f'<a class="{kind}" href="{link}">x</a>' for link in links)
+                lists.append(f"/{folder}/{thing}?{name}={value}")
+                answer = draft.html(f"<h1>{thing}</h1><p>{draft.prose(100, thing)}</p>{rows}")
+                draft.add(lists[-1], (thing, value), (thing, " | ".join(links)), answer)
+        return draft.web(lists)
+
+    return draw
+
+
+def _to_login(draft: Draft) -> Answer:
+    where = f"/{draft.word()}"
+    draft.add(where, "login", None, draft.html(f"<p>{draft.prose(12)}</p><form><input name=u></form>"))
+    return redirect(where)
+
+
+def relative_links(draft: Draft) -> Web:
+    """Folders of equal bytes, whose relative links lead to other pages."""
+    folder, names = draft.word(), draft.words(2)
+    draft.take("//h1/text()")
+    anchors = "".join(f'<a href="{name}">x</a>' for name in names)
+    same, linked = draft.html(f"<h2>x</h2><p>{draft.prose(60)}</p>{anchors}"), []
+    for thing in draft.words(16):
+        linked.append(f"/{folder}/{thing}/")
+        draft.add(linked[-1], thing, None, same)
+        for name in names:
+            title = f"{thing} {name}"
+            draft.add(
+                linked[-1] + name, title, (title,), draft.html(f"<h1>{title}</h1><p>{draft.prose(70)}</p>")
+            )
+    return draft.web(linked)
+
+
+def encodings(draft: Draft) -> Web:
+    """Equal bytes that are said to be in another encoding."""
+    address, values = draft.address(), draft.values(3)
+    draft.take("//h1/text()", "//b/text()")
+    for thing in draft.words(16):
+        word = bytes(draft.of(thing, n).randrange(0xC0, 0xFF) for n in range(8))
+        text = f"<html><body><h1>{thing}</h1><p>{draft.prose(80, thing)}</p><b>".encode() + word + b"</b>"
+        for value, name in zip(values, ("cp1251", "koi8-r", "iso-8859-1"), strict=True):
+            answer = Answer(text, 200, {"Content-Type": f"text/html; charset={name}"})
+            # Browsers and w3lib read Latin-1 as Windows' own encoding; above C0 they agree.
+            draft.add(address(thing, value), (thing, value), (thing, word.decode(name)), answer)
+    return draft.web()
+
+
+def xml_tags(draft: Draft) -> Web:
+    """Documents whose only difference is the name of an empty element."""
+    address, values = draft.address(), draft.values(3)
+    draft.take("//name/text()", "name(/r/*[3])")
+    for thing in draft.words(16):
+        for value, tag in zip(values, ("won", "lost", "draw"), strict=True):
+            text = f'<?xml version="1.0"?><r><name>{thing}</name><t>{draft.prose(40, thing)}</t><{tag}/></r>'
+            answer = Answer(text.encode(), 200, {"Content-Type": "application/xml"})
+            draft.add(address(thing, value), (thing, value), (thing, tag), answer)
+    return draft.web()
+
+
+def price_beside_clock(draft: Draft) -> Web:
+    """A price in one sentence with the time at which it was asked for."""
+    address, (tag, kind) = draft.address(), draft.element()
+    draft.take("//h1/text()", f"substring-before(//{tag}[@class='{kind}'], ' ')")
+    values = draft.values(3)
+    for thing in draft.words(16):
+        for value in values:
+            price = _amount(draft.of(thing, value))
+            start = (
+                f"<h1>{thing}</h1><p>{draft.prose(100, thing)}</p><{tag} class='{kind}'>{price} for one at "
+            )
+            draft.add(address(thing, value), (thing, value), (thing, price), _at_some_time(draft, start, tag))
+    return draft.web()
+
+
+def _at_some_time(draft: Draft, start: str, tag: str) -> Callable[[Fetch], Answer]:
+    def show(fetch: Fetch) -> Answer:
+        hour, minute = fetch.chance.randrange(24), fetch.chance.randrange(60)
+        return draft.html(f"{start}{hour:02}:{minute:02}</{tag}>")
+
+    return show
+
+
+_ON_BODIES: dict[str, Callable[[Draft], Part]] = {
+    "disabled_button": disabled_button,
+    "empty_stars": empty_stars,
+    "ticked_column": ticked_column,
+    "picture_order": picture_order,
+    "ranking": ranking,
+    "other_picture_host": _in_attribute(
+        '<img class="{name}" src="{value}">',
+        "//img[@class='{name}']/@src",
+        lambda code: f"http://{code}.example/x.jpg",
+    ),
+    "custom_element": _in_attribute(
+        '<x-price class="{name}" amount="{value}"></x-price>', "//x-price[@class='{name}']/@amount"
+    ),
+    "element_id": _in_attribute(
+        '<div class="{name}" id="{value}">x</div>',
+        "//div[@class='{name}']/@id",
+        lambda code: f"item-{int(code, 16) % 10**5}",
+    ),
+    "item_id": _in_attribute(
+        '<div class="{name}" itemscope itemid="{value}">x</div>', "//div[@class='{name}']/@itemid"
+    ),
+    "greatest_number": _in_attribute(
+        '<input class="{name}" type="number" max="{value}">',
+        "//input[@class='{name}']/@max",
+        lambda code: str(int(code, 16)),
+    ),
+    "link_fragment": _in_attribute(
+        '<a class="{name}" href="{value}">x</a>', "//a[@class='{name}']/@href", lambda code: f"/#lat={code}"
+    ),
+    "drawn_path": _in_attribute(
+        '<svg class="{name}"><path d="{value}"/></svg>',
+        "//svg[@class='{name}']/path/@d",
+        lambda code: f"M0 0L{int(code, 16)} 5",
+    ),
+    "generated_content": _in_attribute(
+        '<style class="{name}">{value}</style>',
+        "//style[@class='{name}']/text()",
+        lambda code: f'p:after{{content:"{code}"}}',
+    ),
+    "preloaded_picture": _in_attribute(
+        '<link rel="preload" as="image" id="{name}" href="{value}">',
+        "//link[@id='{name}']/@href",
+        lambda code: f"/hero/{code}.jpg",
+        head=True,
+    ),
+    "table_in_comment": _in_attribute(
+        '<div class="{name}"><!--{value}--></div>',
+        "string(//div[@class='{name}']/comment())",
+    ),
+    "indentation": _of_values(
+        '<pre class="{name}">{value}</pre>',
+        "//pre[@class='{name}']/text()",
+        "if a:\n  b\nc",
+        "if a:\n  b\n  c",
+        "if a:\n\n  b\nc",
+        "if a:\n    b\n  c",
+    ),
+    "language_of_element": _of_values(
+        '<div class="{name}" lang="{value}">x</div>', "//div[@class='{name}']/@lang", "en", "de", "fr", "it"
+    ),
+    "rows_spanned": _of_values(
+        '<table class="{name}"><tr><td rowspan="{value}">x</td></tr></table>',
+        "//table[@class='{name}']//@rowspan",
+        *"2345",
+    ),
+}
+
+_ATTACKS: dict[str, Family] = {
+    "chinese_prices": _chinese(lambda draft, *names: f"价格{draft.of(*names).randint(1, 999)}元"),
+    "chinese_names": _chinese(lambda draft, *names: _signs(draft, 10, *names)),
+    "chinese_stock": _chinese(_one_of("有货", "缺货", "预订")),
+    "canonical_prices": _canonical(lambda draft, *names: _amount(draft.of(*names))),
+    "canonical_reviews": _canonical(lambda draft, *names: draft.prose(12, *names)),
+    "own_field": _own(
+        '<form><input type="hidden" name="{name}" value="{value}"></form>', "//input[@name='{name}']/@value"
+    ),
+    "own_option": _own(
+        '<select name="{name}"><option value="{value}">x</option></select>',
+        "//select[@name='{name}']/option/@value",
+    ),
+    "own_attribute": _own(
+        '<div class="{name}" data-colour="{value}">x</div>', "//div[@class='{name}']/@data-colour"
+    ),
+    "own_script": _own(
+        '<script>var {name} = "{value}";</script>',
+        "substring-before(substring-after(//script[contains(.,'{name}')],'\"'),'\"')",
+    ),
+    "links_to_login": _links_to(_to_login),
+    "links_to_nothing": _links_to(lambda draft: draft.html(f"<p>{draft.prose(20)}</p>")),
+    "relative_links": relative_links,
+    "encodings": encodings,
+    "xml_tags": xml_tags,
+    "price_beside_clock": price_beside_clock,
+}
+
+#: Families by name.
+ATTACKED: dict[str, Family] = {
+    **_ATTACKS,
+    **{name: differing_in(part) for name, part in _ON_BODIES.items()},
+}
+
+#: Those of which the difference is left aside by design: an order, a host of pictures, what is commented out.
+ASIDE = ("picture_order", "other_picture_host", "table_in_comment")

@@ -1,0 +1,183 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrapy_dust.page.site_template import SiteTemplate
+from scrapy_dust.page.sketch import describe
+from scrapy_dust.page.unitsets import UnitSet, array_of, set_of
+from scrapy_dust.page.volatile import LEAST_URLS, Volatile, learn_volatile
+from scrapy_dust.rule_book import volatile_places
+from scrapy_dust.rule_book.volatile_places import FILE, Site, known, remember
+from tests.page.building import page, place_named
+
+KIND = "http://s.example/tea/."
+
+
+def seen(number: int, *said: str) -> UnitSet:
+    return set_of(page(f"text h1: Tea {number}", f"media img: {number}.jpg", "text p: All of it", *said))
+
+
+def groups(urls: int, *more: str) -> list[tuple[str, list[UnitSet]]]:
+    """Each URL has a counter that goes on at each fetch, beside what is *more* in the second answer only."""
+    return [
+        (KIND, [seen(url, f"text .seen: {url + 100}"), seen(url, f"text .seen: {url + 200}", *more)])
+        for url in range(urls)
+    ]
+
+
+def aside(volatile: Volatile, *said: str, template: str = KIND) -> list[bool]:
+    units = set_of(page(*said))
+    in_order = [set_of(page(one))[0] for one in said]
+    mask = dict(zip(units.tolist(), volatile.of(template).has(units).tolist(), strict=True))
+    return [mask[int(one)] for one in in_order]
+
+
+def offer(price: str, second: int) -> UnitSet:
+    body = f"<h1>Tea</h1><p>All of it, and more</p><p class=now>{price} for one at 10:43:{second:02}</p>"
+    described = describe(body.encode(), "text/html", "utf-8", "http://s.example/tea/1").units
+    assert described is not None
+    return set_of(described)
+
+
+def test_a_price_beside_a_clock_counts() -> None:
+    volatile = learn_volatile((KIND, [offer("9.50", n), offer("9.50", n + 20)]) for n in range(LEAST_URLS))
+    now, later, dearer = (
+        units[~volatile.of(KIND).has(units)].tolist()
+        for units in (offer("9.50", 50), offer("9.50", 51), offer("9.90", 50))
+    )
+    assert now == later
+    assert now != dearer
+
+
+@given(st.integers(1, 8))
+def test_a_place_is_volatile_once_several_urls_have_shown_it_to_change(urls: int) -> None:
+    volatile = learn_volatile(groups(urls))
+    assert aside(volatile, "text .seen: 7", "text h1: Tea 7", "media img: 7.jpg") == [
+        urls >= LEAST_URLS,
+        False,
+        False,
+    ]
+
+
+def test_what_is_volatile_on_pages_of_one_kind_is_not_on_others() -> None:
+    assert aside(learn_volatile(groups(5)), "text .seen: 7", template="http://s.example/coffee/.") == [False]
+
+
+def test_what_is_volatile_under_several_path_templates_is_so_on_the_whole_site() -> None:
+    both = [*groups(3), *(("http://s.example/cups/.", answers) for _, answers in groups(3))]
+    assert aside(learn_volatile(both), "text .seen: 7", template="http://s.example/coffee/.") == [True]
+
+
+def test_of_a_place_that_changes_in_part_the_texts_of_a_shape_are_volatile() -> None:
+    rows = [f"text td: row {letter}" for letter in "abcdef"]
+    learned = learn_volatile(
+        (KIND, [set_of(page(*rows, f"text td: {url}:0{minute}")) for minute in (1, 2)]) for url in range(4)
+    )
+    assert aside(learned, "text td: 7:09", "text td: row x") == [True, False]
+
+
+def test_a_place_that_only_one_answer_has_proves_nothing() -> None:
+    """It may be of a wall, or missing behind one."""
+    volatile = learn_volatile(groups(5, "text .offer: now", "text .offer: or never"))
+    assert aside(volatile, "text .offer: now") == [False]
+
+
+def test_answers_with_hardly_anything_in_common_prove_nothing() -> None:
+    wall = set_of(page("text h1: Wait", "text p: Are you human?", "media img: letters.png"))
+    volatile = learn_volatile(
+        (KIND, [seen(url, *map("text li: {}".format, range(9))), wall]) for url in range(5)
+    )
+    assert not volatile.of(KIND)
+
+
+@given(st.integers(3, 6), st.integers(1, 3))
+def test_what_is_learned_twice_counts_once(urls: int, times: int) -> None:
+    once = learn_volatile(groups(urls))
+    again = once
+    for _ in range(times):
+        again = again.joined(learn_volatile(groups(urls)))
+    assert again.changes == once.changes
+    assert Volatile().joined(once).changes == once.changes == once.joined(Volatile()).changes
+
+
+# On disk.
+
+
+def site() -> Site:
+    return Site(learn_volatile(groups(4)), {place_named("text .seen"): "text .seen"})
+
+
+def test_what_is_remembered_is_known_to_the_next_run(tmp_path: Path) -> None:
+    remember(tmp_path, {"s.example": site()})
+    remember(tmp_path, {"t.example": site()})
+    found = known(tmp_path)
+    assert set(found.sites) == {"s.example", "t.example"}
+    assert aside(found.sites["s.example"].volatile, "text .seen: 7", "text h1: 7") == [True, False]
+    assert found.sites["s.example"].names == site().names
+    assert found.warning is None
+
+
+def test_the_newest_template_is_known_to_the_next_run_and_an_old_one_stays_where_none_was_learned(
+    tmp_path: Path,
+) -> None:
+    old, new = (
+        SiteTemplate(*(array_of(range(first, first + count)) for count in (3, 2, 1))) for first in (7, 9)
+    )
+    remember(tmp_path, {"s.example": replace(site(), template=old)})
+    remember(tmp_path, {"s.example": Site(template=new)})
+    remember(tmp_path, {"s.example": site()})
+    found = known(tmp_path).knowledge()["s.example"]
+    kept = (found.common.tolist(), found.template.tolist(), found.chrome.tolist())
+    assert kept == ([9, 10, 11], [9, 10], [9])
+    assert aside(found.volatile, "text .seen: 7") == [True]
+
+
+def test_nothing_learned_writes_nothing(tmp_path: Path) -> None:
+    remember(tmp_path, {"s.example": Site()})
+    assert not (tmp_path / FILE).exists()
+    assert known(tmp_path).sites == {} == known(None).sites
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "the file is empty"),
+        (b'{"format": 1, "sites": {"s": ', "is not JSON"),
+        (b'{"format": 9, "sites": {}}', "it has format 9; this version reads 1"),
+        (b"[]", "must be an object"),
+        (
+            b'{"format": 1, "sites": {"s": {"templates": {"t": [[1, 2, "x", 4]]}, "names": {}}}}',
+            "three counts",
+        ),
+        (b'{"format": 1, "sites": {"s": {"templates": {}, "names": {"x": "y"}}}}', "of no place"),
+        (
+            b'{"format": 1, "sites": {"s": {"templates": {}, "names": {}, "common": {"common": "0x"}}}}',
+            "no list of units",
+        ),
+    ],
+)
+def test_a_torn_or_foreign_file_is_told_in_one_sentence_and_begun_anew(
+    tmp_path: Path, content: bytes, said: str
+) -> None:
+    (tmp_path / FILE).write_bytes(content)
+    found = known(tmp_path)
+    assert found.sites == {}
+    assert found.warning is not None
+    assert said in found.warning
+    assert found.warning.startswith(str(tmp_path / FILE))
+    remember(tmp_path, {"s.example": site()})
+    assert set(known(tmp_path).sites) == {"s.example"}
+
+
+def test_the_file_says_which_format_it_has_and_is_the_same_each_time(tmp_path: Path) -> None:
+    remember(tmp_path, {"s.example": site()})
+    before = (tmp_path / FILE).read_bytes()
+    remember(tmp_path, {"s.example": site()})
+    assert (tmp_path / FILE).read_bytes() == before
+    assert json.loads(before)["format"] == volatile_places.FORMAT

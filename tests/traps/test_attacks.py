@@ -1,0 +1,199 @@
+"""Sites made up to make us lose an item, or put a real section last."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from tests.traps.simulating import simulate
+from tests.traps.sites import HOST, Site, calendar_by_path, words
+
+#: Fewer pages in a row end a form: more is lost by what is wrong.
+SOON = {"DUST_TRAPS": "cap", "DUST_MAX_RISK": 0.1}
+
+CAP = {"DUST_TRAPS": "cap"}
+
+
+def both(trap, entrance, most=6000, items=40, **settings):
+    """What plain Scrapy finds without a budget, and what is found with ours."""
+    plain = simulate(Site(trap, entrance, items), None, most)
+    return plain, lambda folder: simulate(Site(trap, entrance, items), folder, most, **settings)
+
+
+def lists_and_details_under_one_path(path, query):
+    if not path.startswith("/view"):
+        return None
+    if "id" in query:
+        return f"{words(path, 20)}", [], f"detail {query['id']}"
+    chosen = int(query.get("cat", 0))
+    if not chosen:
+        return "Categories", [f"/view?cat={n}" for n in range(1, 4)], ""
+    return f"Category {chosen}", [f"/view?cat={chosen}&id={chosen * 1000 + n}" for n in range(100)], ""
+
+
+def shells(path, query):
+    """Nothing but a script's data tells pages apart, and only every tenth one has a link to an item."""
+    if not path.startswith("/app/"):
+        return None
+    name = path.rpartition("/")[2]
+    if name.startswith("i"):
+        return "<script>render()</script>", [], f"app {name}"
+    number = int(name)
+    links = [f"/app/{number + 1}"] if number < 400 else []
+    links += [f"/app/i{number}"] if number % 10 == 0 else []
+    return f'<script>render({{"state": {number * 7919 % 100_003}}})</script>', links, ""
+
+
+def cut_lists(path, query):
+    """Lists show twelve things and no more: most are in selections by several filters only."""
+    if not path.startswith("/find"):
+        return None
+    if "id" in query:
+        return words(path, 10), [], f"found {query['id']}"
+    chosen = {name: query[name] for name in sorted(query) if name.startswith("f")}
+
+    def is_in(number):
+        return all(str(random.Random(f"{number} {name}").randrange(3)) == chosen[name] for name in chosen)
+
+    found = [f"/find?id={n}" for n in range(300) if is_in(n)][:12]
+    filters = [{**chosen, f"f{one}": str(value)} for one in "abcd" for value in range(3)]
+    return (
+        "Things",
+        ["/find?" + "&".join(f"{k}={v}" for k, v in sorted(one.items())) for one in filters] + found,
+        "",
+    )
+
+
+def sold_out(path, query):
+    """Many pages of one form are empty, and come first; the others have an item each."""
+    if not path.startswith("/lot/"):
+        return None
+    number = int(path.rpartition("/")[2])
+    links = [f"/lot/{n}" for n in range(1, 501)] if number == 0 else []
+    return "Sold out", links, f"lot {number}" if 0 < number <= 250 else ""
+
+
+def tags(path, query):
+    """Old posts are linked by tags alone, and most tags show posts that are known."""
+    if path.startswith("/post/"):
+        return words(path, 30), [], f"post {path.rpartition('/')[2]}"
+    if path == "/tags":
+        return "Tags", [f"/tag/{words(n, 1)}{'xyz'[n % 3]}" for n in range(200)], ""
+    if not path.startswith("/tag/"):
+        return None
+    chance = random.Random(path)
+    posts = [chance.randrange(30) for _ in range(5)] + (
+        [chance.randrange(1000)] if chance.random() < 0.2 else []
+    )
+    return "Posts", [f"/post/{n}" for n in posts], ""
+
+
+def files(path, query):
+    """Of a download nothing is read."""
+    if not path.startswith("/get/"):
+        return None
+    number = int(path.rpartition("/")[2])
+    links = [f"/get/{number + 1}"] if number < 300 else []
+    return f'<img src="/plot.png?series={number * 31}">', links, f"file {number}" if number % 50 == 0 else ""
+
+
+def variants(path, query):
+    """One thing in many variants, told apart by a number of their pages alone."""
+    if not path.startswith("/variant"):
+        return None
+    size, colour = int(query.get("size", 0)), int(query.get("colour", 0))
+    links = [f"/variant?colour={c}&size={s}" for c in range(12) for s in range(12)]
+    return (
+        f"A shirt for {(size * 12 + colour) * 7 % 1009} EUR",
+        links,
+        f"shirt {size} {colour}" if query else "",
+    )
+
+
+def events(path, query):
+    """Among months and days there are events, some of them late."""
+    if path.startswith("/event/"):
+        return words(path, 10), [], path
+    shown = calendar_by_path(path, query)
+    if shown is None or not 2020 <= int(path.split("/")[2]) <= 2031:
+        return None
+    said, links, item = shown
+    parts = path.split("/")[2:]
+    more = [f"/event/{'-'.join(parts)}"] if len(parts) == 3 and random.Random(path).random() < 0.1 else []
+    return said, [*links, *more], item
+
+
+def hidden_versions(path, query):
+    """A parameter that seems not to matter, and does for one page of ten."""
+    if not path.startswith("/page/"):
+        return None
+    number, version = int(path.partition("?")[0].rpartition("/")[2]), query.get("v", "1")
+    matters = number % 10 == 9 and version != "1"
+    links = [f"/page/{n}?v={v}" for n in range(60) for v in (1, 2, 3)] if number == 0 else []
+    return (
+        words(f"{number} {version if matters else 1}", 20),
+        links,
+        f"page {number} {version if matters else 1}",
+    )
+
+
+def thin_people(path, query):
+    """A page has a name, and its URL has it too."""
+    if not path.startswith("/people"):
+        return None
+    name = path.removeprefix("/people").strip("/")
+    links = (
+        [f"/people/{words(n, 1, 100_000)}-{words(-n, 1, 100_000)}" for n in range(200)] if not name else []
+    )
+    return name.replace("-", " "), links, ""
+
+
+ATTACKS = {
+    "lists and details under one path": (lists_and_details_under_one_path, "/view"),
+    "shells": (shells, "/app/1"),
+    "cut lists": (cut_lists, "/find"),
+    "sold out": (sold_out, "/lot/0"),
+    "tags": (tags, "/tags"),
+    "files": (files, "/get/1"),
+    "variants": (variants, "/variant"),
+    "events": (events, "/cal/2026/11"),
+    "hidden versions": (hidden_versions, "/page/0"),
+    "thin people": (thin_people, "/people"),
+}
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_last_fetches_all_that_plain_scrapy_does(tmp_path, name):
+    trap, entrance = ATTACKS[name]
+    plain, ours = both(trap, (entrance,))
+    done = ours(tmp_path)
+    assert done.items.keys() == plain.items.keys()
+    assert set(done.pages) == set(plain.pages)
+    assert not done.stats.get("dust/traps/errors")
+
+
+@pytest.mark.parametrize("name", sorted(ATTACKS.keys() - {"cut lists"}))
+def test_cap_loses_no_more_than_its_bound(tmp_path, name):
+    trap, entrance = ATTACKS[name]
+    plain, ours = both(trap, (entrance,), **CAP)
+    assert len(plain.items.keys() - ours(tmp_path).items.keys()) <= 0.02 * len(plain.items)
+
+
+def test_details_come_before_a_calendar(tmp_path):
+    def trap(path, query):
+        return lists_and_details_under_one_path(path, query) or calendar_by_path(path, query)
+
+    done = simulate(Site(trap, ("/view", "/cal/2026/11"), 40), tmp_path, 500)
+    assert sum(name.startswith("detail") for name in done.items) == 300
+
+
+def test_a_wall_in_front_of_the_site_ends_nothing(tmp_path):
+    class Walled(Site):
+        def answer(self, url):
+            shown = super().answer(url)
+            return "<p>Please log in" if 150 < len(self.asked) < 700 else shown
+
+    done = simulate(Walled(calendar_by_path, ("/cal/2026/11",), 400), tmp_path, 900, **SOON)
+    assert not done.stats.get("dust/traps/capped") or len(done.pages) >= 700
+    assert f"{HOST}/" in done.pages
