@@ -38,9 +38,6 @@ BODIES_REMEMBERED = 100_000
 #: So many keepers are waited for, each by so many canaries at most. Others are compared with a new fetch.
 EARLY_HELD = 16
 
-#: So many pages wait for their keepers where what they said is kept: some 20 MB, of 500 units each.
-READINGS_HELD = 4000
-
 #: So many canaries wait for what the log says of them.
 ASKED = 200
 #: Seconds for which they hold up the end of a crawl, each.
@@ -199,7 +196,7 @@ class Canaries:
             return
         outcome = self._at_once(came)
         if outcome is None and self._readings is not None and came.page is not None:
-            same = self._readings.are_the_same(came.page, canary.keeper)
+            same = self._readings.are_the_same(came.page, canary.keeper, self._rules.canonize)
             outcome = Outcome.SAME if same else None
         if outcome is None and is_same:
             outcome = Outcome.SAME
@@ -215,7 +212,8 @@ class Canaries:
     def _hold(self, came: _Came) -> bool:
         """Whether it waits for its keeper: what is no more than a reading always does."""
         keeper = _hash(came.canary.keeper)
-        if came.page is not None and self._held < READINGS_HELD and keeper not in self._bodies:
+        most = 0 if self._readings is None else self._readings.held
+        if came.page is not None and self._held < most and keeper not in self._bodies:
             self._expected.setdefault(keeper, []).append(came)
         elif keeper in self._expected and len(self._expected[keeper]) < EARLY_HELD:
             self._expected[keeper].append(came)
@@ -238,6 +236,8 @@ class Canaries:
         if page is None:
             assert came.response is not None
             page = read(came.response, came.canary.url, self._rules.settings.ignore)
+        elif self._readings is None or not self._readings.has_links:
+            page = None  # nobody knows where its links lead: it is asked for again
         self._inquiries.begin(came.canary, page, came.request)
 
     def _spider_idle(self, spider: Spider) -> None:

@@ -47,7 +47,7 @@ _REMEMBERED = 100_000
 class _Inquiry:
     canary: Canary
     request: Request  #: what brought the page
-    page: Fetched
+    page: Fetched | None  #: None: it is asked for again
     key: Callable[[str], str]  #: of a URL, by the rules that make the two one class
 
 
@@ -93,11 +93,11 @@ class Inquiries:
     def begin(
         self,
         canary: Canary,
-        page: Fetched,
+        page: Fetched | None,
         request: Request,
         key: Callable[[str], str] | None = None,
     ) -> None:
-        """Compare *page*, which *request* brought, with that of the canary's keeper.
+        """Compare *page*, which *request* brought, with that of the canary's keeper. Without a *page* it is asked for again.
 
         *key*: of a URL, by the rules that make the two one class, where these are not those in force.
         """
@@ -156,7 +156,7 @@ class Inquiries:
         return found.outcome
 
     async def _answer(self, ask: Ask, inquiry: _Inquiry) -> Fetched:
-        if ask == Ask(inquiry.canary.url):
+        if inquiry.page is not None and ask == Ask(inquiry.canary.url):
             return inquiry.page
         return await (
             self._nonsense(ask.url, inquiry) if ask.beside else self._fetch(ask.url, inquiry.request)

@@ -7,7 +7,7 @@ that they are not is an inquiry's to say.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -38,6 +38,11 @@ _LEARNED = 60
 class Readings:
     """Of one crawl."""
 
+    #: Pages of canaries that wait for their keepers: some 20 MB, of 500 units each.
+    held = 4000
+    #: Whether a page is read with the URLs of its links, so that an inquiry may use it as it is.
+    has_links = False
+
     def __init__(
         self, knowledge: Mapping[str, Knowledge] = MappingProxyType({}), ignore: Sequence[str] = ()
     ) -> None:
@@ -55,9 +60,11 @@ class Readings:
         if not isinstance(response, TextResponse):
             return None
         page = read(response, url, self._ignore)
-        # What places are called, and where links lead, nobody asks here; it takes ten times the room of the units.
-        shown = None if page.shown is None else replace(page.shown, names={}, links={})
-        return replace(page, shown=shown)
+        if page.shown is None:
+            return page
+        # What places are called nobody asks here. Where links lead takes ten times the room of the units.
+        links = page.shown.links if self.has_links else {}
+        return replace(page, shown=replace(page.shown, names={}, links=links))
 
     def keep(self, urls: Iterable[str], response: Response) -> None:
         """*response* is what came for *urls*, of which the one redirected to the other."""
@@ -78,8 +85,11 @@ class Readings:
         if page is not None:
             self._size -= _size(page)
 
-    def are_the_same(self, page: Fetched, keeper: str) -> bool:
-        """Whether *page* is what came for *keeper*. Not, where that is not known."""
+    def are_the_same(self, page: Fetched, keeper: str, key: Callable[[str], str]) -> bool:
+        """Whether *page* is what came for *keeper*. Not, where that is not known.
+
+        *key*: of a URL. Links to URLs of one key are one link, where pages are read with the URLs of their links.
+        """
         there = self._pages.get(keeper)
         if there is None or page.shown is None or there.shown is None:
             return False
@@ -98,6 +108,9 @@ class Readings:
 class RareReadings(Readings):
     """The same where few pages are compared: they are kept as they came, and read where that is needed."""
 
+    held = 400
+    has_links = True
+
     def __init__(
         self, knowledge: Mapping[str, Knowledge] = MappingProxyType({}), ignore: Sequence[str] = ()
     ) -> None:
@@ -108,13 +121,13 @@ class RareReadings(Readings):
         for url in urls:
             self._kept.keep(url, response)
 
-    def are_the_same(self, page: Fetched, keeper: str) -> bool:
+    def are_the_same(self, page: Fetched, keeper: str, key: Callable[[str], str]) -> bool:
         there = self._kept.read(keeper)
         if there is None or page.shown is None or there.shown is None:
             return False
         judge = self._judge(page)
         judge.learn(there)
-        return judge.compare(page, there).same is Same.SAME
+        return judge.compare(page, there, key=key).same is Same.SAME
 
 
 def _size(page: Fetched) -> int:

@@ -1,7 +1,7 @@
 """How far the evidence for a rule reaches: a rule that is in force is on probation where nothing like it has been seen.
 
 What a URL is like is said in *aspects*: its part of the site, how long its longest number is, and what kind of text the rule
-does away with. A crawl walks through a site part by part, and ids grow. So where an aspect is new, URLs that the rule would
+does away with, or how long a number. A crawl walks through a site part by part, and ids grow. So where an aspect is new, URLs that the rule would
 suppress are fetched, and each that shows the same page bears the rule out there.
 
 How many must do so, `unseen` says: the more parts of a site a rule was seen to hold in, the more probably it is a law of the
@@ -30,8 +30,8 @@ ASPECTS = 2000
 #: Of an aspect, so many contents are remembered: more than are ever needed.
 _CONTENTS = 500
 
-#: The aspect that says how long the longest number is.
-_DIGITS = re.compile(r"numbers of ([0-9]{1,6}) digits")
+#: Aspects that say how long a number is: the longest of the URL, and the value that the rule does away with.
+_DIGITS = re.compile(r"(numbers of|of values:) ([0-9]{1,6}) digits")
 _NUMBER = re.compile(r"[0-9]+")
 # Letters and digits in turn: `article12` is no id, nor is `20th`.
 _ID = re.compile(r"(?=[A-Za-z0-9]{8})(?:[A-Za-z]+[0-9]+[A-Za-z]|[0-9]+[A-Za-z]+[0-9])[A-Za-z0-9]*")
@@ -68,6 +68,8 @@ def _alike(one: str, other: str) -> int:
 
 def _kind(value: str) -> str:
     kind = class_of(value)
+    if kind == "digits":
+        return f"{len(value)} digits"
     if value.lower() == value:
         return kind
     return f"{kind} in {'capitals' if value.upper() == value else 'mixed case'}"
@@ -215,9 +217,16 @@ class Reach:
 
 def _of_longer(aspect: str, shown: Shown) -> int:
     """Ids grow: what was seen of longer numbers says something of those that are no longer, too."""
-    lengths = [(found, count) for other, count in shown.items() if (found := _DIGITS.fullmatch(other))]
-    least = int(aspect.split()[2])
-    return sum(count for found, count in lengths if int(found[1]) >= least)
+    of, least = _length(aspect)
+    lengths = [(*_length(other), count) for other, count in shown.items() if _DIGITS.fullmatch(other)]
+    return sum(count for other, length, count in lengths if other == of and length >= least)
+
+
+def _length(aspect: str) -> tuple[str, int]:
+    """Of which number *aspect* says how long it is, and how long."""
+    found = _DIGITS.fullmatch(aspect)
+    assert found is not None
+    return found[1], int(found[2])
 
 
 @lru_cache(maxsize=4096)

@@ -232,6 +232,42 @@ def test_a_rule_that_holds_for_short_ids_only_loses_nothing_of_longer_ones(tmp_p
     assert statuses(book)[V] is Status.REFUTED
 
 
+def test_a_rule_that_holds_for_small_values_only_loses_nothing_of_greater_ones(tmp_path):
+    def web(asked: Asked) -> Answer:
+        if asked.path == "/small":
+            return index(*listed(f"/p/{n}?v={v}" for n in range(100, 160) for v in (1, 2, 3)))
+        if asked.path == "/":
+            return index("/small", *listed(f"/p/{n}?v={v}" for n in range(160, 200) for v in (1, 10, 11)))
+        return page(asked.path if int(asked.query["v"]) < 10 else asked.url)
+
+    class Small(Reader):
+        paths = ("/small",)
+
+    lost, _, _, book = both(tmp_path, web, V, before=(Small,))
+    assert not lost
+    assert statuses(book)[V] is Status.REFUTED
+
+
+def test_a_session_in_every_link_of_a_new_section_is_no_difference(tmp_path):
+    def web(asked: Asked) -> Answer:
+        if asked.path == "/":
+            return index("/a/100?v=1", "/a/100?v=2", "/b/1000?v=1", "/b/1000?v=2")
+        _, section, number = asked.path.split("/")
+        first, size = (100, 60) if section == "a" else (1000, 120)
+        others = ((int(number) - first) * 3 + n for n in (1, 2, 3))
+        v = asked.query["v"]
+        return page(asked.path, *(f"/{section}/{first + other % size}?v={v}" for other in others))
+
+    class OnlyLinkedA(Reader):
+        paths = ("/a/100?v=1", "/a/100?v=2")
+
+    lost, plain, ours, book = both(tmp_path, web, V, before=(OnlyLinkedA,))
+    assert not lost
+    assert statuses(book)[V] is Status.VALID
+    assert not ours.stats.get("dust/doubted")
+    assert len(ours.asked) < len(plain.asked) * 0.8
+
+
 def test_a_rule_that_holds_everywhere_is_soon_in_force_in_a_new_section(tmp_path):
     lost, plain, ours, book = both(tmp_path, of_sections(lambda path: False), V, before=(OnlyA,))
     assert not lost

@@ -47,6 +47,11 @@ def test_it_has_to_show_itself_in_another_part_with_longer_numbers_and_with_valu
 
 def test_what_holds_for_long_numbers_holds_for_shorter_ones():
     assert not is_beyond(reach("a"), url("a", 9, 7))
+    assert not is_beyond(reach("a", sids=(100, 101)), url("a", 100, 7))
+
+
+def test_it_has_to_show_itself_where_the_number_that_it_leaves_out_is_longer():
+    assert is_beyond(reach("a"), url("a", 100, 10))
 
 
 def test_upper_case_is_another_kind_of_value():
