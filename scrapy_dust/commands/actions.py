@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import sys
 from abc import abstractmethod
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack
 from typing import Any, ClassVar, NamedTuple
 
@@ -26,6 +27,7 @@ class Action(NamedTuple):
     most: int | None  #: and may be
     what: str  #: it does
     names: tuple[str, ...] = ()  #: that its argument may be, where these are known
+    options: tuple[str, ...] = ()  #: that it takes, of those that only some actions take
 
 
 class ActionCommand(ScrapyCommand):
@@ -63,7 +65,7 @@ class ActionCommand(ScrapyCommand):
         """Run the action that was typed. Returns the exit status. Raises `DustError`."""
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        action, arguments = self._chosen(args)
+        action, arguments = self._chosen(args, opts)
         from scrapy_dust.commands.output import accept_any_text, give_up, printable  # noqa: PLC0415
         from scrapy_dust.errors import DustError  # noqa: PLC0415
 
@@ -85,7 +87,7 @@ class ActionCommand(ScrapyCommand):
         except KeyboardInterrupt:
             print(f"scrapy {self.name}: interrupted.", file=sys.stderr)
 
-    def _chosen(self, args: list[str]) -> tuple[str, list[str]]:
+    def _chosen(self, args: list[str], opts: argparse.Namespace) -> tuple[str, list[str]]:
         unknown = unrecognized(args, self._parser)
         if unknown:
             raise UsageError(unknown, print_help=False)
@@ -98,4 +100,14 @@ class ActionCommand(ScrapyCommand):
         if len(arguments) < action.least or (action.most is not None and len(arguments) > action.most):
             usage = f"scrapy {self.name} {name} {action.syntax}".rstrip()
             raise UsageError(f"{name!r} got {len(arguments)} arguments. Use: {usage}", print_help=False)
+        for option in self._not_taken(action, opts):
+            raise UsageError(f"{name!r} takes no {option}. Leave it out.", print_help=False)
         return name, arguments
+
+    def _not_taken(self, action: Action, opts: argparse.Namespace) -> Iterator[str]:
+        """Options that were given and that other actions take: what is asked for and not done would be a surprise."""
+        of_some = {option for one in self.actions.values() for option in one.options}
+        for option in sorted(of_some - set(action.options)):
+            name = option.removeprefix("--").replace("-", "_")
+            if getattr(opts, name) != self._parser.get_default(name):
+                yield option

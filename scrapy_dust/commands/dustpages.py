@@ -18,14 +18,23 @@ from scrapy_dust.commands.examples import add_examples
 if TYPE_CHECKING:
     from scrapy_dust.commands.page_store import Desk
 
+#: Options that say which pages are meant.
+_WHICH = ("--site", "--older")
+
 
 class Command(ActionCommand):
     name = "dustpages"
     subject = "the store of contents"
     actions: ClassVar[dict[str, Action]] = {
-        "list": Action("", 0, 0, "the pages, a line each: when seen, what they are worth, signatures, URL"),
-        "stats": Action("", 0, 0, "how many pages of each site, and of which kind"),
-        "find": Action("URL ...", 1, None, "what the store has of these URLs"),
+        "list": Action(
+            "",
+            0,
+            0,
+            "the pages, a line each: when seen, what they are worth, signatures, URL",
+            options=_WHICH,
+        ),
+        "stats": Action("", 0, 0, "how many pages of each site, and of which kind", options=_WHICH),
+        "find": Action("URL ...", 1, None, "what the store has of these URLs", options=_WHICH),
         "merge": Action(
             "STORE ...",
             1,
@@ -37,6 +46,7 @@ class Command(ActionCommand):
             0,
             None,
             "forget these URLs, or all of --site, or what was not seen for --older DAYS",
+            options=_WHICH,
         ),
     }
 

@@ -42,21 +42,33 @@ class Command(ActionCommand):
         "enable": Action("ID ...", 1, None, "apply these rules again"),
         "forget": Action("ID ...", 1, None, "take these rules and their evidence out of the book"),
         "requeue": Action(
-            "ID ...", 1, None, "print what these rules suppressed, and have the next crawl fetch it"
+            "ID ...",
+            1,
+            None,
+            "print what these rules suppressed, and have the next crawl fetch it",
+            options=("--spider", "--dry-run"),
         ),
         "import": Action(
             "FILE|-",
             1,
             1,
             "take in rules of another program, on probation: they are applied once a crawl or dustmine has proved them",
+            options=("--format", "--site", "--dry-run"),
         ),
         "migrate": Action("", 0, 0, "bring rule books of an older version to the format of this one"),
-        "merge": Action("FILE ...", 1, None, "put the rules of other people's books into this one"),
+        "merge": Action(
+            "FILE ...",
+            1,
+            None,
+            "put the rules of other people's books into this one",
+            options=("--dry-run",),
+        ),
         "advise": Action(
             "[LOG ...]",
             0,
             None,
             "what the owner of a site can do, and the requests (of access logs) that it would spare",
+            options=("--site", "--base-url"),
         ),
         "volatile": Action(
             "[SITE]",
@@ -64,7 +76,14 @@ class Command(ActionCommand):
             1,
             "the places of pages that change at each fetch, and so do not count in comparisons",
         ),
-        "export": Action("FORMAT", 1, 1, f"print the rules in force as {', '.join(EXPORTS)}", EXPORTS),
+        "export": Action(
+            "FORMAT",
+            1,
+            1,
+            f"print the rules in force as {', '.join(EXPORTS)}",
+            EXPORTS,
+            options=("--site",),
+        ),
     }
 
     def short_desc(self) -> str:

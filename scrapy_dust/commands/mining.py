@@ -5,6 +5,8 @@ reports.
 from __future__ import annotations
 
 import argparse
+import errno
+import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -40,7 +42,7 @@ from scrapy_dust.engines.local import Mined
 from scrapy_dust.engines.side_by_side import look_seldom_for_garbage
 from scrapy_dust.errors import CrawlLogError, DustError, ReportError
 from scrapy_dust.rule_book.book import RuleBook
-from scrapy_dust.rule_book.files import in_project, is_uri
+from scrapy_dust.rule_book.files import in_project, is_uri, lock
 from scrapy_dust.rule_book.shards import Shard, shard_of
 from scrapy_dust.rule_book.verdicts import Verdicts
 from scrapy_dust.settings import DustSettings
@@ -88,6 +90,7 @@ def job_of(project: Settings, logs: Sequence[str], opts: argparse.Namespace) -> 
             )
         settings = replace(settings, validation_budget=shard.of_budget(settings.validation_budget))
     checked(opts.format, opts.base_url, opts.log_format)
+    _check_together(opts, settings)
     if not settings.rules and opts.phase == "valid" and not opts.dry_run:
         raise ValueError(
             "DUST_RULES names no rule book to write. Name one there, or with --rules, or use --dry-run."
@@ -99,6 +102,23 @@ def job_of(project: Settings, logs: Sequence[str], opts: argparse.Namespace) -> 
                 'DUST_SAME is "items", and what one spider takes says nothing of what another does. Name one with --spider.'
             )
     return Job(project, settings, logs, opts, shard)
+
+
+def _check_together(opts: argparse.Namespace, settings: DustSettings) -> None:
+    """Raise `ValueError` where one option has no effect beside another."""
+    for name in ("report", "validate_on"):
+        if getattr(opts, name) and opts.phase != "valid":
+            option = name.replace("_", "-")
+            raise ValueError(
+                f"--{option} is of rules that were tried, and --phase {opts.phase} tries none. Leave one of them out."
+            )
+    if opts.site == "":
+        raise ValueError("--site names no host. Name one such as www.example.org, or leave it out.")
+    if opts.budget is not None and opts.no_validate:
+        raise ValueError("--budget is of fetches, and --no-validate fetches nothing. Leave one of them out.")
+    books = {os.path.realpath(in_project(path)) for path in settings.rules if not is_uri(path)}
+    if opts.report and os.path.realpath(opts.report) in books:
+        raise ValueError(f"--report {opts.report} is the rule book. Name another file.")
 
 
 def _look_for_own(settings: DustSettings, spider: str | None) -> list[str]:
@@ -131,6 +151,8 @@ class Job:
             Progress(sys.stderr, self.settings.min_support),
             Laps(since_start=True),
         )
+        if opts.phase == "valid":
+            self._look_ahead()
         try:
             with as_keyboard_interrupt():
                 other = self._other(progress)
@@ -153,6 +175,23 @@ class Job:
             except Stopped:
                 raise DustError(_NOTHING_TRIED) from None
             self._end(found, mined, trials, spent, texts, progress, clock)
+
+    def _look_ahead(self) -> None:
+        """What cannot be read or written at the end is told before hours are spent."""
+        self._book()
+        if not self.opts.dry_run:
+            with lock(self._path_of_book()):
+                pass
+        if self.opts.report:
+            path = Path(self.opts.report)
+            if path.is_dir():
+                raise ReportError(str(path), os.strerror(errno.EISDIR))
+            if not path.parent.is_dir():
+                raise ReportError(str(path), os.strerror(errno.ENOENT))
+
+    def _path_of_book(self) -> str:
+        named = in_project(self.settings.rules[0])
+        return named if self.shard is None else self.shard.of_path(named)
 
     def _other(self, progress: Progress) -> Read | None:
         """The log whose URLs rules are tried on, where one is named. It is read before hours are spent."""
@@ -268,15 +307,18 @@ class Job:
                 str(found.files[0]) if found.files else "the logs",
                 "none of its URLs is an http(s) URL with a host. Check that it is the right file.",
             )
-        if self.opts.site and not found.visits:
-            meant = remedy(self.opts.site, found.other_hosts)
-            progress.say(f"no page of the host {self.opts.site!r} is in these logs. {meant}".rstrip())
         if found.without_site:
             progress.say(
                 f"passed over: {found.without_site} records whose URL is no http(s) URL with a host."
             )
         if found.passed_over:
             progress.say(f"passed over: {found.passed_over} lines that show no page, such as POST requests.")
+        if self.opts.site and not found.visits and not found.of_other_shards:
+            meant = remedy(self.opts.site, found.other_hosts)
+            raise CrawlLogError(
+                ", ".join(map(str, found.files[:3])),
+                f"no page of the host {self.opts.site!r} is in it. {meant}".rstrip(),
+            )
 
     def _report(
         self,

@@ -108,7 +108,7 @@ class Desk:
         self._report("purged", "", self.store.purge(gone))
 
     def _meant(self) -> Iterator[Row]:
-        latest = time.time() - (self.older or 0) * DAY
+        latest = int(time.time()) - (self.older or 0) * DAY
         others: dict[str, None] = {}
         is_known = False
         for row in self.store.rows():

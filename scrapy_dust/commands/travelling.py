@@ -16,6 +16,7 @@ from scrapy_dust.commands.desk import Desk
 from scrapy_dust.commands.output import as_it_is, printable
 from scrapy_dust.commands.suggestions import no_such
 from scrapy_dust.crawl_log.places import log_dir
+from scrapy_dust.errors import RuleBookError
 from scrapy_dust.exchange import EXPORTS, Imported, Unsaid, exported, imported
 from scrapy_dust.exchange.older_books import migrated
 from scrapy_dust.exchange.travelling import ExchangeError, name_left_out, whole_site
@@ -112,9 +113,11 @@ def give_out(desk: Desk, name: str, sites: Sequence[str]) -> None:
         raise UsageError(no_such("format", name, EXPORTS), print_help=False)
     book = desk.book()
     chosen = sites_of(sites)
-    for site in chosen:
-        if site not in book.sites:
-            print(no_such("rule for the site", site, book.sites), file=sys.stderr)
+    unknown = [no_such("rule for the site", site, book.sites) for site in chosen if site not in book.sites]
+    if chosen and len(unknown) == len(chosen):
+        raise RuleBookError(", ".join(desk.paths), unknown[0])
+    for said in unknown:
+        print(said, file=sys.stderr)
     wanted = [site for site in book.sites if not chosen or site in chosen]
     in_force = {
         site: [entry for entry in book.entries(site) if entry.status is Status.VALID] for site in wanted

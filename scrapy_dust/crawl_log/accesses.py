@@ -47,8 +47,13 @@ class Base:
     @classmethod
     def of(cls, url: str) -> Base:
         """The base that *url* names. Raises `ValueError`."""
-        parts = urlsplit(url)
-        if parts.scheme not in _PORTS or not parts.hostname or parts.query or parts.fragment:
+        try:
+            parts = urlsplit(url)
+            is_base = parts.scheme in _PORTS and parts.hostname and not parts.query and not parts.fragment
+            is_base = is_base and parts.port != 0
+        except ValueError:  # a port or an address that cannot be
+            is_base = False
+        if not is_base:
             raise ValueError(f"--base-url must be like https://www.example.org, got {url!r}.")
         return cls(parts.scheme, parts.netloc.rpartition("@")[2].lower(), parts.path.rstrip("/"))
 
@@ -74,10 +79,19 @@ def record_of_access(said: Mapping[str, str], base: Base | None) -> dict[str, ob
     for name in ("redirect_to", "content_type"):
         value = said.get(name, "-")
         if value not in ("-", ""):
-            record[name] = value
+            record[name] = _as_requested(value) if name == "redirect_to" else value
     if "time" in said:
         record["fetched_at"] = moment(said["time"])
     return record
+
+
+def _as_requested(target: str) -> str:
+    """*target*, where a redirect leads, written as the URL of a request is: some servers name the port that the scheme implies."""
+    try:
+        found = None if target.startswith("/") else _url(target, {}, None)
+    except Unreadable:
+        found = None
+    return target if found is None else found
 
 
 def _asked(said: Mapping[str, str]) -> tuple[str, str]:

@@ -87,6 +87,7 @@ _KEYED = {
     f"{{{_NAME}}}x": _NAME_LIKE,
     "t": r"\[[^\]]*+\]",
     "h": r"(?!- )[^ ]++",
+    "so far": r"\+?\d++|-",
     "counters": r"[-+\d]++(?:/[-+\d]++)++",
     "iso": r"\d{4}-\d\d-\d\dT[\d:.]++Z?",
     "operation": r"[A-Z\d]++(?:\.[A-Z\d_]++)++",
@@ -97,7 +98,7 @@ _DIRECTIVE = re.compile(r"%[!<>\d,]*(?:(\{[^}]*\})?(\^[A-Za-z]{2}|[A-Za-z])|(%))
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 #: Of formats that are known here: ``<status>`` is a field, ``<>`` one that nobody asks for, and ``<time:iso>`` one of
 #: which the kind of value is known.
-_NAMED = re.compile(r"<(\w*)(?::(\w+))?>")
+_NAMED = re.compile(r"<(\w*)(?::([\w ]+))?>")
 _REQUEST = r"-|[^ ]++ [^ ]++(?: HTTP/[\d.]++)?"
 
 

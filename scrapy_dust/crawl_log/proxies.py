@@ -22,7 +22,7 @@ _S3 = '<> <> [<time>] <> <> <> <:operation> <> "<request>" <status> <> <size>'
 #: The host and TLS came in 2019.
 _S3_OF_TODAY = _S3 + ' <> <> <> "<>" "<>" <> <> <> <> <> <host> <tls>'
 #: What syslog writes may stand before it.
-_HAPROXY = "<:any> [<time>] <frontend> <> <:counters> <status> <size> <> <> <> <:counters> <:counters>"
+_HAPROXY = "<:any> [<time>] <frontend> <> <:counters> <status> <size:so far> <> <> <> <:counters> <:counters>"
 _ENVOY_ENDS = '<> <size> <> <> "<>" "<>" "<>" "<host>" "<>"'
 
 
@@ -57,6 +57,8 @@ def _meant_by_haproxy(said: Said) -> Said:
     """
     if said["frontend"].endswith("~"):
         said["scheme"] = "https"
+    if said["size"].startswith("+"):
+        said["size"] = "-"  # With `option logasap` the line is written before the answer has ended.
     said["request"] = _HASHED.sub(lambda found: _byte(int(found[1], 16)), said["request"])
     host = said.pop("asked", "").partition("|")[0]
     if _HOST_LIKE.fullmatch(host):

@@ -37,9 +37,9 @@ def exported(entries: Entries, name: str) -> Exported:
     return EXPORTS[name](entries)
 
 
-def _of_book(content: bytes, sites: Sites) -> Imported:
+def _of_book(path: str, content: bytes, sites: Sites) -> Imported:
     collected = Collected(sites)
-    document = parse("the rule book", content)
+    document = parse(path, content)
     for site, entries in document.sites.items():
         for entry in entries:
             collected.take(site, entry.rule, str(entry.rule))
@@ -54,14 +54,14 @@ def _text(content: bytes) -> str:
         raise Damaged(f"line {line} is not UTF-8 (byte 0x{content[error.start]:02x})") from None
 
 
-IMPORTS: Mapping[str, Callable[[bytes, Sites], Imported]] = {
+IMPORTS: Mapping[str, Callable[[str, bytes, Sites], Imported]] = {
     "json": _of_book,
-    "csv": lambda content, sites: tables.read(_text(content), sites),
-    "dud": lambda content, sites: dud.read(load_json(content), sites),
-    "clearurls": lambda content, sites: clearurls.read(load_json(content), sites),
-    "clean-param": lambda content, sites: clean_param.read(_text(content), sites),
-    "no-vary-search": lambda content, sites: no_vary_search.read(_text(content), sites),
-    "regex": nutch.read,
+    "csv": lambda path, content, sites: tables.read(_text(content), sites),
+    "dud": lambda path, content, sites: dud.read(load_json(content), sites),
+    "clearurls": lambda path, content, sites: clearurls.read(load_json(content), sites),
+    "clean-param": lambda path, content, sites: clean_param.read(_text(content), sites),
+    "no-vary-search": lambda path, content, sites: no_vary_search.read(_text(content), sites),
+    "regex": lambda path, content, sites: nutch.read(content, sites),
 }
 
 
@@ -71,7 +71,7 @@ def imported(path: str, content: bytes, sites: Sites, name: str = "auto") -> Imp
     Raises `ExchangeError` where it is no file of its format.
     """
     try:
-        return IMPORTS[format_of(path, content) if name == "auto" else name](content, sites)
+        return IMPORTS[format_of(path, content) if name == "auto" else name](path, content, sites)
     except Damaged as error:
         raise ExchangeError(path, f"{error}. Check the file, or name its format with --format.") from None
 

@@ -11,6 +11,7 @@ from scrapy_dust.settings.values import (
     choice,
     class_parts,
     component,
+    hosts,
     integer,
     mapping,
     names,
@@ -124,7 +125,7 @@ class DustSettings:
         "Parts that two requests for one page must share so that one request is suppressed for the other: `callback` (with the errback), `cb_kwargs`, `meta:NAME` for a key of `meta`. A `CrawlSpider`'s `Rule`s always count.",
     )
     skip_domains: tuple[str, ...] = setting(
-        (), names, "Hosts, each with all below it, that rules leave alone, such as `shop.example.com`."
+        (), hosts, "Hosts, each with all below it, that rules leave alone, such as `shop.example.com`."
     )
     journal: bool = setting(
         True,
@@ -311,7 +312,7 @@ class DustSettings:
     )
     sketch_matches: int = setting(
         4,
-        integer(1),
+        integer(1, 4),
         "How many of a sketch's four hashes must agree for two pages to be likely similar and, with the test `paper`, for a pair to be an example of a rule (k of 4).",
     )
     max_substring: int = setting(

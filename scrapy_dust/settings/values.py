@@ -96,6 +96,17 @@ def names(value: object) -> tuple[str, ...]:
     return tuple(value)
 
 
+def hosts(value: object) -> tuple[str, ...]:
+    said = "a list of hosts such as 'shop.example.com'"
+    try:
+        found = names(value)
+    except Wrong:
+        raise Wrong(said) from None
+    if any(not host or set(host) & set("/ @?#*") for host in found):
+        raise Wrong(said)
+    return found
+
+
 def class_parts(value: object) -> tuple[str, ...]:
     found = names(value)
     if not all(name in ("callback", "cb_kwargs") or name.partition("meta:")[2] for name in found):

@@ -160,8 +160,8 @@ class RedisStore:
     def _saying(self) -> Iterator[None]:
         try:
             yield
-        except self._redis.RedisError as error:
-            raise SignatureStoreError(self._where, f"{error}.") from error
+        except (self._redis.RedisError, ValueError) as error:  # ValueError: a URL that cannot be
+            raise SignatureStoreError(self._where, f"{str(error).rstrip('.')}.") from error
 
 
 def _redis() -> Any:

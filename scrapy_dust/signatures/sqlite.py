@@ -34,6 +34,9 @@ _MOST_PENDING = 50_000
 _PATIENCE = 2000
 _CACHE_KB = 64 * 1024
 
+_NO_STORE = "this is no store of contents. Name the file that a crawl with DUST_CONTENT_STORE has made."
+
+_TABLES = frozenset(("page", "signature", "near", "band"))
 _SCHEMA = f"""
 CREATE TABLE page (
     id INTEGER PRIMARY KEY, hash INTEGER NOT NULL, url TEXT NOT NULL, body BLOB, text BLOB,
@@ -84,6 +87,7 @@ class SqliteStore:
                 path.parent.mkdir(parents=True, exist_ok=True)
             self._base = sqlite3.connect(path or "", isolation_level=None, check_same_thread=False)
             try:
+                self._recognize(must_exist=must_exist)
                 self._prepare()
             except BaseException:
                 self._base.close()
@@ -188,6 +192,16 @@ class SqliteStore:
         with self._saying():
             (count,) = self._base.execute("SELECT count(*) FROM signature").fetchone()
         return int(count)
+
+    def _recognize(self, *, must_exist: bool) -> None:
+        """Raise `SignatureStoreError` where the file is another program's, before anything is written to it."""
+        (version,) = self._base.execute("PRAGMA user_version").fetchone()
+        tables = {
+            name for (name,) in self._base.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        }
+        is_ours = tables >= _TABLES if tables or must_exist else version == 0
+        if version <= FORMAT and not is_ours:
+            raise SignatureStoreError(str(self.path), _NO_STORE)
 
     def _prepare(self) -> None:
         self._base.execute(f"PRAGMA busy_timeout = {_PATIENCE}")
@@ -298,7 +312,7 @@ def _sentence(error: sqlite3.Error | OSError) -> str:
     if isinstance(error, OSError):
         return f"cannot be read or written ({error.strerror or error}). Check the path and its permissions."
     if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB:
-        return "this is no store of contents. Name the file that a crawl with DUST_CONTENT_STORE has made."
+        return _NO_STORE
     return f"{error}."
 
 

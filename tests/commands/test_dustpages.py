@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -88,6 +90,24 @@ def test_a_file_that_is_no_store_is_said_with_the_remedy(tmp_path, dustpages):
         f"scrapy dustpages: {other}: this is no store of contents. "
         "Name the file that a crawl with DUST_CONTENT_STORE has made.\n"
     )
+
+
+def test_a_database_of_another_program_or_an_empty_file_is_no_store_and_stays_as_it_is(tmp_path, dustpages):
+    other, empty = tmp_path / "other", tmp_path / "empty"
+    with closing(sqlite3.connect(other)) as base:
+        base.executescript("CREATE TABLE theirs (page)")
+    empty.touch()
+    for path in (other, empty):
+        before = path.read_bytes()
+        for arguments in (("list",), ("stats",), ("purge", "--older", "9" * 400)):
+            status, _, said = dustpages(*arguments, "--store", str(path))
+            assert (status, "this is no store of contents" in said) == (1, True)
+        assert path.read_bytes() == before
+
+
+def test_no_number_of_days_is_too_great(stored, dustpages):
+    status, out, _ = dustpages("purge", "--older", "9" * 400, "--store", stored())
+    assert (status, out) == (0, "0 pages purged.\n")
 
 
 def test_stores_are_merged_and_what_is_purged_is_gone(stored, dustpages):

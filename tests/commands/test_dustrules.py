@@ -336,6 +336,9 @@ def test_what_a_site_wrote_does_not_command_the_terminal(dustrules, folder):
         (["bless", BOOK], f"there is no action 'bless'. Use one of {ACTIONS}."),
         (["list", "--jsn"], "unrecognized arguments: --jsn. Did you mean --json?"),
         (["keys", "1", "2"], "'keys' got 2 arguments. Use: scrapy dustrules keys [FILE|-]"),
+        (["disable", WWW_ID, "--dry-run"], "'disable' takes no --dry-run. Leave it out."),
+        (["migrate", "--dry-run"], "'migrate' takes no --dry-run. Leave it out."),
+        (["merge", BOOK, "--site", "a.test"], "'merge' takes no --site. Leave it out."),
         (["list", "-s", "DUST_RULE=x"], "DUST_RULE is not a setting of scrapy-dust. Did you mean DUST_RULES? docs/settings.md lists them all."),
     ],
 )  # fmt: skip
@@ -350,6 +353,7 @@ def test_wrong_usage_is_said_with_the_remedy(dustrules, arguments, said):
         (["disable", WWW_ID, "--rules", "none.json"], "none.json: there is no such file. Check the path; `scrapy dustmine` makes rule books."),
         (["list", "--rules", "."], ".: cannot be read (Is a directory). Check the path and its permissions."),
         (["keys", "none.txt"], "none.txt: cannot be read (No such file or directory). Check the path."),
+        (["import", os.devnull, "--format", "json"], f"{os.devnull}: the file is empty. Mend it there, put a good copy in its place, or delete the file to start anew."),
         (["disable", WWW_ID, "-s", "DUST_RULES=[]"], "DUST_RULES: names no rule book. Name one there, or with --rules."),
     ],
 )  # fmt: skip

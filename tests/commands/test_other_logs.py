@@ -45,11 +45,39 @@ def test_a_format_and_a_host_are_all_it_needs(log):
     ("options", "said"),
     [
         (["--base-url", "a.test"], "--base-url must be like https://www.example.org, got 'a.test'."),
+        (["--base-url", "https://a.test:99999"], "--base-url must be like https://www.example.org, got"),
+        (["--base-url", "https://[::1"], "--base-url must be like https://www.example.org, got"),
+        (["--site", ""], "--site names no host."),
+        (["--phase", "kept", "--report", "found.html"], "--report is of rules that were tried, and --phase kept tries none."),
+        (["--phase", "kept", "--validate-on", "access.log"], "--validate-on is of rules that were tried"),
+        (["--no-validate", "--budget", "5"], "--budget is of fetches, and --no-validate fetches nothing."),
+        (["--report", "dust-rules.json"], "--report dust-rules.json is the rule book. Name another file."),
         (["--log-format", "%h %t"], "the log format '%h %t' has no request in it."),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_meant_is_wrong_usage(log, options, said):
     done = dustmine(log, *options)
     assert done.returncode == 2
     assert said in done.stdout + done.stderr
     assert "Traceback" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--rules", "nowhere/book.json"], "cannot be written, the folder "),
+        (["--rules", "."], "cannot be read (Is a directory)."),
+        (["--rules", "memory://book.json"], "memory://book.json: only files can be written, not URIs."),
+        (
+            ["--report", "nowhere/found.html"],
+            "nowhere/found.html: the report cannot be written (No such file",
+        ),
+        (["--report", "."], ".: the report cannot be written (Is a directory)."),
+    ],
+)
+def test_what_cannot_be_written_at_the_end_is_said_before_anything_is_read(log, options, said):
+    log.unlink()
+    done = dustmine(log, *options, "--no-validate")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert said in done.stderr
+    assert [path.name for path in log.parent.iterdir()] == []

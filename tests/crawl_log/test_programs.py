@@ -121,7 +121,7 @@ def caddy(uri: str, status: str, *, asked: str = "", tls: str = CADDY_TLS, answe
         ("access-json", CLOUDFLARE % ("GET", "1602618576000000000", "TLSv1.3"), ("https://host.domain.test/cdn-cgi/images/cf-icon-cloud.png", 200, 1895, None)),
         ("alb", ALB % ("http", "200", "GET http://www.example.com:80/", "-"), ("http://www.example.com/", 200, 366, None)),
         ("alb", ALB % ("h2", "200", "GET https://10.0.1.252:48160/", "-"), ("https://10.0.1.252:48160/", 200, 366, None)),
-        ("alb", ALB % ("http", "301", "GET http://www.example.com:80/a", "https://www.example.com:443/a"), ("http://www.example.com/a", 301, None, "https://www.example.com:443/a")),
+        ("alb", ALB % ("http", "301", "GET http://www.example.com:80/a", "https://www.example.com:443/a"), ("http://www.example.com/a", 301, None, "https://www.example.com/a")),
         ("elb", ELB, ("https://www.example.com/", 200, 57, None)),
         ("s3", S3 + S3_TAIL % "TLSV1.2", ("https://amzn-s3-demo-bucket1.s3.us-west-1.amazonaws.com/amzn-s3-demo-bucket1?versioning", 200, 113, None)),
         ("s3", S3 + S3_TAIL % "-", ("http://amzn-s3-demo-bucket1.s3.us-west-1.amazonaws.com/amzn-s3-demo-bucket1?versioning", 200, 113, None)),
@@ -131,6 +131,8 @@ def caddy(uri: str, status: str, *, asked: str = "", tls: str = CADDY_TLS, answe
         ("haproxy", HAPROXY % ("caps", "301", '{localhost:18091} {http://localhost:18091/a.html} "GET /old HTTP/1.1"'), ("https://localhost/old", 301, None, "http://localhost:18091/a.html")),
         ("haproxy", HAPROXY % ("caps", "200", '{www.a.test|curl/7.88.1} "GET / HTTP/1.1"'), ("https://www.a.test/", 200, 253, None)),
         ("haproxy", HAPROXY % ("tls~", "200", '"GET https://localhost:18446/a.html?q=#22#C3#A9 HTTP/2.0"' + TLS_TAIL), ("https://localhost:18446/a.html?q=%22%C3%A9", 200, 253, None)),
+        # With option logasap, before the answer has ended
+        ("haproxy", (HAPROXY % ("plain", "200", '"GET / HTTP/1.1"')).replace("0/0/0/0/0 ", "0/0/0/0/+7 ").replace(" 253 ", " +253 "), (f"{BASE}/", 200, None, None)),
         # As syslog writes it down
         ("haproxy", "Nov 19 13:35:23 host haproxy[143]: " + HAPROXY % ("plain", "200", '"GET / HTTP/1.1"'), (f"{BASE}/", 200, 253, None)),
         ("envoy", ISTIO, ("https://httpbin/status/418", 418, None, None)),
