@@ -12,8 +12,10 @@ for lack of anything.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -52,6 +54,7 @@ MOST_ENDS = 0.1
 
 _SELF = 0
 _SECOND = np.uint64(0xA0761D6478BD642F)
+_VALUE = np.uint64(0xFFFFFFFF)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,22 +108,17 @@ def contents_of(
     *of_items*: units are what a spider took. Then none of them is the site's template, and one item is enough to be a page.
     """
     rows = _Rows(_first_answers(shown))
-    volatile = volatile.joined(learn_volatile(rows.groups()))
-    site = rows.flat.only(rows.flat.where(lambda units: ~is_of(units, Kind.OWN)))
-    template = NO_TEMPLATE if of_items else site_template(site, rows.spans)
-    sifted = _sift(site, rows, template, volatile)
-    own = _taken(sifted) if of_items else _own(site, sifted, template)
-    core = _sums(sifted.only(~sifted.where(_are_links)))
-    known = [*rows.urls, *urls]
-    ends = _ends(rows, core, own, sifted, behind, known)
-    template = replace(template, chrome=ends.chrome(sifted, rows, template))
-    whole = core + _sums(ends.resolved(sifted, rows, template))
-    in_the_way = walls(rows.urls, rows.templates, _shown(whole, own))
+    read = _read(rows, volatile, of_items=of_items)
+    pages = _pages_behind([*rows.urls, *urls], behind)
+    ends = _ends(rows, read, pages)
+    template = replace(read.template, chrome=ends.chrome(read.links, rows, read.template))
+    whole = read.core + _sums(ends.resolved(read.links, rows, template))
+    in_the_way = walls(rows.urls, rows.templates, _shown(whole, read.own))
     if in_the_way:
-        ends = _ends(rows, core, own, sifted, behind, known, in_the_way)
-        whole = core + _sums(ends.resolved(sifted, rows, template))
-    found = _settled(rows, core, whole, own, in_the_way)
-    return Contents(found, template, volatile, _places(site), ends.by_value, of_items)
+        ends = _ends(rows, read, pages, in_the_way)
+        whole = read.core + _sums(ends.resolved(read.links, rows, template))
+    found = _settled(rows, read.core, whole, read.own, in_the_way)
+    return Contents(found, template, read.volatile, read.places, ends.by_value(), of_items)
 
 
 def _first_answers(shown: Sequence[Shown]) -> list[Shown]:
@@ -140,37 +138,79 @@ class _Rows:
         places: dict[str, int] = {}
         templates: dict[str, str] = {}
         for one in shown:
-            places.setdefault(one.url, len(places))
-            if one.url not in templates:
+            if one.url not in places:
+                places[one.url] = len(places)
                 templates[one.url] = template_of(one.url)
         self.shown = sorted(shown, key=lambda one: (templates[one.url], places[one.url]))
         self.templates = [templates[one.url] for one in self.shown]
         self.urls = [one.url for one in self.shown]
-        self.flat = flat_of([one.units for one in self.shown])
-        self.spans = _runs(self.templates)
-        self.of_url = _runs(self.urls)
+        self.spans = list(pairwise(_bounds(self.templates)))
+        self.bounds = _bounds(self.urls)  #: where the answers of each URL begin, and their number
 
-    def groups(self) -> list[tuple[str, list[UnitSet]]]:
+    def flat(self) -> Flat:
+        return flat_of([one.units for one in self.shown])
+
+    def groups(self, flat: Flat) -> list[tuple[str, list[UnitSet]]]:
         """The answers of URLs with several."""
         return [
             (
                 self.templates[begin],
-                [np.unique(self.flat.part(row, row + 1).units) for row in range(begin, end)],
+                [np.unique(flat.part(row, row + 1).units) for row in range(begin, end)],
             )
-            for begin, end in self.of_url
+            for begin, end in pairwise(self.bounds)
             if end - begin > 1
         ]
 
+    @cached_property
+    def values(self) -> UnitSet:
+        """Of each row the value of a link to its URL."""
+        return np.fromiter(map(url_value, self.urls), np.uint64, len(self.urls))
 
-def _runs(values: Sequence[str]) -> list[tuple[int, int]]:
-    begins = [number for number in range(len(values)) if not number or values[number] != values[number - 1]]
-    return list(zip(begins, [*begins[1:], len(values)], strict=True)) if begins else []
+
+def _bounds(values: Sequence[str]) -> list[int]:
+    """Where another value begins, and how many there are."""
+    begins = [number for number, value in enumerate(values) if not number or value != values[number - 1]]
+    return [*begins, len(values)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What the units of a site's pages say by themselves."""
+
+    core: npt.NDArray[np.uint64]  #: two numbers for the units of each page that count, without links
+    links: Flat  #: those that count
+    own: _Own
+    template: SiteTemplate
+    volatile: Volatile
+    places: Sequence[int]
+
+
+def _read(rows: _Rows, volatile: Volatile, *, of_items: bool) -> _Read:
+    site, volatile = _without_own_urls(rows, volatile)
+    template = NO_TEMPLATE if of_items else site_template(site, rows.spans)
+    sifted = _sift(site, rows, template, volatile)
+    are_links = sifted.where(_are_links)
+    return _Read(
+        _sums(block.only(~_are_links(block.units)) for block in sifted.blocks()),
+        sifted.only(are_links),
+        _taken(sifted, are_links) if of_items else _own(site, sifted, template),
+        template,
+        volatile,
+        _places(site),
+    )
+
+
+def _without_own_urls(rows: _Rows, volatile: Volatile) -> tuple[Flat, Volatile]:
+    """The units of all answers but those that repeat the page's own URL, and what is known to change, these answers included."""
+    flat = rows.flat()
+    changing = volatile.joined(learn_volatile(rows.groups(flat)))
+    return flat.only(flat.where(lambda units: ~is_of(units, Kind.OWN))), changing
 
 
 def _sift(site: Flat, rows: _Rows, template: SiteTemplate, volatile: Volatile) -> Flat:
     """*site* without template and volatile units."""
     known = template.template
-    aside = site.where(lambda units: is_in(units, known) | is_in(as_links(units), known))
+    aside = site.where(lambda units: _is_in_some_form(units, known))
     if volatile:
         for begin, end in rows.spans:
             places = volatile.of(rows.templates[begin])
@@ -178,6 +218,14 @@ def _sift(site: Flat, rows: _Rows, template: SiteTemplate, volatile: Volatile) -
                 here = slice(int(site.offsets[begin]), int(site.offsets[end]))
                 aside[here] |= places.has(site.units[here])
     return site.only(~aside)
+
+
+def _is_in_some_form(units: UnitSet, known: UnitSet) -> Mask:
+    """Which of *units* are among *known*, links for the page itself also as links like any other."""
+    found = is_in(units, known)
+    own_links = is_of(units, Kind.OWN_LINK)
+    found[own_links] |= is_in(as_links(units[own_links]), known)
+    return found
 
 
 def _are_links(units: UnitSet) -> Mask:
@@ -200,8 +248,9 @@ def _own(site: Flat, sifted: Flat, template: SiteTemplate) -> _Own:
         chrome = is_of(units, Kind.OWN_LINK) & is_in(places_of(units), template.chrome)
         return ~chrome & ~is_in(units, template.common)
 
-    anything = sifted.counts(sifted.where(lambda units: are_own(units) & is_of(units, *CONTENT)))
-    seen = sifted.counts(sifted.where(lambda units: are_own(units) & is_of(units, *SEEN)))
+    own = sifted.where(are_own)
+    anything = sifted.counts(own & sifted.where(lambda units: is_of(units, *CONTENT)))
+    seen = sifted.counts(own & sifted.where(lambda units: is_of(units, *SEEN)))
     has_text = site.counts(site.where(lambda units: is_of(units, Kind.TEXT))) > 0
     seen = np.where(has_text, seen, anything)
     # The digest of a body that has nothing else stands for all of it.
@@ -211,98 +260,95 @@ def _own(site: Flat, sifted: Flat, template: SiteTemplate) -> _Own:
     return _Own(np.where(is_digest, LEAST_OWN * anything, seen), anything)
 
 
-def _taken(sifted: Flat) -> _Own:
+def _taken(sifted: Flat, are_links: Mask) -> _Own:
     """The same of units that a spider took: it chose each of them."""
     anything = sifted.counts(sifted.where(lambda units: is_of(units, *CONTENT)))
-    links = sifted.counts(sifted.where(_are_links))
+    links = sifted.counts(are_links)
     return _Own(LEAST_OWN * anything, anything, (links > 0) & (links == anything))
 
 
-def _sums(part: Flat) -> npt.NDArray[np.uint64]:
+def _sums(blocks: Iterable[Flat]) -> npt.NDArray[np.uint64]:
     """Two numbers for the set of units of each page."""
     found = [np.zeros((0, 2), np.uint64)]
-    for block in part.blocks():
+    for block in blocks:
         first = mixed(block.units)
         found.append(np.stack((block.sums(first), block.sums(mixed(first ^ _SECOND))), axis=1))
     return np.concatenate(found)
 
 
-def _said(
-    rows: _Rows, core: npt.NDArray[np.uint64], own: _Own, in_the_way: Container[int] = ()
-) -> dict[str, int]:
+def _said(rows: _Rows, read: _Read, in_the_way: Container[int] = ()) -> dict[str, int]:
     """What each URL shows without its links, unless that is nothing, or not always the same."""
+    core, says_something = (read.core[:, 0] & _VALUE).tolist(), read.own.any.tolist()
+    are_lists = read.own.are_lists
     found = {}
-    for begin, end in rows.of_url:
-        told = [row for row in range(begin, end) if own.any[row] and row not in in_the_way]
-        shown = {int(core[row, 0]) for row in told}
-        if len(shown) == 1 and not (own.are_lists is not None and own.are_lists[told].any()):
-            found[rows.urls[begin]] = shown.pop() & 0xFFFFFFFF
+    for begin, end in pairwise(rows.bounds):
+        told = [row for row in range(begin, end) if says_something[row] and row not in in_the_way]
+        shown = {core[row] for row in told}
+        if len(shown) == 1 and not (are_lists is not None and are_lists[told].any()):
+            found[rows.urls[begin]] = shown.pop()
     return found
 
 
+def _pages_behind(urls: Sequence[str], behind: Callable[[str], str | None]) -> list[tuple[int, str]]:
+    """The values of links to *urls*, with the URL of the page that each leads to, where the log has it."""
+    found = ((url, behind(url)) for url in dict.fromkeys(urls))
+    return [(url_value(url), page) for url, page in found if page is not None]
+
+
 def _ends(
-    rows: _Rows,
-    core: npt.NDArray[np.uint64],
-    own: _Own,
-    sifted: Flat,
-    behind: Callable[[str], str | None],
-    known: Sequence[str],
-    in_the_way: Container[int] = (),
+    rows: _Rows, read: _Read, pages: Sequence[tuple[int, str]], in_the_way: Container[int] = ()
 ) -> _Ends:
-    said: Said = _said(rows, core, own, in_the_way)
+    said: Said = _said(rows, read, in_the_way)
 
     def resolved(said: Said) -> Resolved:
-        ends = _Ends(said, behind, known)
-        return _sums(ends.resolved(sifted, rows, NO_TEMPLATE))[:, 0], ends.unknown(sifted, rows)
+        ends = _Ends(said, pages)
+        sums = _sums(ends.resolved(read.links, rows, NO_TEMPLATE))
+        return sums[:, 0], ends.unknown(read.links, rows)
 
-    if own.are_lists is not None:
+    if read.own.are_lists is not None:
         counts = np.array(
-            [bool(count) and row not in in_the_way for row, count in enumerate(own.any)], np.bool_
+            [bool(count) and row not in in_the_way for row, count in enumerate(read.own.any)], np.bool_
         )
-        said = Lists(rows.urls, rows.of_url, core[:, 0], counts, own.are_lists).said(said, resolved)
-    return _Ends(said, behind, known)
+        said = Lists(rows.urls, rows.bounds, read.core[:, 0], counts, read.own.are_lists).said(said, resolved)
+    return _Ends(said, pages)
 
 
 class _Ends:
     """What the log shows at the ends of links."""
 
-    def __init__(
-        self, said: Mapping[str, int], behind: Callable[[str], str | None], urls: Sequence[str]
-    ) -> None:
-        self.by_value: dict[int, int] = {}
-        for url in dict.fromkeys(urls):
-            page = behind(url)
-            content = None if page is None else said.get(page)
-            if content is not None:
-                self.by_value[url_value(url)] = content
-        self._values = array_of(self.by_value)
-        self._contents = np.array([self.by_value[value] for value in self._values.tolist()], np.uint64)
+    def __init__(self, said: Mapping[str, int], pages: Sequence[tuple[int, str]]) -> None:
+        """*said*: what URLs show; *pages*: as `_pages_behind` says."""
+        found = {value: said[page] for value, page in pages if page in said}
+        self._values = array_of(found)
+        self._contents = np.array([found[value] for value in self._values.tolist()], np.uint64)
 
-    def resolved(self, sifted: Flat, rows: _Rows, template: SiteTemplate) -> Flat:
-        """The links of each page with what they lead to as values, each once."""
-        links = sifted.only(sifted.where(_are_links))
-        chrome = is_of(links.units, Kind.OWN_LINK) & is_in(places_of(links.units), template.chrome)
-        # A link for the page itself may be a link like any other on another page: then it is one here, too.
-        plain = np.unique(links.units[is_of(links.units, Kind.LINK)])
-        links = links.only(~chrome | is_in(as_links(links.units), plain))
-        found, _ = self._led(links, rows)
-        return each_once(Flat(with_values(as_links(links.units), found), links.offsets))
+    def by_value(self) -> dict[int, int]:
+        return dict(zip(self._values.tolist(), self._contents.tolist(), strict=True))
 
-    def unknown(self, sifted: Flat, rows: _Rows) -> Index:
+    def resolved(self, links: Flat, rows: _Rows, template: SiteTemplate) -> Iterator[Flat]:
+        """*links* with what they lead to as values, of each page each once; some pages at a time."""
+        plain = np.unique(links.units[links.where(lambda units: is_of(units, Kind.LINK))])
+        for block, own_values in _in_blocks(links, rows):
+            chrome = is_of(block.units, Kind.OWN_LINK) & is_in(places_of(block.units), template.chrome)
+            # A link for the page itself may be a link like any other on another page: then it is one here, too.
+            kept = block.only(~chrome | is_in(as_links(block.units), plain))
+            found, _ = self._led(kept, own_values)
+            yield each_once(Flat(with_values(as_links(kept.units), found), kept.offsets))
+
+    def unknown(self, links: Flat, rows: _Rows) -> Index:
         """How many links of each page lead where the log has nothing."""
-        links = sifted.only(sifted.where(_are_links))
-        _, known = self._led(links, rows)
-        return links.counts(~known)
+        known = (self._led(*one)[1] for one in _in_blocks(links, rows))
+        return links.counts(~np.concatenate([np.zeros(0, np.bool_), *known]))
 
-    def chrome(self, sifted: Flat, rows: _Rows, template: SiteTemplate) -> UnitSet:
+    def chrome(self, links: Flat, rows: _Rows, template: SiteTemplate) -> UnitSet:
         """Those places with links for the page itself whose links lead to the same, as far as is known: a login form.
 
         Links that lead to other contents on each page are what the page is about: the items of a list.
         """
-        links = sifted.only(
-            sifted.where(lambda units: is_of(units, Kind.OWN_LINK) & is_in(places_of(units), template.chrome))
+        links = links.only(
+            links.where(lambda units: is_of(units, Kind.OWN_LINK) & is_in(places_of(units), template.chrome))
         )
-        found, known = self._led(links, rows)
+        found, known = self._led(links, rows.values)
         places = places_of(links.units)[known]
         ends = np.unique((places << np.uint64(32)) | found[known]) >> np.uint64(32)
         having, led = np.unique(places, return_counts=True)
@@ -310,18 +356,28 @@ class _Ends:
         kept: UnitSet = having[(different > 1) & (different > MOST_ENDS * led)]
         return without(template.chrome, kept)
 
-    def _led(self, links: Flat, rows: _Rows) -> tuple[UnitSet, Mask]:
-        """What *links* lead to, or their values, and of which of them that is known and tells them apart."""
+    def _led(self, links: Flat, own_values: UnitSet) -> tuple[UnitSet, Mask]:
+        """What *links* lead to, or their values, and of which of them that is known and tells them apart.
+
+        *own_values*: of each page the value of a link to it.
+        """
         values = values_of(links.units)
         known = is_in(values, self._values)
         found = values.copy()
         found[known] = self._contents[np.searchsorted(self._values, values[known])]
-        own_values = np.array([url_value(url) for url in rows.urls], np.uint64)
         is_self = (values == own_values[links.pages()]) & ~known
         found[is_self] = _SELF
         alike = known & have_likes(with_values(links.units, found), mixed(links.pages().astype(np.uint64)))
         found[alike] = values[alike]
         return found, (known & ~alike) | is_self
+
+
+def _in_blocks(links: Flat, rows: _Rows) -> Iterator[tuple[Flat, UnitSet]]:
+    """The *links* of some pages at a time, with the values of links to these pages."""
+    begin = 0
+    for block in links.blocks():
+        yield block, rows.values[begin : begin + len(block)]
+        begin += len(block)
 
 
 def _shown(whole: npt.NDArray[np.uint64], own: _Own) -> list[str | None]:
@@ -338,19 +394,18 @@ def _settled(
 ) -> dict[str, Content]:
     shown, cores, seen = _shown(whole, own), _labels(core), own.seen.tolist()
     found = {}
-    for begin, end in rows.of_url:
+    for begin, end in pairwise(rows.bounds):
         told = [row for row in range(begin, end) if shown[row] is not None and row not in in_the_way]
         # A URL that has shown more does not show little: then something stood in its place.
         told = [row for row in told if seen[row] >= LEAST_OWN] or told
         row = told[0] if told else begin
-        content = Content(
+        found[rows.urls[begin]] = Content(
             shown[row] if told else None,
             cores[row],
             seen[row],
             len({shown[one] for one in told}) > 1,
             _total(rows.shown[row].units),
         )
-        found[rows.urls[begin]] = content
     return _without_little(found)
 
 
@@ -373,9 +428,10 @@ def _without_little(found: dict[str, Content]) -> dict[str, Content]:
 
 def _labels(sums: npt.NDArray[np.uint64]) -> list[str]:
     """Of each row; equal rows have one text."""
-    distinct, which = np.unique(sums, axis=0, return_inverse=True)
-    texts = [f"u{first:016x}{second:016x}" for first, second in distinct.tolist()]
-    return [texts[number] for number in which.reshape(-1).tolist()]
+    digits = sums.astype(">u8").tobytes().hex()
+    texts: dict[str, str] = {}
+    labels = (f"u{digits[at : at + 32]}" for at in range(0, len(digits), 32))
+    return [texts.setdefault(label, label) for label in labels]
 
 
 def _places(site: Flat) -> list[int]:

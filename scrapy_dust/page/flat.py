@@ -42,7 +42,7 @@ class Flat:
         return Flat(self.units[offsets[0] : offsets[-1]], offsets - offsets[0])
 
     def blocks(self) -> Iterator[Flat]:
-        """Some pages at a time, so that what is computed of their units takes little memory."""
+        """Some pages at a time (`BLOCK`), so that what is computed of their units takes little memory."""
         for begin in range(0, len(self), BLOCK):
             yield self.part(begin, min(begin + BLOCK, len(self)))
 
@@ -52,12 +52,15 @@ class Flat:
 
     def only(self, mask: npt.NDArray[np.bool_]) -> Flat:
         """With the units that *mask* has."""
-        return Flat(self.units[mask], _before(mask)[self.offsets])
+        return self if mask.all() else Flat(self.units[mask], _added_up(self.counts(mask)))
 
     def counts(self, mask: npt.NDArray[np.bool_]) -> Index:
         """How many units of each page *mask* has."""
-        before = _before(mask)
-        counts: Index = before[self.offsets[1:]] - before[self.offsets[:-1]]
+        counts = np.zeros(len(self), np.int64)
+        for begin in range(0, len(self), BLOCK):
+            offsets = self.offsets[begin : begin + BLOCK + 1]
+            before = _added_up(mask[offsets[0] : offsets[-1]])
+            counts[begin : begin + BLOCK] = np.diff(before[offsets - offsets[0]])
         return counts
 
     def sums(self, numbers: UnitSet) -> UnitSet:
@@ -70,15 +73,19 @@ class Flat:
 
 def flat_of(pages: Sequence[PackedUnits]) -> Flat:
     """The units of *pages*, which must be as `pack` writes them."""
-    parts = [_flat_of(pages[begin : begin + BLOCK]) for begin in range(0, len(pages), BLOCK)]
-    return joined(parts) if parts else _flat_of(())
+    # There are not so many units; what is never written to takes no memory.
+    units = np.empty(sum(len(page.content) for page in pages) // 3, np.uint64)
+    offsets = np.zeros(len(pages) + 1, np.int64)
+    for begin in range(0, len(pages), BLOCK):
+        part, at = _flat_of(pages[begin : begin + BLOCK]), offsets[begin]
+        units[at : at + len(part.units)] = part.units
+        offsets[begin : begin + len(part) + 1] = at + part.offsets
+    return Flat(units[: offsets[-1]], offsets)
 
 
 def joined(parts: Sequence[Flat]) -> Flat:
     sizes = np.concatenate([np.diff(part.offsets) for part in parts])
-    offsets = np.zeros(len(sizes) + 1, np.int64)
-    np.cumsum(sizes, out=offsets[1:])
-    return Flat(np.concatenate([part.units for part in parts]), offsets)
+    return Flat(np.concatenate([part.units for part in parts]), _added_up(sizes))
 
 
 def each_once(part: Flat) -> Flat:
@@ -101,14 +108,14 @@ def _flat_of(pages: Sequence[PackedUnits]) -> Flat:
     places |= octets[heads + 2]
     values = values_in(octets[is_value]).astype(np.uint64)
     units = (np.repeat(places, octets[heads + 3]) << np.uint64(32)) | values
-    return Flat(units, _before(is_value)[ends] // 3)
+    return Flat(units, _added_up(is_value)[ends] // 3)
 
 
-def _before(mask: npt.NDArray[np.bool_]) -> Index:
-    """How many there are before each, and in all."""
-    before = np.zeros(len(mask) + 1, np.int64)
-    np.cumsum(mask, out=before[1:])
-    return before
+def _added_up(numbers: npt.NDArray[np.bool_] | Index) -> Index:
+    """The sum of those before each, and of all."""
+    sums = np.zeros(len(numbers) + 1, np.int64)
+    np.cumsum(numbers, out=sums[1:])
+    return sums
 
 
 def _heads(pages: Sequence[PackedUnits]) -> tuple[Index, Index]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +30,7 @@ class Lists:
     """The answers of a site, those of one URL after each other."""
 
     urls: Sequence[str]
-    of_url: Sequence[tuple[int, int]]  #: the answers of each URL
+    bounds: Sequence[int]  #: where the answers of each URL begin, and how many answers there are
     core: npt.NDArray[np.uint64]  #: of each answer a sum of all but its links
     counts: Mask  #: it shows something, and no wall
     are_lists: Mask  #: it shows links only
@@ -55,7 +56,7 @@ class Lists:
     def _found(self, whole: npt.NDArray[np.uint64], unknown: Index) -> dict[str, int]:
         """What lists show of which all links are known."""
         found = {}
-        for begin, end in self.of_url:
+        for begin, end in pairwise(self.bounds):
             told = [row for row in range(begin, end) if self.counts[row]]
             shown = {_short(whole[row]) for row in told}
             if len(shown) == 1 and self.are_lists[told].all() and not unknown[told].any():

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scrapy_dust.page.flat import Flat, joined
+from scrapy_dust.page.flat import Flat, Index, joined
 from scrapy_dust.page.places import Kind
-from scrapy_dust.page.unitsets import EMPTY, UnitSet, is_in, is_of, places_of
+from scrapy_dust.page.unitsets import EMPTY, UnitSet, is_in, is_of, places_of, union_of, within
 
 #: Pages of a path template from which on it tells what its pages have in common, and the share that must have it.
 LEAST_PAGES, SHARE = 4, 0.8
@@ -82,9 +82,24 @@ def _parts(site: Flat, spans: Sequence[Span]) -> Iterator[Flat]:
 
 def _frequent(part: Flat, share: float) -> UnitSet:
     """The units that so many of the pages have."""
-    units, pages = np.unique(part.units, return_counts=True)
-    frequent: UnitSet = units[pages >= share * len(part)]
+    # What so many of all pages have, so many pages of one block have.
+    some = union_of(_frequent_in(block, share) for block in part.blocks())
+    pages = np.zeros(len(some), np.int64)
+    for block in part.blocks():
+        pages += _times(block.units, some)
+    frequent: UnitSet = some[pages >= share * len(part)]
     return frequent
+
+
+def _frequent_in(block: Flat, share: float) -> UnitSet:
+    units, pages = np.unique(block.units, return_counts=True)
+    frequent: UnitSet = units[pages >= share * len(block)]
+    return frequent
+
+
+def _times(units: UnitSet, known: UnitSet) -> Index:
+    """How often each of *known*, which is ascending, is among *units*."""
+    return np.bincount(np.searchsorted(known, within(units, known)), minlength=len(known))
 
 
 def _in_several(sets: Sequence[UnitSet]) -> UnitSet:
@@ -95,34 +110,28 @@ def _in_several(sets: Sequence[UnitSet]) -> UnitSet:
 
 def _without_rivals(site: Flat, common: UnitSet) -> UnitSet:
     """*common* units without those in whose stead some page has others: "in stock" where others are "sold out"."""
-    common_places = np.unique(places_of(common))
-    at_places = site.where(lambda units: is_in(places_of(units), common_places))
-    here = site.only(at_places)
-    is_common = is_in(here.units, common)
-    others = here.only(~is_common)
-    # A page and a place as one number: pages are fewer than 2**32, places than 2**24.
-    with_others = np.unique(_page_and_place(others))
-    units = here.only(is_common)
-    beside_others = is_in(_page_and_place(units), with_others)
-    having, times = np.unique(units.units[beside_others], return_counts=True)
-    places, pages = np.unique(with_others & np.uint64(0xFFFFFF), return_counts=True)
-    beside = np.zeros(len(common), np.int64)
-    beside[np.searchsorted(common, having)] = times
-    where = places_of(common)
-    needed = np.zeros(len(common), np.int64)
-    known = is_in(where, places)
-    needed[known] = pages[np.searchsorted(places, where[known])]
-    kept: UnitSet = common[beside == needed]
+    places = places_of(common)
+    known = np.unique(places)
+    beside, needed = np.zeros(len(common), np.int64), np.zeros(len(known), np.int64)
+    for block in site.blocks():
+        here = block.only(is_in(places_of(block.units), known))
+        is_common = is_in(here.units, common)
+        with_others = np.unique(_page_and_place(here.only(~is_common)))
+        units = here.only(is_common)
+        beside += _times(units.units[is_in(_page_and_place(units), with_others)], common)
+        needed += _times(with_others & np.uint64(0xFFFFFF), known)
+    kept: UnitSet = common[beside == needed[np.searchsorted(known, places)]]
     return kept
 
 
 def _page_and_place(part: Flat) -> UnitSet:
+    """Both as one number: pages are fewer than 2**32, places than 2**24."""
     return (part.pages().astype(np.uint64) << np.uint64(24)) | places_of(part.units)
 
 
 def _chrome(part: Flat) -> UnitSet:
     """Places that hold a few links for the page itself on most pages."""
-    own = part.only(is_of(part.units, Kind.OWN_LINK))
+    own = part.only(part.where(lambda units: is_of(units, Kind.OWN_LINK)))
     having, links = np.unique(_page_and_place(own), return_counts=True)
     few = having[links <= MOST_OWN_LINKS]
     places, pages = np.unique(few & np.uint64(0xFFFFFF), return_counts=True)

@@ -40,14 +40,10 @@ class _Words:
 
     def __init__(self, urls: Sequence[str]) -> None:
         self._urls = urls
-        self._found: dict[int, frozenset[str]] = {}
 
     def of(self, number: int) -> frozenset[str]:
-        found = self._found.get(number)
-        if found is None:
-            path = self._urls[number].partition("://")[2].partition("/")[2]
-            found = self._found[number] = frozenset(_WORD.findall(unquote(path).lower()))
-        return found
+        path = self._urls[number].partition("://")[2].partition("/")[2]
+        return frozenset(_WORD.findall(unquote(path).lower()))
 
     def common_to(self, numbers: Iterable[int]) -> frozenset[str]:
         listed = iter(numbers)
