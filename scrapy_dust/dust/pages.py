@@ -89,6 +89,26 @@ class Page:
     #: one page then, and prove nothing unless these are equal too.
     total: str | None = None
 
+    def showing(self, label: str | None, core: str, own: int, total: str | None, *, volatile: bool) -> Page:
+        """The same page, of which the log has the units."""
+        return Page(
+            self.url,
+            self.size,
+            self.sketch,
+            label,
+            self.title,
+            self.canonical,
+            volatile,
+            self.rendered,
+            self.outlinks,
+            self.content_type,
+            self.again,
+            self.simhash,
+            core,
+            own,
+            total,
+        )
+
     @property
     def exact(self) -> str | None:
         """What stands for all that it shows: equal ones are one page."""
@@ -198,7 +218,8 @@ def without_repeats(visits: Iterable[Visit]) -> Iterator[Visit]:
 
     So a log of many requests for few URLs takes the room of its URLs.
     """
-    pages: dict[str, tuple[tuple[int, int] | None, tuple[object, ...]]] = {}
+    pages: dict[str, Visit] = {}  #: the first visit of each URL
+    sizes: dict[str, tuple[int, int] | None] = {}  #: of URLs whose later visits had others
     others: set[tuple[str, bool]] = set()
     copies: dict[str, str] = {}
     again: set[str] = set()
@@ -212,19 +233,22 @@ def without_repeats(visits: Iterable[Visit]) -> Iterator[Visit]:
             is_news = found != copies.get(visit.url)
             if found:
                 copies[visit.url] = found
-            said = _said(visit)
-            size, first = pages.get(visit.url, (None, None))
-            if first is not None and _is_finding(visit):
+            first = pages.get(visit.url)
+            if first is None:
+                pages[visit.url] = visit
+                yield visit
+                continue
+            if _is_finding(visit):
                 if is_news:
                     yield visit
                 continue
-            wider = _span(size, visit.size)
-            pages[visit.url] = wider, said if first is None else first
-            same = wider == size and (said == first or not any(said))
-            if first is not None and visit.url in again and same and not is_news:
+            size = sizes.get(visit.url, first.size)
+            sizes[visit.url] = wider = _span(size, visit.size)
+            said = _said(visit)
+            same = wider == size and (said == _said(first) or not any(said))
+            if visit.url in again and same and not is_news:
                 continue
-            if first is not None:
-                again.add(visit.url)
+            again.add(visit.url)
         elif not _is_another(visit, others):
             continue
         yield visit

@@ -153,13 +153,8 @@ def _contents(
 def _in_units(page: Page, content: Content | None, label: str | None) -> Page:
     if content is None:
         return replace(page, text_digest=None)
-    return replace(
-        page,
-        text_digest=label or content.label,
-        core=content.core,
-        own=content.own,
-        volatile=content.is_volatile,
-        total=content.total,
+    return page.showing(
+        label or content.label, content.core, content.own, content.total, volatile=content.is_volatile
     )
 
 
