@@ -292,7 +292,8 @@ class Job:
             if isinstance(found.visits, Shelved):
                 found.visits.close()
         clock.lap("mine")
-        return found, mined
+        # Of the visits nobody needs more than the sites that they are of.
+        return replace(found, visits={one.site: () for one in mined}), mined
 
     def _tell(self, found: Read, progress: Progress) -> None:
         """Say which lines and records of the logs were not read."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import urljoin
 
 from scrapy_dust.dust.pages import NOTHING_TAKEN, PackedUnits, Visit
@@ -32,27 +32,20 @@ _TEXTS = (
 )
 _TEXT_TYPES = frozenset({str, type(None)})
 
-_Any = TypeVar("_Any")
+#: Values by themselves.
+Known = dict[Any, Any]
 
 
 class Unreadable(Exception):
     """A line that is no record, with the reason."""
 
 
-class Once:
-    """Of equal values the first one: what many records say is held in memory once."""
+def visit_of(record: Mapping[str, Any], known: Known | None = None) -> Visit:
+    """The visit that *record* describes. Raises `Unreadable`.
 
-    def __init__(self) -> None:
-        self._known: dict[Any, Any] = {}
-
-    def __call__(self, value: _Any) -> _Any:
-        known: _Any = self._known.setdefault(value, value)
-        return known
-
-
-def visit_of(record: Mapping[str, Any], once: Once | None = None) -> Visit:
-    """The visit that *record* describes. Raises `Unreadable`. *once*: what makes one of equal values."""
-    once = once or Once()
+    *known*: what other records have said, and is added to, so that what many say is held in memory once.
+    """
+    known = {} if known is None else known
     url = record.get("url")
     if not isinstance(url, str) or not url or url.isspace():
         raise Unreadable("no 'url'" if url is None else f"'url' is {_short(url)}, not a URL")
@@ -76,16 +69,17 @@ def visit_of(record: Mapping[str, Any], once: Once | None = None) -> Visit:
         keeper,
         no_vary_search,
     ) = texts
+    size, sketch, units = _size(record), _sketch(record), _units(record, "units")
     return Visit(
         url=url,
         status=status,
-        size=once(_size(record)),
-        sketch=once(_sketch(record)),
+        size=known.setdefault(size, size),
+        sketch=known.setdefault(sketch, sketch),
         digest=digest or None,
-        text_digest=once(text_digest or None),
+        text_digest=known.setdefault(text_digest, text_digest) or None,
         simhash=simhash or None,
         title=title or None,
-        content_type=once(content_type or None),
+        content_type=known.setdefault(content_type, content_type) or None,
         redirect_to=_absolute(url, redirect_to) if redirect_to else None,
         canonical=_absolute(url, canonical) if canonical else None,
         outlinks=_whole(record, "outlinks"),
@@ -94,7 +88,7 @@ def visit_of(record: Mapping[str, Any], once: Once | None = None) -> Visit:
         rendered=rendered or None,
         duplicate_of=keeper or None,
         no_vary_search=no_vary_search or None,
-        units=once(_units(record, "units")),
+        units=known.setdefault(units, units),
         taken=NOTHING_TAKEN if record.get("nothing_taken") else _units(record, "taken"),
     )
 

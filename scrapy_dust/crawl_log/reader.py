@@ -23,7 +23,7 @@ from scrapy_dust.crawl_log.detection import (
     format_of,
     how_to_convert,
 )
-from scrapy_dust.crawl_log.fields import Once, Unreadable, version_of, visit_of
+from scrapy_dust.crawl_log.fields import Known, Unreadable, version_of, visit_of
 from scrapy_dust.crawl_log.lines import Log, Outcome, Record, Told, Torn
 from scrapy_dust.crawl_log.log_formats import matcher_of
 from scrapy_dust.crawl_log.naming import names_in
@@ -70,7 +70,7 @@ class Reading:
         self.foreign_sketches = 0  #: records whose sketch was made by another version, and was left out
         self.names: dict[int, str] = {}  #: of the places that units stand at
         self._contents: dict[str, Record] = {}  #: by the digests of archived payloads
-        self._once = Once()
+        self._known: Known = {}  #: what records have said
 
     def __iter__(self) -> Iterator[Visit]:
         """The visits of the log. Raises `CrawlLogError` after the visits that could be read."""
@@ -102,7 +102,7 @@ class Reading:
         try:
             if isinstance(outcome, Unreadable):
                 raise outcome
-            visit, foreign = as_visit(outcome, self._once)
+            visit, foreign = as_visit(outcome, self._known)
             if places := outcome.get("places"):
                 self.names.update(names_in(str(places)))
         except HostUnknown as unknown:
@@ -162,11 +162,11 @@ class Reading:
         return "its logs have no record yet. Crawl first."
 
 
-def as_visit(record: Record, once: Once | None = None) -> tuple[Visit, bool]:
+def as_visit(record: Record, known: Known | None = None) -> tuple[Visit, bool]:
     """The visit that *record* describes, and whether its sketch was left out because another version
-    made it. Raises `Unreadable`. *once*: what makes one of equal values.
+    made it. Raises `Unreadable`. *known*: see `visit_of`.
     """
-    visit = visit_of(record, once)
+    visit = visit_of(record, known)
     if version_of(record) in {None, SKETCH_VERSION} or visit.sketch is None:
         return visit, False
     return replace(visit, sketch=None), True

@@ -89,15 +89,18 @@ def _pairs_by_name(pages: Sequence[Page]) -> tuple[dict[str, Counter[str]], dict
     values: dict[str, Counter[str]] = defaultdict(Counter)
     buckets: dict[tuple[str, str, str], list[int]] = defaultdict(list)
     pairs: dict[str, set[Pair]] = defaultdict(set)
+    dropping: dict[str, Rule] = {}
     for i, page in enumerate(pages):
         url, names = page.url, set[str]()
         for parameter in parameters(url):
             name = parameter.name
             names.add(name)
+            if name not in dropping:
+                dropping[name] = Rule.of(DropParameter(name))
             values[name][url[parameter.value_begin : parameter.end]] += 1
             buckets[name, url[: parameter.begin], url[parameter.end :]].append(i)
         for name in names:
-            j = number.get(Rule.of(DropParameter(name)).apply(url))
+            j = number.get(dropping[name].apply(url))
             if j is not None:
                 pairs[name].add((min(i, j), max(i, j)))
     for (name, _, _), members in buckets.items():

@@ -105,18 +105,15 @@ def _unknown_sizes(count: int) -> Indices:
 def likeness_of(pages: Sequence[Page], similar: Similar, matches: int = 4) -> Likeness:
     if similar is Similar.AUTO:
         similar = Similar.SKETCH if any(page.sketch for page in pages) else Similar.SIZE
-    width = max((len(page.sketch or ()) for page in pages), default=0)
-    sketches = np.full((len(pages), width), -1, dtype=np.int64)
-    lengths = np.zeros(len(pages), dtype=np.int64)
-    sizes = _unknown_sizes(len(pages))
+    lengths = np.array([len(page.sketch or ()) for page in pages], dtype=np.int64)
+    sketches = np.full((len(pages), int(lengths.max(initial=0))), -1, dtype=np.int64)
     # Values are interned, so that hashes of any width compare as what they are.
     interned: dict[int, int] = {}
-    for number, page in enumerate(pages):
-        if page.sketch:
-            lengths[number] = len(page.sketch)
-            sketches[number, : len(page.sketch)] = [
-                interned.setdefault(v, len(interned)) for v in page.sketch
-            ]
-        if page.size is not None:
-            sizes[number] = page.size
+    values = (interned.setdefault(value, len(interned)) for page in pages for value in page.sketch or ())
+    sketches[np.arange(sketches.shape[1]) < lengths[:, np.newaxis]] = np.fromiter(values, dtype=np.int64)
+    sizes = _unknown_sizes(len(pages))
+    known = [(number, *page.size) for number, page in enumerate(pages) if page.size is not None]
+    if known:
+        of_known = np.array(known, dtype=np.int64)
+        sizes[of_known[:, 0]] = of_known[:, 1:]
     return Likeness(similar, matches, sketches, lengths, sizes)

@@ -12,7 +12,7 @@ for lack of anything.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from scrapy_dust.dust.pages import LEAST_OWN, PackedUnits
 from scrapy_dust.dust.strata import template_of
-from scrapy_dust.page.flat import Flat, Index, each_once, flat_of
+from scrapy_dust.page.flat import BLOCK, Flat, Index, each_once, flat_of, joined
 from scrapy_dust.page.knowledge import have_likes
 from scrapy_dust.page.lists import Lists, Resolved, Said
 from scrapy_dust.page.places import Kind, url_value
@@ -51,6 +51,8 @@ MOST_ANSWERS = 5
 
 #: Different contents, as a share of all links, that links for the page itself may lead to and say nothing.
 MOST_ENDS = 0.1
+
+Sums = npt.NDArray[np.uint64]  #: two numbers for the set of units of each page
 
 _SELF = 0
 _SECOND = np.uint64(0xA0761D6478BD642F)
@@ -112,13 +114,13 @@ def contents_of(
     pages = _pages_behind([*rows.urls, *urls], behind)
     ends = _ends(rows, read, pages)
     template = replace(read.template, chrome=ends.chrome(read.links, rows, read.template))
-    whole = read.core + _sums(ends.resolved(read.links, rows, template))
+    whole = read.core + ends.resolved(read.links, rows, template)
     in_the_way = walls(rows.urls, rows.templates, _shown(whole, read.own))
     if in_the_way:
         ends = _ends(rows, read, pages, in_the_way)
-        whole = read.core + _sums(ends.resolved(read.links, rows, template))
+        whole = read.core + ends.resolved(read.links, rows, template)
     found = _settled(rows, read.core, whole, read.own, in_the_way)
-    return Contents(found, template, read.volatile, read.places, ends.by_value(), of_items)
+    return Contents(found, template, read.volatile, read.places, ends, of_items)
 
 
 def _first_answers(shown: Sequence[Shown]) -> list[Shown]:
@@ -177,7 +179,7 @@ def _bounds(values: Sequence[str]) -> list[int]:
 class _Read:
     """What the units of a site's pages say by themselves."""
 
-    core: npt.NDArray[np.uint64]  #: two numbers for the units of each page that count, without links
+    core: Sums  #: of the units that count, without links
     links: Flat  #: those that count
     own: _Own
     template: SiteTemplate
@@ -188,16 +190,16 @@ class _Read:
 def _read(rows: _Rows, volatile: Volatile, *, of_items: bool) -> _Read:
     site, volatile = _without_own_urls(rows, volatile)
     template = NO_TEMPLATE if of_items else site_template(site, rows.spans)
-    sifted = _sift(site, rows, template, volatile)
-    are_links = sifted.where(_are_links)
-    return _Read(
-        _sums(block.only(~_are_links(block.units)) for block in sifted.blocks()),
-        sifted.only(are_links),
-        _taken(sifted, are_links) if of_items else _own(site, sifted, template),
-        template,
-        volatile,
-        _places(site),
-    )
+    aside = _aside(site, rows, template, volatile)
+    core, links, own = list[Sums](), list[Flat](), list[_Own]()
+    for begin in range(0, len(site) or 1, BLOCK):
+        block, at = site.part(begin, begin + BLOCK), int(site.offsets[begin])
+        sifted = block.only(~aside[at : at + len(block.units)])
+        are_links = _are_links(sifted.units)
+        core.append(_sums(sifted.only(~are_links)))
+        links.append(sifted.only(are_links))
+        own.append(_taken(sifted, are_links) if of_items else _own(block, sifted, template))
+    return _Read(np.concatenate(core), joined(links), _together(own), template, volatile, _places(site))
 
 
 def _without_own_urls(rows: _Rows, volatile: Volatile) -> tuple[Flat, Volatile]:
@@ -207,17 +209,17 @@ def _without_own_urls(rows: _Rows, volatile: Volatile) -> tuple[Flat, Volatile]:
     return flat.only(flat.where(lambda units: ~is_of(units, Kind.OWN))), changing
 
 
-def _sift(site: Flat, rows: _Rows, template: SiteTemplate, volatile: Volatile) -> Flat:
-    """*site* without template and volatile units."""
+def _aside(site: Flat, rows: _Rows, template: SiteTemplate, volatile: Volatile) -> Mask:
+    """Which units of *site* are of its template, or volatile."""
     known = template.template
-    aside = site.where(lambda units: _is_in_some_form(units, known))
+    aside: Mask = site.where(lambda units: _is_in_some_form(units, known))
     if volatile:
         for begin, end in rows.spans:
             places = volatile.of(rows.templates[begin])
             if places:
                 here = slice(int(site.offsets[begin]), int(site.offsets[end]))
                 aside[here] |= places.has(site.units[here])
-    return site.only(~aside)
+    return aside
 
 
 def _is_in_some_form(units: UnitSet, known: UnitSet) -> Mask:
@@ -243,37 +245,39 @@ class _Own:
     )
 
 
-def _own(site: Flat, sifted: Flat, template: SiteTemplate) -> _Own:
-    def are_own(units: UnitSet) -> Mask:
-        chrome = is_of(units, Kind.OWN_LINK) & is_in(places_of(units), template.chrome)
-        return ~chrome & ~is_in(units, template.common)
-
-    own = sifted.where(are_own)
-    anything = sifted.counts(own & sifted.where(lambda units: is_of(units, *CONTENT)))
-    seen = sifted.counts(own & sifted.where(lambda units: is_of(units, *SEEN)))
-    has_text = site.counts(site.where(lambda units: is_of(units, Kind.TEXT))) > 0
+def _own(block: Flat, sifted: Flat, template: SiteTemplate) -> _Own:
+    units = sifted.units
+    chrome = is_of(units, Kind.OWN_LINK) & is_in(places_of(units), template.chrome)
+    own = ~chrome & ~is_in(units, template.common)
+    anything = sifted.counts(own & is_of(units, *CONTENT))
+    seen = sifted.counts(own & is_of(units, *SEEN))
+    has_text = block.counts(is_of(block.units, Kind.TEXT)) > 0
     seen = np.where(has_text, seen, anything)
     # The digest of a body that has nothing else stands for all of it.
-    is_digest = (np.diff(site.offsets) == 1) & (
-        site.counts(site.where(lambda units: is_of(units, Kind.DATA))) == 1
-    )
+    is_digest = (np.diff(block.offsets) == 1) & (block.counts(is_of(block.units, Kind.DATA)) == 1)
     return _Own(np.where(is_digest, LEAST_OWN * anything, seen), anything)
 
 
 def _taken(sifted: Flat, are_links: Mask) -> _Own:
     """The same of units that a spider took: it chose each of them."""
-    anything = sifted.counts(sifted.where(lambda units: is_of(units, *CONTENT)))
+    anything = sifted.counts(is_of(sifted.units, *CONTENT))
     links = sifted.counts(are_links)
     return _Own(LEAST_OWN * anything, anything, (links > 0) & (links == anything))
 
 
-def _sums(blocks: Iterable[Flat]) -> npt.NDArray[np.uint64]:
-    """Two numbers for the set of units of each page."""
-    found = [np.zeros((0, 2), np.uint64)]
-    for block in blocks:
-        first = mixed(block.units)
-        found.append(np.stack((block.sums(first), block.sums(mixed(first ^ _SECOND))), axis=1))
-    return np.concatenate(found)
+def _together(parts: Sequence[_Own]) -> _Own:
+    """The same of the pages of all *parts*."""
+    lists = [part.are_lists for part in parts if part.are_lists is not None]
+    return _Own(
+        np.concatenate([part.seen for part in parts]),
+        np.concatenate([part.any for part in parts]),
+        np.concatenate(lists) if lists else None,
+    )
+
+
+def _sums(block: Flat) -> Sums:
+    first = mixed(block.units)
+    return np.stack((block.sums(first), block.sums(mixed(first ^ _SECOND))), axis=1)
 
 
 def _said(rows: _Rows, read: _Read, in_the_way: Container[int] = ()) -> dict[str, int]:
@@ -302,8 +306,7 @@ def _ends(
 
     def resolved(said: Said) -> Resolved:
         ends = _Ends(said, pages)
-        sums = _sums(ends.resolved(read.links, rows, NO_TEMPLATE))
-        return sums[:, 0], ends.unknown(read.links, rows)
+        return ends.resolved(read.links, rows, NO_TEMPLATE)[:, 0], ends.unknown(read.links, rows)
 
     if read.own.are_lists is not None:
         counts = np.array(
@@ -313,8 +316,8 @@ def _ends(
     return _Ends(said, pages)
 
 
-class _Ends:
-    """What the log shows at the ends of links."""
+class _Ends(Mapping[int, int]):
+    """What the log shows at the ends of links, by the values of the links. As arrays: a site has millions."""
 
     def __init__(self, said: Mapping[str, int], pages: Sequence[tuple[int, str]]) -> None:
         """*said*: what URLs show; *pages*: as `_pages_behind` says."""
@@ -322,18 +325,29 @@ class _Ends:
         self._values = array_of(found)
         self._contents = np.array([found[value] for value in self._values.tolist()], np.uint64)
 
-    def by_value(self) -> dict[int, int]:
-        return dict(zip(self._values.tolist(), self._contents.tolist(), strict=True))
+    def __getitem__(self, value: int) -> int:
+        at = int(np.searchsorted(self._values, np.uint64(value)))
+        if at == len(self._values) or int(self._values[at]) != value:
+            raise KeyError(value)
+        return int(self._contents[at])
 
-    def resolved(self, links: Flat, rows: _Rows, template: SiteTemplate) -> Iterator[Flat]:
-        """*links* with what they lead to as values, of each page each once; some pages at a time."""
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._values.tolist())
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def resolved(self, links: Flat, rows: _Rows, template: SiteTemplate) -> Sums:
+        """Of each page, what its *links* lead to as values, each once."""
         plain = np.unique(links.units[links.where(lambda units: is_of(units, Kind.LINK))])
+        found = [np.zeros((0, 2), np.uint64)]
         for block, own_values in _in_blocks(links, rows):
             chrome = is_of(block.units, Kind.OWN_LINK) & is_in(places_of(block.units), template.chrome)
             # A link for the page itself may be a link like any other on another page: then it is one here, too.
             kept = block.only(~chrome | is_in(as_links(block.units), plain))
-            found, _ = self._led(kept, own_values)
-            yield each_once(Flat(with_values(as_links(kept.units), found), kept.offsets))
+            ends, _ = self._led(kept, own_values)
+            found.append(_sums(each_once(Flat(with_values(as_links(kept.units), ends), kept.offsets))))
+        return np.concatenate(found)
 
     def unknown(self, links: Flat, rows: _Rows) -> Index:
         """How many links of each page lead where the log has nothing."""
@@ -380,15 +394,15 @@ def _in_blocks(links: Flat, rows: _Rows) -> Iterator[tuple[Flat, UnitSet]]:
         begin += len(block)
 
 
-def _shown(whole: npt.NDArray[np.uint64], own: _Own) -> list[str | None]:
+def _shown(whole: Sums, own: _Own) -> list[str | None]:
     """The label of each answer that has something of its own."""
     return [label if count else None for label, count in zip(_labels(whole), own.any.tolist(), strict=True)]
 
 
 def _settled(
     rows: _Rows,
-    core: npt.NDArray[np.uint64],
-    whole: npt.NDArray[np.uint64],
+    core: Sums,
+    whole: Sums,
     own: _Own,
     in_the_way: Container[int],
 ) -> dict[str, Content]:
@@ -426,7 +440,7 @@ def _without_little(found: dict[str, Content]) -> dict[str, Content]:
     }
 
 
-def _labels(sums: npt.NDArray[np.uint64]) -> list[str]:
+def _labels(sums: Sums) -> list[str]:
     """Of each row; equal rows have one text."""
     digits = sums.astype(">u8").tobytes().hex()
     texts: dict[str, str] = {}

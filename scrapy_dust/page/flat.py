@@ -37,14 +37,14 @@ class Flat:
         return np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.offsets))
 
     def part(self, begin: int, end: int) -> Flat:
-        """Of the pages from *begin* to before *end*."""
+        """Of the pages from *begin* to before *end*, as far as there are so many."""
         offsets = self.offsets[begin : end + 1]
         return Flat(self.units[offsets[0] : offsets[-1]], offsets - offsets[0])
 
     def blocks(self) -> Iterator[Flat]:
         """Some pages at a time (`BLOCK`), so that what is computed of their units takes little memory."""
         for begin in range(0, len(self), BLOCK):
-            yield self.part(begin, min(begin + BLOCK, len(self)))
+            yield self.part(begin, begin + BLOCK)
 
     def where(self, test: Callable[[UnitSet], npt.NDArray[np.bool_]]) -> npt.NDArray[np.bool_]:
         """What *test* says of each unit."""

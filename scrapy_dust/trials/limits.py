@@ -6,7 +6,8 @@ keep the scheme and the port, and not look like an action.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from functools import cached_property
 from urllib.parse import urlsplit
 
 from scrapy_dust.crawl_log.hiding import is_hidden
@@ -18,15 +19,26 @@ _USUAL = frozenset({80, 443})
 
 
 class Limits:
-    """Of one site, of whose log *urls* are the pages."""
+    """Of one site, of whose log *urls* are the pages. They are looked at where something is asked for, and not before."""
 
-    def __init__(self, site: str, urls: Iterable[str], never_probe: Iterable[str] = ()) -> None:
+    def __init__(self, site: str, urls: Collection[str], never_probe: Iterable[str] = ()) -> None:
         self.site = site
         self.actions = ActionWords(never_probe)
-        self._urls = frozenset(urls)
-        self.netlocs = frozenset(map(netloc_of, self._urls))  #: hosts with their ports
-        ports = {netloc[2] for netloc in self.netlocs}
-        self._ports = ports | _USUAL if ports & _USUAL else ports
+        self._of_log = urls
+
+    @cached_property
+    def _urls(self) -> frozenset[str]:
+        return frozenset(self._of_log)
+
+    @cached_property
+    def netlocs(self) -> frozenset[tuple[str, str, int]]:
+        """Hosts with their ports."""
+        return frozenset(map(netloc_of, self._urls))
+
+    @cached_property
+    def _ports(self) -> frozenset[int]:
+        ports = frozenset(netloc[2] for netloc in self.netlocs)
+        return ports | _USUAL if ports & _USUAL else ports
 
     def has(self, url: str) -> bool:
         """Whether the crawl had *url*."""
