@@ -42,7 +42,6 @@ from scrapy_dust.dust.silence import Silence
 from scrapy_dust.dust.specialization import Specialization
 from scrapy_dust.dust.standing import Passed, Standing
 from scrapy_dust.dust.stopping import Poll, Stopped, go_on
-from scrapy_dust.dust.strata import in_strata
 from scrapy_dust.dust.validation import Pair, Trial, TrialParams, Verdict
 from scrapy_dust.dust.word_index import WordIndex
 from scrapy_dust.rules.canonizer import Canonizer
@@ -384,8 +383,7 @@ class Campaign:
         return KeyedUrls(self._evidence, self._canonizer_of(rules), self._index, self._poll)
 
     def _drawn(self, keyed: KeyedUrls, rule: Rule, moved: dict[str, str]) -> list[Pair]:
-        pairs = keyed.drawn(moved, marks=any(map(puts_marks, (*self._accepted, rule))))
-        return in_strata(pairs, str(rule))
+        return keyed.drawn(rule, moved, marks=any(map(puts_marks, (*self._accepted, rule))))
 
     def _decision(self, rule: Rule, bounds: Bounds | None) -> Decision:
         """Of a rule that passed; with *bounds* where it is admitted too."""

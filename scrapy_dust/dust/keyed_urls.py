@@ -14,6 +14,7 @@ from typing import NamedTuple
 from scrapy_dust.dust.evidence import LogEvidence
 from scrapy_dust.dust.outcomes import Outcome
 from scrapy_dust.dust.stopping import Poll, go_on
+from scrapy_dust.dust.strata import in_strata
 from scrapy_dust.dust.validation import Pair
 from scrapy_dust.dust.word_index import WordIndex
 from scrapy_dust.rules.canonizer import Canonizer
@@ -123,6 +124,20 @@ def _turns(place: int, way: Sequence[int]) -> Sequence[tuple[int, int]]:
     return (*found, (len(way), times + (place < last)))
 
 
+class _Asked(NamedTuple):
+    """What pairs were asked for, and what was known then."""
+
+    rule: Rule
+    moved: dict[str, str]
+    learned: int
+    nothing: frozenset[str]
+    marks: bool
+
+    def is_like(self, other: _Asked) -> bool:
+        # Dicts of many URLs: the very same one was asked for, or another one.
+        return self.moved is other.moved and self._replace(moved={}) == other._replace(moved={})
+
+
 class KeyedUrls:
     """The URLs of the log by key, under the rules accepted so far."""
 
@@ -142,8 +157,8 @@ class KeyedUrls:
         #: What `moved` was asked last, and the URLs that take another way then.
         self._diverted: tuple[Rule | None, Sequence[str]] = None, ()
         self._added: _Added | None = None
-        #: What `drawn` was asked last, what was known then, and the pairs.
-        self._merged: tuple[dict[str, str], tuple[int, frozenset[str]], list[Pair]] | None = None
+        #: What `drawn` was asked last, and the pairs.
+        self._drawn: tuple[_Asked, list[Pair]] | None = None
         for url in evidence.urls:
             self._key[url], walk = self._walked(url, canonizer)
             if walk.way != ():
@@ -212,20 +227,22 @@ class KeyedUrls:
             self._added = _Added(rule, canonizer)
         return self._added
 
-    def drawn(self, moved: dict[str, str], *, marks: bool) -> list[Pair]:
-        """What is made one where *moved* URLs have new keys, without what shows no page under either URL.
+    def drawn(self, rule: Rule, moved: dict[str, str], *, marks: bool) -> list[Pair]:
+        """What *rule* makes one where *moved* URLs have new keys, without what shows no page under either URL, in the order
+        to draw it.
 
         *marks*: rules put marks into keys. A key with a mark in it is no URL that a site could answer.
         """
-        known = self._evidence.learned, self._evidence.nothing
-        if self._merged is None or self._merged[0] is not moved or self._merged[1] != known:
-            self._merged = moved, known, self.merged(moved)
-        return [
-            pair
-            for pair in self._merged[2]
-            if (pair.looked_at or pair.known is not Outcome.UNKNOWN)
-            and not (pair.made_up and marks and ANY in pair.target)
-        ]
+        asked = _Asked(rule, moved, self._evidence.learned, self._evidence.nothing, marks)
+        if self._drawn is None or not self._drawn[0].is_like(asked):
+            pairs = (
+                pair
+                for pair in self.merged(moved)
+                if (pair.looked_at or pair.known is not Outcome.UNKNOWN)
+                and not (pair.made_up and marks and ANY in pair.target)
+            )
+            self._drawn = asked, in_strata(pairs, str(rule))
+        return self._drawn[1]
 
     def merged(self, moved: dict[str, str]) -> list[Pair]:
         """A pair for each class that another one swallows, and for each new key that is no URL of the log."""
@@ -289,7 +306,7 @@ class KeyedUrls:
         for key in dict.fromkeys(moved.values()):
             self._members[key].sort(key=self._place.__getitem__)
         self._key.update(moved)
-        self._diverted, self._merged, self._added = (None, ()), None, None
+        self._diverted, self._drawn, self._added = (None, ()), None, None
 
     def _diverted_by(self, rule: Rule, canonizer: Canonizer) -> Sequence[str]:
         if self._diverted[0] != rule:

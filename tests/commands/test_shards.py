@@ -6,12 +6,20 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from benchmarks import shops
 from scrapy_dust.rule_book import RuleBook, Status
+from scrapy_dust.rule_book.shards import Shard
+from scrapy_dust.rule_book.verdicts import Verdicts
+from scrapy_dust.settings import DustSettings
+from scrapy_dust.trials.concluding import conclude
+from scrapy_dust.trials.learning import decide_from_log, mine, prepare
+from scrapy_dust.trials.reading import Reporter, Source, read
 
 pytestmark = pytest.mark.once
 
@@ -138,6 +146,38 @@ def test_crawl_after_crawl_shards_that_run_at_once_make_the_same_book(tmp_path: 
     assert sorted(file.name for file in (many / "dust").iterdir()) == sorted(
         file.name for file in (one / "dust").iterdir()
     )
+
+
+def mined_here(folder: Path, path: str, shard: Shard | None = None) -> None:
+    """What ``dustmine --no-validate`` does, in this process: a start for each of many shards takes longer than its work."""
+    settings = DustSettings(rules=(str(folder / BOOK),), dir=str(folder / "dust"))
+    state = folder / "dust" / "verdicts.json"
+    found = read(Source([path], shard=shard), Reporter())
+    mining = mine(found.visits, settings, Reporter(), found.names, state=state.parent, keep=True, shard=shard)
+    trials = prepare(mining, RuleBook(), Verdicts(), settings, log_only=True)
+    decide_from_log(trials)
+    conclude(trials, settings, found.logs, state, shard)
+
+
+def of_shops(count: int) -> Iterator[dict[str, Any]]:
+    """Sites whose pages are told in units."""
+    for number in range(count):
+        for line in shops.clean(60 + number):
+            yield {**line, "url": str(line["url"]).replace("shop.test", f"shop{number}.test")}
+
+
+@pytest.mark.parametrize("count", [1, 4, 16])
+def test_a_log_of_many_sites_in_however_many_shards_makes_the_same_book(
+    tmp_path: Path, one: Path, many: Path, count: int
+):
+    path = write_log(tmp_path, "log.jsonl", chain(log(), of_shops(30)))
+    mined_here(one, path)
+    for number in range(count):
+        mined_here(many, path, Shard(number + 1, count))
+    assert merged(many, count)["missing"] == []
+    assert (many / BOOK).read_bytes() == (one / BOOK).read_bytes()
+    sites = RuleBook.load([str(one / BOOK)]).sites
+    assert sum(site.startswith("shop") for site in sites) == 30
 
 
 def test_shards_on_machines_of_their_own_make_the_same_book(tmp_path: Path, one: Path, many: Path):

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks import shops
 from benchmarks import spark as benchmark
 from scrapy_dust.crawl_log import segments
 from scrapy_dust.crawl_log.parquet import layout_of, records_of
@@ -81,6 +82,16 @@ def test_however_rows_are_cut_and_brought_together_the_same_is_mined(seed, size,
     assert without_times(there) == without_times(here)
     assert seen.records == len(made)
     assert seen.latest == max(record["fetched_at"] for record in made)
+
+
+def test_pages_in_units_are_told_apart_there_as_they_are_here():
+    made = list(shops.clean(90))
+    _, there = mined(chunked([(0, 0, made[:40]), (1, 0, made[40:])]))
+    visits = [tasks.as_visit(record)[0] for record in made]
+    here = mine_site("shop.test", visits, SETTINGS, redirects_count=True)
+    assert all(page.core for page in here.log.pages)
+    assert here.edits
+    assert without_times(there) == [replace(here, laps={})]
 
 
 def test_what_cannot_be_read_is_named_by_its_row_and_counted():
@@ -168,6 +179,7 @@ def test_a_cluster_makes_the_same_rule_book_as_this_machine_and_does_so_when_a_w
 ):
     log = tmp_path / "log"
     benchmark.write_log(log, 1500, 40)
+    segments.write(list(shops.clean(300)), log / "units.parquet")
     runs = [
         (benchmark.arguments(log, tmp_path / name, engine), group)
         for name, engine, group in (
