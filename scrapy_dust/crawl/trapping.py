@@ -99,8 +99,9 @@ class Trapping:
             request.meta.pop(LAST, None)  # copied from the request before
             page: Arrived | None = request.meta.pop(_LINKED, None)
             if page is not None and _is_watched(request):
-                place = self._place(request)
-                if is_barren(page.account.turn) or page.form.is_kin_of(place.form):
+                is_barred = is_barren(page.account.turn)
+                place = self._place(request, of_a_trap=is_barred)
+                if is_barred or page.form.is_kin_of(place.form):
                     request.meta[_OF_A_TRAP] = True
                 if is_late(place.turn) and not self._goes_first(request, place):
                     self._lower(request, place)
@@ -148,7 +149,7 @@ class Trapping:
             return True
 
     def _is_fetched(self, request: Request, turn: int) -> bool | None:
-        place = self._place(request)
+        place = self._place(request, of_a_trap=_OF_A_TRAP in request.meta)
         account = self._ledger.budget.account(place.form)
         if account.is_capped and is_late(place.turn) and self._cap(request, place):
             return None
@@ -178,9 +179,9 @@ class Trapping:
         if place.form.is_again:
             request.meta[AGAIN] = True
 
-    def _place(self, request: Request) -> Place:
+    def _place(self, request: Request, *, of_a_trap: bool) -> Place:
         site = self._rules.site_of(request.url)
-        place = self._ledger.place(site or "", self._key_of(request.url))
+        place = self._ledger.place(site or "", self._key_of(request.url), of_a_trap=of_a_trap)
         if site is None or self._is_wanted(place):
             return place._replace(turn=0)
         return place

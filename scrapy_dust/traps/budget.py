@@ -18,8 +18,9 @@ from typing import NamedTuple
 
 from scrapy_dust.traps.forms import ENDLESS, Form
 
-#: Of the credit of a form, what one page takes; and what it begins with, as any form, as a facet, and as one of URLs that repeat others.
-_PART, CREDIT, OF_A_FACET, _OF_AGAIN = 1 / 8, 4.0, 2.0, 0.5
+#: Of the credit of a form, what one page takes; and what it begins with: as any form, as a facet, as one of URLs that repeat others, and
+#: as one that only pages of a trap link to.
+_PART, CREDIT, OF_A_FACET, _OF_AGAIN, _OF_A_TRAP = 1 / 8, 4.0, 2.0, 0.5, 0.5
 #: Credit below which a form comes after all others, after those, and after those.
 TURNS = (1.0, 1 / 8, 1 / 64)
 #: When a URL has its turn: at once, or after all of which more is known; what brought nothing comes later than that.
@@ -66,6 +67,7 @@ class Account:
     different: int = 0  #: of these, that were unlike all before
     is_facet: bool = False
     is_suspect: bool = False  #: it is read from the first page on
+    is_of_a_trap: bool = False  #: pages of forms that brought nothing link to it, and no others
     pool: Pool = field(default_factory=lambda: Pool(0))
 
     @property
@@ -141,6 +143,18 @@ class Budget:
                 names = (ENDLESS,)
             account = family.forms.get(names) or self._open(family, Form(form.family, names))
         return account
+
+    def linked(self, form: Form, *, of_a_trap: bool) -> None:
+        """A page links to a URL of *form*. What only pages of a trap link to has the credit of one until another page does, or it brings something."""
+        family = self._families.get(form.family)
+        known = None if family is None else family.forms.get(form.names)
+        if known is None and of_a_trap:
+            account = self.account(form)
+            account.is_of_a_trap = account.is_suspect = True
+            account.credit = account.own = min(account.credit, _OF_A_TRAP)
+        elif known is not None and known.is_of_a_trap and not of_a_trap:
+            known.is_of_a_trap = False
+            known.credit = known.own = max(known.credit, OF_A_FACET)
 
     def turn(self, form: Form) -> int:
         """When a URL of *form* has its turn."""

@@ -88,7 +88,7 @@ class Forms:
         parts, in_path = _without_parameters(path)
         family = f"{scheme}://{host}"
         if _repeats(parts):
-            family = "/".join([family, *sorted({_kind(part)[0] for part in parts if part}), ENDLESS])
+            family = f"{self._template(family, parts[:1])}/{ENDLESS}"
         else:
             family = self._template(family, parts)
         names = names_of(query) if query else ()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from scrapy_dust.traps.budget import AT_ONCE, BARREN, LINK, Account, Budget, Page
+from scrapy_dust.traps.budget import AT_ONCE, BARREN, LINK, TURNS, Account, Budget, Page
 from scrapy_dust.traps.forms import Form, Forms
 from scrapy_dust.traps.idle import Idle
 from scrapy_dust.traps.novelty import MOST, UNKNOWN, Known, New, is_said
@@ -17,6 +17,8 @@ from scrapy_dust.traps.said import Said
 _ITEMS = 500_000
 #: Pages of which it is remembered what they say.
 _SHOWN = 20_000
+#: What a page says is worth so much at most where a spider makes items of some pages alone, and none of this one: less than its turn takes.
+_UNWANTED = TURNS[0] / 2
 #: Pages of a form that are all different, from which on one that another form has shown says nothing of it.
 _DIFFERENT = 4
 
@@ -82,11 +84,12 @@ class Ledger:
         sites = {*forms, *self._idle.sites()}
         return {site: Kept(tuple(sorted(self._idle.of(site))), forms.get(site, {})) for site in sorted(sites)}
 
-    def place(self, site: str, url: str) -> Place:
-        """Where *url*, a key, belongs."""
+    def place(self, site: str, url: str, *, of_a_trap: bool = False) -> Place:
+        """Where *url*, a key, belongs. *of_a_trap*: a page of a form that brought nothing links to it."""
         form = self._forms.of(url, self._idle.of(site))
         if self._idle.was_fetched(site, url):
             form = form.again
+        self.budget.linked(form, of_a_trap=of_a_trap)
         return Place(site, form, self.budget.turn(form))
 
     def arrived(self, site: str, url: str, *, is_drawn: bool, is_again: bool) -> Arrived:
@@ -144,7 +147,8 @@ class Ledger:
         if new is None:
             return None
         anything = new.anything or bool(page.new_items or page.links)
-        return Page(new.value, anything, page.items, page.is_drawn)
+        value = min(new.value, _UNWANTED) if are_chosen else new.value
+        return Page(value, anything, page.items, page.is_drawn)
 
     def _new(self, page: Arrived, read: Reading, *, are_chosen: bool) -> New | None:
         """What counts of a repetition, or of another selection, are other items, or what leads to them."""
