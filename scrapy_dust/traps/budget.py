@@ -60,6 +60,7 @@ class Account:
     own: float = OF_A_FACET  #: the same without what links are worth
     far: int = 0  #: forms between it and what is new, as its last links had it
     pages: int = 0
+    promised: int = 0  #: links that others had credit for since the last page of it
     asked: int = 0  #: sent for, and no page yet
     pause: int = 0  #: so many of its pages were not read, the last time
     unread: int = 0  #: so many of the next are not read
@@ -195,6 +196,7 @@ class Budget:
         account = self.account(form)
         account.asked = max(0, account.asked - 1)
         account.pages += 1
+        account.promised = 0
         of = self._site(site)
         of.pages += 1
         of.with_items += page is not None and page.items > 0
@@ -202,14 +204,21 @@ class Budget:
             self._book(account, page)
         return account
 
-    def lends(self, giver: Account, form: Form) -> bool:
-        """Whether a page that leads to a new URL of *form* brings something by that; then it is booked for *giver*'s."""
+    def leads(self, giver: Account, form: Form) -> int | None:
+        """How far what is new is from a page of *giver*'s that links to a new URL of *form*. None: nothing is known to come there."""
         if form.is_kin_of(giver.form):
-            return False
+            return None
         account = self.account(form)
         far = 0 if account.own >= TURNS[0] else account.far + 1
-        if account.turn or far >= _FAR:
-            return False
+        return None if account.turn or far >= _FAR else far
+
+    def lends(self, giver: Account, form: Form, far: int) -> bool:
+        """Whether *giver* has credit for a link to *form*. A form of which few pages have come has so much to promise, until the next one comes."""
+        account = self.account(form)
+        if not account.is_judged:
+            account.promised += 1
+            if account.promised > UNREAD:
+                return False
         giver.far = far
         giver.credit += LINK * _PART
         return True

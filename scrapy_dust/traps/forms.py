@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -33,6 +33,8 @@ _NUMBER = re.compile(r"[0-9]+")
 _ID = re.compile(r"(?=[A-Za-z0-9]{8})(?:[A-Za-z]+[0-9]+[A-Za-z]|[0-9]+[A-Za-z]+[0-9])[A-Za-z0-9]*")
 _NAMED_NUMBER = re.compile(r"([^\W\d_]+)[0-9]+")
 _HEXADECIMAL = re.compile(r"(?=[A-Fa-f]*[0-9])[0-9A-Fa-f]{6,}")
+_ALPHANUMERIC = re.compile(r"[A-Za-z0-9]+")
+_LETTER = re.compile(r"[A-Za-z]")
 _SEPARATED = re.compile(r"[\W_]")
 _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,4}")
 
@@ -87,6 +89,8 @@ class Forms:
         host, _, path = rest.partition("/")
         parts, in_path = _without_parameters(path)
         family = f"{scheme}://{host}"
+        if idle:
+            parts = [part for name, part in named(parts) if name not in idle]
         if _repeats(parts):
             family = f"{self._template(family, parts[:1])}/{ENDLESS}"
         else:
@@ -123,6 +127,21 @@ class Forms:
 def names_of(query: str) -> list[str]:
     """The names of its parameters, in their order; of one without a value, what it is."""
     return [one.partition("=")[0] for one in query.replace(";", "&").split("&") if one]
+
+
+def named(parts: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """The *parts* of a path. One with an id has a name as a parameter has one: its place. Others have none."""
+    for place, part in enumerate(parts):
+        yield (f"/{place}" if has_id(part) else ""), part
+
+
+@lru_cache(maxsize=4096)
+def has_id(part: str) -> bool:
+    """Whether an id stands in *part* of a path, such as `(S(4f2a90b1c3))`."""
+    return any(
+        _ID.fullmatch(run) or (_HEXADECIMAL.fullmatch(run) and _LETTER.search(run))
+        for run in _ALPHANUMERIC.findall(part)
+    )
 
 
 def kind_of(part: str) -> str:

@@ -1,6 +1,6 @@
 """Parameters that are idle as far as a crawl has seen: whatever their value, and without them, a page says the same.
 
-Session ids and what tracks visitors make a new URL of each link. As long as no rule says so, pages that were fetched say it: two
+A part of a path with an id in it counts as a parameter, whose name is its place. Session ids and what tracks visitors make a new URL of each link. As long as no rule says so, pages that were fetched say it: two
 URLs that differ in one parameter alone, and say the same word for word. Nothing is suppressed for that. The parameter makes no new
 form, and a URL that repeats another one but for idle parameters is fetched after all else.
 """
@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+
+from scrapy_dust.traps.forms import named
 
 #: Pairs of pages that said the same, of so many different pages, make a parameter idle.
 _SAME, _PAGES = 3, 2
@@ -80,7 +82,7 @@ class Idle:
         """*url* has brought a page. It is read where another one that differs in one parameter has come before."""
         known = self._sites.get(site)
         if known is None:
-            if "?" not in url and ";" not in url:
+            if not _cut(url)[1]:
                 return
             known = self._of(site)
         if known.read >= _READ:
@@ -207,7 +209,13 @@ class Idle:
 
 
 def _cut(url: str) -> tuple[str, list[str]]:
-    """What stands before all parameters, and the parameters, also of the path."""
+    """What stands before all parameters, and the parameters: also those of the path, and its parts with an id."""
     front, _, query = url.partition("#")[0].partition("?")
     front, *in_path = front.split(";")
-    return front, [one for one in (*in_path, *query.split("&")) if one]
+    scheme, _, rest = front.partition("://")
+    host, _, path = rest.partition("/")
+    parts = list(named(path.split("/")))
+    ids = [f"{name}={part}" for name, part in parts if name]
+    if ids:
+        front = "/".join((f"{scheme}://{host}", *(part for name, part in parts if not name)))
+    return front, [*ids, *(one for one in (*in_path, *query.split("&")) if one)]

@@ -46,6 +46,7 @@ class Arrived:
     items: int = 0
     new_items: int = 0
     links: int = 0  #: that are worth something
+    leads_on: bool = False  #: it has a link to where something new may come
     is_same: bool = False  #: it says what another page says that it repeats
 
 
@@ -115,8 +116,11 @@ class Ledger:
             return
         if not self._idle.is_linked_first(site, url):
             return
-        if self.budget.lends(page.account, self._forms.of(url, self._idle.of(site))):
-            page.links += 1
+        form = self._forms.of(url, self._idle.of(site))
+        far = self.budget.leads(page.account, form)
+        if far is not None:
+            page.leads_on = True
+            page.links += self.budget.lends(page.account, form, far)
 
     def done(self, page: Arrived, read: Reading) -> Account:
         """The spider is done with *page*, whose text *read* gives."""
@@ -146,7 +150,7 @@ class Ledger:
         new = self._new(page, read, are_chosen=are_chosen)
         if new is None:
             return None
-        anything = new.anything or bool(page.new_items or page.links)
+        anything = new.anything or bool(page.new_items or page.leads_on)
         value = min(new.value, _UNWANTED) if are_chosen else new.value
         return Page(value, anything, page.items, page.is_drawn)
 

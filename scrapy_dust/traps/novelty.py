@@ -2,7 +2,7 @@
 
 Two measures. The first is a *value*: how much the page brings, by which it has its turn. What only repeats the page's own URL,
 a number, and known words in another order are worth little. The second is whether there is *anything* new at all, in which own
-numbers alone do not count: as long as there is, nothing is given up.
+numbers alone do not count, and known numbers in another order do: as long as there is, nothing is given up.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Known:
         """What of *said*, by the page at *url*, is new in its *family*; from now on it is known."""
         known = self._of(family)
         self._read[family] += 1
-        own = Own(url)
+        own, before = Own(url), len(known)
         media = _fresh(known, (b"\0" + medium for medium in said.media))
         plain = {word: _plain(word, own) for word in set(said.words)}
         fresh = [word for word in plain if _is_new(known, word) and not _is_linked(word, said)]
@@ -61,9 +61,10 @@ class Known:
         numbers = [word for word in fresh if word.isdigit() and not own.has_number(word)]
         strangers = sum(1 for word in words if plain[word] is word)
         runs = _fresh_hashes(known, _runs(said.words, plain))
-        self._count_again(family, known, media + len(words) + len(numbers) + runs)
+        figures = _fresh_figures(known, said, own)
+        self._count_again(family, known, len(known) - before)
         value = _MEDIUM * media + _WORD * strangers + _NUMBER * len(numbers) + _RUN * runs
-        return New(min(MOST, value), bool(media or words or numbers or runs))
+        return New(min(MOST, value), bool(media or words or numbers or runs or figures))
 
     def is_cold(self, family: str) -> bool:
         """Whether so few pages of *family* were read that each is new for that alone."""
@@ -124,3 +125,13 @@ def _runs(words: list[bytes], plain: Mapping[bytes, bytes]) -> set[int]:
     """Any three words in a row, whatever the numbers in them and what is the page's own."""
     said = [plain[word] for word in words]
     return {hash(run) for run in zip(said, said[1:], said[2:], strict=False)}
+
+
+def _fresh_figures(known: set[int], said: Said, own: Own) -> int:
+    """New runs of three numbers, whatever the words between them, or of all where there are fewer; none of them the page's own."""
+    figures = [word for word in said.words if word.isdigit()]
+    nothing = {word for word in figures if word in said.linked or own.has_number(word)}
+    runs = zip(figures, figures[1:], figures[2:], strict=False) if len(figures) > 2 else [tuple(figures)]
+    fresh = {run: hash(run) for run in runs if hash(run) not in known}
+    known.update(fresh.values())
+    return sum(nothing.isdisjoint(run) for run in fresh)

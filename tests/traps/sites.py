@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, quote, urlsplit
 
 HOST = "http://s.test"
 
@@ -18,6 +19,7 @@ MONTHS = {
     "de": "januar februar maerz april mai juni juli august september oktober november dezember".split(),
     "fr": "janvier fevrier mars avril mai juin juillet aout septembre octobre novembre decembre".split(),
 }
+_SESSION = re.compile(r"/\(S\(\w+\)\)")
 _WEEK = "Mo Tu We Th Fr Sa Su " + " ".join(map(str, range(1, 29)))
 
 
@@ -38,19 +40,20 @@ class Site:
     trap: Callable[[str, dict[str, str]], Shown | None] = lambda path, query: None
     entrance: tuple[str, ...] = ()
     items: int = 600
-    marks: str = ""  #: what links have beside: `sid6`, `sid32`, `tracking`
+    marks: str = ""  #: what links have beside: `sid6`, `sid32`, `tracking`, or the id of a session `in path`
     asked: list[str] = field(default_factory=list)
 
     def answer(self, url: str) -> str | None:
         """The page at *url* as HTML; None: there is none."""
         self.asked.append(url)
+        url = _SESSION.sub("", url)
         parts = urlsplit(url)
         query = dict(parse_qsl(parts.query, keep_blank_values=True))
         shown = self.trap(url[len(HOST) :], query) or self._shop(parts.path, query)
         if shown is None:
             return None
         text, links, item = shown
-        chance = random.Random(url)
+        chance = random.Random(self.asked[-1])
         anchors = "".join(
             f'<li><a href="{self._marked(link, chance)}">{link.rpartition("/")[2]}</a>'
             for link in ("/", "/about", "/list", *self.entrance, *links)
@@ -62,6 +65,8 @@ class Site:
     def _marked(self, link: str, chance: random.Random) -> str:
         if not self.marks or chance.random() < 0.5:
             return link
+        if self.marks == "in path":
+            return f"/(S({chance.getrandbits(96):024x})){link}"
         said = {
             "sid6": f"sid={chance.getrandbits(24):06x}",
             "sid32": f"PHPSESSID={chance.getrandbits(128):032x}",
@@ -197,6 +202,67 @@ def relative(path: str, query: dict[str, str]) -> Shown | None:
     return f"The manual, {page}. {words(page, 30)}", links, ""
 
 
+def folders(path: str, query: dict[str, str]) -> Shown | None:
+    """Links to folders without their slash, so that each order of their names is a path."""
+    front = path.partition("?")[0]
+    if not front.startswith("/info"):
+        return None
+    here = front.rpartition("/")[0]
+    name = front.rpartition("/")[2]
+    links = [f"{here}/{one}" for one in ("info/contact", "info/imprint", "about/team", "help/search")]
+    return f"Info on {name}. {words(name, 20)}", links, ""
+
+
+def returns(path: str, query: dict[str, str]) -> Shown | None:
+    """A form to log in, which comes back to where it was asked for, and one to register, which do so in turn."""
+    front = path.partition("?")[0]
+    if front not in ("/login", "/register"):
+        return None
+    back = query.get("next", "/")
+    here = quote(f"{front}?next={quote(back, safe='')}"[-400:], safe="")
+    links = [f"/login?next={here}", f"/register?next={here}", f"/register?next={quote(back, safe='')}"]
+    return "Log in or register, please.", links, ""
+
+
+def compared(path: str, query: dict[str, str]) -> Shown | None:
+    """Things side by side, in each selection."""
+    if not path.startswith("/compare"):
+        return None
+    chosen = [int(one) for one in query.get("ids", "").split(",") if one.isdigit()]
+    chance = random.Random(str(chosen))
+    more = [sorted({*chosen, chance.randrange(60)})[-5:] for _ in range(6)]
+    links = [f"/compare?ids={','.join(map(str, ids))}" for ids in more]
+    said = " ".join(f"{n * 37 % 1000} EUR {words(f'/item/{n}', 8)}" for n in chosen)
+    return f"Compare {said}", [*(f"/item/{n}" for n in chosen), *links], ""
+
+
+def babble(path: str, query: dict[str, str]) -> Shown | None:
+    """Text without end, that chance has made."""
+    front = path.partition("?")[0]
+    if not front.startswith("/babble"):
+        return None
+    chance = random.Random(front)
+    links = ["/babble/" + words(chance.random(), chance.randint(1, 3)).replace(" ", "/") for _ in range(6)]
+    return words(front, 60), links, ""
+
+
+def versions(path: str, query: dict[str, str]) -> Shown | None:
+    """Each file in each version of a repository, most of them as they were."""
+    parts = path.partition("?")[0].split("/")[1:]
+    if parts[0] != "git":
+        return None
+    number, name = int(parts[1], 16), parts[2]
+    steps = [f"/git/{max(0, number + step):08x}" for step in (-1, 1)]
+    if name:
+        return (
+            words(f"{name} {number // 1000}", 60),
+            [f"{one}/{name}" for one in (*steps, f"/git/{parts[1]}")],
+            "",
+        )
+    names = [words(f"file {n}", 1) for n in range(15)]
+    return " ".join(names), [*(f"/git/{parts[1]}/{one}" for one in names), *(f"{one}/" for one in steps)], ""
+
+
 TRAPS: dict[str, tuple[Callable[[str, dict[str, str]], Shown | None], tuple[str, ...]]] = {
     "calendar by path": (calendar_by_path, ("/cal/2026/11",)),
     "calendar by query": (calendar_by_query, ("/calendar.php?year=2026&month=11",)),
@@ -208,8 +274,13 @@ TRAPS: dict[str, tuple[Callable[[str, dict[str, str]], Shown | None], tuple[str,
     "endless ids": (endless_ids, ("/x/00c0ffee1234",)),
     "endless numbers": (endless_numbers, ("/entry?id=1",)),
     "relative links": (relative, ("/docs/intro",)),
+    "folders": (folders, ("/info/contact",)),
+    "ways back": (returns, ("/login?next=%2F",)),
+    "things compared": (compared, ("/compare?ids=1",)),
+    "text by chance": (babble, ("/babble",)),
+    "versions": (versions, ("/git/00001388/",)),
 }
-MARKS = ("", "sid6", "sid32", "tracking")
+MARKS = ("", "sid6", "sid32", "tracking", "in path")
 
 
 def trapped(family: str, marks: str = "", items: int = 600) -> Site:

@@ -6,8 +6,11 @@ import random
 
 import pytest
 
+from scrapy_dust.traps.budget import Budget
+from scrapy_dust.traps.forms import Form
+from scrapy_dust.traps.ledger import Ledger, is_late
 from tests.traps.simulating import simulate
-from tests.traps.sites import HOST, Site, calendar_by_path, words
+from tests.traps.sites import HOST, Site, calendar_by_path, trapped, words
 
 #: Fewer pages in a row end a form: more is lost by what is wrong.
 SOON = {"DUST_TRAPS": "cap", "DUST_MAX_RISK": 0.1}
@@ -178,6 +181,36 @@ def test_cap_loses_no_more_than_its_bound(tmp_path, name):
     trap, entrance = ATTACKS[name]
     plain, ours = both(trap, (entrance,), **CAP)
     assert len(plain.items.keys() - ours(tmp_path).items.keys()) <= 0.02 * len(plain.items)
+
+
+@pytest.mark.parametrize(
+    ("name", "pages"), [("folders", 450), ("ways back", 450), ("text by chance", 550), ("versions", 700)]
+)
+def test_a_trap_of_many_forms_or_with_text_of_its_own_does_not_take_the_place_of_items(tmp_path, name, pages):
+    done = simulate(trapped(name, items=200), tmp_path, pages)
+    assert len(done.items) >= 190
+
+
+def test_a_session_in_the_path_does_not_take_the_place_of_items(tmp_path):
+    site = trapped("calendar by query", "in path", items=200)
+    assert len(simulate(site, tmp_path, 450).items) >= 190
+
+
+def test_a_form_that_only_a_trap_links_to_has_its_turn_when_a_real_page_links_to_it(tmp_path):
+    ledger = Ledger()
+    page = f"{HOST}/extra/1"
+    assert is_late(ledger.place("s.test", page, of_a_trap=True).turn)
+    assert is_late(ledger.place("s.test", page, of_a_trap=True).turn)
+    assert not is_late(ledger.place("s.test", page).turn)
+
+
+def test_links_to_what_never_comes_are_credit_for_a_while_only(tmp_path):
+    """The lists have more links to texts than a crawl fetches, as a spider may want that gives lists a priority."""
+    budget, texts = Budget(), Form(f"{HOST}/text/0")
+    lists = budget.account(Form(f"{HOST}/list/0"))
+    assert [budget.lends(lists, texts, 0) for _ in range(20)] == [True] * 12 + [False] * 8
+    budget.came("s.test", texts, None)
+    assert budget.lends(lists, texts, 0)
 
 
 def test_details_come_before_a_calendar(tmp_path):

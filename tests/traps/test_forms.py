@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_dust.traps.forms import Form, Forms, kind_of
+from scrapy_dust.traps.forms import Form, Forms, kind_of, named
 
 
 def of(*urls: str) -> list[str]:
@@ -29,10 +29,20 @@ def test_parameters_of_a_path_are_parameters() -> None:
     assert of("http://s.test/p;jsessionid=1A?q=1") == ["http://s.test/p?jsessionid&q"]
 
 
-def test_a_path_that_repeats_itself_goes_by_its_parts() -> None:
-    here, there, once = of("http://s.test/a/b/a/b/a", "http://s.test/a/b/b", "http://s.test/a/b")
+def test_paths_that_repeat_themselves_have_one_form_below_the_top_of_a_site() -> None:
+    here, there, once = of("http://s.test/a/b/a/b/a", "http://s.test/a/c/b/d/d", "http://s.test/a/b")
     assert here == there != once
     assert of("http://s.test/cal/05/05") == ["http://s.test/cal/0/0"]
+
+
+def test_parts_of_a_path_with_an_id_are_named_by_their_place() -> None:
+    parts = ["(S(4f2a90b1c37d55aa))", "p", "a81f3c9e07", "20261119", "red-shoes", "41F2aa"]
+    assert [name for name, _ in named(parts)] == ["/0", "", "/2", "", "", "/5"]
+
+
+def test_an_idle_part_of_a_path_does_not_count() -> None:
+    forms = Forms()
+    assert forms.of("http://s.test/(S(4f2a90b1c37d))/p/1", frozenset({"/0"})) == forms.of("http://s.test/p/1")
 
 
 def test_a_word_stands_for_itself_until_there_are_many_in_its_place() -> None:

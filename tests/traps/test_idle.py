@@ -30,6 +30,20 @@ def test_a_parameter_matters_whose_pages_differ() -> None:
     assert walk(visits("id", "abcdef", lambda page, value: hash((page, value)))).of(SITE) == frozenset()
 
 
+def test_a_part_of_a_path_is_idle_whose_ids_do_not_matter() -> None:
+    ids = [f"{n * 7919:06x}a1" for n in range(100, 104)]
+    pages = [(f"/{one}/p/{page}", page) for one in ids for page in range(3)]
+    idle = walk(pages)
+    assert idle.of(SITE) == {"/0"}
+    idle.fetched(SITE, "http://s.test/p/7", lambda: 1)
+    assert idle.was_fetched(SITE, f"http://s.test/{ids[0]}/p/7")
+    assert not idle.was_fetched(SITE, f"http://s.test/{ids[0]}/p/8")
+
+
+def test_an_id_in_a_path_matters_whose_pages_differ() -> None:
+    assert walk([(f"/thing/{n * 7919:08x}a1", n) for n in range(20)]).of(SITE) == frozenset()
+
+
 def test_without_the_parameter_a_page_says_the_same_too() -> None:
     pages = [(f"/p{page}{query}", page) for query in ("?utm=1", "", "?utm=1", "") for page in range(4)]
     assert walk(pages).of(SITE) == {"utm"}

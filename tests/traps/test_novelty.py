@@ -39,6 +39,18 @@ def test_each_page_of_a_chain_has_something() -> None:
         assert sum(not one.anything for one in found) <= 4, kind  # numbers that were seen before by chance
 
 
+def test_known_numbers_side_by_side_as_never_before_are_something() -> None:
+    chance = random.Random(1)
+    found = pages(
+        lambda n: (
+            f"http://s.test/tide/x{n}",
+            "<p>High {}:{}, low {}:{}".format(*chance.choices(range(24), k=4)),
+        ),
+        400,
+    )
+    assert all(one.anything and one.value < 1 for one in found[100:])
+
+
 def test_a_session_id_in_links_and_fields_is_nothing_new() -> None:
     chance = random.Random(1)
     found = pages(
