@@ -5,12 +5,14 @@
     python -m benchmarks.traps chains [NAME …] [--length 2000]
     python -m benchmarks.traps broad [--hosts 100000] [--each 20]
     python -m benchmarks.traps cost [--pages 3000] [--rounds 5]
+    python -m benchmarks.traps live [SITE …] [--pages 1000] [--seconds 1200]
 
 Sites are those of `tests/traps/sites.py`. Scheduler, dupefilter and what tells traps are real; the rest of a crawl is a loop without a
 network (`tests/traps/simulating.py`). *plain*, *last*: real items among the first pages, of 600. *cap*: pages until the crawl ends by
 itself with ``DUST_TRAPS = "cap"``, and the items that it has. *facets*: the page with which the last item came; *least* is what one
 needs who knows the shop. *broad*: memory and time of what tells traps, with as many hosts. *cost*: CPU time a page of whole crawls
-with an engine, with ``"last"`` and with ``"off"``, turn and turn about.
+with an engine, with ``"last"`` and with ``"off"``, turn and turn about. *live*: different contents among so many pages of the
+real software in $DUST_SITES, with ``"off"`` and with ``"last"``, breadth first (`benchmarks/live`).
 """
 
 from __future__ import annotations
@@ -20,15 +22,22 @@ import logging
 import resource
 import time
 from collections.abc import Callable
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from benchmarks.live.__main__ import SITES, running
+from benchmarks.live.contents import contents, volatile_places
+from benchmarks.live.crawls import Site as RealSite
 from scrapy_dust.sites import site_of
 from scrapy_dust.traps.ledger import Ledger
 from scrapy_dust.traps.said import said_by
 from tests.traps.crawling import Crawled, crawl
 from tests.traps.simulating import simulate
 from tests.traps.sites import CHAINS, MARKS, TRAPS, Facets, Site, chain, trapped
+
+#: Real software with parts that never end, or with many views of the same.
+REAL = ("oscar", "trac", "forum", "apache")
 
 Options = argparse.Namespace
 
@@ -144,8 +153,28 @@ def _cpu(traps: str, pages: int) -> float:
         return (time.process_time() - began) / len(done.pages)
 
 
+def live(options: Options) -> None:
+    print("| site | pages | off: contents | last: contents | put last |\n|---|---|---|---|---|", flush=True)
+    for name in options.names or REAL:
+        start, deny = SITES[name]
+        with TemporaryDirectory() as folder, running(name, start) as answers:
+            if answers:
+                print(
+                    _live(name, RealSite(start, Path(folder), options.pages, options.seconds, deny)),
+                    flush=True,
+                )
+
+
+def _live(name: str, site: RealSite) -> str:
+    off, last = (site.crawl(traps, traps=traps) for traps in ("off", "last"))
+    volatile = volatile_places(off, last)
+    found = [contents(crawl, volatile) for crawl in (off, last)]
+    pages = " / ".join(f"{len(crawl.asked):,}" for crawl in (off, last))
+    return f"| {name} | {pages} | {found[0]:,} | {found[1]:,} | {last.summary.get('dust/traps/last', 0):,} |"
+
+
 _TASKS: dict[str, Callable[[Options], None]] = {
-    task.__name__: task for task in (families, facets, chains, broad, cost)
+    task.__name__: task for task in (families, facets, chains, broad, cost, live)
 }
 
 
@@ -154,7 +183,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("task", choices=_TASKS)
-    parser.add_argument("names", nargs="*", help="families or chains")
+    parser.add_argument("names", nargs="*", help="families, chains or sites")
     parser.add_argument("--marks", nargs="*", choices=MARKS)
     parser.add_argument("--pages", type=int, default=1000)
     parser.add_argument("--most", type=int, default=6000)
@@ -164,6 +193,7 @@ def main() -> None:
     parser.add_argument("--hosts", type=int, default=100_000)
     parser.add_argument("--each", type=int, default=20)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=int, default=1200)
     options = parser.parse_args()
     if options.task != "cost":
         logging.disable(logging.CRITICAL)

@@ -169,7 +169,9 @@ class Site:
     seconds: int
     deny: str = ""
 
-    def crawl(self, name: str, *, rules: str = "", learn: str = "off", addon: bool = True) -> Crawl:
+    def crawl(
+        self, name: str, *, rules: str = "", learn: str = "off", traps: str = "last", addon: bool = True
+    ) -> Crawl:
         """Crawl with the rule book *rules*, a file in the site's folder; crawls with one book have no other state in common."""
         folder = self.folder / name
         folder.mkdir()
@@ -182,6 +184,7 @@ class Site:
         chosen = [*_scrapys_settings(folder), f"-sCLOSESPIDER_TIMEOUT={self.seconds}"]
         if addon:
             chosen += [*self.settings(name, rules or f"{name}.rules.json"), f"-sDUST_LEARN={learn}"]
+            chosen.append(f"-sDUST_TRAPS={traps}")
         # What is done when a crawl has ended, such as mining, has as much time again.
         ran = scrapy(folder, 3 * self.seconds, "runspider", str(SPIDER), *arguments, *chosen)
         try:
