@@ -41,7 +41,11 @@ def conclude(
     today = datetime.now(UTC).date().isoformat()
     # Before anything is locked: to sum up may take a while.
     decided = {site.site: _entries(site, today, logs) for site in trials}
-    settled = {site.site: _settled(site.campaign.decisions, today) for site in trials}
+    # Without fetches each run decides the same, and a run with fetches may decide otherwise: what looks different in a log may be
+    # what changes at each fetch.
+    settled = {
+        site.site: () if site.is_by_log else _settled(site.campaign.decisions, today) for site in trials
+    }
     path = in_project(settings.rules[0])
     if shard is None:
         update(path, lambda book: book.merge_sites(decided))

@@ -260,6 +260,7 @@ def _trying(
         rest=None if log_only else rest,
         standing=len(accepted) if rests else 0,
         suspects=suspects,
+        is_by_log=log_only,
     )
 
 

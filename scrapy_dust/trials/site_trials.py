@@ -85,6 +85,7 @@ class Trying:
     rest: Callable[[RuleBook, Verdicts], str] | None = None  #: see `rest_of`
     standing: int = 0  #: so many rules are in force and not on trial, since the site rests
     suspects: Sequence[str] = ()  #: URLs that may show pages which change at each fetch
+    is_by_log: bool = False  #: nothing may be fetched: the log alone decides
 
 
 class SiteTrials:
@@ -130,6 +131,7 @@ class SiteTrials:
     def _take_up(self, trying: Trying) -> None:
         self.campaign, self._evidence, self._comparing = trying.campaign, trying.evidence, trying.comparing
         self.rest, self.standing = trying.rest, trying.standing
+        self.is_by_log = trying.is_by_log
 
     @property
     def _knowledge(self) -> Knowledge:

@@ -246,6 +246,29 @@ def test_an_edit_that_a_fetch_contradicts_is_no_rule_and_is_not_tried_again(tmp_
     assert tried() == []
 
 
+def test_what_the_log_alone_contradicts_is_tried_again_where_pages_may_be_fetched(tmp_path):
+    """Of some pages both answers of the log differ: nobody knows whether these pages change at each fetch."""
+    products = [[f"http://s.example/p?id={n}&sid={n}{sid}" for sid in "ab"] for n in range(60)]
+    urls = [url for product in products for url in product]
+    settings = DustSettings(rules=(str(tmp_path / "dust-rules.json"),))
+    changing = [[url] for product in products[50:] for url in product]
+    visits = recorded(tmp_path, products[:50] + changing).visits
+
+    def tried(*, log_only):
+        verdicts = Verdicts.load(tmp_path / "verdicts.json")
+        trials = prepare(
+            mine(visits, settings, Reporter()), RuleBook(), verdicts, settings, log_only=log_only
+        )
+        for site in trials:
+            answer(site.campaign, {url: url.partition("&")[0] for url in urls})
+        conclude(trials, settings, ("log",), tmp_path / "verdicts.json")
+        return {one.verdict for site in trials for one in site.campaign.decisions}
+
+    assert tried(log_only=True) == {Verdict.REFUTED}
+    assert tried(log_only=True) == {Verdict.REFUTED}
+    assert Verdict.VALID in tried(log_only=False)
+
+
 def test_what_a_site_has_shown_of_edits_is_kept_for_others_where_it_is_asked_for(tmp_path):
     groups = [[f"http://s.example/i?id={n}&sid={n}", f"http://s.example/i?id={n}"] for n in range(60)]
     visits = recorded(tmp_path, groups).visits
