@@ -126,8 +126,8 @@ def _url(host: int, number: int) -> str:
 def _visit(ledger: Ledger, url: str, body: bytes) -> None:
     site = site_of(url) or ""
     place = ledger.place(site, url)
-    ledger.budget.sent(place.form)
-    page = ledger.arrived(site, url, is_drawn=False, is_again=place.form.is_again)
+    ledger.budget.sent(place.account)
+    page = ledger.arrived(place, is_drawn=False)
     ledger.done(page, lambda: said_by(body, is_markup=True))
 
 

@@ -45,8 +45,6 @@ logger = logging.getLogger(__name__)
 LAST = "_dust_last"
 #: The same: it was drawn from what comes last.
 DRAWN = "_dust_drawn"
-#: The same: it repeats another URL, but for idle parameters.
-AGAIN = "_dust_again"
 #: The same, until the request is queued: the page that links to it.
 _LINKED = "_dust_linked"
 #: The same: a page that has nothing new links to it.
@@ -59,6 +57,8 @@ _DRAWS = 8
 _PROBES = 0.25
 #: So many requests are put off at a time; the next one is fetched, so that nothing else waits for it.
 _AT_A_TIME = 100
+#: Requests on their way whose places are remembered.
+_GOING = 10_000
 #: Forms that are named when a crawl ends.
 _NAMED = 5
 #: Answers that say that there is no page.
@@ -79,6 +79,7 @@ class Trapping:
         self._ledger.remember(self._kept.sites)
         self._journal = TrapJournal(crawler, settings)
         self._waiting: Counter[str] = Counter()  #: by form
+        self._going: dict[str, Place] = {}  #: by URL
         self._put_off = 0  #: requests in a row
         self._said_rest = self._has_failed = False
         self._capped: dict[str, Account] = {}  #: by the ids of forms
@@ -150,8 +151,7 @@ class Trapping:
 
     def _is_fetched(self, request: Request, turn: int) -> bool | None:
         place = self._place(request, of_a_trap=_OF_A_TRAP in request.meta)
-        account = self._ledger.budget.account(place.form)
-        if account.is_capped and is_late(place.turn) and self._cap(request, place):
+        if place.account.is_capped and is_late(place.turn) and self._cap(request, place):
             return None
         has_come = turn >= place.turn > 0
         if (
@@ -170,25 +170,26 @@ class Trapping:
 
     def _go(self, request: Request, place: Place, turn: int) -> None:
         self._put_off = 0
-        self._ledger.budget.sent(place.form)
+        self._ledger.budget.sent(place.account)
+        self._going[request.url] = place
+        if len(self._going) > _GOING:
+            del self._going[next(iter(self._going))]
         if turn:
             self._journal.its_turn(request, trap_id(place.form.text))
             self._say_rest(turn)
         if is_late(place.turn) or turn:
             request.meta[DRAWN] = True
-        if place.form.is_again:
-            request.meta[AGAIN] = True
 
     def _place(self, request: Request, *, of_a_trap: bool) -> Place:
         site = self._rules.site_of(request.url)
         place = self._ledger.place(site or "", self._key_of(request.url), of_a_trap=of_a_trap)
-        if site is None or self._is_wanted(place):
+        if site is None or (self._wanted and self._is_wanted(place)):
             return place._replace(turn=0)
         return place
 
     def _is_wanted(self, place: Place) -> bool:
         text = place.form.text
-        return bool(self._wanted) and (text in self._wanted or trap_id(text) in self._wanted)
+        return text in self._wanted or trap_id(text) in self._wanted
 
     def _goes_first(self, request: Request, place: Place) -> bool:
         """Whether *request*, whose turn has not come, shows whether its form brings something again."""
@@ -218,7 +219,7 @@ class Trapping:
         if not self._journal.cap(request, form, trap_id(form)):
             return False
         if trap_id(form) not in self._capped:
-            self._capped[trap_id(form)] = self._ledger.budget.account(place.form)
+            self._capped[trap_id(form)] = place.account
             self._say_capped(form, request.url)
         return True
 
@@ -234,13 +235,17 @@ class Trapping:
         request = response.request
         if request is None or not _is_of_interest(request) or not 200 <= response.status < 300:
             return None
+        place = self._going.pop(request.url, None) or self._place_of_its_own(request)
+        request.meta.pop(_OF_A_TRAP, None)
+        is_drawn = request.meta.pop(DRAWN, False)
+        return self._ledger.arrived(place, is_drawn=is_drawn) if place is not None and place.site else None
+
+    def _place_of_its_own(self, request: Request) -> Place | None:
+        """Of *request*, which did not come from the queue, or was not to be looked at there."""
         site = self._rules.site_of(request.url)
         if site is None:
             return None
-        meta = request.meta
-        is_drawn, is_again = meta.pop(DRAWN, False), meta.pop(AGAIN, False)
-        meta.pop(_OF_A_TRAP, None)
-        return self._ledger.arrived(site, self._key_of(request.url), is_drawn=is_drawn, is_again=is_again)
+        return self._ledger.place(site, self._key_of(request.url), may_repeat=False)
 
     def yielded(self, page: Arrived, one: Any) -> None:
         """The spider has made *one* of *page*."""
@@ -251,7 +256,8 @@ class Trapping:
 
     def _made(self, page: Arrived, item: Any) -> None:
         try:
-            digest = None if item is None else digest_of(ItemAdapter(item), page.url)
+            said = item if item is None or type(item) is dict else ItemAdapter(item)
+            digest = None if said is None else digest_of(said, page.url)
         except Exception:  # noqa: BLE001  Whatever an item of the project's has against it.
             digest = id(page)  # it is new
         if digest is not None:
@@ -260,8 +266,8 @@ class Trapping:
     def done(self, page: Arrived, response: Response) -> None:
         """The spider is done with *page*."""
         was_capped = page.account.is_capped
-        account = self._ledger.done(page, lambda: _said(response))
-        if was_capped and not account.is_capped:
+        self._ledger.done(page, lambda: _said(response))
+        if was_capped and not page.account.is_capped:
             self._give_back()
 
     def _give_back(self) -> None:

@@ -68,6 +68,7 @@ class Account:
     different: int = 0  #: of these, that were unlike all before
     is_facet: bool = False
     is_suspect: bool = False  #: it is read from the first page on
+    is_linked: bool = False  #: some page links to it
     is_of_a_trap: bool = False  #: pages of forms that brought nothing link to it, and no others
     pool: Pool = field(default_factory=lambda: Pool(0))
 
@@ -145,21 +146,21 @@ class Budget:
             account = family.forms.get(names) or self._open(family, Form(form.family, names))
         return account
 
-    def linked(self, form: Form, *, of_a_trap: bool) -> None:
+    def linked(self, form: Form, *, of_a_trap: bool) -> Account:
         """A page links to a URL of *form*. What only pages of a trap link to has the credit of one until another page does, or it brings something."""
-        family = self._families.get(form.family)
-        known = None if family is None else family.forms.get(form.names)
-        if known is None and of_a_trap:
-            account = self.account(form)
-            account.is_of_a_trap = account.is_suspect = True
-            account.credit = account.own = min(account.credit, _OF_A_TRAP)
-        elif known is not None and known.is_of_a_trap and not of_a_trap:
-            known.is_of_a_trap = False
-            known.credit = known.own = max(known.credit, OF_A_FACET)
-
-    def turn(self, form: Form) -> int:
-        """When a URL of *form* has its turn."""
         account = self.account(form)
+        if not account.is_linked:
+            account.is_linked = True
+            if of_a_trap and not account.pages:
+                account.is_of_a_trap = account.is_suspect = True
+                account.credit = account.own = min(account.credit, _OF_A_TRAP)
+        elif account.is_of_a_trap and not of_a_trap:
+            account.is_of_a_trap = False
+            account.credit = account.own = max(account.credit, OF_A_FACET)
+        return account
+
+    def turn(self, account: Account) -> int:
+        """When a URL of the form of *account* has its turn."""
         if account.is_facet and not account.is_judged and account.turn == AT_ONCE:
             below = [one for one in self._below(account) if one.form.names]
             brought = all(one.is_judged and one.credit >= OF_A_FACET for one in below)
@@ -179,21 +180,19 @@ class Budget:
         of = self._site(site)
         return 0 < of.with_items < max(UNREAD, _EACH * of.pages)
 
-    def sent(self, form: Form) -> None:
-        """A URL of *form* is being fetched."""
-        self.account(form).asked += 1
+    def sent(self, account: Account) -> None:
+        """A URL of the form of *account* is being fetched."""
+        account.asked += 1
 
-    def is_read(self, form: Form) -> bool:
-        """Whether the page of *form* that has come is to be read. Asked once of each."""
-        account = self.account(form)
+    def is_read(self, account: Account) -> bool:
+        """Whether the page that has come is to be read. Asked once of each."""
         if account.unread:
             account.unread -= 1
             return False
         return account.is_suspect or account.pages >= UNREAD
 
-    def came(self, site: str, form: Form, page: Page | None) -> Account:
-        """A page of *form* has come; *page*: what it brought, None: nobody has looked."""
-        account = self.account(form)
+    def came(self, site: str, account: Account, page: Page | None) -> None:
+        """A page of the form of *account* has come; *page*: what it brought, None: nobody has looked."""
         account.asked = max(0, account.asked - 1)
         account.pages += 1
         account.promised = 0
@@ -202,7 +201,6 @@ class Budget:
         of.with_items += page is not None and page.items > 0
         if page is not None:
             self._book(account, page)
-        return account
 
     def leads(self, giver: Account, form: Form) -> int | None:
         """How far what is new is from a page of *giver*'s that links to a new URL of *form*. None: nothing is known to come there."""

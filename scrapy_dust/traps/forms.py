@@ -33,6 +33,8 @@ _NUMBER = re.compile(r"[0-9]+")
 _ID = re.compile(r"(?=[A-Za-z0-9]{8})(?:[A-Za-z]+[0-9]+[A-Za-z]|[0-9]+[A-Za-z]+[0-9])[A-Za-z0-9]*")
 _NAMED_NUMBER = re.compile(r"([^\W\d_]+)[0-9]+")
 _HEXADECIMAL = re.compile(r"(?=[A-Fa-f]*[0-9])[0-9A-Fa-f]{6,}")
+#: Characters of an id.
+_SHORTEST = 6
 _ALPHANUMERIC = re.compile(r"[A-Za-z0-9]+")
 _LETTER = re.compile(r"[A-Za-z]")
 _SEPARATED = re.compile(r"[\W_]")
@@ -132,11 +134,11 @@ def names_of(query: str) -> list[str]:
 def named(parts: Iterable[str]) -> Iterator[tuple[str, str]]:
     """The *parts* of a path. One with an id has a name as a parameter has one: its place. Others have none."""
     for place, part in enumerate(parts):
-        yield (f"/{place}" if has_id(part) else ""), part
+        yield (f"/{place}" if len(part) >= _SHORTEST and _has_id(part) else ""), part
 
 
 @lru_cache(maxsize=4096)
-def has_id(part: str) -> bool:
+def _has_id(part: str) -> bool:
     """Whether an id stands in *part* of a path, such as `(S(4f2a90b1c3))`."""
     return any(
         _ID.fullmatch(run) or (_HEXADECIMAL.fullmatch(run) and _LETTER.search(run))

@@ -13,14 +13,22 @@ _DEPTH = 5
 
 def digest_of(values: Mapping[str, object], url: str) -> int | None:
     """None: the item says nothing beside *url*, and the time."""
-    said = sorted(f"{name}\0{value}" for name, value in _leaves("", values, 0) if _counts(value, url))
-    return xxh3_64_intdigest("\n".join(said).encode("utf-8", "surrogatepass")) if said else None
+    said = []
+    for name, value in values.items():
+        if isinstance(value, str):
+            if _counts(value, url):
+                said.append(f"{name}\0{value}")
+        else:
+            said += [f"{inner}\0{one}" for inner, one in _leaves(str(name), value, 1) if _counts(one, url)]
+    return xxh3_64_intdigest("\n".join(sorted(said)).encode("utf-8", "surrogatepass")) if said else None
 
 
 def _counts(value: object, url: str) -> bool:
     if value is None or isinstance(value, datetime):
         return False
-    return not isinstance(value, str) or value.strip().partition("#")[0].rstrip("/") != url.rstrip("/")
+    if not isinstance(value, str) or "://" not in value:
+        return True
+    return value.strip().partition("#")[0].rstrip("/") != url.rstrip("/")
 
 
 def _leaves(name: str, value: object, depth: int) -> Iterator[tuple[str, object]]:

@@ -29,7 +29,9 @@ class Place(NamedTuple):
     """A URL's site and form, and when it has its turn."""
 
     site: str
+    url: str  #: its key
     form: Form
+    account: Account
     turn: int
 
 
@@ -85,21 +87,18 @@ class Ledger:
         sites = {*forms, *self._idle.sites()}
         return {site: Kept(tuple(sorted(self._idle.of(site))), forms.get(site, {})) for site in sorted(sites)}
 
-    def place(self, site: str, url: str, *, of_a_trap: bool = False) -> Place:
-        """Where *url*, a key, belongs. *of_a_trap*: a page of a form that brought nothing links to it."""
+    def place(self, site: str, url: str, *, of_a_trap: bool = False, may_repeat: bool = True) -> Place:
+        """Where *url*, a key, belongs. *of_a_trap*: a page of a form that brought nothing links to it; *may_repeat*: another page."""
         form = self._forms.of(url, self._idle.of(site))
-        if self._idle.was_fetched(site, url):
+        if may_repeat and self._idle.was_fetched(site, url):
             form = form.again
-        self.budget.linked(form, of_a_trap=of_a_trap)
-        return Place(site, form, self.budget.turn(form))
+        account = self.budget.linked(form, of_a_trap=of_a_trap)
+        return Place(site, url, form, account, self.budget.turn(account))
 
-    def arrived(self, site: str, url: str, *, is_drawn: bool, is_again: bool) -> Arrived:
-        """The page at *url*, a key, has come."""
-        form = self._forms.of(url, self._idle.of(site))
-        if is_again:
-            form = form.again
-        account = self.budget.account(form)
-        return Arrived(site, url, form, account, self.budget.is_read(form), is_drawn)
+    def arrived(self, place: Place, *, is_drawn: bool) -> Arrived:
+        """The page of *place* has come."""
+        is_read = self.budget.is_read(place.account)
+        return Arrived(place.site, place.url, place.form, place.account, is_read, is_drawn)
 
     def yielded(self, page: Arrived, item: int) -> None:
         """The spider has made an item of *page*, whose digest *item* is."""
@@ -122,7 +121,7 @@ class Ledger:
             page.leads_on = True
             page.links += self.budget.lends(page.account, form, far)
 
-    def done(self, page: Arrived, read: Reading) -> Account:
+    def done(self, page: Arrived, read: Reading) -> None:
         """The spider is done with *page*, whose text *read* gives."""
 
         def said() -> int | None:
@@ -132,12 +131,12 @@ class Ledger:
         page.is_same = self._idle.fetched(page.site, page.url, said)
         if page.new_items and page.form.is_again:
             self._idle.differs(page.site, page.url)
-        return self.budget.came(page.site, page.form, self._brought(page, read))
+        self.budget.came(page.site, page.account, self._brought(page, read))
 
-    def gone(self, site: str, url: str, *, is_drawn: bool) -> Account:
+    def gone(self, site: str, url: str, *, is_drawn: bool) -> None:
         """There is no page at *url*."""
         form = self._forms.of(url, self._idle.of(site))
-        return self.budget.came(site, form, Page(0.0, anything=False, is_drawn=is_drawn))
+        self.budget.came(site, self.budget.account(form), Page(0.0, anything=False, is_drawn=is_drawn))
 
     def _brought(self, page: Arrived, read: Reading) -> Page | None:
         are_chosen = self.budget.items_are_chosen(page.site)

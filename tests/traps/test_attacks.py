@@ -209,7 +209,7 @@ def test_links_to_what_never_comes_are_credit_for_a_while_only(tmp_path):
     budget, texts = Budget(), Form(f"{HOST}/text/0")
     lists = budget.account(Form(f"{HOST}/list/0"))
     assert [budget.lends(lists, texts, 0) for _ in range(20)] == [True] * 12 + [False] * 8
-    budget.came("s.test", texts, None)
+    budget.came("s.test", budget.account(texts), None)
     assert budget.lends(lists, texts, 0)
 
 
