@@ -93,6 +93,23 @@ def awake(kept: bytes, spider: Spider | None) -> Request | None:
         return None
 
 
+#: What is equal to its copy, and the same for all who hold it.
+_VALUES = frozenset({str, int, float, bool, bytes, type(None)})
+
+
+def is_as_good_as_its_copy(request: Request) -> bool:
+    """Whether nobody can tell *request* from what `awake` makes of it: it holds no object that others may hold too."""
+    return (
+        type(request) is Request
+        and all(type(value) in _VALUES or _is_ours(name) for name, value in request.meta.items())
+        and all(type(value) in _VALUES for value in request.cb_kwargs.values())
+    )
+
+
+def _is_ours(name: object) -> bool:
+    return isinstance(name, str) and name.startswith("_dust")
+
+
 def _of_subclass(request: Request, spider: Spider | None) -> dict[str, Any] | None:
     try:
         return request.to_dict(spider=spider)

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from scrapy_dust.crawl.life import SETTLED, UNKNOWN, Class, State, waits
-from scrapy_dust.crawl.plain import at_rest, awake
+from scrapy_dust.crawl.plain import at_rest, awake, is_as_good_as_its_copy
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
@@ -41,6 +41,11 @@ TEMPORARY = ""
 TOGETHER = 256
 #: So many of a rule's requests are read together.
 _READ = 100
+#: Of so many requests at rest, the newest, the objects themselves are held too where others may hold what they hold.
+OBJECTS_HELD = 10_000
+
+#: Where rows are counted from when the disk does not say how many there are.
+_BEYOND_ALL_ROWS = 1 << 40
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS rest (n INTEGER PRIMARY KEY AUTOINCREMENT, class BLOB, own BLOB, rules INTEGER, request BLOB);
@@ -123,7 +128,10 @@ class LocalStore:
         self._changed: dict[bytes, None] = {}  #: classes to be written
         # A plain dict would look for its oldest past all that it has forgotten.
         self._led_here: OrderedDict[bytes, Standing | None] = OrderedDict()
-        self._rows: list[tuple[bytes, bytes, int, bytes]] = []
+        self._rows: list[tuple[int, bytes, bytes, int, bytes]] = []
+        self._last_row = 0
+        #: By row. A list that several callbacks fill must be one list still when one of them is called late.
+        self._objects: OrderedDict[int, Request] = OrderedDict()
         self._rule_sets: dict[tuple[str, ...], int] = {}
 
     # -- classes
@@ -171,18 +179,29 @@ class LocalStore:
         kept = None if self._is_broken else at_rest(request, self._spider())
         if kept is None:
             return False
+        is_object = not is_as_good_as_its_copy(request)
+        if is_object and awake(kept, self._spider()) is None:  # it can be pickled, and not made again
+            return False
         rule_set = self._rule_sets.get(rules)
         if rule_set is None:
             rule_set = self._tried(lambda database: self._rule_set(database, rules), None)
             if rule_set is None:
                 return False
-        self._rows.append((of, own, rule_set, kept))
+        self._last_row += 1
+        self._rows.append((self._last_row, of, own, rule_set, kept))
         if len(self._rows) >= self._together and not self._write():
             self._rows.pop()
             return False
+        if is_object:
+            self._hold(request)
         if is_waiting:
             self._waits(of, 1)
         return True
+
+    def _hold(self, request: Request) -> None:
+        self._objects[self._last_row] = request
+        if len(self._objects) > OBJECTS_HELD:
+            self._objects.popitem(last=False)
 
     def _waits(self, of: bytes, more: int) -> None:
         before = self.get(of)
@@ -192,9 +211,9 @@ class LocalStore:
     def next_of(self, of: bytes) -> Request | None:
         oldest = "SELECT n, request FROM rest WHERE class = ? ORDER BY n LIMIT 1"
         while (found := self._one(oldest, of)) is not None:
+            request = self._objects.get(found[0]) or awake(found[1], self._spider())
             self._remove(found[0])
             self._waits(of, -1)
-            request = awake(found[1], self._spider())
             if request is not None:
                 return request
         before = self.get(of)
@@ -223,9 +242,10 @@ class LocalStore:
         last = 1 << 62
         while rows := self._newest(sets, last):
             for last, number, kept in rows:
+                request = self._objects.get(last)
                 if not self._remove(last):
                     continue
-                request = awake(kept, self._spider())
+                request = request or awake(kept, self._spider())
                 if request is not None:
                     yield sets[number], request
 
@@ -245,6 +265,7 @@ class LocalStore:
 
     def _remove(self, row: int) -> bool:
         """Whether it was there."""
+        self._objects.pop(row, None)
         delete = "DELETE FROM rest WHERE n = ?"
         return self._tried(lambda database: database.execute(delete, (row,)).rowcount > 0, default=True)
 
@@ -279,6 +300,10 @@ class LocalStore:
             with suppress(ValueError, TypeError, KeyError):
                 self._put(name, from_json(told))
         self._changed.clear()
+        rows = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'rest'"
+        self._last_row = self._tried(
+            lambda database: int(database.execute(rows).fetchone()[0]), _BEYOND_ALL_ROWS
+        )
         sets = self._all("SELECT names, id FROM rules")
         self._rule_sets = {tuple(json.loads(names)): number for names, number in sets}
 
@@ -307,7 +332,7 @@ class LocalStore:
     def _write_to(self, database: sqlite3.Connection) -> bool:
         with database:
             database.execute("BEGIN")
-            insert = "INSERT INTO rest (class, own, rules, request) VALUES (?, ?, ?, ?)"
+            insert = "INSERT INTO rest (n, class, own, rules, request) VALUES (?, ?, ?, ?, ?)"
             database.executemany(insert, self._rows)
             if self._changed:
                 classes = ((name, as_json(self.get(name))) for name in self._changed)

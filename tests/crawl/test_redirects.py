@@ -86,15 +86,16 @@ def test_a_redirect_to_a_page_that_was_fetched_is_filtered_as_ever(with_rules):
     assert site.times() == {"/home": 1, "/a": 1, "/b": 1}
 
 
+class Odd(Request):
+    attributes = Request.attributes
+
+    def __init__(self, url, *rest, **options):
+        if "sid=x" in url:
+            raise TypeError("not this one")
+        super().__init__(url, *rest, **options)
+
+
 def test_a_request_that_cannot_be_made_again_is_filtered_as_ever_whatever_meta_it_was_given(with_rules):
-    class Odd(Request):
-        attributes = Request.attributes
-
-        def __init__(self, url, *rest, **options):
-            if "sid=x" in url:
-                raise TypeError("not this one")
-            super().__init__(url, *rest, **options)
-
     with serving(lambda path: page()) as site:
         copied = {"redirect_urls": [site.url("/p?sid=x")]}
         result = crawl(

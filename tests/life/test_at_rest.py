@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from scrapy import Request
 from scrapy.exceptions import CloseSpider
 from scrapy.http import Response
 
@@ -414,3 +415,60 @@ def test_a_request_at_rest_comes_as_it_was_made(both):
         return page(asked.path) if asked.sid == "7" else error(404)
 
     both(Full, site).check(wanted=1)
+
+
+class Filling(Reader):
+    """All callbacks fill one list, and who finds it full yields an item."""
+
+    def links(self, response: Response):
+        bag: list[str] = []
+        for request in super().links(response):
+            yield request.replace(callback=self.fill, cb_kwargs={"bag": bag})
+
+    def fill(self, response: Response, bag: list[str]):
+        bag.append(response.css("h1::text").get(""))
+        yield {"got": len(set(bag))}
+
+
+def test_what_callbacks_share_is_shared_with_those_that_come_late(both):
+    both(Filling, where_only_the_last_works).check(wanted=6)
+
+
+class Refused(Exception):
+    """As many exceptions are: it can be pickled, and not made again."""
+
+    def __init__(self, code: int, why: str):
+        super().__init__(f"{code} {why}")
+
+
+@pytest.mark.parametrize("job", [False, True])
+def test_requests_with_what_can_be_pickled_and_not_made_again_are_lost_to_nobody(both, tmp_path, job):
+    class Telling(Reader):
+        def links(self, response: Response):
+            for request in super().links(response):
+                yield request.replace(meta={"why": Refused(1, "busy")})
+
+    settings = {"JOBDIR": str(tmp_path / "job")} if job else {}
+    # Scrapy itself cannot go on with what its queue on a disk cannot make again.
+    settings |= {"SCHEDULER_DISK_QUEUE": "scrapy.squeues.MarshalFifoDiskQueue"} if job else {}
+    both(Telling, where_only_the_last_works, **settings).check(wanted=6)
+
+
+class Signed(Request):
+    """Has an attribute of which Scrapy is not told."""
+
+    def __init__(self, *args, sign="none", **more):
+        super().__init__(*args, **more)
+        self.__dict__["sign"] = sign
+
+
+def test_what_a_class_of_the_projects_adds_to_a_request_is_there_when_it_comes_late(both):
+    class Signing(Reader):
+        def links(self, response: Response):
+            for request in super().links(response):
+                yield Signed(request.url, sign="mine")
+
+        def items(self, response: Response, **more):
+            return super().items(response, sign=getattr(response.request, "sign", "none"))
+
+    both(Signing, where_only_the_last_works).check(wanted=6)
