@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from scrapy_dust.crawl.items import ContentDedupPipeline
     from scrapy_dust.crawl.known import KnownMiddleware
     from scrapy_dust.crawl.log_middleware import CrawlLogMiddleware
-    from scrapy_dust.crawl.outcomes import DustOutcomeMiddleware
+    from scrapy_dust.crawl.outcomes import DustGivenMiddleware, DustOutcomeMiddleware
     from scrapy_dust.crawl.scheduler import DustScheduler
     from scrapy_dust.crawl.taken import TakenMiddleware
 
@@ -33,6 +33,7 @@ __all__ = [
     "DustCacheStorage",
     "DustDupeFilter",
     "DustExtension",
+    "DustGivenMiddleware",
     "DustOutcomeMiddleware",
     "DustRequestFingerprinter",
     "DustScheduler",
@@ -47,6 +48,7 @@ _HOMES = {
     "ContentDedupPipeline": "scrapy_dust.crawl.items",
     "CrawlLogMiddleware": "scrapy_dust.crawl.log_middleware",
     "DustCacheStorage": "scrapy_dust.crawl.http_cache",
+    "DustGivenMiddleware": "scrapy_dust.crawl.outcomes",
     "DustOutcomeMiddleware": "scrapy_dust.crawl.outcomes",
     "DustScheduler": "scrapy_dust.crawl.scheduler",
     "DustDupeFilter": "scrapy_dust.crawl.dupefilter",

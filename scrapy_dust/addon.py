@@ -18,7 +18,7 @@ from scrapy_dust.crawl.fingerprinter import DustRequestFingerprinter
 from scrapy_dust.crawl.http_cache import DustCacheStorage
 from scrapy_dust.crawl.known import KnownMiddleware
 from scrapy_dust.crawl.log_middleware import CrawlLogMiddleware
-from scrapy_dust.crawl.outcomes import DustOutcomeMiddleware
+from scrapy_dust.crawl.outcomes import DustGivenMiddleware, DustOutcomeMiddleware
 from scrapy_dust.crawl.scheduler import DustScheduler
 from scrapy_dust.crawl.taken import TakenMiddleware
 from scrapy_dust.crawl.two_way import TwoWayMiddleware
@@ -33,6 +33,9 @@ LOG_MIDDLEWARE_ORDER = 585
 
 #: Outermost: what fails there was not retried or otherwise mended. Innermost: what comes there comes to the spider.
 OUTCOME_ORDERS = {"DOWNLOADER_MIDDLEWARES": 1, "SPIDER_MIDDLEWARES": 10_000}
+
+#: Outermost: what comes there goes to the pipelines.
+GIVEN_MIDDLEWARE_ORDER = 0
 
 #: Next to the spider: whatever else looks at responses has seen them, and what a callback makes comes here first.
 CONTENT_MIDDLEWARE_ORDER = 955
@@ -58,6 +61,9 @@ class Addon:
         )
         for middlewares, order in OUTCOME_ORDERS.items():
             settings.setdefault_in_component_priority_dict(middlewares, DustOutcomeMiddleware, order)
+        settings.setdefault_in_component_priority_dict(
+            "SPIDER_MIDDLEWARES", DustGivenMiddleware, GIVEN_MIDDLEWARE_ORDER
+        )
         settings.setdefault_in_component_priority_dict("EXTENSIONS", DustExtension, 500)
         if ours.content_dedup != "off":
             middleware = TwoWayMiddleware if ours.content_dedup == "paper" else ContentDedupMiddleware

@@ -35,6 +35,7 @@ class Event(StrEnum):
     NOTHING = (
         "nothing yielded"  #: the spider has made nothing of an answer, with a callback that yields elsewhere
     )
+    DOUBTED = "page in doubt"  #: what it has shown for its page is a wall for other classes
     LED_AWAY = "led away"  #: a redirect led to the page of another class
     LED_AGAIN = "led there again"  #: a second URL was led to the same page
     OVERDUE = "overdue"  #: what stands takes much longer than answers take here
@@ -63,6 +64,7 @@ CLASSES: Mapping[tuple[State, Event], tuple[State, tuple[Effect, ...]]] = {
     (State.RESTING, Event.TAKEN): (State.SETTLED, _SUPPRESS),
     (State.RESTING, Event.NO_PAGE): (State.FAILED, _NEXT),
     (State.RESTING, Event.LET_THROUGH): (State.CONFIRMING, ()),
+    (State.RESTING, Event.DOUBTED): (State.CONFIRMING, _NEXT),
     (State.RESTING, Event.IDLE): (State.CONFIRMING, _NEXT),
     (State.CONFIRMING, Event.TAKEN): (State.SETTLED, _SUPPRESS),
     (State.CONFIRMING, Event.LET_THROUGH): (State.CONFIRMING, ()),
@@ -71,7 +73,7 @@ CLASSES: Mapping[tuple[State, Event], tuple[State, tuple[Effect, ...]]] = {
     (State.CONFIRMING, Event.LED_AWAY): (State.RESTING, ()),
     (State.CONFIRMING, Event.NO_PAGE): (State.FAILED, _NEXT),
     (State.CONFIRMING, Event.IDLE): (State.FAILED, _NEXT),
-    (State.SETTLED, Event.NOTHING): (State.CONFIRMING, _NEXT),
+    (State.SETTLED, Event.DOUBTED): (State.CONFIRMING, _NEXT),
     (State.FAILED, Event.LET_THROUGH): (State.STANDING, ()),
     (State.FAILED, Event.TAKEN): (State.SETTLED, _SUPPRESS),
     (State.FAILED, Event.IDLE): (State.FAILED, _NEXT),
@@ -181,6 +183,12 @@ def nothing(of: Class) -> After:
     """The spider has made nothing of the answer."""
     state, effects = _next(of, Event.NOTHING)
     return replace(of, state=state, standing=()), effects
+
+
+def doubted(of: Class) -> After:
+    """What the class has shown for its page may be none."""
+    state, effects = _next(of, Event.DOUBTED)
+    return (of, ()) if state is of.state else (replace(of, state=state, standing=()), effects)
 
 
 def no_page(of: Class, url: str) -> After:

@@ -13,26 +13,28 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from scrapy import Request, signals
 from scrapy.exceptions import CloseSpider, DontCloseSpider
+from scrapy.http import Response
 from scrapy.utils.asyncio import create_looping_call
+from xxhash import xxh3_128_digest
 
 from scrapy_dust.crawl import life
 from scrapy_dust.crawl.life import Class, Effect, State
+from scrapy_dust.crawl.records import DUPLICATE_OF
 from scrapy_dust.crawl.requests import LINKED_BY, STANDS_FOR, is_rendered
 from scrapy_dust.crawl.store import StoreGone
+from scrapy_dust.crawl.walls import Belief, Walls
 from scrapy_dust.sites import site_of
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
     from scrapy import Spider
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
     from scrapy.utils.asyncio import AsyncioLoopingCall
     from twisted.internet.task import LoopingCall
 
@@ -55,9 +57,6 @@ _OTHERS = 2
 #: So many are looked at; what became of those before them leaves no trace.
 _FETCHING = 1000
 
-#: Of each callback so many classes are remembered of which nothing was made before it first made something.
-_UNSURE = 10_000
-
 
 def shows_page(response: Response) -> bool:
     """Whether *response* may show the page that was asked for."""
@@ -75,12 +74,22 @@ def _lacks_some(response: Response) -> bool:
     return announced is not None and announced.isdigit() and len(response.body) < int(announced)
 
 
-class Made(Enum):
-    """What a callback has made of an answer."""
+@dataclass(slots=True)
+class _Given:
+    """What has become so far of an answer that is with the spider."""
 
-    NOTHING = "nothing"
-    ASKED_AGAIN = "asked again"  #: nothing but a request for the same URL
-    SOMETHING = "something"
+    has_more: bool = False  #: a request for a page of another class, or whatever nobody looks after any more
+    asks_again: bool = False  #: for the same URL, which is not to be filtered
+    items: int = 0  #: that spider middlewares have let through
+    scraped: int = 0  #: of these: that came out of the pipelines
+    lost: int = 0  #: of these: that pipelines dropped, or failed with
+    is_over: bool = False  #: the callback has ended well
+    is_through: bool = False  #: all that it yielded has passed the spider middlewares
+
+    @property
+    def is_known(self) -> bool:
+        """Whether nothing more becomes of it."""
+        return self.is_over and self.is_through and self.scraped + self.lost >= self.items
 
 
 class DustOutcomeMiddleware:
@@ -92,8 +101,6 @@ class DustOutcomeMiddleware:
     def __init__(self) -> None:
         self.outcomes: Outcomes | None = None  #: where rules are in force, from when the spider is open
         self.trapping: Trapping | None = None  #: where traps are told, next to the spider
-        #: Answers that are with the callback, and what it has made of them.
-        self._with_spider: WeakKeyDictionary[Response, Made] = WeakKeyDictionary()
 
     def process_request(self, request: Request) -> None:
         if self.outcomes is not None:
@@ -105,7 +112,7 @@ class DustOutcomeMiddleware:
 
     def process_spider_input(self, response: Response) -> None:
         if self.outcomes is not None:
-            self._with_spider[response] = Made.NOTHING
+            self.outcomes.with_spider(response)
 
     async def process_spider_output(
         self, response: Response, result: AsyncIterator[Any]
@@ -113,35 +120,47 @@ class DustOutcomeMiddleware:
         page = None if self.trapping is None else self.trapping.begins(response)
         async for one in result:
             if self.outcomes is not None:
-                self._yielded(response, one)
+                self._yielded(self.outcomes, response, one)
             if page is not None and self.trapping is not None:
                 self.trapping.yielded(page, one)
             yield one
         if page is not None and self.trapping is not None:
             self.trapping.done(page, response)
-        if response in self._with_spider:
-            made = self._with_spider.pop(response)
-            if self.outcomes is not None and made is not Made.ASKED_AGAIN:
-                self.outcomes.taken(response, gave=made is Made.SOMETHING)
+        if self.outcomes is not None:
+            self.outcomes.over(response)
 
     def process_spider_exception(self, response: Response, exception: Exception) -> None:
-        if response in self._with_spider and self.outcomes is not None:
-            del self._with_spider[response]
-            if isinstance(exception, CloseSpider):
-                self.outcomes.taken(response, gave=True)
-            else:
-                self.outcomes.not_taken(response)
+        if self.outcomes is not None:
+            self.outcomes.raised(response, exception)
 
-    def _yielded(self, response: Response, one: object) -> None:
-        made = Made.SOMETHING
+    @staticmethod
+    def _yielded(outcomes: Outcomes, response: Response, one: object) -> None:
         if isinstance(one, Request):
             _mark(one, response)
-            if one.dont_filter and one.url == response.url:
-                made = Made.ASKED_AGAIN
-                if response.request is not None and STANDS_FOR in response.request.meta:
-                    one.meta[STANDS_FOR] = response.request.meta[STANDS_FOR]
-        if self._with_spider.get(response, Made.SOMETHING) is not Made.SOMETHING:
-            self._with_spider[response] = made
+            outcomes.asked(response, one)
+        elif not outcomes.sees_items:
+            outcomes.gave(response)
+
+
+class DustGivenMiddleware:
+    """For ``SPIDER_MIDDLEWARES`` at 0, outermost: sees what other middlewares leave of what callbacks yield."""
+
+    def __init__(self) -> None:
+        self.outcomes: Outcomes | None = None  #: as above
+
+    async def process_spider_output(
+        self, response: Response, result: AsyncIterator[Any]
+    ) -> AsyncIterator[Any]:
+        async for one in result:
+            if self.outcomes is not None and one is not None and not isinstance(one, Request):
+                self.outcomes.let_through(response)
+            yield one
+        if self.outcomes is not None:
+            self.outcomes.through(response)
+
+    def process_spider_exception(self, response: Response, exception: Exception) -> None:
+        if self.outcomes is not None:
+            self.outcomes.raised(response, exception)
 
 
 def _mark(request: Request, response: Response) -> None:
@@ -178,11 +197,13 @@ class Outcomes:
         self._name, self._fetched_after_all = name, fetched_after_all
         self._due: dict[bytes, None] = {}  #: classes of which the next URL is to be fetched, in order
         self._sees_spider = False
+        self.sees_items = False  #: what becomes of what callbacks yield
         #: Told of each request of which the spider has taken the page.
         self.told: list[Callable[[Request], None]] = []
-        self._giving: set[object] = set()  #: callbacks that have yielded something
-        #: Of the others, classes of which they have made nothing.
-        self._unsure: dict[object, list[bytes]] = {}
+        #: Answers that are with the spider. An errback has none.
+        self._given: WeakKeyDictionary[Response, _Given] = WeakKeyDictionary()
+        self._giving: set[object] = set()  #: callbacks of which something has come
+        self._walls = Walls()
         #: Class whose page is still to come → what redirects that led there stand for.
         self._awaiting: dict[bytes, list[Sequence[Standing]]] = {}
         self._fetching: dict[bytes, _Fetched] = {}  #: classes of which a URL is out of the queue
@@ -192,6 +213,9 @@ class Outcomes:
         for handler, signal in (
             (self._spider_opened, signals.spider_opened),
             (self._response_received, signals.response_received),
+            (self._item_scraped, signals.item_scraped),
+            (self._item_lost, signals.item_dropped),
+            (self._item_lost, signals.item_error),
             (self._spider_idle, signals.spider_idle),
             (self._spider_closed, signals.spider_closed),
         ):
@@ -265,39 +289,117 @@ class Outcomes:
             self._conclude(stands_for, None, is_page=False)
             self._fetch_due()
 
+    def with_spider(self, response: Response) -> None:
+        """The callback is about to be called."""
+        self._given[response] = _Given(is_through=not self.sees_items)
+
+    def asked(self, response: Response, request: Request) -> None:
+        """The callback has yielded *request*."""
+        given = self._given.get(response)
+        asker = response.request
+        if given is None or given.has_more or asker is None:
+            return
+        if request.dont_filter and request.url == response.url:
+            given.asks_again = True
+            if STANDS_FOR in asker.meta:
+                request.meta[STANDS_FOR] = asker.meta[STANDS_FOR]
+        else:
+            given.has_more = not self._is_for_the_same(request, asker)
+
+    def _is_for_the_same(self, request: Request, asker: Request) -> bool:
+        """Whether all that *request* can bring is the page that *asker* should have brought."""
+        stands_for = standings(asker)
+        if not stands_for:
+            return False
+        try:
+            name = self._name(request)
+        except Exception:  # noqa: BLE001  Whatever the project's fingerprinter has against it, or the store.
+            return False
+        return any(name == of for of, _ in stands_for)
+
+    def gave(self, response: Response) -> None:
+        """The callback has yielded an item, of which nobody knows what becomes."""
+        if (given := self._given.get(response)) is not None:
+            given.has_more = True
+
+    def let_through(self, response: Response) -> None:
+        """All middlewares have let an item through."""
+        if (given := self._given.get(response)) is not None:
+            given.items += 1
+
+    def over(self, response: Response) -> None:
+        """The callback has ended well."""
+        if (given := self._given.get(response)) is not None:
+            given.is_over = True
+            self._is_known(response, given)
+
+    def through(self, response: Response) -> None:
+        """All that the callback has yielded is out of the spider middlewares."""
+        if (given := self._given.get(response)) is not None:
+            given.is_through = True
+            self._is_known(response, given)
+
+    def raised(self, response: Response, exception: Exception) -> None:
+        """The callback or a spider middleware has raised *exception*."""
+        if self._given.pop(response, None) is None:
+            return
+        if isinstance(exception, CloseSpider):
+            self.taken(response, gave=True)
+        else:
+            self.not_taken(response)
+
+    def _is_known(self, response: Response, given: _Given) -> None:
+        if not given.is_known:
+            return
+        del self._given[response]
+        gave = given.has_more or given.scraped > 0
+        if gave or not given.asks_again:
+            self.taken(response, gave=gave)
+
     def taken(self, response: Response, *, gave: bool) -> None:
-        """The spider has dealt with *response*; *gave*: its callback has yielded something."""
+        """The spider has dealt with *response*; *gave*: something has come of it."""
         request = response.request
-        callback = None if request is None else getattr(request.callback, "__func__", request.callback)
-        is_new = gave and callback not in self._giving
-        if is_new:
+        if request is None:
+            return
+        callback = self._callback(request)
+        if gave and callback not in self._giving:
             self._giving.add(callback)
-        if request is not None and (stands_for := standings(request)):
+            self._doubt(self._walls.shown(callback))
+        is_page = shows_page(response)
+        if stands_for := standings(request):
             landing = self._landing(request, response)
-            gave_nothing = not gave and callback in self._giving and landing is None
-            is_page = shows_page(response)
+            belief = Belief.PAGE
+            if is_page and DUPLICATE_OF not in request.meta:
+                belief = self._belief(callback, response, stands_for[-1][0], gave=gave)
+            is_unsure = belief is Belief.UNSURE and not gave and callback in self._giving and landing is None
             self._conclude(
-                stands_for, landing, is_page=is_page, how=life.nothing if gave_nothing else life.taken
+                stands_for,
+                landing,
+                is_page=is_page and belief is not Belief.NONE,
+                how=life.nothing if is_unsure else life.taken,
             )
-            if is_page and not gave and not gave_nothing and landing is None:
-                self._is_unsure(callback, stands_for)
-        if (
-            request is not None
-            and self.told
-            and (gave or callback not in self._giving)
-            and shows_page(response)
-        ):
+        if is_page and (gave or callback not in self._giving):
             for told in self.told:
                 told(request)
-        for of in self._unsure.pop(callback, ()) if is_new else ():
-            self._act(of, life.nothing)
         self._fetch_due()
 
-    def _is_unsure(self, callback: object, stands_for: Sequence[Standing]) -> None:
-        """Nobody knows yet whether *callback* ever yields anything."""
-        unsure = self._unsure.setdefault(callback, [])
-        if len(unsure) < _UNSURE:
-            unsure += [of for of, _ in stands_for]
+    def _callback(self, request: Request) -> object:
+        function = request.callback
+        if function is None and self._crawler.spider is not None:
+            function = self._crawler.spider.parse
+        return getattr(function, "__func__", function)
+
+    def _belief(self, callback: object, response: Response, of: bytes, *, gave: bool) -> Belief:
+        if not gave:
+            return self._walls.nothing(callback, of)
+        belief, doubted = self._walls.something(callback, xxh3_128_digest(response.body), of)
+        self._doubt(doubted)
+        return belief
+
+    def _doubt(self, classes: Iterable[bytes]) -> None:
+        """What *classes* have shown may be no page."""
+        for of in classes:
+            self._act(of, life.doubted)
 
     def not_taken(self, response: Response) -> None:
         """No page has come, or its callback raised."""
@@ -315,6 +417,10 @@ class Outcomes:
             if middleware is not None:
                 middleware.outcomes = self
         self._sees_spider = at_spider is not None
+        outermost = self._crawler.get_spider_middleware(DustGivenMiddleware)
+        if outermost is not None:
+            outermost.outcomes = self
+        self.sees_items = outermost is not None
 
     def _response_received(self, response: Response, request: Request, spider: Spider) -> None:
         for of, _ in standings(request):
@@ -327,6 +433,18 @@ class Outcomes:
             self.not_taken(response)
         elif not self._sees_spider:
             self.taken(response, gave=True)
+
+    def _item_scraped(self, item: object, response: object) -> None:
+        self._item_came(response, scraped=1, lost=0)
+
+    def _item_lost(self, item: object, response: object) -> None:
+        self._item_came(response, scraped=0, lost=1)
+
+    def _item_came(self, response: object, *, scraped: int, lost: int) -> None:
+        if isinstance(response, Response) and (given := self._given.get(response)) is not None:
+            given.scraped += scraped
+            given.lost += lost
+            self._is_known(response, given)
 
     def _spider_idle(self, spider: Spider) -> None:
         self._fetching.clear()

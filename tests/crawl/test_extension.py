@@ -30,7 +30,7 @@ def summary(caplog):
 
 
 def test_what_was_saved_and_by_which_rule(with_rules, summary, tmp_path):
-    with serving(lambda path: error(404) if "bad" in path else page()) as site:
+    with serving(lambda path: error(404) if "bad" in path else page(words=path)) as site:
         urls = [site.url(f"/p?id={n}&sid={sid}") for n in range(3) for sid in ("a", "b", "c")]
         crawl([*urls, site.url("/q?sid=bad"), site.url("/q?sid=good")], with_rules(site, SID))
         identity = rule_id(site.name, SID)

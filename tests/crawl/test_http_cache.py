@@ -26,7 +26,7 @@ def cached(with_rules, tmp_path):
 @pytest.mark.parametrize("storage", [None, DbmCacheStorage])
 def test_a_second_crawl_asks_for_nothing(cached, storage):
     chosen = {} if storage is None else {"HTTPCACHE_STORAGE": storage}
-    with serving(lambda path: page()) as site:
+    with serving(lambda path: page(words=path)) as site:
         urls = [site.url(f"/p?id={n}&sid={sid}") for n in range(3) for sid in "abc"]
         crawl(urls, cached(site, **chosen))
         result = crawl(urls, cached(site, **chosen))

@@ -32,7 +32,7 @@ def job(tmp_path: Path) -> dict[str, str]:
 
 
 def test_a_resumed_job_fetches_what_was_left_and_nothing_twice(with_rules, job):
-    with serving(lambda path: page()) as site:
+    with serving(lambda path: page(words=path)) as site:
         settings = with_rules(site, SID) | job
         urls = [site.url(f"/p?id={n}&sid={sid}") for n in range(6) for sid in "ab"]
         crawl(urls, settings, spider=Pausing)

@@ -35,7 +35,7 @@ def test_every_page_that_comes_without_rules_comes_with_them(classes, random, co
         number, _, alias = path.removeprefix("/p").partition("?sid=")
         match classes[int(number)][int(alias)]:
             case "page":
-                return page()
+                return page(words=number)
             case "404":
                 return error(404)
             case "503":

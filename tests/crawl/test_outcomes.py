@@ -82,7 +82,7 @@ class Landing:
 
 
 def test_a_redirect_that_a_browser_followed_out_of_the_class_is_no_page_of_it(with_rules):
-    with serving(lambda path: page()) as site:
+    with serving(lambda path: page(words=path.partition("?")[0])) as site:
         urls = [site.url(f"/p{n}?sid={sid}") for n in range(3) for sid in ("bad", "good", "late")]
         crawl(urls, with_rules(site, SID) | {"DOWNLOADER_MIDDLEWARES": {Landing: 543}})
     assert site.times() == {f"/p{n}?sid=good": 1 for n in range(3)}

@@ -36,6 +36,7 @@ class Second(Visitor):
 
     def other(self, response, mark):
         self.crawl.got.append(f"{mark}: {response.url}")
+        yield {"mark": mark}
 
 
 def test_victims_of_a_rule_that_was_switched_off_come_in_the_next_crawl_as_they_were(

@@ -36,6 +36,7 @@ def rewriting(settings):
 class Noting(Visitor):
     def parse(self, response):
         self.crawl.got.append((response.url, response.meta.get("dust_original_url")))
+        yield {"url": response.url}
 
 
 def test_the_canonical_url_is_fetched_and_the_spider_is_told_which_was_written(rewriting):
@@ -142,7 +143,7 @@ class Copying(Noting):
     """Gives each request the meta of the response before, as many spiders do."""
 
     def parse(self, response):
-        super().parse(response)
+        yield from super().parse(response)
         if response.url.endswith("/p"):
             yield Request(response.urljoin("/other"), meta=response.meta, callback=self.parse)
             yield Request(
@@ -176,6 +177,7 @@ def test_the_scheduler_that_was_configured_is_underneath_and_can_be_asked(rewrit
         def parse(self, response):
             scheduler = self.crawler.engine.scheduler
             self.crawl.got.append((scheduler.mine, len(scheduler), type(scheduler.df).__name__))
+            yield {"url": response.url}
 
     with serving(lambda path: page()) as site:
         result = crawl([site.url("/p?sid=a")], rewriting(site) | {"SCHEDULER": Queue}, spider=Asking)

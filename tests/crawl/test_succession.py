@@ -115,7 +115,7 @@ def test_a_redirect_to_a_page_of_another_class_settles_its_own_when_a_second_ali
     with_rules,
 ):
     def web(path: str) -> Answer:
-        return redirect(path.replace("/old", "/new")) if "/old" in path else page()
+        return redirect(path.replace("/old", "/new")) if "/old" in path else page(words=path)
 
     with serving(web) as site:
         urls = [site.url(f"/old/{n}?sid={sid}") for sid in ("a", "b", "c") for n in range(5)]
@@ -190,8 +190,8 @@ def test_a_retry_that_a_callback_asks_for_goes_through(with_rules):
     class Again(Visitor):
         def parse(self, response):
             self.crawl.got.append(response.url)
-            if len(self.crawl.got) < 3:
-                yield response.request.replace(dont_filter=True)
+            again = response.request.replace(dont_filter=True)
+            yield again if len(self.crawl.got) < 3 else {"url": response.url}
 
     with serving(lambda path: page()) as site:
         result: Crawl = crawl(

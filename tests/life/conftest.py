@@ -25,8 +25,6 @@ def both(tmp_path: Path) -> Callable[..., Both]:
 OPEN = {
     "errors for whoever asks a second time": "a keeper is fetched again to be compared, though the log could answer",
     "pages behind a wall for a while": "walls are not recognized",
-    "an inner spider middleware keeps all back": "it is seen what the callback yields, not what is left of it",
-    "test_the_next_alias_is_tried_where_a_pipeline_drops_the_items": "as above",
 }
 
 

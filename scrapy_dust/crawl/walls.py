@@ -1,0 +1,114 @@
+"""Answers that may show no page of their own: the spider makes nothing of them, or several classes show them alike.
+
+Such an answer is what its classes show, or a wall: a captcha, a login, an error with status 200. Other aliases tell. Of
+each *kind* of such answers a few classes are tried with several aliases. If one of them shows something else, the kind
+is a wall, and the page of none of its classes. Otherwise the kind is believed.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from enum import Enum
+
+#: So many classes of a kind are tried, each with so many aliases.
+_TRIED, _ALIASES = 3, 5
+#: So many classes must show the same answer before one of them is tried. Two are often one page that no rule knows of.
+_ALIKE = 3
+#: So much is remembered: answers that one class has shown, kinds, and classes of a kind.
+_ANSWERS, _KINDS, _CLASSES = 50_000, 1_000, 10_000
+
+
+class Belief(Enum):
+    """What an answer is taken for."""
+
+    PAGE = "the page of its class"
+    UNSURE = "the page of its class, until another class tells otherwise"
+    NONE = "no page: the next alias is tried"
+
+
+@dataclass(slots=True)
+class _Kind:
+    first: int  #: the number of the first class that is tried
+    classes: dict[bytes, int] = field(default_factory=dict)  #: that have shown it, and how often
+    is_wall: bool = False
+
+
+class Walls:
+    """Of one crawl."""
+
+    def __init__(self) -> None:
+        self._answers: OrderedDict[Hashable, bytes] = OrderedDict()  #: shown by this class alone
+        self._kinds: OrderedDict[Hashable, _Kind] = OrderedDict()
+        self._last: OrderedDict[bytes, Hashable] = (
+            OrderedDict()
+        )  #: of each class the kind that it has shown last
+
+    def nothing(self, callback: Hashable, of: bytes) -> Belief:
+        """*callback* has made nothing of an answer for the class *of*."""
+        return self._shown(callback, of, first=0)
+
+    def something(self, callback: Hashable, answer: bytes, of: bytes) -> tuple[Belief, list[bytes]]:
+        """*callback* has made something of *answer*, which is the digest of an answer for *of*.
+
+        Also tells for which classes the next alias is to be tried, since what these have shown is a wall.
+        """
+        name = callback, answer
+        doubted = self._turned(of, name)
+        if name in self._kinds:
+            return self._shown(name, of, first=_ALIKE - 1), doubted
+        before = self._answers.setdefault(name, of)
+        if before == of:
+            if len(self._answers) > _ANSWERS:
+                self._answers.popitem(last=False)
+            return Belief.PAGE, doubted
+        del self._answers[name]
+        self._shown(name, before, first=_ALIKE - 1)
+        return self._shown(name, of, first=_ALIKE - 1), doubted
+
+    def shown(self, callback: Hashable) -> list[bytes]:
+        """The classes of which *callback* has made nothing."""
+        kind = self._kinds.get(callback)
+        return [] if kind is None else list(kind.classes)
+
+    def _shown(self, name: Hashable, of: bytes, *, first: int) -> Belief:
+        kind = self._kinds.get(name)
+        if kind is None:
+            kind = self._kinds[name] = _Kind(first)
+            if len(self._kinds) > _KINDS:
+                self._kinds.popitem(last=False)
+        self._last[of] = name
+        if len(self._last) > _CLASSES:
+            self._last.popitem(last=False)
+        if kind.is_wall:
+            return Belief.NONE
+        if of not in kind.classes and len(kind.classes) >= _CLASSES:
+            return Belief.UNSURE
+        times = kind.classes[of] = kind.classes.get(of, 0) + 1
+        if times > 1:  # it is tried
+            return Belief.NONE if times < _ALIASES and self._is_tried(kind, of) else Belief.UNSURE
+        return Belief.NONE if self._is_tried(kind, of) else Belief.UNSURE
+
+    @staticmethod
+    def _is_tried(kind: _Kind, of: bytes) -> bool:
+        for number, name in enumerate(kind.classes):
+            if number >= kind.first + _TRIED:
+                return False
+            if name == of:
+                return number >= kind.first
+        return False
+
+    def _turned(self, of: bytes, name: Hashable) -> list[bytes]:
+        """The class *of* shows something else than before, perhaps. The classes that have shown the same as it had."""
+        last = self._last.get(of)
+        if last is None or last == name:
+            return []
+        del self._last[of]
+        kind = self._kinds.get(last)
+        if kind is None or kind.is_wall:
+            return []
+        kind.is_wall = True
+        doubted = [other for other in kind.classes if other != of]
+        kind.classes.clear()
+        return doubted
