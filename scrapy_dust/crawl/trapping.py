@@ -199,7 +199,9 @@ class Trapping:
         return True
 
     def _lower(self, request: Request, place: Place) -> None:
-        drawn = sum(self._draw.takes(f"part {request.url}", part / _DRAWS) for part in range(1, _DRAWS))
+        # Drawn by the key: chance makes no URL of a class more urgent than the URL that stands for the class.
+        drawn_by = f"part {self._key_of(request.url)}"
+        drawn = sum(self._draw.takes(drawn_by, part / _DRAWS) for part in range(1, _DRAWS))
         # What ends a form is a sample of all that waits, whatever its parameters.
         names = 0 if self._caps else len(place.form.names)
         lowered = _TURN * place.turn + _NAME * names + _DRAW * drawn

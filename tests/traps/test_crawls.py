@@ -14,7 +14,9 @@ from scrapy_dust.journal.events import What
 from scrapy_dust.journal.places import journals
 from scrapy_dust.journal.reader import read
 from scrapy_dust.journal.requeue import victims
-from tests.crawl.crawling import Visitor
+from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.rule import Rule
+from tests.crawl.crawling import Visitor, write_rules
 from tests.crawl.crawling import crawl as visit
 from tests.crawl.site import page, serving
 from tests.traps.crawling import crawl
@@ -84,6 +86,26 @@ def test_without_a_budget_last_fetches_exactly_what_plain_does(tmp_path):
     assert set(crawled.pages) == set(simulate(plain, None, 5000).pages)
     assert len(site.asked) == len(plain.asked)
     assert crawled.stats["dust/traps/last"] == crawled.stats["dust/traps/fetched"] > 0
+
+
+def with_sessions(path, query):
+    """A year of a calendar. Each page is linked under three URLs."""
+    shown = calendar_by_path(path, query)
+    if shown is None or path.split("/")[2] != "2026":
+        return None
+    text, links, item = shown
+    return text, [f"{link}?sid={n}" for link in links for n in range(3)], item
+
+
+def test_what_is_put_last_is_fetched_once_though_a_rule_knows_it_by_several_urls(tmp_path):
+    book = write_rules(tmp_path / "rules.json", {"s.test": [Rule.of(DropParameter("sid"))]})
+    rules = {"DUST_RULES": [book], "DUST_CANARY_RATE": 0}
+    site = Site(with_sessions, ("/cal/2026/11?sid=0",), 20)
+    crawled = crawl(site, tmp_path / "dust", CONCURRENT_REQUESTS=1, **rules)
+    pages = {url.partition("?")[0] for url in crawled.pages if "/cal/" in url}
+    assert crawled.stats["dust/traps/last"] > len(pages) / 2 > 100
+    # One URL of 32 may be fetched early, to see whether its form brings something again.
+    assert len([url for url in crawled.pages if "/cal/" in url]) < 1.1 * len(pages)
 
 
 def test_a_job_that_is_paused_goes_on_in_the_same_order_and_loses_nothing(tmp_path):
