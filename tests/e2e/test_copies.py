@@ -22,14 +22,20 @@ def benchmark(*arguments):
 
 def test_copies_are_rejected_before_and_after_the_fetch_and_no_page_is_lost():
     crawls = [json.loads(line) for line in benchmark("benchmarks.two_way", "--example").splitlines()]
-    assert [crawl["false drops"] for crawl in crawls] == [0, 0, 0]
-    assert [crawl["contents not reached"] for crawl in crawls] == [0, 0, 0]
-    everything, signatures, both = crawls
+    everything, published, published_again, signatures, both = crawls
+    ours = (everything, signatures, both)
+    assert [crawl["false drops"] for crawl in ours] == [0, 0, 0]
+    assert [crawl["contents not reached"] for crawl in ours] == [0, 0, 0]
+    # On these sites equal texts are one page. As published, a second crawl stops at the pages that it begins with.
+    assert published["contents not reached"] == 0
+    assert published["rejected after it"] > 0.6 * everything["pages fetched"]
+    assert published_again["pages that came out"] == 0
+    assert published_again["contents not reached"] == everything["contents in all"]
     # Seven in ten are copies. Dropped is what is known to be another address of the same page: pages that change at each
     # fetch speak against the parameters that they have, and their copies come through (docs/content.md).
     assert signatures["rejected after it"] > 0.15 * everything["pages fetched"]
     assert both["rejected before the fetch"] > 0.7 * both["URLs found"]
-    # Those above (19 of 1358) are eleven errors that say so, and eight documents whose two names have nothing in common.
+    # Those above (26 of 1358) are eleven errors that say so, and documents whose two names have nothing in common.
     # A crawl in another order has a few more or less.
     assert (
         both["pages that came out"] - both["different pages among them"] < 0.03 * everything["pages fetched"]
