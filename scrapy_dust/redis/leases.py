@@ -126,6 +126,8 @@ class Leases:
 
     def are_all_idle(self) -> bool:
         """Whether all workers, this one included, have nothing to do. Raises `Gone` while Redis is away."""
+        if not self._crawler.engine.spider_is_idle():
+            return False  # whoever was told before that the spider is idle has queued a request
         self._put_down_all()
         is_waiting = self._parked or self._postponed or self._queued
         return (
@@ -228,7 +230,8 @@ class Leases:
 
     def _spider_idle(self, spider: Spider) -> None:
         try:
-            self._put_down_all()
+            if self._crawler.engine.spider_is_idle():  # nobody who was told so before has queued a request
+                self._put_down_all()
             self._go_on()
             must_wait = bool(self._held_by_others() or self._queued)
         except Gone:
@@ -270,7 +273,7 @@ class Leases:
         queue, kind = ("", "") if self._queue is None else (self._queue.key, self._queue.kind)
         arguments = (self._server.worker, kind, self._lease, self._server.prefix, _AT_A_TIME)
         found = self._server.run(scripts.RESCUE, (self._server.key("workers"), queue), arguments)
-        known = (*self._flights, *self._queued)
+        known = (*self._flights, *self._queued, *found[::2])
         if self._shares_queue or not known:
             found += self._server.run(scripts.RECONCILE, (self._server.held, queue), (kind, *known))
         self._server.keep_alive()

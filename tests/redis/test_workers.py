@@ -71,6 +71,13 @@ def held_by(worker, redis_server) -> set[int | None]:
     return {content_of(path[0].decode()) for path in found if path}
 
 
+def not_heard_of(worker, redis_server) -> None:
+    """Have Redis believe that *worker* was heard of long ago."""
+    client = redis_server.client
+    (name,) = (one for one in client.zrange("dust:worker:workers", 0, -1) if f"-{worker.process.pid}-" in one)
+    client.zadd("dust:worker:workers", {name: 0})
+
+
 @pytest.fixture
 def start(redis_server, tmp_path):
     """Starts workers, and sees that none outlives the test."""
@@ -82,24 +89,31 @@ def start(redis_server, tmp_path):
 
     yield started
     for worker in workers:
-        worker.process.kill()
-        worker.process.wait()
+        worker.kill()
     redis_server.client.flushall()
 
 
 def test_workers_with_queues_of_their_own_take_over_what_one_of_them_leaves(redis_server, tmp_path, start):
-    with serving(web) as site:
+    goes_on = threading.Event()
+
+    def stopping(path: str) -> Answer:
+        if len(site.asked) > 40:
+            assert goes_on.wait(240)
+        return web(path)
+
+    with serving(stopping) as site:
         settings = rules(tmp_path, site.name) | {"DUST_REDIS_LEASE": 3}
         first = start("alone", settings, site.url("/"))
         wait_until(lambda: len(site.asked) > 40)
-        first.process.kill()
-        first.process.wait()
+        first.kill()
         in_flight = held_by(first, redis_server)
+        goes_on.set()
         second = start("alone", settings)
         result = second.result()
     counts = fetched(site.asked)
     assert set(counts) == set(range(1, PAGES))
     assert {content for content, times in counts.items() if times > 1} <= in_flight
+    assert max(counts.values()) <= 2
     assert result["stats"]["dust/redis/taken_over"] > 0
     assert result["stats"]["dust/kept_alive"] > 0
     assert redis_server.client.keys("*") == []
@@ -113,10 +127,11 @@ def test_while_redis_is_gone_workers_wait_and_go_on_when_it_is_back(redis_server
             start("alone", settings | {"DUST_REDIS_KEY": "alone"}, site.url("/?b")),
         ]
         redis_server.client.lpush("worker:start_urls", json.dumps({"url": site.url("/")}))
-        wait_until(lambda: all(worker.is_at_work for worker in workers))
+        wait_until(lambda: all(worker.has_said("Crawled (200)") for worker in workers))
         redis_server.stop()
-        time.sleep(3)
+        wait_until(lambda: all(worker.has_said("Redis is gone") for worker in workers))
         redis_server.start()
+        wait_until(lambda: all(worker.has_said("Redis is back") for worker in workers))
         alone = workers[1].result()
         wait_until_all_are_idle(redis_server)
         workers[0].stop()
@@ -152,7 +167,7 @@ class Gate:
             return page(*links(0), *(f"/p?id={n}&sid=1" for n in range(1, 2 * AT_A_TIME)))
         with self._lock:
             self.waiting += 1
-        assert self.open.wait(120)
+        assert self.open.wait(240)
         return web(path)
 
 
@@ -169,10 +184,11 @@ def test_four_workers_of_which_one_is_killed_fetch_every_content_once(redis_serv
         # None of them can have more than its share.
         wait_until(lambda: gate.waiting == AT_A_TIME)
         victim, *others = workers
-        victim.process.kill()
-        victim.process.wait()
+        victim.kill()
         in_flight = held_by(victim, redis_server)
+        not_heard_of(victim, redis_server)
         gate.open.set()
+        wait_until(lambda: redis_server.client.zcard("dust:worker:workers") == 3)
         wait_until_all_are_idle(redis_server)
         for worker in others:
             worker.stop()
@@ -181,7 +197,9 @@ def test_four_workers_of_which_one_is_killed_fetch_every_content_once(redis_serv
     counts = fetched(site.asked)
     assert set(counts) == set(range(1, PAGES))
     assert len(in_flight) == AT_A_TIME / 4
-    assert {content for content, times in counts.items() if times > 1} <= in_flight
+    # When a first alias has failed, one worker asks for the next alias, and another one may meet a third at that moment.
+    failed = {content for content in counts if content % FIRST_ALIAS_FAILS == 3}
+    assert {content for content, times in counts.items() if times > 1} <= in_flight | failed
     assert max(counts.values()) <= 2
     # Nobody is left, and so nothing is.
     assert redis_server.client.keys("*") == []
@@ -195,27 +213,31 @@ def test_a_rule_that_one_worker_finds_to_be_false_is_given_up_by_all_of_them(red
             return error(404)
         if content_of(path) is None:
             # Neither has more than one request under way, so that each of them has one of the two.
-            both.wait(120)
+            both.wait(240)
             first = 30 * int(path[-1])
             return page(*(f"/p?id={n % 4}&sid={n}" for n in range(first, first + 30)))
         return page(words=" ".join(f"{path} {number}" for number in range(30)))
 
+    def asked() -> set[str]:
+        return {path for path in site.asked if content_of(path) is not None}
+
+    everything = {f"/p?id={n % 4}&sid={n}" for n in range(60)}
     with serving(changing) as site:
         settings = rules(tmp_path, site.name) | {"CONCURRENT_REQUESTS": 1}
         # Of the two only one sends canaries.
         workers = [
             start("sharing", settings | {"DUST_CANARY_RATE": rate, "DUST_DIR": str(tmp_path / f"{rate}")})
-            for rate in (0, 0.3)
+            for rate in (0, 0.5)
         ]
-        wait_until(lambda: all(w.log.exists() and "Spider opened" in w.log.read_text() for w in workers))
+        wait_until(lambda: all(worker.has_said("Spider opened") for worker in workers))
         for part in (0, 1):
             redis_server.client.lpush("worker:start_urls", json.dumps({"url": site.url(f"/?{part}")}))
-        wait_until(lambda: len(site.asked) > 20)
+        # What each of them has suppressed is given back to it.
+        wait_until(lambda: asked() >= everything)
         wait_until_all_are_idle(redis_server)
         for worker in workers:
             worker.stop()
         results = [worker.result() for worker in workers]
-    fetched_paths = {path for path in site.asked if content_of(path) is not None}
-    assert fetched_paths == {f"/p?id={n % 4}&sid={n}" for n in range(60)}
+    assert asked() == everything
     # Canaries are in the queue that they share: either may come upon it first, or both at a time.
     assert sum(result["stats"].get("dust/suspended", 0) for result in results) >= 1

@@ -39,8 +39,10 @@ class Worker:
             "DUST_DIR": str(folder / "dust"),
             "DUST_LOG_ENABLED": False,
             "DUST_CANARY_RATE": 0,
-            # As long as a machine that does much else at a time may keep a worker waiting.
-            "DUST_REDIS_LEASE": 10,
+            # What is put last may be fetched early, under another URL of its class, by chance.
+            "DUST_TRAPS": "off",
+            # Longer than a machine that does much else at a time keeps a worker waiting.
+            "DUST_REDIS_LEASE": 120,
             "TELNETCONSOLE_ENABLED": False,
             "REMOTE_CONTROL_ENABLED": False,
             "CONCURRENT_REQUESTS": 4,
@@ -64,9 +66,12 @@ class Worker:
             },
         )
 
-    @property
-    def is_at_work(self) -> bool:
-        return self.log.exists() and "Crawled (200)" in self.log.read_text()
+    def has_said(self, words: str) -> bool:
+        return self.log.exists() and words in self.log.read_text()
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
 
     def stop(self) -> None:
         self.process.send_signal(signal.SIGTERM)
@@ -77,20 +82,22 @@ class Worker:
         return found
 
 
-def wait_until_all_are_idle(server: RedisServer, seconds: float = 120) -> None:
-    """Nothing is queued and nobody has anything, for as long as a worker may take to notice."""
+def wait_until_all_are_idle(server: RedisServer) -> None:
+    """Nothing is queued, nobody is at anything, and nothing waits for its class; then workers have a moment to do too much."""
 
-    def is_quiet() -> bool:
-        return not [key for key in server.client.keys("*") if key == "worker:requests" or ":held:" in key]
+    def is_idle() -> bool:
+        return not [
+            key
+            for key in server.client.keys("*")
+            if key.endswith((":requests", ":with_heirs")) or ":held:" in key
+        ]
 
-    end, quiet_since = time.monotonic() + seconds, None
-    while quiet_since is None or time.monotonic() < quiet_since + 6:
-        assert time.monotonic() < end, server.client.keys("*")
-        time.sleep(0.1)
-        quiet_since = (quiet_since or time.monotonic()) if is_quiet() else None
+    wait_until(is_idle)
+    time.sleep(1)
+    wait_until(is_idle)
 
 
-def wait_until(true: Callable[[], bool], seconds: float = 120) -> None:
+def wait_until(true: Callable[[], bool], seconds: float = 240) -> None:
     end = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < end, "it did not come about"
