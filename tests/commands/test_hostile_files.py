@@ -54,7 +54,7 @@ def mined(tmp_path_factory):
 
 def test_a_hostile_log_is_mined_as_if_it_were_honest(mined):
     _, done = mined
-    assert "1 on probation" in done.stdout
+    assert "1 valid, 0 on probation, 0 refuted" in done.stdout
     assert "a.example: 2 URLs have more than 500 words and signs; not mined." in done.stderr
     for line in (41, 42, 45, 46, 48):
         assert f"not read: log.jsonl, line {line}: " in done.stderr
