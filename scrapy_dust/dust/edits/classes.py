@@ -69,6 +69,7 @@ class Classes:
     contents: dict[str, frozenset[Hashable]]  #: by key
     function: SiteRules = field(default_factory=lambda: SiteRules("", ()))
     forms: dict[str, Parts] = field(init=False)
+    work: int = 0  #: so many keys were looked at, all edits together
     _index: WordIndex = field(init=False)  #: of keys, and of those that are none any more
 
     def __post_init__(self) -> None:
@@ -88,6 +89,7 @@ class Classes:
     def effect(self, edit: Rule) -> Effect:
         moved: dict[str, str] = {}
         for key in self._touched_by(edit):
+            self.work += 1
             form = self.forms[key]
             edited = edit.change(form)
             if edited is form or (changed := edited.url) == key:

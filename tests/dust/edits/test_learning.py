@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scrapy_dust.dust.edits.classes import Classes
 from scrapy_dust.dust.edits.learning import EditParams, learn_edits
 from tests.rules.strategies import urls
 
@@ -254,3 +257,28 @@ def test_what_leads_to_a_login_says_nothing_of_pages_that_show_themselves():
     function = learn_edits(log, EditParams(), dict(zip(users, targets, strict=True))).function
     assert function.key("http://s.example/user/terms/") == "http://s.example/user/terms/"
     assert function.key("http://s.example/login/?next=/topic/77/") == function.key(others[0])
+
+
+def test_parameters_that_stand_together_in_any_way_do_not_make_learning_endless(monkeypatch):
+    """Each pair of URLs of a content proposes an edit of its own, and each of these may touch any URL."""
+    made = []
+    begin = Classes.__post_init__
+
+    def remembered(classes):
+        made.append(classes)
+        begin(classes)
+
+    monkeypatch.setattr(Classes, "__post_init__", remembered)
+    chance = random.Random(3)
+    contents = {}
+    while len(contents) < 1000:
+        product = chance.randrange(5)
+        facets = {f"{name}={chance.choice('abc')}" for name in ("a", "b", "c", "d") if chance.random() < 0.5}
+        values = ["xyz"] * 8 + [range(10**6)] * 2
+        others = [f"p{n}={chance.choice(of)}" for n, of in enumerate(values) if chance.random() < 0.3]
+        others += [f"order={chance.choice('npd')}"] if chance.random() < 0.75 else []
+        said = [*sorted(facets), *others]
+        chance.shuffle(said)
+        contents[f"http://s.example/cat/{product}?{'&'.join(said)}"] = (product, frozenset(facets))
+    learn_edits(contents, EditParams())
+    assert sum(one.work for one in made) < 270 * len(contents)
