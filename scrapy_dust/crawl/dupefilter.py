@@ -22,7 +22,7 @@ from scrapy_dust.crawl.fingerprinter import DustRequestFingerprinter
 from scrapy_dust.crawl.http_cache import goes_by_key
 from scrapy_dust.crawl.into_force import IntoForce
 from scrapy_dust.crawl.naming import Naming
-from scrapy_dust.crawl.requests import AFTER_FAILURE, ITSELF, follows_rules
+from scrapy_dust.crawl.requests import AFTER_FAILURE, ITSELF, follows_rules, is_retry
 from scrapy_dust.crawl.rules import rules_of
 from scrapy_dust.crawl.shadowing import Shadow
 from scrapy_dust.crawl.store import LocalStore, StoreGone
@@ -159,6 +159,7 @@ class DustDupeFilter:
             return self._inner.request_seen(request)
         enforcing = self.enforcing
         comes_back, must_stand = (False, False) if enforcing is None else enforcing.returning.coming()
+        self._note(request)
         seen = not comes_back and self._was_seen(request)
         try:
             is_filtered = self._is_filtered(request, seen=seen, must_stand=must_stand, comes_back=comes_back)
@@ -172,6 +173,12 @@ class DustDupeFilter:
             if self._probation is not None:
                 self._probation.let_through(request)
         return is_filtered
+
+    def _note(self, request: Request) -> None:
+        try:
+            self._naming.asking.note(request)
+        except Exception as error:  # noqa: BLE001  Whatever a cookie of the project's has against it.
+            self._failed(request, error)
 
     def _was_seen(self, request: Request) -> bool:
         """What the dupefilter underneath says of the request that the spider asked for, as it is without rules."""
@@ -280,6 +287,8 @@ class DustDupeFilter:
         """What asks not to be filtered comes by here and nowhere else."""
         if not request.dont_filter or self.enforcing is None:
             return
+        if not is_retry(request):
+            self._note(request)
         try:
             has_rules = self.enforcing.unfiltered(request)
             if has_rules or (self.into_force is not None and self._lets_through_twice):

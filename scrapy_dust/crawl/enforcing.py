@@ -48,6 +48,7 @@ class Enforcing:
             store,
             self.returning,
             self._name,
+            naming.asking.note,
             self.suppressions.fetched_after_all,
         )
 

@@ -1,6 +1,6 @@
 """How the spider handles what comes of a request, as a name: requests of one class must be handled alike.
 
-``DUST_CLASS_BY`` says by what requests are told apart beside their keys. A `CrawlSpider` tells them apart by its
+``DUST_CLASS_BY`` says by what requests are told apart beside their keys; what they ask for is noted in them (`asking`). A `CrawlSpider` tells them apart by its
 `Rule`s too. Where two requests cannot be compared (a callback with variables of its own, arguments that are no plain
 values), each is handled in its own way, and stands for no other.
 """
@@ -17,6 +17,7 @@ from scrapy import Spider
 from scrapy.spiders import CrawlSpider
 
 from scrapy_dust.crawl.plain import method_of
+from scrapy_dust.crawl.requests import ASKED
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -43,6 +44,9 @@ class Handling:
     def name(self, request: Request) -> str | None:
         """Equal for requests that are handled alike; None: like no other."""
         name = self._callbacks(request) if self._by_callback else ""
+        asked = request.meta.get(ASKED)
+        if name is not None and asked is not None:
+            name = f"{name} asked {asked}"
         if self._is_by_rule is None:
             self._is_by_rule = isinstance(self._spider(), CrawlSpider)
         if name is None or not (self._by_arguments or self._by_meta or self._is_by_rule):

@@ -126,6 +126,7 @@ class KnownMiddleware:
         if self._known is None or request.dont_filter or request.meta.get(OPT_OUT) is False:
             return False
         try:
+            self._naming.asking.note(request)
             handled = self._handled(request)
             if handled is None or (self._mode == "skip" and self._leads_on(handled)):
                 return False

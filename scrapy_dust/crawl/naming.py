@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from xxhash import xxh3_64_digest
 
+from scrapy_dust.crawl.asking import Asking
 from scrapy_dust.crawl.fingerprinter import DustRequestFingerprinter, class_key
 from scrapy_dust.crawl.handling import Handling
 from scrapy_dust.crawl.requests import LINKED_BY
@@ -34,6 +35,8 @@ logger = logging.getLogger(__name__)
 #: Of so many classes, at least, the URL is remembered that was fetched for them; of the others the form that rules make.
 FETCHED_REMEMBERED = 50_000
 
+#: So many meanings are remembered: a spider may ask for each page in a way of its own.
+MEANINGS_REMEMBERED = 100_000
 
 #: Bytes at the end of a class's name that say what its `Meaning` is.
 _SUFFIX = 8
@@ -57,6 +60,8 @@ class Naming:
     def __init__(self, crawler: Crawler, rules: CrawlRules) -> None:
         self._crawler, self._rules = crawler, rules
         self._handling = Handling(rules.settings.class_by, lambda: crawler.spider)
+        #: To be told of each request before it is named for the first time.
+        self.asking = Asking(rules.settings.class_by, crawler.settings)
         self._suffixes: dict[Meaning, bytes] = {}
         self._meanings: dict[bytes, Meaning] = {}
         self._behind: dict[tuple[int, ...], Behind] = {}  #: by the ids of rules, which these keep alive
@@ -93,6 +98,9 @@ class Naming:
         """The class of *request*, handled and linked as *meaning* says."""
         suffix = self._suffixes.get(meaning)
         if suffix is None:
+            if len(self._suffixes) >= MEANINGS_REMEMBERED:
+                self._suffixes.clear()
+                self._meanings.clear()
             suffix = self._suffixes[meaning] = self._suffix(*meaning)
             self._meanings[suffix] = meaning
         return self.key(request) + suffix

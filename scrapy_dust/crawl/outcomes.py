@@ -183,7 +183,7 @@ class _Fetched:
 
 
 class Outcomes:
-    """Of one crawl. *name*: the class of the page at which a request has ended."""
+    """Of one crawl. *name*: the class of the page at which a request has ended; *note*: what it asks for is noted in it."""
 
     def __init__(
         self,
@@ -191,10 +191,11 @@ class Outcomes:
         store: Store,
         returning: Returning,
         name: Callable[[Request], bytes],
+        note: Callable[[Request], None],
         fetched_after_all: Callable[[Request], None],
     ) -> None:
         self._crawler, self._store, self._returning = crawler, store, returning
-        self._name, self._fetched_after_all = name, fetched_after_all
+        self._name, self._note, self._fetched_after_all = name, note, fetched_after_all
         self._due: dict[bytes, None] = {}  #: classes of which the next URL is to be fetched, in order
         self._sees_spider = False
         self.sees_items = False  #: what becomes of what callbacks yield
@@ -312,6 +313,7 @@ class Outcomes:
         if not stands_for:
             return False
         try:
+            self._note(request)
             name = self._name(request)
         except Exception:  # noqa: BLE001  Whatever the project's fingerprinter has against it, or the store.
             return False

@@ -54,6 +54,9 @@ LINKED_BY = "_dust_linked_by"
 #: keep meta and nothing else.
 STANDS_FOR = "_dust_stands_for"
 
+#: In a request's meta, internal: a digest of what it asks for beside its URL, where that is anything.
+ASKED = "_dust_asked"
+
 #: In a request's meta, internal: the keys with which it was let through, in hex, while rules are being learned.
 LET_THROUGH = "_dust_let_through"
 

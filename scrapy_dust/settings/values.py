@@ -107,10 +107,14 @@ def hosts(value: object) -> tuple[str, ...]:
     return found
 
 
+#: What tells requests for one page apart, beside keys of their meta.
+_CLASS_PARTS = ("callback", "headers", "cookies", "cb_kwargs")
+
+
 def class_parts(value: object) -> tuple[str, ...]:
     found = names(value)
-    if not all(name in ("callback", "cb_kwargs") or name.partition("meta:")[2] for name in found):
-        raise Wrong("a list of `callback`, `cb_kwargs` and `meta:NAME`")
+    if not all(name in _CLASS_PARTS or name.partition("meta:")[2] for name in found):
+        raise Wrong("a list of `callback`, `headers`, `cookies`, `cb_kwargs` and `meta:NAME`")
     return found
 
 

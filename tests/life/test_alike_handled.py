@@ -297,15 +297,15 @@ def test_aliases_that_wait_are_as_many_as_a_fingerprinter_of_the_projects_says(b
     found.check(wanted=18, saved=18)
 
 
-def test_what_a_fingerprinter_of_the_projects_leaves_out_tells_nothing_apart(both):
-    """The law on the other side: nothing more is fetched because a header differs that nobody asked for."""
+def test_headers_that_differ_with_each_request_tell_nothing_apart_where_the_project_says_so(both):
+    """As where the spider stamps its requests."""
 
     class Stamped(Languages):
         def parse(self, response: Response):
             for at, link in enumerate(response.css("a::attr(href)").getall()):
                 yield response.follow(link, callback=self.translated, headers={"X-At": str(at)})
 
-    both(Stamped, hub_of("a", "b", "c")).check(wanted=6, saved=12)
+    both(Stamped, hub_of("a", "b", "c"), DUST_CLASS_BY=["callback"]).check(wanted=6, saved=12)
 
 
 class Bodies(Reader):
@@ -475,3 +475,80 @@ def test_a_redirect_to_a_page_that_another_callback_has_is_followed(both):
         return hub_of("a", "b")(asked)
 
     both(Redirected, site, CONCURRENT_REQUESTS=4).check(wanted=12)
+
+
+class Asking(Reader):
+    """Asks for each page of a link in a way of its own."""
+
+    def links(self, response: Response):
+        for request in super().links(response):
+            yield request.replace(**self.way(request.url[-1]))
+
+    def way(self, sid: str) -> dict:
+        raise NotImplementedError
+
+
+class InLanguages(Asking):
+    def way(self, sid: str) -> dict:
+        return {"headers": {"Accept-Language": {"a": "de", "b": "en", "c": "de"}[sid]}}
+
+
+class WithCookies(Asking):
+    def way(self, sid: str) -> dict:
+        return {"cookies": {"shop": {"a": "paris", "b": "rome", "c": "paris"}[sid]}}
+
+
+class WithJars(Asking):
+    def way(self, sid: str) -> dict:
+        jar = {"a": 1, "b": 2, "c": 1}[sid]
+        return {"meta": {"cookiejar": jar}, "cookies": {"jar": str(jar)}}
+
+
+class WithCredentials(Asking):
+    def way(self, sid: str) -> dict:
+        return {"headers": {"Authorization": {"a": "Basic x", "b": "Basic y", "c": "Basic x"}[sid]}}
+
+
+def telling(asked: Asked) -> Answer:
+    if asked.path == "/":
+        return hub_of("a", "b", "c")(asked)
+    said = [asked.headers.get(name, "") for name in ("accept-language", "cookie", "authorization")]
+    return page(f"{asked.path} {said}")
+
+
+@pytest.mark.parametrize("spider", [InLanguages, WithCookies, WithJars, WithCredentials])
+@pytest.mark.parametrize("concurrency", [1, 8])
+def test_what_is_asked_for_in_another_way_is_another_page(both, spider, concurrency):
+    """And what is asked for in the same way is one."""
+    both(spider, telling, CONCURRENT_REQUESTS=concurrency).check(wanted=12, saved=6)
+
+
+@pytest.mark.parametrize("spider", [InLanguages, WithCookies, WithCredentials])
+def test_a_redirect_is_asked_for_as_its_origin_was(both, spider):
+    """Though by then middlewares have added to its headers."""
+
+    def site(asked: Asked) -> Answer:
+        if asked.path == "/" or "on" in asked.query:
+            return telling(asked)
+        return redirect(f"{asked.url}&on=1")
+
+    both(spider, site).check(wanted=12, saved=6)
+
+
+def test_headers_that_scrapy_sets_tell_nothing_apart(both):
+    """A spider asks again with the request that came back, whose headers middlewares have added to."""
+
+    class Again(Reader):
+        def parse(self, response: Response):
+            for request in self.links(response):
+                yield request.replace(callback=self.first)
+
+        def first(self, response: Response):
+            yield response.request.replace(url=f"{response.url}&x=1", callback=self.items)
+
+    set_cookie = {"Set-Cookie": "seen=1"}
+
+    def site(asked: Asked) -> Answer:
+        return hub_of("a", "b", "c")(asked) if asked.path == "/" else page(asked.path, **set_cookie)
+
+    both(Again, site).check(wanted=6, saved=24)

@@ -1,0 +1,59 @@
+"""What a request asks a server for beside its URL: headers, cookies, a cookie jar of its own.
+
+A server may answer two such requests with two pages. What the spider itself says counts; downloader middlewares add to
+headers later. So it is noted in a request's meta when the request is queued, and is read there from then on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from scrapy.http import Headers
+from xxhash import xxh3_64_hexdigest
+
+from scrapy_dust.crawl.requests import ASKED
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.settings import BaseSettings
+
+#: Said by Scrapy, or of the crawler and not of the page.
+_NOT_OF_THE_PAGE = frozenset({b"Referer", b"User-Agent", b"Accept-Encoding", b"Proxy-Authorization"})
+
+
+class Asking:
+    """Of one crawl. *by*: ``DUST_CLASS_BY``."""
+
+    def __init__(self, by: Sequence[str], settings: BaseSettings) -> None:
+        self._by_headers, self._by_cookies = "headers" in by, "cookies" in by
+        default = Headers(settings.getdict("DEFAULT_REQUEST_HEADERS"))
+        self._usual = {name: default.getlist(name) for name in default}
+        self._ignored = _NOT_OF_THE_PAGE
+        if settings.getbool("COOKIES_ENABLED"):  # then Scrapy sets this header, whatever it was
+            self._ignored |= {b"Cookie"}
+
+    def note(self, request: Request) -> None:
+        """Note in *request* what it asks for. Where a redirect led, that is noted already."""
+        meta = request.meta
+        if meta.get("redirect_urls"):
+            return
+        said = self._said(request)
+        if said:
+            meta[ASKED] = xxh3_64_hexdigest(repr(said).encode("utf-8", "surrogatepass"))
+        elif ASKED in meta:  # copied from the request before
+            del meta[ASKED]
+
+    def _said(self, request: Request) -> list[object]:
+        said: list[object] = []
+        if self._by_headers and request.headers:
+            said += sorted(
+                (name, values)
+                for name, values in request.headers.items()
+                if name not in self._ignored and self._usual.get(name) != values
+            )
+        if self._by_cookies:
+            jar = request.meta.get("cookiejar")
+            said += [("cookies", request.cookies)] if request.cookies else []
+            said += [("cookiejar", jar)] if jar is not None else []
+        return said
