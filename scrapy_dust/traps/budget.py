@@ -32,7 +32,7 @@ _SHOWN, _ASKED = 3, 6
 #: What a link is worth that leads to something new.
 LINK = 4.0
 #: Forms that lead to forms that lead to something new are worth something, up to so many of them.
-_FAR = 3
+FAR = 3
 #: One of so many pages of a site may be of a form that has no turn yet, to see whether it brings something again.
 _PROBED = 32
 
@@ -58,9 +58,9 @@ class Account:
     form: Form
     credit: float = CREDIT
     own: float = OF_A_FACET  #: the same without what links are worth
-    far: int = 0  #: forms between it and what is new, as its last links had it
+    far: int = FAR  #: forms between it and what is new, as its last links had it
     pages: int = 0
-    promised: int = 0  #: links that others had credit for since the last page of it
+    promised: int = 0  #: links in a row to forms that have brought nothing yet
     asked: int = 0  #: sent for, and no page yet
     pause: int = 0  #: so many of its pages were not read, the last time
     unread: int = 0  #: so many of the next are not read
@@ -195,7 +195,6 @@ class Budget:
         """A page of the form of *account* has come; *page*: what it brought, None: nobody has looked."""
         account.asked = max(0, account.asked - 1)
         account.pages += 1
-        account.promised = 0
         of = self._site(site)
         of.pages += 1
         of.with_items += page is not None and page.items > 0
@@ -208,14 +207,17 @@ class Budget:
             return None
         account = self.account(form)
         far = 0 if account.own >= TURNS[0] else account.far + 1
-        return None if account.turn or far >= _FAR else far
+        return None if account.turn or far >= FAR else far
 
     def lends(self, giver: Account, form: Form, far: int) -> bool:
-        """Whether *giver* has credit for a link to *form*. A form of which few pages have come has so much to promise, until the next one comes."""
+        """Whether *giver* has credit for a link to *form*. For links to forms that have brought nothing yet it has so much in a row."""
         account = self.account(form)
-        if not account.is_judged:
-            account.promised += 1
-            if account.promised > UNREAD:
+        has_brought = account.own > OF_A_FACET if far == 0 else not account.promised
+        if has_brought:
+            giver.promised = 0
+        else:
+            giver.promised += 1
+            if giver.promised > UNREAD:
                 return False
         giver.far = far
         giver.credit += LINK * _PART
@@ -232,6 +234,7 @@ class Budget:
         account.own += (page.value - account.own) * _PART
         account.credit += (page.value - account.credit) * _PART
         if page.value >= TURNS[0]:
+            account.promised = 0
             account.pause = min(max(_SHOWN, account.pages // UNREAD), account.pause * 2 + 1)
             account.unread = account.pause
         else:

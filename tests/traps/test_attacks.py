@@ -6,9 +6,10 @@ import random
 
 import pytest
 
-from scrapy_dust.traps.budget import Budget
+from scrapy_dust.traps.budget import Budget, Page
 from scrapy_dust.traps.forms import Form
 from scrapy_dust.traps.ledger import Ledger, is_late
+from scrapy_dust.traps.novelty import MOST
 from tests.traps.simulating import simulate
 from tests.traps.sites import HOST, Site, calendar_by_path, trapped, words
 
@@ -191,6 +192,11 @@ def test_a_trap_of_many_forms_or_with_text_of_its_own_does_not_take_the_place_of
     assert len(done.items) >= 190
 
 
+def test_forms_that_lead_to_each_other_alone_have_no_credit_for_that(tmp_path):
+    """Search pages under sessions lead to lists under sessions, and back: plain Scrapy finds six things."""
+    assert len(simulate(trapped("questions", "in path", items=200), tmp_path, 1500).items) >= 100
+
+
 def test_a_session_in_the_path_does_not_take_the_place_of_items(tmp_path):
     site = trapped("calendar by query", "in path", items=200)
     assert len(simulate(site, tmp_path, 450).items) >= 190
@@ -209,7 +215,7 @@ def test_links_to_what_never_comes_are_credit_for_a_while_only(tmp_path):
     budget, texts = Budget(), Form(f"{HOST}/text/0")
     lists = budget.account(Form(f"{HOST}/list/0"))
     assert [budget.lends(lists, texts, 0) for _ in range(20)] == [True] * 12 + [False] * 8
-    budget.came("s.test", budget.account(texts), None)
+    budget.came("s.test", budget.account(texts), Page(MOST, items=1))
     assert budget.lends(lists, texts, 0)
 
 
