@@ -27,7 +27,7 @@ from scrapy_dust.crawl import life
 from scrapy_dust.crawl.life import Class, Effect, State
 from scrapy_dust.crawl.records import DUPLICATE_OF
 from scrapy_dust.crawl.requests import LINKED_BY, STANDS_FOR, is_rendered
-from scrapy_dust.crawl.store import StoreGone
+from scrapy_dust.crawl.store import Standing, StoreGone
 from scrapy_dust.crawl.walls import Belief, Walls
 from scrapy_dust.sites import site_of
 from scrapy_dust.stats import Stat
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from twisted.internet.task import LoopingCall
 
     from scrapy_dust.crawl.returning import Returning
-    from scrapy_dust.crawl.store import Standing, Store
+    from scrapy_dust.crawl.store import Store
     from scrapy_dust.crawl.trapping import Trapping
 
 logger = logging.getLogger(__name__)
@@ -53,6 +53,9 @@ _LOOKING, _PATIENCE = 0.1, 5.0
 _TIMES = 8.0
 #: Or until so many less urgent requests have been fetched, for each that may be fetched at a time.
 _OTHERS = 2
+
+#: Who is led where all are led.
+_NOBODY: Standing = (b"", "")
 
 #: So many are looked at; what became of those before them leaves no trace.
 _FETCHING = 1000
@@ -372,7 +375,7 @@ class Outcomes:
             landing = self._landing(request, response)
             belief = Belief.PAGE
             if is_page and DUPLICATE_OF not in request.meta:
-                belief = self._belief(callback, response, stands_for[-1][0], gave=gave)
+                belief = self._belief(callback, response, stands_for[0][0], gave=gave)
             is_unsure = belief is Belief.UNSURE and not gave and callback in self._giving and landing is None
             self._conclude(
                 stands_for,
@@ -380,6 +383,8 @@ class Outcomes:
                 is_page=is_page and belief is not Belief.NONE,
                 how=life.nothing if is_unsure else life.taken,
             )
+            if landing is not None and belief is Belief.NONE:
+                self._is_no_landing(landing)
         if is_page and (gave or callback not in self._giving):
             for told in self.told:
                 told(request)
@@ -401,7 +406,14 @@ class Outcomes:
     def _doubt(self, classes: Iterable[bytes]) -> None:
         """What *classes* have shown may be no page."""
         for of in classes:
+            landed_on = self._store.get(of).landed_on
+            if landed_on is not None:
+                self._is_no_landing(landed_on)
             self._act(of, life.doubted)
+
+    def _is_no_landing(self, landing: bytes) -> None:
+        """Redirects that lead to *landing* again have found no page, though it is not fetched again."""
+        self._store.landed(landing, _NOBODY)
 
     def not_taken(self, response: Response) -> None:
         """No page has come, or its callback raised."""

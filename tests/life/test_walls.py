@@ -54,15 +54,17 @@ def test_a_wall_of_which_the_spider_makes_an_item_is_no_page(both, walls, concur
     both(Details, site_with(lambda asked: WALL, walls=walls), CONCURRENT_REQUESTS=concurrency).check(wanted=7)
 
 
-def test_a_login_under_many_urls_is_no_page(both):
+@pytest.mark.parametrize("walls", ["a", "ab"])
+@CONCURRENCIES
+def test_a_login_under_many_urls_is_no_page(both, walls, concurrency):
     """Redirects lead each page to a login of its own, all of which look alike."""
 
     def site(asked: Asked) -> Answer:
         if asked.path.startswith("/login"):
             return WALL
-        return site_with(lambda asked: redirect(f"/login{asked.path}"))(asked)
+        return site_with(lambda asked: redirect(f"/login{asked.path}"), walls=walls)(asked)
 
-    both(Details, site).check(wanted=7)
+    both(Details, site, CONCURRENT_REQUESTS=concurrency).check(wanted=7)
 
 
 class Picky:
