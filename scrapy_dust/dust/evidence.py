@@ -32,7 +32,7 @@ class LogEvidence:
         self._redirects = log.redirects
         self._comparing = log.comparing
         self._matches = matches
-        self._template = template_hashes(log.pages)
+        self.template = template_hashes(log.pages)  #: hashes of the log's sketches that all pages have
         self._likelihood = _likelihood(log.pages, order := tuple(order))
         self._found: dict[tuple[str, str], Outcome] = {}
         self.learned = 0  #: how often `learn` was told something
@@ -119,7 +119,7 @@ class LogEvidence:
             return None
         changes = here.volatile or there.volatile
         agreeing = [x for x, y in zip(here.sketch, there.sketch, strict=False) if x == y]
-        if len(agreeing) < min(self._matches, len(here.sketch)) or self._template.issuperset(agreeing):
+        if len(agreeing) < min(self._matches, len(here.sketch)) or self.template.issuperset(agreeing):
             return None if changes else Outcome.DIFFERENT
         if here.title and here.title == there.title and _canonical(here) == _canonical(there):
             return Outcome.SAME

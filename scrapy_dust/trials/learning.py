@@ -17,9 +17,8 @@ from scrapy_dust.dust.campaign import Campaign
 from scrapy_dust.dust.candidates import Candidate
 from scrapy_dust.dust.evidence import LogEvidence
 from scrapy_dust.dust.literal import Draw, LiteralCampaign, LiteralParams
-from scrapy_dust.dust.pages import Visit
+from scrapy_dust.dust.pages import SiteLog, Visit
 from scrapy_dust.dust.stopping import Poll, Stopped, go_on
-from scrapy_dust.dust.templates import template_hashes
 from scrapy_dust.dust.validation import Verdict
 from scrapy_dust.engines.gathering import Shelved, records_of
 from scrapy_dust.engines.laps import Laps
@@ -189,7 +188,7 @@ def prepare(
             SiteTrials(
                 trying,
                 settings.never_probe,
-                renderers=_renderers(trying.evidence),
+                renderers=_renderers(one.log, trying.evidence),
                 journal=journal,
                 not_before=latest,
                 anew=partial(_anew, one, reading, settings),
@@ -254,7 +253,7 @@ def _trying(
         campaign(),
         evidence,
         comparison_of(one.log),
-        template_hashes(one.log.pages),
+        evidence.template,
         # Nothing will be asked of such a site, so nobody need know how the site answers.
         is_at_rest=log_only or rests or (bool(known) and _is_at_rest(campaign(), known)),
         rest=None if log_only else rest,
@@ -319,7 +318,9 @@ def _is_at_rest(campaign: Campaign, known: Collection[Rule]) -> bool:
     return nothing_to_ask and all(decision.rule in known for decision in campaign.decisions)
 
 
-def _renderers(evidence: LogEvidence) -> dict[str, str]:
+def _renderers(log: SiteLog, evidence: LogEvidence) -> dict[str, str]:
+    if not any(page.rendered for page in log.pages):
+        return {}
     pages = ((url, evidence.page_of(url)) for url in evidence.urls)
     return {url: page.rendered for url, page in pages if page is not None and page.rendered}
 
