@@ -47,7 +47,7 @@ def needs(shell):
 
 
 def said_by(command, folder):
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=600)
     assert done.stderr == ""
     return done.stdout
 

@@ -19,7 +19,7 @@ def run(*arguments, cwd):
     # As in a pipe, and with UTF-8 whatever the machine's locale is.
     command = [sys.executable, "-X", "utf8", "-m", "scrapy", *arguments]
     return subprocess.run(
-        command, capture_output=True, text=True, encoding="utf-8", timeout=120, cwd=cwd, check=False
+        command, capture_output=True, text=True, encoding="utf-8", timeout=600, cwd=cwd, check=False
     )
 
 

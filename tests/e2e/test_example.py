@@ -167,7 +167,7 @@ def test_a_mistyped_setting_stops_the_crawl_with_one_sentence(served: RunningWeb
         env={**os.environ, "EXAMPLE_WEB": served.proxy},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
         check=False,
     )
     assert "DUST_MODEE is not a setting of scrapy-dust. Did you mean DUST_MODE?" in done.stderr

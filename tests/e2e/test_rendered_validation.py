@@ -68,7 +68,7 @@ def test_rules_of_rendered_pages_are_validated_as_they_are_rendered(by: str, tmp
             cwd=tmp_path,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=600,
             check=False,
         )
     assert done.returncode == 0, done.stderr

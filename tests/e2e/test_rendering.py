@@ -131,7 +131,7 @@ def crawled(by: str, site: Site, folder: Path, settings: list[str]) -> dict[str,
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
     assert done.returncode == 0, done.stderr

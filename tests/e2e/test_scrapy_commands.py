@@ -68,7 +68,7 @@ def scrapy(site, tmp_path):
                 "PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}",
                 "SCRAPY_SETTINGS_MODULE": "project_settings",
             },
-            timeout=90,
+            timeout=600,
             check=False,
         )
         assert done.returncode == 0, done.stderr

@@ -20,7 +20,7 @@ def test_neither_files_nor_memory_grow_with_requests():
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=200,
+        timeout=600,
         check=True,
     )
     open_files = [int(count) for count in re.findall(r"(\d+) files", done.stdout)]

@@ -131,7 +131,7 @@ class Running:
             input=given,
             capture_output=True,
             text=True,
-            timeout=180,
+            timeout=600,
             check=False,
         )
         if done.returncode:

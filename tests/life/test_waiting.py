@@ -119,7 +119,7 @@ class Held:
     def wait(self, others: float = math.inf) -> None:
         with self._changed:
             goal = self._others + others
-            self._changed.wait_for(lambda: self._is_closing or self._others >= goal, timeout=60)
+            self._changed.wait_for(lambda: self._is_closing or self._others >= goal, timeout=600)
 
     def release(self) -> None:
         with self._changed:

@@ -43,7 +43,7 @@ def keys_of(asked: Sequence[Asked], passes: int = 10) -> list[list[str | None]]:
         input=json.dumps(said).encode("utf-8", "surrogatepass"),
         capture_output=True,
         check=False,
-        timeout=120,
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr.decode()
     found: list[list[str | None]] = json.loads(done.stdout)

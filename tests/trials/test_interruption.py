@@ -267,7 +267,7 @@ def test_ctrl_c_while_a_crawl_learns_at_its_end_keeps_what_was_paid_for(tmp_path
         assert learning.wait(60)
         time.sleep(0.5)
         crawl.send_signal(signal.SIGINT)
-        _, said = crawl.communicate(timeout=60)
+        _, said = crawl.communicate(timeout=600)
         assert crawl.returncode == 0, said
         assert "Traceback" not in said
         assert "Interrupted: the next time goes on from here." in said
