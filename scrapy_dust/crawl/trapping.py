@@ -287,7 +287,7 @@ class Trapping:
     # -- what people are told
 
     def _say_rest(self, turn: int) -> None:
-        if self._said_rest or not is_barren(turn):
+        if self._said_rest or not is_barren(turn) or not self._forms():
             return
         self._said_rest = True
         logger.info(

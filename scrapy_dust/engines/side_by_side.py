@@ -9,7 +9,8 @@ import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from multiprocessing import get_context
+from multiprocessing import connection, get_context, parent_process
+from threading import Thread
 from typing import TypeVar
 
 from scrapy_dust.dust.edits.pooling import Pool
@@ -122,7 +123,16 @@ def _begin(miner: Miner) -> None:
     look_seldom_for_garbage()
     # Ctrl-C reaches all processes of a terminal; the one that was started ends the others.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_parent, daemon=True).start()
     _miner[:] = [miner]
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that started it has gone, even if that one was killed and could end nobody."""
+    parent = parent_process()
+    if parent is not None:
+        connection.wait([parent.sentinel])
+        os._exit(1)
 
 
 def _mined(sites: Sequence[Site]) -> list[Mined]:

@@ -1,5 +1,10 @@
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from scrapy_dust.dust.edits.pooling import NOTHING_POOLED
@@ -51,6 +56,38 @@ def test_whoever_asks_for_no_more_leaves_nobody_at_work():
     assert len(active_children()) > len(before)
     mining.close()  # type: ignore[attr-defined]
     assert active_children() == before
+
+
+_MINES_FOR_EVER = """
+import time
+from scrapy_dust.engines.side_by_side import Miner, mined_by
+from tests.engines.test_side_by_side import MINER, SITES
+
+class Slow(Miner):
+    def __call__(self, sites):
+        print("mining", flush=True)
+        time.sleep(3600)
+
+if __name__ == "__main__":
+    next(mined_by(Slow(MINER.settings, redirects_count=False, pool=MINER.pool), SITES, 2))
+"""
+
+
+def test_whoever_is_killed_leaves_nobody_at_work(tmp_path):
+    script = tmp_path / "mines.py"
+    script.write_text(_MINES_FOR_EVER)
+    root = str(Path(__file__).parents[2])
+    mines = subprocess.Popen(
+        [sys.executable, str(script)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": root},
+    )
+    assert mines.stdout is not None
+    assert mines.stdout.readline() == "mining\n"
+    mines.kill()
+    # The workers have this pipe, too: the end of it comes when the last of them has gone.
+    assert mines.communicate(timeout=600)[0] == ""
 
 
 @pytest.mark.parametrize(("sites", "records"), [(9, WORTH - 1), (1, 10 * WORTH), (0, 0)])
