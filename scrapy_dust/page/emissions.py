@@ -132,8 +132,8 @@ class Plan:
 
 @lru_cache(maxsize=4096)
 def _plan(skeleton: str, *, is_data: bool) -> Plan:
-    # A piece of garbage may have no name.
-    tag, *names = skeleton.replace("=", " ").split() or [""]
+    # Garbage without a name is passed over, as a comment is.
+    tag, *names = skeleton.replace("=", " ").split() or ["!"]
     return Plan(tag, tuple(names), is_data=is_data)
 
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scrapy_dust.page.nesting import MAX_ATTRIBUTES
@@ -298,6 +298,7 @@ def test_white_space_between_blocks_does_not_matter(parts: list[str]) -> None:
 
 
 @given(st.text(max_size=200) | st.text("<>\"'=/ abps!-[]{}:,&;", max_size=200))
+@example('<"')
 def test_garbage_never_raises(text: str) -> None:
     for content_type in ("text/html", "application/json", "text/xml", "text/plain"):
         units(f"<{text}", content_type)
