@@ -15,6 +15,7 @@ import pytest
 from scrapy_dust.commands.dustcompletion import Command
 from scrapy_dust.commands.offered import OURS, offered
 from scrapy_dust.commands.shells import SCRIPTS
+from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.once
 
@@ -47,7 +48,7 @@ def needs(shell):
 
 
 def said_by(command, folder):
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=600)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert done.stderr == ""
     return done.stdout
 
@@ -147,7 +148,7 @@ def _until(descriptor, wanted, quiet=0.7):
     """What comes until *wanted*; None: until nothing more does."""
     import select  # noqa: PLC0415
 
-    said, end = "", time.monotonic() + 30
+    said, end = "", time.monotonic() + PATIENCE
     while time.monotonic() < end and (wanted is None or wanted not in said):
         if select.select([descriptor], [], [], quiet if wanted is None and said.strip() else 5)[0]:
             said += os.read(descriptor, 65536).decode(errors="replace")

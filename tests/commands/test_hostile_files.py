@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from tests.waiting import PATIENCE
+
 pytestmark = pytest.mark.once
 
 #: Turns a terminal red, rings its bell, and lets a line run from right to left.
@@ -19,7 +21,7 @@ def run(*arguments, cwd):
     # As in a pipe, and with UTF-8 whatever the machine's locale is.
     command = [sys.executable, "-X", "utf8", "-m", "scrapy", *arguments]
     return subprocess.run(
-        command, capture_output=True, text=True, encoding="utf-8", timeout=600, cwd=cwd, check=False
+        command, capture_output=True, text=True, encoding="utf-8", timeout=PATIENCE, cwd=cwd, check=False
     )
 
 

@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from tests.waiting import PATIENCE
+
 pytestmark = pytest.mark.once
 
 #: Sites of one registrable domain and owners that do not know each other, by the list of private suffixes.
@@ -48,7 +50,7 @@ def mined(records, folder):
     (folder / "log.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records), "utf-8")
     arguments = ["dustmine", "log.jsonl", "--no-validate", "--rules", "book.json"]
     command = [sys.executable, "-m", "scrapy", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600, cwd=folder, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, cwd=folder, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads((folder / "book.json").read_text("utf-8"))["sites"]
 

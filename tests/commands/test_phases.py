@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests import oracle
+from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.once
 
@@ -119,7 +120,7 @@ def test_ctrl_c_while_a_log_is_read_leaves_the_rule_book_as_it_was(tmp_path):
         (tmp_path / "log.jsonl").open("w"),  # waits for who reads it
     ):
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=600)
+        _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1
     assert said.splitlines()[-1] == (
         "scrapy dustmine: interrupted before any rule was tried; the rule book is as it was."

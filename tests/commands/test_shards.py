@@ -20,6 +20,7 @@ from scrapy_dust.settings import DustSettings
 from scrapy_dust.trials.concluding import conclude
 from scrapy_dust.trials.learning import decide_from_log, mine, prepare
 from scrapy_dust.trials.reading import Reporter, Source, read
+from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.once
 
@@ -75,7 +76,7 @@ def begun(command: str, folder: Path, *options: str) -> subprocess.Popen[str]:
 
 
 def ended(process: subprocess.Popen[str]) -> dict[str, Any]:
-    said, errors = process.communicate(timeout=600)
+    said, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, errors
     assert "Traceback" not in errors
     found: dict[str, Any] = json.loads(said.splitlines()[-1])
@@ -218,5 +219,5 @@ def test_a_dry_run_writes_nothing_and_a_shard_may_have_no_site(tmp_path: Path, m
 @pytest.mark.parametrize("options", [("--shard", "3/2"), ("--shard", "1/2", "--engine", "spark")])
 def test_what_cannot_be_meant_is_said(many: Path, options: tuple[str, ...]):
     process = begun("dustmine", many, "log.jsonl", *options)
-    _, errors = process.communicate(timeout=600)
+    _, errors = process.communicate(timeout=PATIENCE)
     assert (process.returncode, "--shard" in errors, "Traceback" in errors) == (2, True, False)

@@ -14,6 +14,7 @@ from scrapy_dust.rules.parameters import DropParameter
 from scrapy_dust.rules.rule import Rule
 from tests.crawl.crawling import Visitor, crawl
 from tests.crawl.site import Answer, error, page, serving
+from tests.waiting import PATIENCE
 
 SID = Rule.of(DropParameter("sid"))
 
@@ -56,7 +57,7 @@ class PausedAtOnce(Visitor):
 def test_aliases_seen_before_the_pause_still_stand_in_for_a_url_that_fails_after_it(with_rules, job):
     def web(path: str) -> Answer:
         if path == "/first":
-            PausedAtOnce.stopped.wait(20)
+            PausedAtOnce.stopped.wait(PATIENCE)
         return error(404) if "bad" in path else page()
 
     with serving(web) as site:
@@ -131,7 +132,7 @@ def test_a_start_url_of_before_the_pause_is_known_after_it(with_rules, job):
 def test_forty_aliases_outlive_a_pause(with_rules, job):
     def web(path: str) -> Answer:
         if path == "/first":
-            PausedAtOnce.stopped.wait(20)
+            PausedAtOnce.stopped.wait(PATIENCE)
         return page() if path in ("/first", "/p?sid=39") else error(404)
 
     PausedAtOnce.stopped.clear()

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import threading
-import time
 
 import pytest
 
 from scrapy_dust.crawl.learner_beside import LearnerBeside
 from scrapy_dust.online.messages import Begin, Compare, Compared
 from scrapy_dust.settings import DustSettings
+from tests.waiting import PATIENCE, wait_until
 
 #: Much more than a pipe holds.
 ASKED = [Compare(f"http://s.test/{n}?{'x' * 2000}", f"http://s.test/{n}") for n in range(300)]
@@ -38,14 +38,17 @@ def test_one_that_does_not_listen_holds_nothing_up_and_misses_nothing(beside):
     os.kill(pid_of(beside), signal.SIGSTOP)
     telling = threading.Thread(target=tell_all, args=(beside,), daemon=True)
     telling.start()
-    telling.join(30)
+    telling.join(PATIENCE)
     is_held_up = telling.is_alive()
     os.kill(pid_of(beside), signal.SIGCONT)
     assert not is_held_up
-    answers, until = [], time.monotonic() + 60
-    while len(answers) < len(ASKED) and time.monotonic() < until:
-        answers += beside.heard()
-        time.sleep(0.01)
+    answers = []
+
+    def has_answered():
+        answers.extend(beside.heard())
+        return len(answers) >= len(ASKED)
+
+    wait_until(has_answered)
     assert sorted(answer.canary for answer in answers) == sorted(asked.canary for asked in ASKED)
     assert all(answer == Compared(answer.canary, is_same=False) for answer in answers)
 

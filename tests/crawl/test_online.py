@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import random
-import threading
+import subprocess
+import sys
+import time
 from collections import Counter
 from dataclasses import replace
 from itertools import count
+from typing import ClassVar
 
 import pytest
 from scrapy.exceptions import CloseSpider
@@ -21,30 +24,38 @@ PAGES, SESSIONS = 30, 6
 
 ONLINE = {"DUST_LEARN": "online", "CONCURRENT_REQUESTS": 2}
 
-#: Set when something was learned; the machine may be busy, and the process that learns far behind.
-LEARNED = threading.Event()
-
 
 class Learning(Visitor):
-    """Says when *stat* counts something."""
+    """Shows what it counts: *stat* where something was learned."""
 
     name = "learning"
     stat = "dust/online/rules"
+    crawls: ClassVar[list[Learning]] = []
 
-    def parse(self, response):
-        if self.crawler.stats.get_value(self.stat, 0) > 0:
-            LEARNED.set()
-        yield from super().parse(response)
+    def __init__(self, *arguments, **more):
+        super().__init__(*arguments, **more)
+        self.crawls.append(self)
+
+    @classmethod
+    def has_learned(cls):
+        return any(one.crawler.stats.get_value(one.stat, 0) > 0 for one in cls.crawls)
 
 
 def patient(web, enough=80):
-    """*web*, which answers slowly from when *enough* was asked until something was learned from it."""
-    LEARNED.clear()
-    asked = count()
+    """*web*, which answers slowly from when *enough* was asked until something was learned from it.
+
+    An answer takes as long as the process that learns takes to start, on a machine as busy as this one is now.
+    """
+    Learning.crawls.clear()
+    began, asked = time.monotonic(), count()
+    subprocess.run([sys.executable, "-c", "import scrapy_dust.online.process"], check=True)
+    slowly = time.monotonic() - began
 
     def answer(path):
         if next(asked) > enough:
-            LEARNED.wait(2)
+            until = time.monotonic() + slowly
+            while time.monotonic() < until and not Learning.has_learned():
+                time.sleep(0.02)
         return web(path)
 
     return answer
@@ -157,7 +168,7 @@ def test_a_job_that_is_paused_now_and_then_goes_on_with_what_it_has_learned_and_
     settings, tmp_path
 ):
     job = settings | ONLINE | {"JOBDIR": str(tmp_path / "job")}
-    chance = random.Random(str(tmp_path))
+    chance = random.Random(0)
     with serving(patient(all_at_once)) as site:
         runs = [crawl([site.url("/")], job, follow=True, spider=Pausing)]
         while runs[-1].stats["finish_reason"] != "finished":

@@ -17,6 +17,7 @@ from scrapy_dust.rules.parameters import DropParameter
 from scrapy_dust.rules.rule import Rule
 from tests.crawl.crawling import write_rules
 from tests.crawl.site import error, page, redirect, serving
+from tests.waiting import PATIENCE
 
 SPIDER = """
 import json, scrapy
@@ -61,7 +62,7 @@ def scrapy(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         env={**os.environ, "PYTHONPATH": str(project)},
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=PATIENCE,
         check=False,
     )
 

@@ -29,6 +29,7 @@ from scrapy_dust.rules.rule import Rule
 from scrapy_dust.settings import DustSettings
 from tests.crawl.crawling import Crawl, Visitor, crawl, write_rules
 from tests.crawl.site import Answer, Site, serving
+from tests.waiting import PATIENCE
 
 PRODUCTS = 12
 SESSIONS = ("a1", "b2", "c3", "d4")
@@ -405,7 +406,7 @@ def dustmine(folder: Path) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         check=False,
-        timeout=600,
+        timeout=PATIENCE,
     )
 
 

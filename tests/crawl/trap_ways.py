@@ -18,6 +18,7 @@ from typing import Any
 
 from tests.crawl.trap_spider import DELIVERED, settings_for
 from tests.crawl.trap_web import TrapWeb, trapping, write_rules
+from tests.waiting import PATIENCE
 
 HERE = Path(__file__).resolve()
 
@@ -60,7 +61,7 @@ def walk(ways: list[Way]) -> None:
         capture_output=True,
         text=True,
         cwd=HERE.parents[2],
-        timeout=300,
+        timeout=PATIENCE,
         check=False,
     )
     lines = ended.stdout.splitlines()

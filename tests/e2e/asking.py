@@ -5,11 +5,13 @@ from __future__ import annotations
 import http.client
 from collections.abc import Mapping
 
+from tests.waiting import PATIENCE
+
 Answered = tuple[int, str, str | None]  #: status, body, where it sends us
 
 
 def answer(port: int, path: str, headers: Mapping[str, bytes] | None = None) -> Answered:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
     try:
         connection.request("GET", path, headers=dict(headers or {}))
         came = connection.getresponse()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import shutil
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -20,6 +19,7 @@ from scrapy_dust.rules.substitution import Substitute
 from scrapy_dust.sites import site_of
 from tests.crawl.site import free_port
 from tests.e2e.asking import answer, followed
+from tests.waiting import PATIENCE, wait_until
 
 APACHE = shutil.which("apache2") or "/usr/sbin/apache2"
 MODULES = Path("/usr/lib/apache2/modules")
@@ -67,15 +67,12 @@ def apache(tmp_path):
     file.write_text(CONFIGURATION.format(folder=tmp_path, port=port, modules=MODULES, rules=found.text))
     server = subprocess.Popen([APACHE, "-f", str(file), "-X"], stderr=subprocess.DEVNULL)
     try:
-        for _ in range(100):
-            if _answers(port):
-                break
-            assert server.poll() is None, (tmp_path / "errors").read_text()
-            time.sleep(0.1)
+        wait_until(lambda: server.poll() is not None or _answers(port))
+        assert server.poll() is None, (tmp_path / "errors").read_text()
         yield port
     finally:
         server.terminate()
-        server.wait(10)
+        server.wait(PATIENCE)
 
 
 def _answers(port):

@@ -25,6 +25,7 @@ from dusty_web.web import DustyWeb
 from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.sites import site_of
+from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.e2e
 
@@ -52,7 +53,7 @@ def scrapy(project: Path, web: RunningWeb, *command: str, **environment: str) ->
         env={**os.environ, "EXAMPLE_WEB": web.proxy, **environment},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -167,7 +168,7 @@ def test_a_mistyped_setting_stops_the_crawl_with_one_sentence(served: RunningWeb
         env={**os.environ, "EXAMPLE_WEB": served.proxy},
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=PATIENCE,
         check=False,
     )
     assert "DUST_MODEE is not a setting of scrapy-dust. Did you mean DUST_MODE?" in done.stderr

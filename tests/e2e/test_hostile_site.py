@@ -19,6 +19,7 @@ import pytest
 
 from tests.crawl.site import Answer, Site, error, redirect, serving
 from tests.trials.running import html, prose
+from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.e2e
 
@@ -179,7 +180,7 @@ def _scrapy(folder: Path, proxy: Site, *command: str) -> str:
         env=environment | through,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 0, f"{command}: {done.stderr}"

@@ -9,7 +9,6 @@ import os
 import random
 import shutil
 import subprocess
-import time
 from pathlib import Path
 from typing import Self
 
@@ -26,6 +25,7 @@ from scrapy_dust.sites import site_of
 from tests.crawl.site import free_port
 from tests.e2e.asking import answer, followed
 from tests.exchange.generated import SITES, some_rules, some_urls
+from tests.waiting import PATIENCE, wait_until
 
 NGINX = shutil.which(os.environ.get("DUST_NGINX", "nginx")) or "/usr/sbin/nginx"
 
@@ -91,19 +91,20 @@ class Nginx:
         )
 
     def __enter__(self) -> Self:
-        for _ in range(100):
-            try:
-                answer(self.port, "/")
-            except OSError:
-                assert self._process.poll() is None, self._process.communicate()[1]
-                time.sleep(0.1)
-            else:
-                return self
-        raise AssertionError("nginx does not answer")
+        wait_until(self._answers)
+        return self
+
+    def _answers(self) -> bool:
+        assert self._process.poll() is None, self._process.communicate()[1]
+        try:
+            answer(self.port, "/")
+        except OSError:
+            return False
+        return True
 
     def __exit__(self, *_: object) -> None:
         self._process.terminate()
-        self._process.communicate(timeout=10)
+        self._process.communicate(timeout=PATIENCE)
 
 
 def paths():

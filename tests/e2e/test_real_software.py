@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import PATIENCE
+
 pytestmark = pytest.mark.e2e
 
 _NOTHING = ""  #: what is at the end of a link that leads nowhere
@@ -88,7 +90,7 @@ def loop(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 def _answers(url: str) -> bool:
     try:
-        with urllib.request.urlopen(url, timeout=20):
+        with urllib.request.urlopen(url, timeout=PATIENCE):
             return True
     except urllib.error.HTTPError:
         return True
@@ -127,7 +129,7 @@ def _scrapy(folder: Path, *command: str) -> str:
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -158,7 +160,7 @@ def _shows(url: str) -> str:
     if not any(url.replace("://www.", "://", 1).startswith(site.start) for site in SITES.values()):
         return url
     try:
-        with urllib.request.urlopen(url, timeout=20) as answer:
+        with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
             return sha256(answer.read()).hexdigest()
     except urllib.error.HTTPError:
         return _NOTHING

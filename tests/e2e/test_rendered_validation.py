@@ -14,6 +14,7 @@ import pytest
 
 from tests.crawl.site import Answer, serving
 from tests.e2e.test_rendering import RENDERERS, crawled
+from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.e2e
 
@@ -68,7 +69,7 @@ def test_rules_of_rendered_pages_are_validated_as_they_are_rendered(by: str, tmp
             cwd=tmp_path,
             capture_output=True,
             text=True,
-            timeout=600,
+            timeout=PATIENCE,
             check=False,
         )
     assert done.returncode == 0, done.stderr

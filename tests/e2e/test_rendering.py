@@ -11,7 +11,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,6 +27,7 @@ from scrapy_dust.rules.rule import Rule
 from scrapy_dust.rules.substitution import Substitute
 from tests.crawl.crawling import write_rules
 from tests.crawl.site import HANG_UP, Answer, Site, free_port, serving
+from tests.waiting import PATIENCE, wait_until
 
 pytestmark = pytest.mark.e2e
 
@@ -53,6 +53,15 @@ def web(path: str) -> Answer:
     )
 
 
+def _answers(server: subprocess.Popen[bytes], port: int) -> bool:
+    assert server.poll() is None, "Splash has ended"
+    try:
+        urllib.request.urlopen(f"http://127.0.0.1:{port}/_ping", timeout=PATIENCE).close()
+    except OSError:
+        return False
+    return True
+
+
 @contextmanager
 def splash() -> Iterator[list[str]]:
     """The settings that a crawl through it needs."""
@@ -63,13 +72,7 @@ def splash() -> Iterator[list[str]]:
         stderr=subprocess.DEVNULL,
     )
     try:
-        for _ in range(150):
-            try:
-                urllib.request.urlopen(f"http://127.0.0.1:{port}/_ping", timeout=5).close()
-                break
-            except OSError:
-                assert server.poll() is None, "Splash has ended"
-                time.sleep(0.2)
+        wait_until(lambda: _answers(server, port))
         addons = {"scrapy_dust.splash.SplashAddon": 800, "scrapy_dust.Addon": 900}
         yield [f"-sSPLASH_URL=http://127.0.0.1:{port}", f"-sADDONS={json.dumps(addons)}"]
     finally:
@@ -131,7 +134,7 @@ def crawled(by: str, site: Site, folder: Path, settings: list[str]) -> dict[str,
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 0, done.stderr

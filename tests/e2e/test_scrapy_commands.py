@@ -15,6 +15,7 @@ from scrapy_dust.rule_book.entries import Evidence
 from scrapy_dust.rules.parameters import DropParameter
 from scrapy_dust.rules.rule import Rule
 from tests.crawl.site import page, serving
+from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.e2e
 
@@ -68,7 +69,7 @@ def scrapy(site, tmp_path):
                 "PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}",
                 "SCRAPY_SETTINGS_MODULE": "project_settings",
             },
-            timeout=600,
+            timeout=PATIENCE,
             check=False,
         )
         assert done.returncode == 0, done.stderr

@@ -9,7 +9,6 @@ import http.client
 import os
 import shutil
 import subprocess
-import time
 from contextlib import contextmanager
 
 import pytest
@@ -17,6 +16,7 @@ import pytest
 from scrapy_dust.crawl_log import read_visits
 from tests.crawl.site import error, free_port, page, redirect, serving
 from tests.e2e.asking import answer
+from tests.waiting import PATIENCE, wait_until
 
 pytestmark = pytest.mark.e2e
 
@@ -132,7 +132,7 @@ def test_what_was_asked_of_a_server_is_read_of_its_log(
         with running(command, tmp_path, port):
             answers = [answer(port, path) for path in ASKED]
             post(port)
-            until(lambda: b"POST" in log.read_bytes())
+            wait_until(lambda: b"POST" in log.read_bytes())
     base = f"http://127.0.0.1:{port}"
     visits = [
         one
@@ -155,12 +155,12 @@ def running(command, folder, port):
     with (folder / "stdout").open("wb") as stdout, (folder / "stderr").open("wb") as stderr:
         process = subprocess.Popen(command, stdout=stdout, stderr=stderr, env=environment)
         try:
-            until(lambda: process.poll() is not None or is_passed_on(port))
+            wait_until(lambda: process.poll() is not None or is_passed_on(port))
             assert process.poll() is None, (folder / "stderr").read_text()
             yield
         finally:
             process.terminate()
-            process.wait(timeout=20)
+            process.wait(timeout=PATIENCE)
 
 
 def is_passed_on(port):
@@ -170,16 +170,8 @@ def is_passed_on(port):
         return False
 
 
-def until(holds):
-    for _ in range(300):
-        if holds():
-            return
-        time.sleep(0.1)
-    raise AssertionError("it does not come to that in 30 s")
-
-
 def post(port):
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
     connection.request("POST", "/a.html", body=b"x=1")
     connection.getresponse().read()
     connection.close()

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import PATIENCE
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -20,7 +22,7 @@ def test_neither_files_nor_memory_grow_with_requests():
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=PATIENCE,
         check=True,
     )
     open_files = [int(count) for count in re.findall(r"(\d+) files", done.stdout)]

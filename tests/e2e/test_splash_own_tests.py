@@ -10,6 +10,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from tests.waiting import PATIENCE
+
 FOLDER = os.environ.get("DUST_SPLASH_TESTS")
 #: What their helpers import of pytest-twisted, which is no dependency of theirs or ours, Twisted has under the same name.
 RUN = """
@@ -59,7 +61,7 @@ def test_its_own_tests_pass_but_for_what_scrapy_changed(tmp_path):
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=300,
+        timeout=PATIENCE,
     )
     assert report.exists(), done.stdout
     cases = list(ElementTree.parse(report).iter("testcase"))

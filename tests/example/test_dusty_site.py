@@ -23,6 +23,8 @@ from dusty_web.traps import merged_traps, traps, wrong_merges
 from dusty_web.truth import Kind, least_requests, oracle_key, truth_of
 from dusty_web.web import DustyWeb
 
+from tests.waiting import PATIENCE
+
 pytestmark = pytest.mark.once
 
 _HREF = re.compile(r"<a href='([^']*)'")
@@ -268,7 +270,7 @@ class Client:
     """One connection to the server, kept alive, that asks as a client of a proxy does."""
 
     def __init__(self, running: RunningWeb) -> None:
-        self._connection = HTTPConnection("127.0.0.1", running.port, timeout=10)
+        self._connection = HTTPConnection("127.0.0.1", running.port, timeout=PATIENCE)
 
     def get(self, url: str, method: str = "GET") -> tuple[int, bytes]:
         self._connection.request(method, url, headers={"Host": url.split("/")[2]})

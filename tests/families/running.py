@@ -23,6 +23,7 @@ from tests.families.apart import APART
 from tests.families.attacked import ATTACKED
 from tests.families.drafting import Draft, Fetch, Item, Web
 from tests.families.one import ONE
+from tests.waiting import PATIENCE
 
 SPIDER = Path(__file__).with_name("spider.py")
 FAMILIES = {**APART, **ONE, **ATTACKED}
@@ -131,7 +132,7 @@ class Running:
             input=given,
             capture_output=True,
             text=True,
-            timeout=600,
+            timeout=PATIENCE,
             check=False,
         )
         if done.returncode:

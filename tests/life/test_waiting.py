@@ -13,6 +13,7 @@ from scrapy.http import Response
 
 from tests.life.both import Both, Reader
 from tests.life.web import Answer, Asked, error, page, redirect
+from tests.waiting import PATIENCE
 from tests.webs.planted import planted
 
 PAGES = range(6)
@@ -119,7 +120,7 @@ class Held:
     def wait(self, others: float = math.inf) -> None:
         with self._changed:
             goal = self._others + others
-            self._changed.wait_for(lambda: self._is_closing or self._others >= goal, timeout=600)
+            self._changed.wait_for(lambda: self._is_closing or self._others >= goal, timeout=PATIENCE)
 
     def release(self) -> None:
         with self._changed:

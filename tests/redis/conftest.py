@@ -7,7 +7,6 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.crawl.site import free_port
+from tests.waiting import PATIENCE, wait_until
 
 
 class RedisServer:
@@ -45,20 +45,16 @@ class RedisServer:
 
     def start(self) -> None:
         self._process = subprocess.Popen(self._command, stdout=subprocess.DEVNULL)
-        for _ in range(100):
-            time.sleep(0.05)
-            if self._process.poll() is not None:
-                raise RuntimeError("Redis has ended")
-            done = subprocess.run(
-                ["redis-cli", "-p", str(self.port), "ping"], capture_output=True, check=False, timeout=10
-            )
-            if done.stdout == b"PONG\n":
-                return
-        raise RuntimeError("Redis does not answer")
+        wait_until(self._answers)
+
+    def _answers(self) -> bool:
+        assert self._process.poll() is None, "Redis has ended"
+        ping = ["redis-cli", "-p", str(self.port), "ping"]
+        return subprocess.run(ping, capture_output=True, check=False).stdout == b"PONG\n"
 
     def stop(self) -> None:
         self._process.send_signal(signal.SIGTERM)
-        self._process.wait(20)
+        self._process.wait(PATIENCE)
 
 
 @pytest.fixture(scope="module")

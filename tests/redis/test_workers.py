@@ -16,7 +16,8 @@ from scrapy_dust.rules.parameters import DropParameter
 from scrapy_dust.rules.rule import Rule
 from tests.crawl.crawling import write_rules
 from tests.crawl.site import Answer, error, page, serving
-from tests.redis.workers import Worker, wait_until, wait_until_all_are_idle
+from tests.redis.workers import Worker, wait_until_all_are_idle
+from tests.waiting import PATIENCE, wait_until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("redis")]
 
@@ -98,7 +99,7 @@ def test_workers_with_queues_of_their_own_take_over_what_one_of_them_leaves(redi
 
     def stopping(path: str) -> Answer:
         if len(site.asked) > 40:
-            assert goes_on.wait(240)
+            assert goes_on.wait(PATIENCE)
         return web(path)
 
     with serving(stopping) as site:
@@ -167,7 +168,7 @@ class Gate:
             return page(*links(0), *(f"/p?id={n}&sid=1" for n in range(1, 2 * AT_A_TIME)))
         with self._lock:
             self.waiting += 1
-        assert self.open.wait(240)
+        assert self.open.wait(PATIENCE)
         return web(path)
 
 
@@ -213,7 +214,7 @@ def test_a_rule_that_one_worker_finds_to_be_false_is_given_up_by_all_of_them(red
             return error(404)
         if content_of(path) is None:
             # Neither has more than one request under way, so that each of them has one of the two.
-            both.wait(240)
+            both.wait(PATIENCE)
             first = 30 * int(path[-1])
             return page(*(f"/p?id={n % 4}&sid={n}" for n in range(first, first + 30)))
         return page(words=" ".join(f"{path} {number}" for number in range(30)))

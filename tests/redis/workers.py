@@ -8,11 +8,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from tests.redis.conftest import RedisServer
+from tests.waiting import PATIENCE, wait_until
 
 WORKER = Path(__file__).with_name("worker.py")
 
@@ -76,8 +77,8 @@ class Worker:
     def stop(self) -> None:
         self.process.send_signal(signal.SIGTERM)
 
-    def result(self, timeout: float = 120) -> dict[str, Any]:
-        self.process.wait(timeout)
+    def result(self) -> dict[str, Any]:
+        self.process.wait(PATIENCE)
         found: dict[str, Any] = json.loads(self.out.read_text())
         return found
 
@@ -95,10 +96,3 @@ def wait_until_all_are_idle(server: RedisServer) -> None:
     wait_until(is_idle)
     time.sleep(1)
     wait_until(is_idle)
-
-
-def wait_until(true: Callable[[], bool], seconds: float = 240) -> None:
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end, "it did not come about"
-        time.sleep(0.02)

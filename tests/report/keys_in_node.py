@@ -11,6 +11,7 @@ from scrapy_dust.report.page import _extent, keys_script
 from scrapy_dust.rules.reading import rule_json
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.rules.site_rules import in_order
+from tests.waiting import PATIENCE
 
 NODE = shutil.which("node")
 
@@ -43,7 +44,7 @@ def keys_of(asked: Sequence[Asked], passes: int = 10) -> list[list[str | None]]:
         input=json.dumps(said).encode("utf-8", "surrogatepass"),
         capture_output=True,
         check=False,
-        timeout=600,
+        timeout=PATIENCE,
     )
     assert done.returncode == 0, done.stderr.decode()
     found: list[list[str | None]] = json.loads(done.stdout)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import shutil
 import socket
 import subprocess
-import time
 from importlib.util import find_spec
 
 import pytest
+
+from tests.waiting import wait_until
 
 
 @pytest.fixture(scope="session")
@@ -21,13 +22,14 @@ def _redis_port(tmp_path_factory):
     folder = tmp_path_factory.mktemp("redis")
     command = ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as server:
-        for _ in range(100):
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            time.sleep(0.05)
+        wait_until(lambda: _listens(port))
         yield port
         server.terminate()
+
+
+def _listens(port):
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 @pytest.fixture
