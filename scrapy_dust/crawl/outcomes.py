@@ -49,6 +49,8 @@ _NO_PAGES = frozenset({202, 204, 205, 206})
 
 #: In seconds: how often it is looked for URLs that keep others waiting, and how long each may, at least.
 _LOOKING, _PATIENCE = 0.1, 5.0
+#: Of the time between two looks, so much counts: while the crawl itself stands still, no site is late.
+_COUNTED = 0.3
 #: Or as many times as long as an answer takes on average.
 _TIMES = 8.0
 #: Or until so many less urgent requests have been fetched, for each that may be fetched at a time.
@@ -185,6 +187,19 @@ class _Fetched:
     is_answered: bool = False
 
 
+class Clock:
+    """In seconds, without those in which the crawl itself stood still."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self.now, self._looked = 0.0, clock()
+
+    def look(self) -> None:
+        looked = self._clock()
+        self.now += min(looked - self._looked, _COUNTED)
+        self._looked = looked
+
+
 class Outcomes:
     """Of one crawl. *name*: the class of the page at which a request has ended; *note*: what it asks for is noted in it."""
 
@@ -212,7 +227,7 @@ class Outcomes:
         self._awaiting: dict[bytes, list[Sequence[Standing]]] = {}
         self._fetching: dict[bytes, _Fetched] = {}  #: classes of which a URL is out of the queue
         self._others = _OTHERS * crawler.settings.getint("CONCURRENT_REQUESTS")
-        self._answers, self._seconds = 0, 0.0
+        self._answers, self._seconds, self._clock = 0, 0.0, Clock()
         self._looking: AsyncioLoopingCall | LoopingCall | None = None
         for handler, signal in (
             (self._spider_opened, signals.spider_opened),
@@ -273,7 +288,7 @@ class Outcomes:
             self._look()  # at once: many a site answers that often before the next look
         for of, _ in standings(request):
             # A retry goes on waiting.
-            self._fetching.setdefault(of, _Fetched(time.monotonic(), request.priority))
+            self._fetching.setdefault(of, _Fetched(self._clock.now, request.priority))
             if len(self._fetching) > _FETCHING:
                 del self._fetching[next(iter(self._fetching))]
             if self._looking is None:
@@ -441,7 +456,7 @@ class Outcomes:
             fetched = self._fetching.get(of)
             if fetched is not None and not fetched.is_answered:
                 self._answers += 1
-                self._seconds += time.monotonic() - fetched.since
+                self._seconds += self._clock.now - fetched.since
                 fetched.is_answered = True
         if not shows_page(response):
             self.not_taken(response)
@@ -480,7 +495,8 @@ class Outcomes:
         self._fetch_due()
 
     def _look_at_all(self) -> None:
-        now, usual = time.monotonic(), self._seconds / self._answers if self._answers else 0.0
+        self._clock.look()
+        now, usual = self._clock.now, self._seconds / self._answers if self._answers else 0.0
         patience = max(_PATIENCE, _TIMES * usual)
         for of, fetched in list(self._fetching.items()):
             is_late = fetched.others >= self._others or now - fetched.since > patience

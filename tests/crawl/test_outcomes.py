@@ -9,6 +9,7 @@ from scrapy import Request
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import HtmlResponse
 
+from scrapy_dust.crawl.outcomes import Clock
 from scrapy_dust.rules.parameters import DropParameter
 from scrapy_dust.rules.rule import Rule
 from tests.crawl.crawling import Visitor, crawl
@@ -116,3 +117,12 @@ def test_the_heir_has_its_own_callback_errback_meta_arguments_and_priority(with_
         result = crawl(urls, with_rules(site, SID) | {"RETRY_ENABLED": False}, spider=Told)
     assert result.got == [(urls[2], 2, 2, -2)]
     assert result.failed == urls[:2]
+
+
+def test_while_the_crawl_itself_stands_still_no_site_is_late():
+    now = 0.0
+    clock = Clock(lambda: now)
+    for seconds in (0.1, 0.1, 60.0, 0.1):
+        now += seconds
+        clock.look()
+    assert 0.3 < clock.now < 1
