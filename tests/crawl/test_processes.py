@@ -78,7 +78,7 @@ def test_redirects_and_failures_inside_a_class_lose_nothing_whatever_runs_the_cr
     def web(path):
         if path.startswith("/q") and "sid" not in path:
             return redirect(f"{path}?sid=7")
-        return error(404) if "bad" in path else page()
+        return error(404) if "bad" in path else page(words=path.partition("?")[0])
 
     with serving(web) as site:
         write_rules(project / "dust-rules.json", {site.name: [Rule.of(DropParameter("sid"))]})
