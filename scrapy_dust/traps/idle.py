@@ -7,7 +7,7 @@ form, and a URL that repeats another one but for idle parameters is fetched afte
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
@@ -178,7 +178,8 @@ class Idle:
         if its_said is None:
             known.shown[rest] = (aside, said)
             return
-        names = {one.partition("=")[0] for one in set(aside) ^ set(before)}
+        one, other = Counter(aside), Counter(before)
+        names = {parameter.partition("=")[0] for parameter in (one - other) + (other - one)}
         for name in sorted(names & known.names.keys()):
             found = known.names[name]
             if its_said == said:

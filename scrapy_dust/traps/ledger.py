@@ -143,7 +143,8 @@ class Ledger:
         if page.new_items and (are_chosen or not page.is_read):
             return Page(MOST, items=page.items, is_drawn=page.is_drawn)
         if not page.is_read:
-            return None
+            # Where items are known, the next pages are read.
+            return Page(0.0, items=page.items, is_drawn=page.is_drawn) if are_chosen and page.items else None
         if page.links * LINK >= MOST:
             return Page(0.0, items=page.items, is_drawn=page.is_drawn)
         new = self._new(page, read, are_chosen=are_chosen)

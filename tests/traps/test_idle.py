@@ -49,6 +49,17 @@ def test_without_the_parameter_a_page_says_the_same_too() -> None:
     assert walk(pages).of(SITE) == {"utm"}
 
 
+def test_a_parameter_that_stands_there_once_more_is_not_the_same() -> None:
+    """What differs is `q`, not the id."""
+    pages = [
+        (f"/p{page}?{query}&sid={sid}", hash((page, query)))
+        for sid in "ab"
+        for page in range(4)
+        for query in ("q=1", "q=1&q=1")
+    ]
+    assert walk(pages).of(SITE) == {"sid"}
+
+
 def test_two_parameters_are_told_one_by_one() -> None:
     pages = [(f"/list?page={page}&sid={sid}", page) for sid in "abcd" for page in range(4)]
     assert walk(pages).of(SITE) == {"sid"}
