@@ -69,7 +69,7 @@ class Account:
     is_facet: bool = False
     is_suspect: bool = False  #: it is read from the first page on
     is_linked: bool = False  #: some page links to it
-    is_of_a_trap: bool = False  #: pages of forms that brought nothing link to it, and no others
+    otherwise: float = 0.0  #: where only pages of forms that brought nothing link to it: the credit that it has once another does
     pool: Pool = field(default_factory=lambda: Pool(0))
 
     @property
@@ -152,11 +152,13 @@ class Budget:
         if not account.is_linked:
             account.is_linked = True
             if of_a_trap and not account.pages:
-                account.is_of_a_trap = account.is_suspect = True
+                account.is_suspect, account.otherwise = True, account.credit
                 account.credit = account.own = min(account.credit, _OF_A_TRAP)
-        elif account.is_of_a_trap and not of_a_trap:
-            account.is_of_a_trap = False
-            account.credit = account.own = max(account.credit, OF_A_FACET)
+        elif account.otherwise and not of_a_trap:
+            if not account.is_judged:
+                account.credit = max(account.credit, account.otherwise)
+                account.own = min(OF_A_FACET, account.credit)
+            account.otherwise = 0.0
         return account
 
     def turn(self, account: Account) -> int:
