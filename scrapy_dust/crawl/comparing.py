@@ -119,8 +119,8 @@ class Comparing:
             return
         judge = self._judges.of(page.final_url)
         judge.learn(there)
-        same = judge.compare(page, there, key=key).same
-        if same is Same.SAME:
+        verdict = judge.compare(page, there, key=key)
+        if verdict.same is Same.SAME:
             self._conclude(pair, Outcome.SAME)
         elif any(self._open[rule] >= _AT_A_TIME for rule in pair.rules):
             pass  # those that are being looked at say how this one is to be read
@@ -128,9 +128,10 @@ class Comparing:
             self._asked[canary_for(pair)] = pair
             self._open.update(pair.rules)
             self._looked_at.update(pair.rules)
-            self._inquiries.begin(canary_for(pair), page, request, key)
-        else:
-            unsure = same is Same.DIFFERENT
+            self._inquiries.begin(canary_for(pair), page, request, key, there)
+        elif verdict.same is Same.DIFFERENT or not (verdict.only_a or verdict.only_b):
+            # Where the two differ at places that change on other pages, only a further look would tell.
+            unsure = verdict.same is Same.DIFFERENT
             self._conclude(pair, Outcome.DIFFERENT if unsure else Outcome.UNKNOWN, is_sure=not unsure)
 
     def _is_page(self, page: Fetched) -> bool:

@@ -79,7 +79,7 @@ class Contents:
         site = site_of(url) or ""
         scope = f"{'' if self._across_sites else site} {callback}"
         content = content_of(*body, url, self._ignore)
-        signatures: Signatures = (signature_of(body.content, scope),)
+        signatures: Signatures = (signature_of(body.content, scope, content.units),)
         if content.units is not None:
             signatures += (
                 unit_signature(content, url, self._knowledge(site), scope, with_words=not self._ignore),

@@ -23,7 +23,7 @@ from scrapy_dust.crawl.canaries import Canary
 from scrapy_dust.crawl.judges import Judges
 from scrapy_dust.crawl.requests import OPT_OUT, TRIAL, is_rendered
 from scrapy_dust.dust.outcomes import Outcome
-from scrapy_dust.judge.answers import Fetched
+from scrapy_dust.judge.answers import Fetched, Known
 from scrapy_dust.judge.inquiry import Ask, Finding, inquire
 from scrapy_dust.stats import Stat
 
@@ -49,6 +49,7 @@ class _Inquiry:
     request: Request  #: what brought the page
     page: Fetched | None  #: None: it is asked for again
     key: Callable[[str], str]  #: of a URL, by the rules that make the two one class
+    keeper: Fetched | None  #: the page of the keeper, as it came; None: it is not at hand
 
 
 class Inquiries:
@@ -96,16 +97,18 @@ class Inquiries:
         page: Fetched | None,
         request: Request,
         key: Callable[[str], str] | None = None,
+        keeper: Fetched | None = None,
     ) -> None:
         """Compare *page*, which *request* brought, with that of the canary's keeper. Without a *page* it is asked for again.
 
-        *key*: of a URL, by the rules that make the two one class, where these are not those in force.
+        *key*: of a URL, by the rules that make the two one class, where these are not those in force. *keeper*: the page of
+        the keeper as it came, if it is at hand: where it has changed since says what changes at each fetch.
         """
         if len(self._waiting) >= _WAITING or is_rendered(request):
             # A rendered page cannot be asked for again in the same way.
             self._concluded(canary, Outcome.UNKNOWN)
             return
-        self._waiting.append(_Inquiry(canary, request, page, key or self._canonize))
+        self._waiting.append(_Inquiry(canary, request, page, key or self._canonize, keeper))
         self._start()
 
     def _start(self) -> None:
@@ -143,7 +146,15 @@ class Inquiries:
     async def _outcome(self, inquiry: _Inquiry) -> Outcome:
         canary = inquiry.canary
         judge = self._judges.of(canary.url)
-        steps = inquire(canary.url, canary.keeper, judge, both_linked=self._both_linked, key=inquiry.key)
+        keeper = inquiry.keeper
+        steps = inquire(
+            canary.url,
+            canary.keeper,
+            judge,
+            known_target=None if keeper is None else Known(keeper.shown, keeper.text_digest, at=keeper.at),
+            both_linked=self._both_linked,
+            key=inquiry.key,
+        )
         try:
             ask = next(steps)
             while True:

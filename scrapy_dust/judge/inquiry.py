@@ -6,7 +6,7 @@ An inquiry fetches nothing: `inquire` yields the page that is wanted, and is sen
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from scrapy_dust.dust.literal import agree
 from scrapy_dust.dust.outcomes import Outcome
@@ -76,7 +76,7 @@ def inquire(
             Outcome.SAME if comes_again else Outcome.UNKNOWN,
             f"{target} redirects to {url}{'' if comes_again else ', but not without cookies'}",
         )
-    if known is not None and judge.is_known_page(there, known, key) and not judge.is_nothing(there):
+    if known is not None and (yield from _is_known(there, known, known_target, judge, key)):
         return Finding(Outcome.SAME)
     here = yield Ask(url)
     if not here.answered or judge.is_in_the_way(here, known):
@@ -84,10 +84,24 @@ def inquire(
     no_page = _no_page(here, there, judge, both_linked=both_linked)
     if no_page is not None:
         return no_page
-    verdict = judge.compare(here, there, key=key)
+    verdict = judge.compare(here, there, target_again=judge.control(there, known_target), key=key)
     if verdict.same is Same.SAME or not (verdict.only_a or verdict.only_b):
         return _finding(verdict)
     return (yield from _confirm(here, there, judge, known, known_target, both_linked, key))
+
+
+def _is_known(
+    there: Fetched, known: Known, known_target: Known | None, judge: Judge, key: Callable[[str], str] | None
+) -> Generator[Ask, Fetched, bool]:
+    """Whether *there* shows what the log has in *known*; asked for once more where only what changes says no."""
+    if known.shown is None:
+        return judge.is_known_page(there, known, key) and not judge.is_nothing(there)
+    verdict = judge.compare_known(there, known, key, known_target)
+    if verdict is not None and verdict.is_where_more_changes:
+        again = yield from _again(there, None, judge)
+        if again is not None:
+            verdict = judge.compare_known(there, known, key, known_target, [again])
+    return verdict is not None and verdict.same is Same.SAME
 
 
 def fetch_both(url: str, target: str, matches: int) -> Inquiry:
@@ -147,7 +161,9 @@ def _confirm(
     controls: list[Fetched] = []
     # Where the crawl has seen the very same page, the log is the control; not for a target fetched on another day.
     seen_before = known is not None and here.at >= there.at - SAME_TIME
-    if known is None or not (seen_before and judge.is_known_page(here, known, key)):
+    if known is not None and seen_before and judge.is_known_page(here, known, key):
+        judge.learn_kept(here, known)
+    else:
         again = yield from _again(here, known, judge)
         if again is None:
             return Finding(Outcome.UNKNOWN, f"{here.url} did not show its page again")
@@ -176,8 +192,8 @@ def _confirm(
 
 def _again(page: Fetched, known: Known | None, judge: Judge) -> Generator[Ask, Fetched, Fetched | None]:
     """Another answer to the URL of *page*: what the log has, where that is as good; None: it shows its page no more."""
-    if known is not None and judge.is_control(page, known):
-        return replace(page, shown=known.shown)
+    for control in judge.control(page, known):
+        return control
     again = yield Ask(page.url, again=True)
     if not again.answered or judge.is_nothing(again):
         return None

@@ -99,11 +99,19 @@ class Judge:
         shown = [one.shown for one in answers if one.answered and one.shown is not None]
         if len(shown) < 2 or any(map(self.is_nothing, answers)):
             return
-        self._again.append((template_of(answers[0].url), [set_of(one.units) for one in shown]))
+        self._learn_answers(answers[0].url, shown)
+
+    def _learn_answers(self, url: str, shown: Sequence[Answer]) -> None:
+        self._again.append((template_of(url), [set_of(one.units) for one in shown]))
         for one in shown:
             self.names.update(one.names)
         self.learned = self.learned.joined(learn_volatile(self._again))
         self.knowledge = replace(self.knowledge, volatile=self.knowledge.volatile.joined(self.learned))
+
+    def learn_kept(self, page: Fetched, known: Known) -> None:
+        """*page* shows what the log has in *known* of its URL: nothing changed, wherever pages like it may change."""
+        if page.shown is not None and known.shown is not None:
+            self._learn_answers(page.url, [page.shown, known.shown])
 
     def is_control(self, page: Fetched, known: Known) -> bool:
         """Whether *known* is as good as a further fetch of *page*: as late, and different only where pages like it change.
@@ -188,6 +196,30 @@ class Judge:
         if known.shown is not None:
             return self._compare(page.shown, known.shown, key).same is Same.SAME
         return known.text_digest is not None and known.text_digest == page.text_digest
+
+    def compare_known(
+        self,
+        page: Fetched,
+        known: Known,
+        key: Key | None,
+        before: Known | None,
+        again: Iterable[Fetched] = (),
+    ) -> Verdict | None:
+        """*page*, with further answers to its URL, and what the log has in *known* of another; None: the log cannot tell.
+
+        *before*: what the log has of the page's own URL.
+        """
+        if not self.trusts_log or page.shown is None or known.shown is None or self.is_nothing(page):
+            return None
+        return self._compare(_with(page.shown, [*self.control(page, before), *again]), known.shown, key)
+
+    def control(self, page: Fetched, before: Known | None) -> list[Fetched]:
+        """What was seen of the URL of *page* before, where that is as good as a further fetch."""
+        if before is None or not self.is_control(page, before):
+            return []
+        control = replace(page, shown=before.shown)
+        self.learn_again(page, control)
+        return [control]
 
     def is_in_the_way(self, page: Fetched, known: Known | None) -> bool:
         """Whether something seems to stand in front of the page that was asked for, or in its place by now."""

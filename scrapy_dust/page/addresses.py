@@ -21,6 +21,8 @@ _SAFE = re.compile(
 _FROM_ROOT = re.compile(r"/(?!/)(?:[A-Za-z0-9_~-][A-Za-z0-9._~-]*+/?+)*+(?:\?[A-Za-z0-9._~=&-]++)?")
 #: A longer one is compared as it stands.
 _MAX_LENGTH = 4000
+#: Parts of a query that are looked at.
+_MAX_PARTS = 12
 
 
 def absolute(url: str, base: str, href: str, encoding: str) -> str | None:
@@ -50,6 +52,7 @@ class Target(NamedTuple):
     url: str | None  #: absolute, without its fragment; None: it is no http(s) URL
     value: int  #: of a link to it
     media_value: int  #: of a picture there: without the host, since sites spread their pictures over several
+    media_parts: tuple[int, ...] = ()  #: of its path, and of each part of its query
 
 
 class Addresses:
@@ -72,7 +75,7 @@ class Addresses:
 
     def _target(self, href: str) -> Target:
         if self._root and _FROM_ROOT.fullmatch(href):
-            return Target(f"{self._root}{href}", url_value(f"{self._root}{href}"), _hash(href))
+            return Target(f"{self._root}{href}", url_value(f"{self._root}{href}"), _hash(href), _parts(href))
         url = absolute(self._url, "", href, self._encoding) if len(href) <= _MAX_LENGTH else None
         if url is None:
             return Target(None, value_of(href), _hash(href))
@@ -80,7 +83,16 @@ class Addresses:
         slash = url.find("/", url.find("://") + 3)
         # A picture that is a part of the document is the same part of whichever document.
         picture = href if href.startswith("#") else url[slash:] if slash >= 0 else "/"
-        return Target(url, url_value(url), _hash(picture))
+        return Target(url, url_value(url), _hash(picture), _parts(picture))
+
+
+def _parts(picture: str) -> tuple[int, ...]:
+    """Where the query of a picture is another one at each fetch, its path still says which picture it is."""
+    path, mark, query = picture.partition("?")
+    if not mark or len(query) > _MAX_LENGTH:
+        return ()
+    named = (part.partition("=") for part in query.split("&")[:_MAX_PARTS])
+    return (value_of(f"path {path}"), *(value_of(f"{name} {value}") for name, _, value in named))
 
 
 def _hash(said: str) -> int:

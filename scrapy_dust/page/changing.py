@@ -15,7 +15,7 @@ from scrapy_dust.dust.pages import Page, SiteLog
 from scrapy_dust.dust.strata import template_of
 from scrapy_dust.page.knowledge import sifted
 from scrapy_dust.page.places import Kind
-from scrapy_dust.page.site_log import LogComparison, comparison_of
+from scrapy_dust.page.site_log import LogComparison, compared_for_proposals, comparison_of
 from scrapy_dust.page.unitsets import UnitSet, is_of, set_of
 from scrapy_dust.page.volatile import Volatile
 
@@ -51,30 +51,32 @@ def changing_suspects(log: SiteLog) -> Sequence[str]:
     return tuple(found)
 
 
-def grouped(log: SiteLog, volatile: Volatile) -> tuple[SiteLog, SiteLog] | None:
-    """*log* for evidence and for proposals, where pages change in parts that have no place of their own; None: they do not.
+def grouped(log: SiteLog, volatile: Volatile) -> tuple[SiteLog, SiteLog]:
+    """*log* for evidence and for proposals.
 
-    For evidence such pages are known to change, so that only fetches tell whether two of them are one. For proposals
-    those that share much are taken for one page.
+    Pages may change in parts that have no place of their own. For evidence such pages are known to change, so that only
+    fetches tell whether two of them are one. For proposals those that share much are taken for one page, and what changes
+    on pages of the kind is left out.
     """
     comparison = comparison_of(log)
     if comparison is None:
-        return None
+        return log, log
+    suggesting = compared_for_proposals(log)
     changing = [
         page
-        for page in log.pages
+        for page in suggesting.pages
         if _shows_something(page) and volatile.changes_in_part(template_of(page.url))
     ][:_GROUPED]
     if not changing:
-        return None
+        return log, suggesting
     first = _first_of_each(_alike(_own_units([page.url for page in changing], comparison)))
     labels = {page.url: page.text_digest for page in changing}
     evidence = [replace(page, volatile=True) if page.url in labels else page for page in log.pages]
     proposals = [
         replace(page, text_digest=labels[first[page.url]]) if page.url in first else page
-        for page in log.pages
+        for page in suggesting.pages
     ]
-    return replace(log, pages=evidence), replace(log, pages=proposals)
+    return replace(log, pages=evidence), replace(suggesting, pages=proposals)
 
 
 def _shows_something(page: Page) -> bool:

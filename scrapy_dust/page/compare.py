@@ -5,13 +5,16 @@ same URL; what an answer does not show at each of them is no part of the page. S
 on its pages, what changes at each fetch, what repeats the page's own URL, and how a link is written, as long as it leads
 to a page of the same key. What cannot be told is `Same.UNKNOWN`, never the same.
 
+What changes on pages like these need not change on these: a difference at such a place cannot be told without controls,
+and with them it counts like any other.
+
 Pages that have nothing of their own are equal for lack of anything, and so nothing is said of them either.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -23,6 +26,7 @@ from scrapy_dust.page.places import Kind, as_kind, kind_of, name_of
 from scrapy_dust.page.units import Units, mixed
 from scrapy_dust.page.unitsets import (
     CONTENT,
+    EMPTY,
     SEEN,
     SHAPED,
     Mask,
@@ -30,6 +34,7 @@ from scrapy_dust.page.unitsets import (
     as_links,
     is_in,
     is_of,
+    kinds_of,
     places_of,
     set_of,
     shapes_of,
@@ -37,7 +42,7 @@ from scrapy_dust.page.unitsets import (
     values_of,
     without,
 )
-from scrapy_dust.page.volatile import Places
+from scrapy_dust.page.volatile import NO_PLACES, Places
 
 
 class Same(StrEnum):
@@ -144,12 +149,15 @@ class _Pair:
         self.aside: Counter[Aside] = Counter()
         self._links = LinkClasses(knowledge, (a.url, b.url), {**b.links, **a.links}, _own_links(a, b))
         self.is_whole = _are_all_there(a, b)
-        places = knowledge.places_for(a.url) | knowledge.places_for(b.url)
+        self._likely = knowledge.places_for(a.url) | knowledge.places_for(b.url)
+        self._surely = knowledge.sure_places_for(a.url) | knowledge.sure_places_for(b.url)
         raw_a, raw_b = self._cut((a.units, *a.controls), (b.units, *b.controls))
-        self._a, self._b = ([self._sift(one, places) for one in raw] for raw in (raw_a, raw_b))
+        self._a, self._b = ([self._sift(one) for one in raw] for raw in (raw_a, raw_b))
+        self._raw_a, self._raw_b = list(self._a), list(self._b)
         self._partly = self._set_changing_aside()
         self._all_a, self._all_b = union_of(self._a), union_of(self._b)
-        self._stable_a, self._stable_b = common_to(self._a), common_to(self._b)
+        self._stable_a = self._lasting(self._a, self._raw_b)
+        self._stable_b = self._lasting(self._b, self._raw_a)
         self._own_a, self._own_b = self._own(self._stable_a), self._own(self._stable_b)
         self.nothing_a, self.nothing_b = not len(self._own_a), not len(self._own_b)
 
@@ -161,14 +169,15 @@ class _Pair:
         links = _end((set_of(units) for units in every if not units.has_all_links), of_links=True)
         return [[_until(set_of(units), rest, links) for units in side] for side in sides]
 
-    def _sift(self, units: UnitSet, places: Places) -> UnitSet:
-        found = sifted(units, self._knowledge, places)
+    def _sift(self, units: UnitSet) -> UnitSet:
+        found = sifted(units, self._knowledge, NO_PLACES)
         self.aside.update(found.aside)
         return self._links.merged(found.units)
 
     def _set_changing_aside(self) -> UnitSet:
         """Leave out what the controls show to change altogether. Gives the places that change in part."""
-        changing, partly, self._touched = _changing(self._a, self._b)
+        drawn = self._knowledge.drawn_places_for(self.a.url) | self._knowledge.drawn_places_for(self.b.url)
+        changing, partly, self._touched = _changing(self._a, self._b, drawn)
         if changing:
             for side in (self._a, self._b):
                 for number, units in enumerate(side):
@@ -176,8 +185,29 @@ class _Pair:
                     self.aside[Aside.VOLATILE] += len(units) - len(side[number])
         return partly
 
+    def _lasting(self, answers: list[UnitSet], others: list[UnitSet]) -> UnitSet:
+        """What all *answers* to one URL show, and is surely no part that changes.
+
+        Of a part that changes what stands around its numbers may last. Whether it does on these pages, others do not say.
+        """
+        common = common_to(answers)
+        if len(answers) > 1:
+            return common
+        shapes = union_of(map(_without_number, others))
+        is_new = is_of(common, *SHAPED) & ~is_in(_without_number(common), shapes)
+        kept: UnitSet = common[~self._surely.has(common) | is_new]
+        self.aside[Aside.VOLATILE] += len(common) - len(kept)
+        return kept
+
     def missing(self) -> tuple[UnitSet, UnitSet]:
         """What each side always shows, and the other never."""
+        only_a, only_b = self._missing_units()
+        return (
+            union_of((only_a, _lasting_in_what_changes(self._raw_a, self._stable_a, self._raw_b))),
+            union_of((only_b, _lasting_in_what_changes(self._raw_b, self._stable_b, self._raw_a))),
+        )
+
+    def _missing_units(self) -> tuple[UnitSet, UnitSet]:
         # A link for the one page itself may be a link like any other on the other page: it is on both.
         only_a = _in_no_form_on(self._all_b, self._stable_a)
         only_b = _in_no_form_on(self._all_a, self._stable_b)
@@ -211,7 +241,12 @@ class _Pair:
         if not self._has_all_links:
             unsure = unsure | _are_links(only)
         if not side.controls:
-            unsure = unsure | is_in(places_of(only), self._partly)
+            unsure = (
+                unsure
+                | is_in(places_of(only), self._partly)
+                | self._likely.has(only)
+                | self._surely.has(only)
+            )
         kept: UnitSet = only[~unsure]
         return kept
 
@@ -219,7 +254,9 @@ class _Pair:
     def fleeting(self) -> UnitSet:
         """Units that one side shows at times, at places where the other has nothing."""
         of_a, of_b = without(self._all_a, self._stable_a), without(self._all_b, self._stable_b)
-        return union_of((_where_nothing_is(of_a, self._all_b), _where_nothing_is(of_b, self._all_a)))
+        found = union_of((_where_nothing_is(of_a, self._all_b), _where_nothing_is(of_b, self._all_a)))
+        kept: UnitSet = found[~self._surely.has(found)]
+        return kept
 
     @property
     def is_little(self) -> bool:
@@ -261,7 +298,8 @@ class _Pair:
         )
 
     def _are_where_more_changes(self, units: UnitSet | tuple[()]) -> bool:
-        return not len(units) or bool(is_in(places_of(np.asarray(units)), self._touched).all())
+        found = np.asarray(units, np.uint64)
+        return bool((is_in(places_of(found), self._touched) | self._likely.has(found)).all())
 
     def _difference(self, unit: int) -> Difference:
         place = unit >> 32
@@ -315,15 +353,63 @@ def _seen(answer: Answer, own: UnitSet) -> int:
     return int(is_of(own, *SEEN).sum()) if has_text else len(own)
 
 
-def _changing(*sides: list[UnitSet]) -> tuple[Places, UnitSet, UnitSet]:
-    """Places and shapes of which nothing outlives another fetch; the places that change in part; all that change."""
+def _changing(a: list[UnitSet], b: list[UnitSet], drawn: Places) -> tuple[Places, UnitSet, UnitSet]:
+    """Places and shapes of which nothing outlives another fetch; the places that change in part; all that change.
+
+    Where units are *drawn*, some may outlive a fetch by chance, if fewer than those that do not.
+    """
+    sides = a, b
     changed = union_of(without(union_of(side), common_to(side)) for side in sides)
     kept = union_of(common_to(side) for side in sides if len(side) > 1)
+    kept = kept[~(drawn.has(kept) & _are_fewer(kept, changed))]
     places, survivors = np.unique(places_of(changed)), np.unique(places_of(kept))
     texts, kept_texts = (shapes_of(units[is_of(units, *SHAPED)]) for units in (changed, kept))
     changing = Places(without(places, survivors), without(np.unique(texts), np.unique(kept_texts)))
     rest = changed[~changing.has(changed)]
     return changing, np.unique(places_of(rest)), np.unique(places_of(changed))
+
+
+def _are_fewer(units: UnitSet, others: UnitSet) -> Mask:
+    """Of which of *units* there are fewer at their place than of *others*."""
+    places, numbers = np.unique(places_of(others), return_counts=True)
+    here, which, count = np.unique(places_of(units), return_inverse=True, return_counts=True)
+    there = np.zeros(len(here), np.intp)
+    known = is_in(here, places)
+    there[known] = numbers[np.searchsorted(places, here[known])]
+    found: Mask = (count < there)[which]
+    return found
+
+
+def _lasting_in_what_changes(
+    answers: Sequence[UnitSet], stable: UnitSet, others: Sequence[UnitSet]
+) -> UnitSet:
+    """Of units that change with each answer, those of which a part lasts that *others* never show.
+
+    It may be what stands around a number, ``# EUR``, or what stands at another place each time.
+    """
+    if len(answers) < 2:
+        return EMPTY
+    changing = without(answers[0], stable)
+    changing = changing[is_of(changing, *CONTENT)]
+    found = [changing[_last(changing, part, answers, others)] for part in (_without_place, _without_number)]
+    return union_of(found)
+
+
+def _last(
+    units: UnitSet, part: Callable[[UnitSet], UnitSet], answers: Sequence[UnitSet], others: Sequence[UnitSet]
+) -> Mask:
+    lasting = common_to([np.unique(part(answer)) for answer in answers])
+    return is_in(part(units), without(lasting, union_of(part(other) for other in others)))
+
+
+def _without_place(units: UnitSet) -> UnitSet:
+    """Kind and value."""
+    return kinds_of(units) << np.uint64(32) | values_of(units)
+
+
+def _without_number(units: UnitSet) -> UnitSet:
+    """Place and shape; of kinds that have no shapes, what nothing else is."""
+    return np.where(is_of(units, *SHAPED), shapes_of(units), units)
 
 
 def _in_no_form_on(others: UnitSet, units: UnitSet) -> UnitSet:

@@ -11,14 +11,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from xxhash import xxh3_64_intdigest, xxh3_128, xxh3_128_digest
+from xxhash import xxh3_64_intdigest, xxh3_128
 
 from scrapy_dust.page.knowledge import Aside, Knowledge, LinkClasses, sifted
 from scrapy_dust.page.markup import Document
 from scrapy_dust.page.places import Kind
 from scrapy_dust.page.reading import is_pdf, read_text
 from scrapy_dust.page.shingles import Hashes, hashes_of, shingles_of
-from scrapy_dust.page.unitsets import CONTENT, EMPTY, SEEN, UnitSet, is_of, values_of
+from scrapy_dust.page.unitsets import (
+    CONTENT,
+    EMPTY,
+    SEEN,
+    SHAPED,
+    UnitSet,
+    as_links,
+    is_of,
+    shapes_of,
+    values_of,
+)
 from scrapy_dust.page.words import split_words
 
 #: Words in a shingle. They are short: of a page in which a date has changed, four of these differ, and ten of a log's.
@@ -58,10 +68,18 @@ class Content:
         return shingles_of(hashes_of(list(self.words)), WIDTH)
 
 
-def signature_of(body: bytes, scope: str) -> bytes:
-    """Of the bytes, 128 bits. Equal bytes in different scopes have different ones."""
+def signature_of(body: bytes, scope: str, units: UnitSet | None = None) -> bytes:
+    """Of the bytes, 128 bits. Equal bytes in different scopes have different ones.
+
+    *units*: what they show at their URL. At another URL, or in another encoding, equal bytes may show other texts, and
+    their relative addresses lead elsewhere.
+    """
     # The scope is no longer than a host's name, and the body need not be copied.
-    return xxh3_128_digest(body, seed=_seed(scope))
+    said = xxh3_128(body, seed=_seed(scope))
+    if units is not None:
+        shown = units[is_of(units, *SEEN)]
+        said.update(np.unique(as_links(shown)).astype("<u8").tobytes())
+    return said.digest()
 
 
 def content_of(
@@ -95,10 +113,14 @@ def unit_signature(
 ) -> bytes:
     """Of what *content* shows a spider at *url*, 128 bits. *with_words*: all of its words count."""
     assert content.units is not None
-    counting = sifted(content.units, knowledge, knowledge.places_for(url))
+    counting = sifted(content.units, knowledge, places := knowledge.sure_places_for(url))
+    # Of a part that changes what stands around its numbers counts.
+    shaped = content.units[is_of(content.units, *SHAPED)]
+    shapes = shapes_of(shaped[places.has(shaped)])
     own = np.unique(values_of(content.units[is_of(content.units, Kind.OWN_LINK)]))
     units = LinkClasses(knowledge, (url,), content.links, own).merged(counting.units)
     said = xxh3_128(units.astype("<u8").tobytes(), seed=_seed(scope))
+    said.update(np.unique(shapes).astype("<u8").tobytes())
     if with_words and Aside.VOLATILE not in counting.aside:
         # In whatever order, as the units.
         said.update(b" ".join(sorted(set(content.words))))

@@ -75,7 +75,7 @@ class Content:
     label: str | None  #: equal ones are one page; None: it says nothing
     core: str  #: the same without links
     own: int  #: units of its own that its readers see
-    is_volatile: bool = False  #: its answers differ beyond what is known to change
+    is_volatile: bool = False  #: its answers differ, or it has units where pages like it change
     total: str | None = (
         None  #: of a page of which only a sample is known: stands for all of its units as they were
     )
@@ -104,13 +104,16 @@ def contents_of(
     volatile: Volatile = NOTHING_VOLATILE,
     *,
     of_items: bool = False,
+    likely: bool = False,
 ) -> Contents:
     """The contents of one site. *behind*: the URL of the page that a URL leads to, if the log has it; *urls*: that redirect.
 
     *of_items*: units are what a spider took. Then none of them is the site's template, and one item is enough to be a page.
+    *likely*: leave out what changes on pages of the kind, though nobody knows that it changes on all of them. Such labels
+    suggest that two pages are one, and prove nothing.
     """
     rows = _Rows(_first_answers(shown))
-    read = _read(rows, volatile, of_items=of_items)
+    read = _read(rows, volatile, of_items=of_items, likely=likely)
     pages = _pages_behind([*rows.urls, *urls], behind)
     ends = _ends(rows, read, pages)
     template = replace(read.template, chrome=ends.chrome(read.links, rows, read.template))
@@ -119,7 +122,7 @@ def contents_of(
     if in_the_way:
         ends = _ends(rows, read, pages, in_the_way)
         whole = read.core + ends.resolved(read.links, rows, template)
-    found = _settled(rows, read.core, whole, read.own, in_the_way)
+    found = _settled(rows, read, whole, in_the_way)
     return Contents(found, template, read.volatile, read.places, ends, of_items)
 
 
@@ -185,12 +188,16 @@ class _Read:
     template: SiteTemplate
     volatile: Volatile
     places: Sequence[int]
+    changing: Mask  #: which answers have units that count where pages like them change
 
 
-def _read(rows: _Rows, volatile: Volatile, *, of_items: bool) -> _Read:
+def _read(rows: _Rows, volatile: Volatile, *, of_items: bool, likely: bool) -> _Read:
     site, volatile = _without_own_urls(rows, volatile)
     template = NO_TEMPLATE if of_items else site_template(site, rows.spans)
-    aside = _aside(site, rows, template, volatile)
+    aside, changing = _aside(site, rows, template, volatile)
+    if likely:
+        aside |= changing
+    changes = site.counts(changing & ~aside) > 0
     core, links, own = list[Sums](), list[Flat](), list[_Own]()
     for begin in range(0, len(site) or 1, BLOCK):
         block, at = site.part(begin, begin + BLOCK), int(site.offsets[begin])
@@ -199,7 +206,9 @@ def _read(rows: _Rows, volatile: Volatile, *, of_items: bool) -> _Read:
         core.append(_sums(sifted.only(~are_links)))
         links.append(sifted.only(are_links))
         own.append(_taken(sifted, are_links) if of_items else _own(block, sifted, template))
-    return _Read(np.concatenate(core), joined(links), _together(own), template, volatile, _places(site))
+    return _Read(
+        np.concatenate(core), joined(links), _together(own), template, volatile, _places(site), changes
+    )
 
 
 def _without_own_urls(rows: _Rows, volatile: Volatile) -> tuple[Flat, Volatile]:
@@ -209,17 +218,16 @@ def _without_own_urls(rows: _Rows, volatile: Volatile) -> tuple[Flat, Volatile]:
     return flat.only(flat.where(lambda units: ~is_of(units, Kind.OWN))), changing
 
 
-def _aside(site: Flat, rows: _Rows, template: SiteTemplate, volatile: Volatile) -> Mask:
-    """Which units of *site* are of its template, or volatile."""
+def _aside(site: Flat, rows: _Rows, template: SiteTemplate, volatile: Volatile) -> tuple[Mask, Mask]:
+    """Which units of *site* are of its template, and which stand where pages like theirs change."""
     known = template.template
     aside: Mask = site.where(lambda units: _is_in_some_form(units, known))
-    if volatile:
-        for begin, end in rows.spans:
-            places = volatile.of(rows.templates[begin])
-            if places:
-                here = slice(int(site.offsets[begin]), int(site.offsets[end]))
-                aside[here] |= places.has(site.units[here])
-    return aside
+    changing = np.zeros(len(site.units), np.bool_)
+    for begin, end in rows.spans if volatile else ():
+        if places := volatile.of(rows.templates[begin]):
+            here = slice(int(site.offsets[begin]), int(site.offsets[end]))
+            changing[here] = places.has(site.units[here])
+    return aside, changing
 
 
 def _is_in_some_form(units: UnitSet, known: UnitSet) -> Mask:
@@ -399,14 +407,8 @@ def _shown(whole: Sums, own: _Own) -> list[str | None]:
     return [label if count else None for label, count in zip(_labels(whole), own.any.tolist(), strict=True)]
 
 
-def _settled(
-    rows: _Rows,
-    core: Sums,
-    whole: Sums,
-    own: _Own,
-    in_the_way: Container[int],
-) -> dict[str, Content]:
-    shown, cores, seen = _shown(whole, own), _labels(core), own.seen.tolist()
+def _settled(rows: _Rows, read: _Read, whole: Sums, in_the_way: Container[int]) -> dict[str, Content]:
+    shown, cores, seen = _shown(whole, read.own), _labels(read.core), read.own.seen.tolist()
     found = {}
     for begin, end in pairwise(rows.bounds):
         told = [row for row in range(begin, end) if shown[row] is not None and row not in in_the_way]
@@ -417,7 +419,7 @@ def _settled(
             shown[row] if told else None,
             cores[row],
             seen[row],
-            len({shown[one] for one in told}) > 1,
+            len({shown[one] for one in told}) > 1 or bool(read.changing[begin:end].any()),
             _total(rows.shown[row].units),
         )
     return _without_little(found)

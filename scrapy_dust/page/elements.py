@@ -85,11 +85,15 @@ def _with_layouts(markup: str) -> str:
         end = markup.find("</pre>", begins.end())
         if end < 0:
             break
-        words = _TAG.sub("", markup[begins.end() : end]).rstrip()
-        layout = xxh3_64_intdigest(_WORD.sub("x", words).encode("utf-8", "surrogatepass"))
-        pieces += (markup[at : begins.end() - 1], f' layout="{layout:x}"', markup[begins.end() - 1 : end])
+        layout = layout_of(_TAG.sub("", markup[begins.end() : end]))
+        pieces += (markup[at : begins.end() - 1], f' layout="{layout}"', markup[begins.end() - 1 : end])
         at = end
     return "".join((*pieces, markup[at:]))
+
+
+def layout_of(text: str) -> str:
+    """A name for where the white space of *text* is."""
+    return f"{xxh3_64_intdigest(_WORD.sub('x', text.rstrip()).encode('utf-8', 'surrogatepass')):x}"
 
 
 class Walk:
@@ -160,7 +164,7 @@ class Walk:
             if what is _PLAIN:
                 units.append(emission[1])
             elif what is _MEDIA:
-                unit = emission[1] | settling.media_value(emission[2])
+                unit = emission[1] | settling.media_value(emission[2], emission[3])
                 units.append(unit)
                 parts.append((mark, unit, 1))
             else:

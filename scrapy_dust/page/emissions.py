@@ -16,7 +16,7 @@ from typing import NamedTuple
 from scrapy_dust.page.own import decoded
 from scrapy_dust.page.paths import Path, step_of, unnumbered
 from scrapy_dust.page.places import Kind
-from scrapy_dust.page.values import says_something, value_of, values_of
+from scrapy_dust.page.values import parts_of, says_something, value_of, values_of
 
 
 class What(IntEnum):
@@ -95,6 +95,7 @@ _FOR_BROWSERS = frozenset(
 )
 
 _URL = re.compile(r"(?:https?:)?//[^\s/]|/[^\s/]", re.IGNORECASE)
+_HOST = re.compile(r"(?:https?:)?//[^/?#]*+", re.IGNORECASE)
 _FILE = re.compile(r"\.[A-Za-z][A-Za-z0-9]{1,4}(?:[?#]|$)")
 _PAGE_FILE = re.compile(r"\.(?:[a-z]?html?|php|aspx?|jsp|cgi)(?:[?#]|$)", re.IGNORECASE)
 #: What leads to no page: `mailto:`, `javascript:`; and what leads to the same.
@@ -173,14 +174,23 @@ def emissions_of(path: Path, made: Iterable[Found]) -> Iterator[Emission]:
     for what, kind, inside, said, named in made:
         place = path.at(kind, inside)
         if what in (What.LINK, What.MEDIA, What.BASE):
-            yield Emission(what, place, said, path.at(Kind.OWN_LINK, inside) if what is What.LINK else 0)
+            beside = path.at(Kind.OWN_LINK if what is What.LINK else Kind.FIELD, inside)
+            yield Emission(what, place, said, beside)
+            if what is What.LINK and "?" in said and is_file(said):
+                # Where its query is signed anew at each fetch, its path still says which file it is.
+                where = path.at(Kind.FIELD, inside) | value_of(
+                    f"path {_HOST.sub('', said).partition('?')[0]}"
+                )
+                yield Emission(What.PLAIN, where, "", 0)
         elif what is What.ACTION:
             yield Emission(what, place, said, path.at(Kind.OWN, inside))
         elif kind is Kind.TEXT:
             yield from (Emission(What.PLAIN, place | value, "", 0) for value in values_of(said))
         elif says_something(said):
-            own = 0 if what is What.PLAIN else path.at(Kind.OWN, inside)
-            yield Emission(what, place | value_of(named + said), decoded(said), own)
+            own, whole = 0 if what is What.PLAIN else path.at(Kind.OWN, inside), decoded(said)
+            yield Emission(what, place | value_of(named + said), whole, own)
+            for value in parts_of(said):
+                yield Emission(what, place | value, whole, own)
 
 
 def _maker(tag: str, name: str) -> Maker | None:  # noqa: C901 - one line for each sort of attribute

@@ -67,7 +67,16 @@ class Knowledge:
     of_items: bool = False  #: units are what a spider took: none is too little to be compared
 
     def places_for(self, url: str) -> Places:
+        """Places of *url* that change at each fetch on pages like it."""
         return self.volatile.of(template_of(url)) if self.volatile else NO_PLACES
+
+    def drawn_places_for(self, url: str) -> Places:
+        """Those at which units are drawn by lot."""
+        return self.volatile.drawn(template_of(url)) if self.volatile else NO_PLACES
+
+    def sure_places_for(self, url: str) -> Places:
+        """Those that are surely volatile."""
+        return self.volatile.surely(template_of(url)) if self.volatile else NO_PLACES
 
 
 NOTHING_KNOWN = Knowledge()

@@ -2,12 +2,13 @@
 
 One pass over the tokens, which are those of JavaScript: so JSON that a script assigns to a name is read as JSON is, and
 what is damaged is read as far as it goes. Positions in lists do not count. What stands in one object, or in one list
-of numbers, is a group.
+of numbers, is a group; so is each of several documents, line by line. How many lists and objects are empty counts.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -51,12 +52,13 @@ def emissions_of_json(path: Path, content: str) -> Iterator[Emission]:
 class _Frame:
     """An object or a list that is open."""
 
-    __slots__ = ("count", "digest_in_order", "has_numbers", "is_list", "key", "path", "sum")
+    __slots__ = ("count", "digest_in_order", "empty", "has_numbers", "is_list", "key", "path", "sum")
 
     def __init__(self, path: Path, key: str, *, is_list: bool) -> None:
         self.path, self.key, self.is_list = path, key, is_list
         self.digest_in_order = self.sum = self.count = 0
         self.has_numbers = False
+        self.empty = Counter[tuple[str, bool]]()  #: what is empty in it, by its key, and whether it is a list
 
     def add(self, key: str, digest: int, count: int) -> None:
         self.digest_in_order = (self.digest_in_order * _FACTOR + digest + 1) & _MASK
@@ -74,6 +76,7 @@ class _Data:
         self._around: list[_Frame] = []
         self._key = ""
         self._made: list[Emission] = []
+        self._documents: list[Emission] = []  #: a group for each that is an object
 
     def read(self, content: str, *, is_code: bool) -> list[Emission]:
         path = self._frame.path
@@ -81,6 +84,9 @@ class _Data:
         rest = self._through(tokens, is_code=is_code)
         while self._around:
             self._close()
+        self._count_empty(self._frame)
+        if len(self._documents) > 1 and not is_code:
+            self._made += self._documents
         if is_code and _MAX_OF_CODE < len(self._made) < len(rest):
             return list(emissions_of(path, [Found(What.PLAIN, Kind.DATA, "[code]", content)]))
         if is_code and rest:
@@ -128,10 +134,25 @@ class _Data:
         in_order = closed.is_list and (closed.has_numbers or self._frame.is_list)
         digest = closed.digest_in_order if in_order else closed.sum
         stands_together = in_order or self._frame.is_list or unnumbered(closed.key) != closed.key
-        if stands_together and 2 <= closed.count <= MAX_CELLS and (in_order or not closed.is_list):
+        is_document = not self._around and not closed.key
+        if 2 <= closed.count <= MAX_CELLS and (in_order or not closed.is_list):
             value = (digest ^ digest >> 32) & 0xFFFFFFFF
-            self._made.append(Emission(What.PLAIN, closed.path.at(Kind.GROUP) | value, "", 0))
+            group = Emission(What.PLAIN, closed.path.at(Kind.GROUP) | value, "", 0)
+            if stands_together or is_document:
+                (self._made if stands_together else self._documents).append(group)
+        if closed.count or closed.empty:
+            self._count_empty(closed)
+        else:
+            self._frame.empty[closed.key, closed.is_list] += 1
         self._frame.add(closed.key, digest, closed.count)
+
+    def _count_empty(self, frame: _Frame) -> None:
+        for (key, is_list), count in frame.empty.items():
+            path = frame.path.below(unnumbered(key)) if key else frame.path
+            unit = path.at(Kind.DATA) | value_of(
+                f"{key if unnumbered(key) != key else ''}{'[' if frame.is_list else ''}{'[]' if is_list else '{}'} {count}"
+            )
+            self._made.append(Emission(What.PLAIN, unit, "", 0))
 
     def _value(self, said: str, *, is_code: bool) -> None:
         key = self._key

@@ -37,14 +37,17 @@ class Settling:
         elif what is What.BASE:
             self._rebase(said)
         elif what is What.MEDIA:
-            self.units.append(unit | self.media_value(said))
+            self.units.append(unit | self.media_value(said, own_place))
         elif what is What.ACTION:
             self._act(unit, said, own_place)
         else:
             self.units.append(unit)
 
-    def media_value(self, url: str) -> int:
-        return self._addresses.of(url).media_value
+    def media_value(self, url: str, fields: int) -> int:
+        """*fields*: the place of the parts of its URL."""
+        target = self._addresses.of(url)
+        self.units.extend([fields | part for part in target.media_parts])
+        return target.media_value
 
     def finish(self) -> list[int]:
         """The units, with the links, of which all are looked at together."""

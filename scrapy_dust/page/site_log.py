@@ -68,6 +68,22 @@ def compared_anew(log: SiteLog, volatile: Volatile, nothing: Collection[str] = (
     return anew
 
 
+def compared_for_proposals(log: SiteLog) -> SiteLog:
+    """*log* without what changes on pages of the kind, though these pages may keep it: for proposing rules, and no evidence."""
+    comparison = comparison_of(log)
+    if comparison is None or not comparison.knowledge.volatile:
+        return log
+    known = comparison.knowledge
+    return _compared(
+        log,
+        comparison.shown(),
+        known.volatile,
+        of_items=known.of_items,
+        nothing=comparison.nothing,
+        likely=True,
+    )
+
+
 def _without_contents(log: SiteLog) -> SiteLog:
     """*log* without all that pages look like around what is taken from them."""
     pages = [
@@ -83,9 +99,10 @@ def _compared(
     *,
     of_items: bool = False,
     nothing: Collection[str] = (),
+    likely: bool = False,
 ) -> SiteLog:
-    contents = _contents(log, shown, volatile, of_items, nothing)
-    comparison = LogComparison(shown, contents)
+    contents = _contents(log, shown, volatile, of_items, nothing, likely)
+    comparison = LogComparison(shown, contents, nothing)
     labels = _labels(contents, comparison)
     pages = tuple(_in_units(page, contents.by_url.get(page.url), labels.get(page.url)) for page in log.pages)
     return replace(log, pages=pages, comparing=comparison)
@@ -136,7 +153,12 @@ def taken_in(visits: Iterable[Visit]) -> list[Shown]:
 
 
 def _contents(
-    log: SiteLog, shown: Sequence[Shown], volatile: Volatile, of_items: bool, nothing: Collection[str]
+    log: SiteLog,
+    shown: Sequence[Shown],
+    volatile: Volatile,
+    of_items: bool,
+    nothing: Collection[str],
+    likely: bool,
 ) -> Contents:
     pages = {page.url: page for page in log.pages}
 
@@ -146,7 +168,7 @@ def _contents(
 
     # What is no page has no part in what pages have in common.
     of_pages = [one for one in shown if one.url not in nothing]
-    found = contents_of(of_pages, behind, list(log.redirects), volatile, of_items=of_items)
+    found = contents_of(of_pages, behind, list(log.redirects), volatile, of_items=of_items, likely=likely)
     return replace(found, by_url={**found.by_url, **dict.fromkeys(nothing, NOTHING_SHOWN)})
 
 
@@ -161,7 +183,8 @@ def _in_units(page: Page, content: Content | None, label: str | None) -> Page:
 class LogComparison:
     """Compares what two URLs of a log showed, unit by unit."""
 
-    def __init__(self, shown: Sequence[Shown], contents: Contents) -> None:
+    def __init__(self, shown: Sequence[Shown], contents: Contents, nothing: Collection[str] = ()) -> None:
+        self.nothing = nothing  #: URLs that show no page
         self._units: dict[str, list[PackedUnits]] = {}
         self._times: dict[str, str | None] = {}  #: when the first answer came
         for one in shown:

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from scrapy_dust.page.elements import Memory, Token, Walk, tokens_of
+from scrapy_dust.page.elements import Memory, Token, Walk, layout_of, tokens_of
 from scrapy_dust.page.loose import html_tokens, xml_tokens
 from scrapy_dust.page.places import Kind, Names
 from scrapy_dust.page.scripts import emissions_of_json
 from scrapy_dust.page.settling import Settling
 from scrapy_dust.page.units import Units, exact_units, kept_of, units_of
-from scrapy_dust.page.values import values_of
+from scrapy_dust.page.values import value_of, values_of
 
 _XML = re.compile(r"\s*+<(?:\?xml|!DOCTYPE|!--|[A-Za-z_][\w.:-]*+(?:\s|/?>))")
 _JSON = re.compile(r"\s*+[{\[]")
@@ -77,9 +77,11 @@ def units_of_text(text: str, url: str, encoding: str) -> Described:
         for emission in emissions_of_json(memory.root.below("json"), text):
             settling.settle(emission)
     else:
-        place = memory.root.below("block").at(Kind.TEXT)
-        blocks = map(values_of, _BETWEEN_BLOCKS.split(text))
-        settling.units.extend(place | value for values in blocks for value in values)
+        block = memory.root.below("block")
+        place, layout = block.at(Kind.TEXT), block.at(Kind.FIELD, "[layout]")
+        for said in _BETWEEN_BLOCKS.split(text):
+            settling.units.extend(place | value for value in values_of(said))
+            settling.units.append(layout | value_of(layout_of(said)))
     return _made(settling.finish(), memory, settling.links)
 
 

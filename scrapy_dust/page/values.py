@@ -17,13 +17,14 @@ from scrapy_dust.page.words import has_unspaced
 #: Words of a piece of text.
 MAX_WORDS_OF_PIECE = 12
 _CHARACTERS_OF_PIECE = 20
-#: Words with digits of a piece that count one by one; of a piece with more each is as good as the others.
-_MAX_NUMBERS = 4
 #: Bits of a value that tell the shape of a text with digits, and those that tell the text.
 _SHAPE = (1 << SHAPE_BITS) - 1 << 32 - SHAPE_BITS
 _EXACT = (1 << 32 - SHAPE_BITS) - 1
 _DIGIT = re.compile("[0-9]")
-_SAYING = re.compile(r"[^\W_]")
+#: Of a word with a digit the signs of currencies belong to its shape. Letters do not: it may be a token.
+_SIGNS = re.compile("[$¢£¤¥₠-⃏]")
+_NUMBER = re.compile(r"[^\W_0-9]*+[0-9][^\W_]*+")
+_SAYING = re.compile(r"\S")
 
 # A piece ends where a sentence does, and after one word in twenty or so, as its last letter says.
 _ENDING = "".join(
@@ -52,18 +53,27 @@ def values_of(text: str) -> tuple[int, ...]:
     return tuple([exact & 0xFFFFFFFF for exact in hashes])
 
 
+def parts_of(text: str) -> list[int]:
+    """Of each number in a value that has several, whatever stands between them: ``buy(7, 'f3a1')``."""
+    numbers = _NUMBER.findall(text)
+    if not 2 <= len(numbers) <= MAX_WORDS_OF_PIECE:
+        return []
+    around = _NUMBER.sub("#", text)
+    return [_with_shape(f"{around} {place}", number) for place, number in enumerate(numbers)]
+
+
 def _of_numbers(piece: str) -> list[int]:
-    """Of each word with a digit, where there are a few: beside a clock a price still counts."""
+    """Of each word with a digit, where there are several: beside a clock a price still counts."""
     words = piece.split()
     numbers = [word for word in words if _DIGIT.search(word)]
-    if not 2 <= len(numbers) <= _MAX_NUMBERS:
+    if len(numbers) < 2:
         return []
     around = _shape_of(words)
     return [_with_shape(f"{around} {number}", word) for number, word in enumerate(numbers)]
 
 
 def _shape_of(words: list[str]) -> str:
-    return " ".join(["#" if _DIGIT.search(word) else word for word in words])
+    return " ".join(["".join(_SIGNS.findall(word)) + "#" if _DIGIT.search(word) else word for word in words])
 
 
 def _with_shape(shape: str, said: str) -> int:
@@ -83,5 +93,5 @@ def pieces_of(text: str) -> list[str]:
 
 
 def says_something(text: str) -> bool:
-    """Whether it has a letter or a digit."""
+    """Whether anything of it can be seen: a tick and a cross are no letters."""
     return _SAYING.search(text) is not None

@@ -4,13 +4,17 @@ They are learned from answers to one and the same URL. A place is volatile on th
 unit of it outlives a second fetch. Of a place that changes in part, the texts of one shape may be volatile: ``Seen # times``.
 A place that is volatile under several path templates is volatile on the whole site.
 
+What changes on some pages may stay on others: live prices beside fixed ones. So a volatile place says which pages to fetch
+twice, and a difference there is set aside where the page itself was seen to change. It is set aside unseen where the place is
+*surely* volatile: where so many URLs showed other units that hardly a page can keep them.
+
 A place that only one of two answers has proves nothing: the other may be a wall in front of the page.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -32,6 +36,12 @@ from scrapy_dust.page.unitsets import (
 
 #: URLs that must show a place to change, and the share of its units that may outlive a second fetch all the same.
 LEAST_URLS, MOST_SURVIVORS = 3, 0.1
+#: The same share, where of as many URLs no unit there outlived a second fetch.
+MOST_DRAWN_AGAIN = 1 / 3
+#: URLs that must show a place to change for it to be surely volatile, and as many again for each unit that stayed. A share
+#: s of pages that keep what stands there goes unnoticed so long with a probability of (1 - s)**20: whatever s is, less
+#: than 2 % of the pages are misjudged on average.
+LEAST_SURE = 20
 #: Path templates that must show it for a place to be volatile on a whole site.
 LEAST_TEMPLATES = 2
 #: Answers to one URL that have less in common than this share of their units are different pages, not one that changes.
@@ -49,14 +59,33 @@ class Changes:
     urls: int  #: that showed other units there at another fetch
     changed: int  #: units that one answer had and another to the same URL had not
     survived: int  #: units that both had
+    emptied: int = 0  #: URLs of which no unit there was in both
 
     def are_volatile(self, *, groups: bool = False) -> bool:
-        """Whether hardly a unit outlives a fetch; of *groups*, not most: each that has a volatile part changes with it."""
-        most = 1 / 2 if groups else MOST_SURVIVORS
+        """Whether hardly a unit outlives a fetch; of *groups*, not most: each that has a volatile part changes with it.
+
+        Of what is drawn by lot more of them do, by chance.
+        """
+        most = 1 / 2 if groups else MOST_DRAWN_AGAIN if self.emptied >= LEAST_URLS else MOST_SURVIVORS
         return self.urls >= LEAST_URLS and self.survived <= most * (self.changed + self.survived)
 
+    def are_sure(self, *, groups: bool = False) -> bool:
+        """Whether hardly a page can keep what stands there."""
+        if groups:
+            return self.urls >= LEAST_SURE and self.are_volatile(groups=True)
+        return self.urls >= LEAST_SURE * (1 + self.survived)
+
+    def are_drawn(self, *, groups: bool = False) -> bool:
+        """Whether units are there by lot, so that one may outlive a fetch by chance: often enough none does."""
+        return self.are_volatile(groups=groups) and self.emptied >= LEAST_URLS
+
     def __add__(self, other: Changes) -> Changes:
-        return Changes(self.urls + other.urls, self.changed + other.changed, self.survived + other.survived)
+        return Changes(
+            self.urls + other.urls,
+            self.changed + other.changed,
+            self.survived + other.survived,
+            self.emptied + other.emptied,
+        )
 
 
 NO_CHANGES = Changes(0, 0, 0)
@@ -91,7 +120,21 @@ NO_PLACES = Places()
 
 def is_volatile(key: int, changes: Changes) -> bool:
     """Whether the place, or the shape there, that *key* stands for is volatile by its *changes*."""
-    return changes.are_volatile(groups=key < SHAPE and kind_of(key) is Kind.GROUP)
+    return changes.are_volatile(groups=_is_of_groups(key))
+
+
+def is_sure(key: int, changes: Changes) -> bool:
+    """Whether it is surely volatile."""
+    return changes.are_sure(groups=_is_of_groups(key))
+
+
+def is_drawn(key: int, changes: Changes) -> bool:
+    """Whether what stands there is drawn by lot."""
+    return changes.are_drawn(groups=_is_of_groups(key))
+
+
+def _is_of_groups(key: int) -> bool:
+    return key < SHAPE and kind_of(key) is Kind.GROUP
 
 
 class Volatile:
@@ -99,7 +142,9 @@ class Volatile:
 
     def __init__(self, changes: Mapping[str, Mapping[int, Changes]] | None = None) -> None:
         self.changes: Mapping[str, Mapping[int, Changes]] = changes or {}
-        self._everywhere = _places_of(_everywhere(self.changes))
+        self._everywhere = _places_of(_everywhere(self.changes, is_volatile))
+        self._surely_everywhere = _places_of(_everywhere(self.changes, is_sure))
+        self._drawn_everywhere = _places_of(_everywhere(self.changes, is_drawn))
         self._found: dict[str, Places] = {}
 
     def __bool__(self) -> bool:
@@ -109,10 +154,21 @@ class Volatile:
         """The volatile places of URLs of *template*."""
         found = self._found.get(template)
         if found is None:
-            here = self.changes.get(template, {})
-            own = _places_of(key for key, changes in here.items() if is_volatile(key, changes))
-            found = self._found[template] = own | self._everywhere if own else self._everywhere
+            found = self._found[template] = self._such(template, is_volatile, self._everywhere)
         return found
+
+    def surely(self, template: str) -> Places:
+        """Those of which no page need show that it changes there."""
+        return self._such(template, is_sure, self._surely_everywhere)
+
+    def drawn(self, template: str) -> Places:
+        """Those at which units are drawn by lot, and one may outlive a fetch by chance."""
+        return self._such(template, is_drawn, self._drawn_everywhere)
+
+    def _such(self, template: str, are: Callable[[int, Changes], bool], everywhere: Places) -> Places:
+        here = self.changes.get(template, {})
+        own = _places_of(key for key, changes in here.items() if are(key, changes))
+        return own | everywhere if own else everywhere
 
     def changes_in_part(self, template: str) -> bool:
         """Whether texts of URLs of *template* change that neither a place nor a shape tells from those that stay."""
@@ -169,7 +225,10 @@ def _changes_of(answers: Sequence[UnitSet]) -> dict[int, Changes]:
         for key, changes in _counted(changed, common).items():
             found[key] = found.get(key, NO_CHANGES) + changes
     # However often a URL was asked for, it is one.
-    return {key: Changes(min(one.urls, 1), one.changed, one.survived) for key, one in found.items()}
+    return {
+        key: Changes(min(one.urls, 1), one.changed, one.survived, int(one.changed > 0 and not one.survived))
+        for key, one in found.items()
+    }
 
 
 def _counted(changed: UnitSet, common: UnitSet) -> dict[int, Changes]:
@@ -185,7 +244,7 @@ def _by_number(changed: UnitSet, common: UnitSet, mark: int) -> dict[int, Change
     }
     for number, count in zip(*map(np.ndarray.tolist, np.unique(common, return_counts=True)), strict=True):
         known = found.get(number | mark, NO_CHANGES)
-        found[number | mark] = Changes(known.urls, known.changed, count)
+        found[number | mark] = replace(known, survived=count)
     return found
 
 
@@ -204,14 +263,16 @@ def _better(known: Mapping[int, Changes], other: Mapping[int, Changes]) -> dict[
     return _kept(joined)
 
 
-def _everywhere(changes: Mapping[str, Mapping[int, Changes]]) -> Iterable[int]:
+def _everywhere(
+    changes: Mapping[str, Mapping[int, Changes]], are: Callable[[int, Changes], bool]
+) -> Iterable[int]:
     total: dict[int, Changes] = {}
     templates: dict[int, int] = {}
     for known in changes.values():
         for key, one in known.items():
             total[key] = total.get(key, NO_CHANGES) + one
             templates[key] = templates.get(key, 0) + 1
-    return (key for key, one in total.items() if templates[key] >= LEAST_TEMPLATES and is_volatile(key, one))
+    return (key for key, one in total.items() if templates[key] >= LEAST_TEMPLATES and are(key, one))
 
 
 def _places_of(keys: Iterable[int]) -> Places:

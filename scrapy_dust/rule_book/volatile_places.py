@@ -23,7 +23,7 @@ from scrapy_dust.page.volatile import SHAPE, Changes, Volatile
 from scrapy_dust.rule_book import files
 from scrapy_dust.rules.blocks import Block, Damaged, dump_json, load_json
 
-FORMAT = 1
+FORMAT = 2
 FILE = "volatile.json"
 
 #: Sites that are kept, the newest, and path templates of each, those with most places.
@@ -96,7 +96,7 @@ def _row(site: Site) -> dict[str, object]:
     largest = sorted(site.volatile.changes.items(), key=lambda one: (-len(one[1]), one[0]))[:_TEMPLATES]
     templates = {
         template: [
-            [key, one.urls, one.changed, one.survived]
+            [key, one.urls, one.changed, one.survived, one.emptied]
             for key, one in sorted(changes.items())
             # Where more stays than changes, nothing will be set aside.
             if one.survived <= one.changed
@@ -154,12 +154,12 @@ def _units(text: str) -> UnitSet:
 def _change(row: object) -> tuple[int, Changes]:
     if (
         not isinstance(row, list)
-        or len(row) != 4
+        or len(row) != 5
         or not all(type(n) is int and 0 <= n < _LARGEST for n in row)
     ):
-        raise Damaged("one of its rows is not a place with three counts")
-    key, urls, changed, survived = row
-    return key, Changes(urls, changed, survived)
+        raise Damaged("one of its rows is not a place with four counts")
+    key, *counts = row
+    return key, Changes(*counts)
 
 
 def _place(text: str) -> int:

@@ -206,7 +206,7 @@ def _anew(
 ) -> Trying:
     """What is left to be tried when the log is mined again: it is known what changes at each fetch, and what is no page."""
     log = compared_anew(one.log, volatile, frozenset(nothing))
-    evidence, proposals = grouped(log, volatile) or (log, log)
+    evidence, proposals = grouped(log, volatile)
     mined = one
     if not one.elsewhere:
         mined = mine_log(one.site, proposals, settings, redirects_count=True, share=one.share)

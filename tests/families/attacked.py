@@ -270,6 +270,56 @@ def _at_some_time(draft: Draft, start: str, tag: str) -> Callable[[Fetch], Answe
     return show
 
 
+def _live(part: Callable[[Fetch, str], str], path: str) -> Family:
+    """Things with a part of which some changes at each fetch and the rest with the variant, as *part* of a code has it."""
+
+    def draw(draft: Draft) -> Web:
+        address, values = draft.address(), draft.values(3)
+        draft.take("//h1/text()", path)
+        for thing in draft.words(24):
+            for code, value in zip(draft.of(thing).sample(range(100, 999), 3), values, strict=True):
+                show = _now(draft, thing, part, str(code))
+                draft.add(address(thing, value), (thing, value), (thing, str(code)), show)
+        return draft.web()
+
+    return draw
+
+
+def live_beside_fixed(draft: Draft) -> Web:
+    """Prices that change at each fetch on most things, and with the variant on the others."""
+    address, values = draft.address(), draft.values(3)
+    draft.take("//h1/text()", "//i[not(//u)]/text() | //u/text()")
+    for number, thing in enumerate(draft.words(24)):
+        is_live = number % 4 > 0
+        for code, value in zip(draft.of(thing).sample(range(100, 999), 3), values, strict=True):
+            name = thing if is_live else (thing, value)
+            show = _now(draft, thing, _live_price if is_live else _fixed_price, str(code))
+            draft.add(address(thing, value), name, (thing, "now" if is_live else str(code)), show)
+    return draft.web()
+
+
+def _live_price(fetch: Fetch, _: str) -> str:
+    return f"<i>{fetch.chance.randint(100, 999)}</i><u>now</u>"
+
+
+def _fixed_price(_: Fetch, code: str) -> str:
+    return f"<i>{code}</i>"
+
+
+def _now(draft: Draft, thing: str, part: Callable[[Fetch, str], str], code: str) -> Callable[[Fetch], Answer]:
+    start = f"<h1>{thing}</h1><p>{draft.prose(60, thing)}</p>"
+    return lambda fetch: draft.html(start + part(fetch, code))
+
+
+def _spelled(code: str) -> str:
+    """Without a digit."""
+    return code.translate(str.maketrans("0123456789", "bcdfghjklm"))
+
+
+def _token(fetch: Fetch) -> str:
+    return f"{fetch.chance.getrandbits(32):08x}"
+
+
 _ON_BODIES: dict[str, Callable[[Draft], Part]] = {
     "disabled_button": disabled_button,
     "empty_stars": empty_stars,
@@ -364,6 +414,31 @@ _ATTACKS: dict[str, Family] = {
     "encodings": encodings,
     "xml_tags": xml_tags,
     "price_beside_clock": price_beside_clock,
+    "live_beside_fixed": live_beside_fixed,
+    "numbers_beside_counter": _live(
+        lambda fetch, code: f"<i>{fetch.chance.randint(10, 99)} a 2 b 3 c 4 d 5 e {code}</i>",
+        "substring-after(//i, ' e ')",
+    ),
+    "unit_of_live_number": _live(
+        lambda fetch, code: f"<i>{fetch.chance.randint(10, 99)} in {_spelled(code)}</i>",
+        "translate(substring-after(//i, ' in '), 'bcdfghjklm', '0123456789')",
+    ),
+    "signed_picture": _live(
+        lambda fetch, code: f'<img src="/{code}.jpg?t={_token(fetch)}">',
+        "substring-before(substring-after(//img/@src, '/'), '.')",
+    ),
+    "signed_file": _live(
+        lambda fetch, code: f'<a class="file" href="/{code}.zip?t={_token(fetch)}">x</a>',
+        "substring-before(substring-after(//a[@class='file']/@href, '/'), '.')",
+    ),
+    "token_in_field": _live(
+        lambda fetch, code: f"<b onclick=\"buy({code}, '{_token(fetch)}')\">x</b>",
+        "substring-before(substring-after(//b/@onclick, '('), ',')",
+    ),
+    "classes_by_chance": _live(
+        lambda fetch, code: f'<div class="c{_token(fetch)}"><i class="d{_token(fetch)}">{code}</i></div>',
+        "//i/text()",
+    ),
 }
 
 #: Families by name.

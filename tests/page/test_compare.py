@@ -1,16 +1,19 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_dust.page.compare import Answer, Same, Verdict, compare
 from scrapy_dust.page.knowledge import NOTHING_KNOWN, Aside, Knowledge
 from scrapy_dust.page.places import url_value
+from scrapy_dust.page.sketch import describe
 from scrapy_dust.page.units import MAX_LOGGED, Units, pack, unpack
 from scrapy_dust.page.unitsets import array_of, set_of
-from scrapy_dust.page.volatile import learn_volatile
+from scrapy_dust.page.volatile import LEAST_SURE, LEAST_URLS, learn_volatile
 from tests.page.building import names_of, page, place_named
 
 A, B = "http://s.example/tea?id=1", "http://s.example/tea?id=1&sid=2"
@@ -106,19 +109,67 @@ def test_what_one_page_shows_at_times_and_the_other_never_is_not_the_same() -> N
     assert judged(a, answer(B, *TEA)).same is not Same.SAME
 
 
-def test_places_that_are_known_to_be_volatile_are_set_aside_without_a_control() -> None:
+def counted_on(urls: int) -> Knowledge:
+    """So many URLs have shown that their counters change."""
+
     def seen(item: int, count: int) -> Units:
         return page(*TEA, f"text h2: {item}", f"text .seen: {count}")
 
-    volatile = learn_volatile(
-        ("http://s.example/x/.?id=", [set_of(seen(item, 2)), set_of(seen(item, 3))]) for item in range(4)
+    answers = (
+        ("http://s.example/x/.?id=", [set_of(seen(item, 2)), set_of(seen(item, 3))]) for item in range(urls)
     )
-    known = Knowledge(volatile=volatile)
+    return Knowledge(volatile=learn_volatile(answers))
+
+
+def test_places_that_are_surely_volatile_are_set_aside_without_a_control() -> None:
+    known = counted_on(LEAST_SURE)
     a, b = answer(A, *TEA, "text .seen: 4"), answer(B, *TEA, "text .seen: 5")
     assert judged(a, b).same is Same.DIFFERENT
     assert judged(a, b, known).same is Same.DIFFERENT  # of another path template
     a, b = (replace(one, url=f"http://s.example/x/?id={number}") for number, one in enumerate((a, b)))
     assert judged(a, b, known).same is Same.SAME
+
+
+@pytest.mark.parametrize("urls", [LEAST_URLS, LEAST_SURE])
+def test_what_changes_on_other_pages_counts_where_a_page_keeps_it(urls: int) -> None:
+    """Live prices stand beside fixed ones."""
+    known = counted_on(urls)
+    url, other = "http://s.example/x/?id=1", "http://s.example/x/?id=2"
+    a, b = answer(url, *TEA, "text .seen: 4"), answer(other, *TEA, "text .seen: 5")
+    a_again, b_again = (replace(one, controls=[one.units]) for one in (a, b))
+    assert judged(a_again, b_again, known).same is Same.DIFFERENT
+    changing = replace(a, controls=[page(*TEA, "text .seen: 7")])
+    assert judged(changing, b, known).same is Same.SAME
+    if urls < LEAST_SURE:
+        assert judged(a, b, known).same is Same.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (lambda n: f"<b>{n}.50 EUR</b>", lambda n: f"<b>{n}.50 USD</b>"),
+        (lambda n: f"<b>€{n}.50</b>", lambda n: f"<b>${n}.50</b>"),
+        (lambda n: f"<p>{n} a 4 b 5 c 6 d 7 e 8 f</p>", lambda n: f"<p>{n} a 4 b 5 c 6 d 7 e 9 f</p>"),
+        (lambda n: f"<i class=c{'ab' * n}x>Ann</i>", lambda n: f"<i class=c{'ba' * n}y>Bob</i>"),
+        (lambda n: f"<script>go('a{n}f', 7)</script>", lambda n: f"<script>go('b{n}e', 8)</script>"),
+    ],
+)
+def test_what_lasts_in_a_part_that_changes_counts(
+    one: Callable[[int], str], other: Callable[[int], str]
+) -> None:
+    """A currency beside a live price, a number beside a counter, what has another class each time."""
+
+    def shown(part: Callable[[int], str], number: int) -> Units:
+        body = f"<h1>Tea</h1><p>All of it, and more</p><img src=tea.jpg>{part(number)}"
+        described = describe(body.encode(), "text/html", "utf-8", A).units
+        assert described is not None
+        return described
+
+    a = Answer(A, shown(one, 5), controls=[shown(one, 6)])
+    same = Answer(B, shown(one, 7), controls=[shown(one, 8)])
+    different = Answer(B, shown(other, 7), controls=[shown(other, 8)])
+    assert judged(a, same).same is Same.SAME
+    assert judged(a, different).same is Same.DIFFERENT
 
 
 def test_fields_that_repeat_the_pages_own_url_say_nothing() -> None:

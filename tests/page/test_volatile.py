@@ -148,16 +148,16 @@ def test_nothing_learned_writes_nothing(tmp_path: Path) -> None:
     ("content", "said"),
     [
         (b"", "the file is empty"),
-        (b'{"format": 1, "sites": {"s": ', "is not JSON"),
-        (b'{"format": 9, "sites": {}}', "it has format 9; this version reads 1"),
+        (b'{"format": 2, "sites": {"s": ', "is not JSON"),
+        (b'{"format": 9, "sites": {}}', "it has format 9; this version reads 2"),
         (b"[]", "must be an object"),
         (
-            b'{"format": 1, "sites": {"s": {"templates": {"t": [[1, 2, "x", 4]]}, "names": {}}}}',
-            "three counts",
+            b'{"format": 2, "sites": {"s": {"templates": {"t": [[1, 2, "x", 4, 5]]}, "names": {}}}}',
+            "four counts",
         ),
-        (b'{"format": 1, "sites": {"s": {"templates": {}, "names": {"x": "y"}}}}', "of no place"),
+        (b'{"format": 2, "sites": {"s": {"templates": {}, "names": {"x": "y"}}}}', "of no place"),
         (
-            b'{"format": 1, "sites": {"s": {"templates": {}, "names": {}, "common": {"common": "0x"}}}}',
+            b'{"format": 2, "sites": {"s": {"templates": {}, "names": {}, "common": {"common": "0x"}}}}',
             "no list of units",
         ),
     ],
