@@ -23,7 +23,8 @@ _EXACT = (1 << 32 - SHAPE_BITS) - 1
 _DIGIT = re.compile("[0-9]")
 #: Of a word with a digit the signs of currencies belong to its shape. Letters do not: it may be a token.
 _SIGNS = re.compile("[$¢£¤¥₠-⃏]")
-_NUMBER = re.compile(r"[^\W_0-9]*+[0-9][^\W_]*+")
+# From where a word begins: else each letter of a long word would be a begin.
+_NUMBER = re.compile(r"(?<![^\W_])[^\W_0-9]*+[0-9][^\W_]*+")
 _SAYING = re.compile(r"\S")
 
 # A piece ends where a sentence does, and after one word in twenty or so, as its last letter says.
