@@ -29,10 +29,6 @@ class Budget:
         self._responses += 1
 
     @property
-    def is_spent(self) -> bool:
-        return self.left <= 0
-
-    @property
     def left(self) -> float:
         asked = self._stats.get_value(Stat.CONTROLS.value, 0)
         return float(_FREE + _SHARE * self._responses - asked)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from scrapy import signals
 
-from scrapy_dust.crawl.budget import Budget
+from scrapy_dust.crawl.budget import AT_MOST, Budget
 from scrapy_dust.crawl.canaries import Canaries
 from scrapy_dust.crawl.requests import SHADOW, canary_of
 from scrapy_dust.dust.blame import at_work
@@ -74,7 +74,8 @@ class Shadow:
     def _is_looked_at(self, canary: Canary) -> bool:
         rules = at_work(self._rules.canonizer, canary.url, canary.keeper)
         plain = all(map(self._is_plain, rules))
-        looked_at = not self._budget.is_spent and (not plain or self._canaries.are_chosen(canary.url))
+        may = self._budget.left > AT_MOST * self._canaries.open
+        looked_at = may and (not plain or self._canaries.are_chosen(canary.url))
         if looked_at:
             self._looked_at.update(rules)
             self._inquired[canary] = rules
