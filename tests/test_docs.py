@@ -9,6 +9,8 @@ import sys
 from dataclasses import fields
 from pathlib import Path
 
+import pytest
+
 from scrapy_dust.dust.states import Status
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.settings.groups import FIRST, groups
@@ -128,6 +130,7 @@ def test_benchmarks_that_the_docs_name_are_there_and_know_their_options():
     assert named > 15
 
 
+@pytest.mark.once
 def test_every_benchmark_can_be_begun_as_the_docs_begin_it():
     """What it needs besides, and is not installed here, does not count."""
     for page in [*DOCS.rglob("*.md"), ROOT / "README.md", *(ROOT / "benchmarks").glob("*.py")]:

@@ -106,6 +106,7 @@ def dustmine(folder, *arguments, **environment):
     return json.loads(done.stdout)
 
 
+@pytest.mark.once
 def test_who_is_asked_for_rules_is_an_option_and_what_comes_out_the_same_in_every_process(tmp_path):
     days = [
         f"{y:02}/{m:02}/{d}/{1 + y % 3}" for y, m, d in zip(range(30), [5, 6] * 15, range(1, 31), strict=True)

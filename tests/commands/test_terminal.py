@@ -17,6 +17,8 @@ from scrapy_dust.rules.parameters import DropParameter
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.rules.substitution import Substitute
 
+pytestmark = pytest.mark.once
+
 pty = pytest.importorskip("pty", reason="Windows has no pseudo-terminals")
 
 SITE = "a-site-with-a-name.example"
@@ -134,7 +136,6 @@ SESSION = [
 ]
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("name", ["80", "140", "no-color", "piped"])
 def test_a_session_is_what_was_found_right(name, folder):
     lines = [

@@ -248,6 +248,7 @@ def test_where_no_browser_renders_a_fragment_hides_no_rule_and_follows_none(
     assert ours.fingerprint(odd) == fingerprint(odd)
 
 
+@pytest.mark.once
 def test_fingerprints_are_the_same_in_every_process(with_example_rules):
     program = """
 import json, sys

@@ -6,6 +6,8 @@ import random
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
+import pytest
+
 from scrapy_dust.rule_book import Entry, RuleBook, Status
 from scrapy_dust.rules.parameters import DropParameter
 from scrapy_dust.rules.paths import DropIndex
@@ -13,6 +15,8 @@ from scrapy_dust.rules.rule import Rule
 from scrapy_dust.sites import site_of
 from tests.life.both import PLAIN, Came, Reader, run
 from tests.life.web import Answer, Asked, index, notice, page, serving
+
+pytestmark = pytest.mark.once
 
 SID, REF, VIEW, PAGE, INDEX = (
     *(Rule.of(DropParameter(name)) for name in ("sid", "ref", "view", "page")),

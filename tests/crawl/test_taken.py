@@ -410,6 +410,7 @@ def dustmine(folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.once
 def test_dustmine_fetches_nothing_and_asks_whose_items_count(tmp_path):
     with serving(lambda path: product_page(int(parameters(path)["id"]), 5, noise(path))) as site:
         said = {"DUST_DIR": str(tmp_path / "dust"), "DUST_SAME": "items"}
@@ -426,6 +427,7 @@ def test_dustmine_fetches_nothing_and_asks_whose_items_count(tmp_path):
     assert (done.returncode, "--spider" in done.stderr) == (2, True)
 
 
+@pytest.mark.once
 def test_a_log_that_does_not_say_what_was_taken_yields_no_rules(tmp_path):
     with serving(lambda path: product_page(int(parameters(path)["id"]), 5)) as site:
         crawl(asked(site), {"DUST_DIR": str(tmp_path / "dust")}, spider=Shop)

@@ -50,6 +50,7 @@ def test_requests_with_meta_that_cannot_be_pickled_are_lost_to_nobody(both, tmp_
     both(Locked, site, **({"JOBDIR": str(tmp_path / "job")} if job else {})).check(wanted=6)
 
 
+@pytest.mark.once
 def test_of_requests_that_cannot_be_pickled_none_is_lost_where_thousands_wait(both):
     """So many that no memory is meant to hold them."""
 
@@ -296,6 +297,7 @@ class GivenBack(Reader):
         yield from self.items(response)
 
 
+@pytest.mark.once
 def test_what_a_false_rule_suppressed_is_given_back_as_often_as_the_projects_fingerprinter_tells(both):
     def site(asked: Asked) -> Answer:
         if asked.path == "/":

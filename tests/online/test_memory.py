@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from scrapy_dust.dust.outcomes import Outcome
 from scrapy_dust.dust.pages import Visit
 from scrapy_dust.online.memory import SiteMemory
@@ -61,6 +63,7 @@ def test_a_large_site_keeps_what_suggests_rules() -> None:
     assert memory.seen == 1030
 
 
+@pytest.mark.once
 def test_what_a_page_takes_is_known_and_bounded() -> None:
     memory = SiteMemory(most=100)
     texts = [f"text .{n}: {n}" for n in range(3 * MAX_LOGGED)]

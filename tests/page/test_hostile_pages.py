@@ -10,6 +10,8 @@ from scrapy_dust.page.reading import MAX_BYTES
 from scrapy_dust.page.sketch import describe
 from scrapy_dust.page.units import MAX_UNITS, pack
 
+pytestmark = pytest.mark.once
+
 URL = "http://a.test/p?a=1&b=2"
 MEGABYTE = 1 << 20
 #: Of processor time, for 2 MB; an ordinary page of this size takes a tenth of it here.

@@ -13,7 +13,7 @@ from tests.exchange.generated import SITES, some_rules, some_urls
 from tests.report.keys_in_node import NODE, keys_of
 from tests.rules import strategies as language
 
-pytestmark = pytest.mark.skipif(NODE is None, reason="there is no node")
+pytestmark = [pytest.mark.once, pytest.mark.skipif(NODE is None, reason="there is no node")]
 
 RULES = st.lists((strategies.rules() | language.rules).filter(language.is_meant), max_size=6, unique=True)
 URLS = st.lists(strategies.urls() | language.urls, min_size=1, max_size=30)

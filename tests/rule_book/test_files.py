@@ -54,6 +54,7 @@ while True:
 """
 
 
+@pytest.mark.once
 def test_a_writer_that_is_killed_leaves_the_old_book_or_the_new_one(tmp_path):
     path, chance = tmp_path / BOOK, random.Random(7)
     for _ in range(20):
@@ -77,6 +78,7 @@ for i in range(25):
 """
 
 
+@pytest.mark.once
 def test_two_processes_that_update_a_book_lose_nothing_of_each_other(tmp_path):
     path = tmp_path / BOOK
     writers = [start(ADD_ONE_BY_ONE, path, name) for name in "ab"]

@@ -23,7 +23,7 @@ from scrapy_dust.signatures.store import DAY, Known, Outline
 A, B, C = (bytes([n]) * 16 for n in (1, 2, 3))
 
 
-@pytest.fixture(params=["file", "memory", "redis"])
+@pytest.fixture(params=["file", "memory", pytest.param("redis", marks=pytest.mark.e2e)])
 def store(request, tmp_path):
     if request.param == "redis":
         made = RedisStore(request.getfixturevalue("redis_server"))
@@ -153,6 +153,7 @@ def _fill(path: str, name: str, count: int) -> None:
     store.close()
 
 
+@pytest.mark.once
 def test_several_processes_write_at_once(tmp_path):
     path = tmp_path / "pages.sqlite"
     context = multiprocessing.get_context("spawn")
@@ -216,6 +217,7 @@ def test_what_is_no_store_is_refused_in_a_sentence(tmp_path, content):
         SqliteStore(tmp_path / "nowhere", must_exist=True)
 
 
+@pytest.mark.e2e
 def test_of_two_workers_one_is_first(redis_server):
     stores = [RedisStore(redis_server) for _ in range(2)]
     for number in range(200):

@@ -13,6 +13,8 @@ from scrapy_dust.traps.novelty import MOST
 from tests.traps.simulating import simulate
 from tests.traps.sites import HOST, Site, calendar_by_path, trapped, words
 
+pytestmark = pytest.mark.once
+
 #: Fewer pages in a row end a form: more is lost by what is wrong.
 SOON = {"DUST_TRAPS": "cap", "DUST_MAX_RISK": 0.1}
 
