@@ -48,7 +48,6 @@ class Enforcing:
             store,
             self.returning,
             self._name,
-            naming.asking.note,
             self.suppressions.fetched_after_all,
         )
 

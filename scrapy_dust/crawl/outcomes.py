@@ -12,7 +12,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -62,6 +62,9 @@ _NOBODY: Standing = (b"", "")
 #: So many are looked at; what became of those before them leaves no trace.
 _FETCHING = 1000
 
+#: Requests of one callback that are looked at; one that yields more has found more than its own page.
+_ASKED = 16
+
 
 def shows_page(response: Response) -> bool:
     """Whether *response* may show the page that was asked for."""
@@ -83,7 +86,8 @@ def _lacks_some(response: Response) -> bool:
 class _Given:
     """What has become so far of an answer that is with the spider."""
 
-    has_more: bool = False  #: a request for a page of another class, or whatever nobody looks after any more
+    has_more: bool = False  #: whatever nobody looks after any more, or more requests than are looked at
+    asked: list[Request] = field(default_factory=list)  #: requests that the callback yielded
     asks_again: bool = False  #: for the same URL, which is not to be filtered
     items: int = 0  #: that spider middlewares have let through
     scraped: int = 0  #: of these: that came out of the pipelines
@@ -201,7 +205,7 @@ class Clock:
 
 
 class Outcomes:
-    """Of one crawl. *name*: the class of the page at which a request has ended; *note*: what it asks for is noted in it."""
+    """Of one crawl. *name*: the class of the page at which a request has ended."""
 
     def __init__(
         self,
@@ -209,11 +213,10 @@ class Outcomes:
         store: Store,
         returning: Returning,
         name: Callable[[Request], bytes],
-        note: Callable[[Request], None],
         fetched_after_all: Callable[[Request], None],
     ) -> None:
         self._crawler, self._store, self._returning = crawler, store, returning
-        self._name, self._note, self._fetched_after_all = name, note, fetched_after_all
+        self._name, self._fetched_after_all = name, fetched_after_all
         self._due: dict[bytes, None] = {}  #: classes of which the next URL is to be fetched, in order
         self._sees_spider = False
         self.sees_items = False  #: what becomes of what callbacks yield
@@ -322,8 +325,10 @@ class Outcomes:
             given.asks_again = True
             if STANDS_FOR in asker.meta:
                 request.meta[STANDS_FOR] = asker.meta[STANDS_FOR]
+        elif len(given.asked) < _ASKED:
+            given.asked.append(request)
         else:
-            given.has_more = not self._is_for_the_same(request, asker)
+            given.has_more = True
 
     def _is_for_the_same(self, request: Request, asker: Request) -> bool:
         """Whether all that *request* can bring is the page that *asker* should have brought."""
@@ -331,7 +336,6 @@ class Outcomes:
         if not stands_for:
             return False
         try:
-            self._note(request)
             name = self._name(request)
         except Exception:  # noqa: BLE001  Whatever the project's fingerprinter has against it, or the store.
             return False
@@ -372,7 +376,10 @@ class Outcomes:
         if not given.is_known:
             return
         del self._given[response]
-        gave = given.has_more or given.scraped > 0
+        asker = response.request
+        # Now that spider middlewares have seen them: a request's name is of what they have made of it.
+        leads_on = asker is not None and any(not self._is_for_the_same(one, asker) for one in given.asked)
+        gave = given.has_more or leads_on or given.scraped > 0
         if gave or not given.asks_again:
             self.taken(response, gave=gave)
 

@@ -6,6 +6,7 @@ What is made of a tag and of a text at one place is remembered between pages. Th
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from html import unescape
 
@@ -102,10 +103,14 @@ class Walk:
     def __init__(self, memory: Memory, settling: Settling) -> None:
         self._memory, self._settling = memory, settling
         self._units = settling.units
+        self._filled: list[Path] = []  #: of each element that holds something
+        self._beside: list[
+            tuple[int, int]
+        ] = []  #: places and groups that count beside another element at the place
 
     def through(self, tokens: Iterable[Token], contents: Iterator[str], path: Path) -> None:  # noqa: C901, PLR0912 - here the time goes
         """Through elements that stand in *path*."""
-        units, texts = self._units, self._memory.texts
+        units, texts, filled = self._units, self._memory.texts, self._filled
         made, parts = opened(path, "!"), list[Part]()
         around: list[tuple[Opened, Path, list[Part]]] = []
         for tag, text in tokens:
@@ -114,6 +119,7 @@ class Walk:
                     held = parts
                     inside, (made, path, parts) = made, around.pop()
                     if held:
+                        filled.append(inside.path)
                         part = held[0] if len(held) == 1 else self._grouped(inside, held)
                         parts.append((inside.mark, part[1], part[2]))
                     elif inside.shows:
@@ -139,6 +145,7 @@ class Walk:
                     else:
                         units.extend([place | value for value in values])
                         parts.append((TEXT, _joined(values), 1))
+        self._settle_groups()
 
     def _opened(self, path: Path, tag: str) -> Opened:
         self._memory.size += 1
@@ -179,11 +186,23 @@ class Walk:
         self._emit(made, 0, [])
 
     def _grouped(self, opened: Opened, parts: list[Part]) -> Part:
-        digest, leaves, groups = grouped(parts, is_row=opened.is_row)
+        digest, leaves, groups, counts_beside = grouped(parts, is_row=opened.is_row)
         if groups:
             place = opened.path.at(Kind.GROUP)
-            self._units.extend([place | (group ^ group >> 32) & 0xFFFFFFFF for group in groups])
+            if not counts_beside:
+                self._units.extend([_unit_of(place, group) for group in groups])
+            elif opened.path.steps:  # there is one body, and its path has no steps
+                self._beside.append((place, groups[0]))
         return TEXT, digest, leaves
+
+    def _settle_groups(self) -> None:
+        if self._beside:
+            times = Counter([path.at(Kind.GROUP) for path in self._filled])
+            self._units.extend([_unit_of(place, group) for place, group in self._beside if times[place] > 1])
+
+
+def _unit_of(place: int, group: int) -> int:
+    return place | (group ^ group >> 32) & 0xFFFFFFFF
 
 
 def _joined(values: tuple[int, ...]) -> int:

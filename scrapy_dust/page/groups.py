@@ -1,7 +1,9 @@
 """What stands together: a group is texts and media of one element, such as the cells of a row or the parts of an item.
 
 Without groups, a page on which two items have swapped their prices would have the same units. In a list of like things
-their order does not count. What each of them holds does.
+their order does not count. What each of them holds does. Of an element that is alone at its place on a page, and whose
+parts are all of different places, nothing can be swapped: such a group says nothing, and would tie an item to the
+template around it.
 """
 
 from __future__ import annotations
@@ -22,29 +24,32 @@ _MASK = (1 << 64) - 1
 _FACTOR = 0x9E3779B97F4A7C15
 
 
-def grouped(parts: list[Part], *, is_row: bool) -> tuple[int, int, list[int]]:
-    """Of an element with these parts, of which there are two at least: a digest, its leaves, and its groups."""
+def grouped(parts: list[Part], *, is_row: bool) -> tuple[int, int, list[int], bool]:
+    """Of an element with these parts, of which there are two at least: a digest, its leaves, and its groups.
+
+    And whether its groups count only where another such element is on the page.
+    """
     leaves, kinds = 0, set()
     for kind, _, count in parts:
         leaves += count
         kinds.add(kind)
     if not leaves:  # so many stars, of which so many are full
         digest = _in_order(parts)
-        return digest, 0, [digest]
+        return digest, 0, [digest], False
     if len(kinds) == 1 and not is_row:
-        return _sum_of(parts), leaves, []
+        return _sum_of(parts), leaves, [], False
     if is_row or TEXT in kinds or len(kinds) == len(parts):
         if leaves > MAX_CELLS:  # neither this nor what is around it is a group
-            return 0, leaves, []
+            return 0, leaves, [], False
         digest = _in_order(parts)
         is_group = _belongs_together(
             parts, leaves, MAX_LEAVES if TEXT not in kinds and not is_row else MAX_CELLS
         )
-        return digest, leaves, [digest] if is_group else []
+        return digest, leaves, [digest] if is_group else [], not is_row and len(kinds) == len(parts)
     return _by_section(parts, leaves)
 
 
-def _by_section(parts: list[Part], leaves: int) -> tuple[int, int, list[int]]:
+def _by_section(parts: list[Part], leaves: int) -> tuple[int, int, list[int], bool]:
     groups, digest = [], 0
     for section in _sections(parts):
         count = sum([part[2] for part in section])
@@ -55,7 +60,7 @@ def _by_section(parts: list[Part], leaves: int) -> tuple[int, int, list[int]]:
                 part[0] != section[0][0] for part in section
             ):
                 groups.append(of_section)
-    return digest & _MASK, leaves, groups
+    return digest & _MASK, leaves, groups, False
 
 
 def _sections(parts: list[Part]) -> list[list[Part]]:

@@ -16,7 +16,7 @@ from scrapy_dust.page.sketch import describe
 from scrapy_dust.page.units import Units
 
 ENVIRONMENT = dict(os.environ)
-GOLDEN_TOTAL = 10578655131403064757
+GOLDEN_TOTAL = 15840131454679398985
 URL = "http://shop.test/list?id=7&sort=price"
 PROSE = " ".join(f"word{i % 97} and so it goes on, line after line." for i in range(60))
 
@@ -164,6 +164,27 @@ def test_so_do_bodies_that_are_no_html(content_type: str, one: str, other: str) 
 )
 def test_order_repetition_and_spelling_are_nothing_new(one: str, other: str) -> None:
     assert units(html(one)) == units(html(other))
+
+
+def test_what_stands_alone_on_a_page_is_not_tied_to_the_template_around_it() -> None:
+    inside = "<h1>Cup</h1><div class=text><p>one<p>two</div>"
+    page, printed = (
+        units(html(part)) for part in (f"<ul><li>home</ul>{inside}<div class=foot>x</div>", f"{inside}<p>y")
+    )
+
+    assert not {Kind.GROUP} & (kinds(page) | kinds(printed))
+
+
+@pytest.mark.parametrize("tag", ["div", "section", "li", "article"])
+@pytest.mark.parametrize("deep", [0, 11, 40])
+def test_what_has_moved_to_another_element_of_its_kind_is_told_apart(tag: str, deep: int) -> None:
+    around, after = "<div>" * deep, "</div>" * deep
+    one, other = (
+        f"{around}<{tag}><h3>A</h3>{a}</{tag}><{tag}><h3>B</h3>{b}</{tag}>{after}"
+        for a, b in (("<b>5</b>", ""), ("", "<b>5</b>"))
+    )
+
+    assert units(html(one)) != units(html(other))
 
 
 def test_orders_of_a_list_in_json_are_nothing_new() -> None:
