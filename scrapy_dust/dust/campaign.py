@@ -42,7 +42,8 @@ from scrapy_dust.dust.silence import Silence
 from scrapy_dust.dust.specialization import Specialization
 from scrapy_dust.dust.standing import Passed, Standing
 from scrapy_dust.dust.stopping import Poll, Stopped, go_on
-from scrapy_dust.dust.validation import Pair, Trial, TrialParams, Verdict
+from scrapy_dust.dust.unseen import Witnesses, law_share, unseen_bound
+from scrapy_dust.dust.validation import Pair, Trial, TrialParams, Verdict, few_of
 from scrapy_dust.dust.word_index import WordIndex
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.rules.rule import Rule
@@ -254,13 +255,22 @@ class Campaign:
                 self._notes.known(rule, pairs, Outcome.DIFFERENT)
             self._specialization.opened(candidate, rule, pairs)
             params = self._params_for(candidate, rule, pairs, saves)
-            self._current = _OnTrial(rule, candidate, Trial(pairs, params), moved, pairs, saves)
+            trial = Trial(pairs if self._may_be_proved(rule, pairs) else few_of(pairs), params)
+            self._current = _OnTrial(rule, candidate, trial, moved, pairs, saves)
             return True
         return False
 
     def _params_for(self, candidate: Candidate, rule: Rule, pairs: Sequence[Pair], saves: int) -> TrialParams:
         params = replace(self._params, doubt=self._params.doubt / candidate.tries)
         return self._by_the_log(params, candidate, rule, pairs, saves) if params.log_only else params
+
+    def _may_be_proved(self, rule: Rule, pairs: Sequence[Pair]) -> bool:
+        """Whether *rule* would be in force if all *pairs* turned out well. If not, fetches would be spent for nothing."""
+        if self._params.log_only:
+            return True
+        contents = {pair.content or pair.url for pair in pairs}
+        at_best = unseen_bound(Witnesses(len(contents), len(pairs)), law_share(rule.families))
+        return at_best <= self._params.max_risk
 
     def _by_the_log(
         self, params: TrialParams, candidate: Candidate, rule: Rule, pairs: Sequence[Pair], saves: int

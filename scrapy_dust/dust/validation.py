@@ -63,6 +63,9 @@ _MOST_BY_SIZES = 0.5
 MOST_SILENT, MOST_SHARE = 20, 0.75
 #: Pairs of which a redirect is all that is known that are looked at, whatever else speaks for the rule.
 _REDIRECTS = 3
+#: Of pairs that the log suspects to differ, and of those that it leaves open: so many are looked at of a rule that all of them
+#: together would not prove.
+_FEW = 4
 #: The share of pairs that may stay suspected to differ: some pages change at each fetch, on most sites.
 _DOUBT = 0.1
 
@@ -294,6 +297,19 @@ class Trial:
         if self._suspects or any(self._waiting.values()):
             return False
         return self._open_answered >= self._params.open_probes or not (self._open or self._waiting)
+
+
+def few_of(pairs: Iterable[Pair]) -> list[Pair]:
+    """*pairs* of which few are looked at: as many as tell whether a rule is plainly false."""
+    few: list[Pair] = []
+    left = {Outcome.DIFFERENT: _FEW, None: _FEW}
+    for pair in pairs:
+        if pair.looked_at or pair.known not in left:
+            few.append(pair)
+        elif left[pair.known]:
+            left[pair.known] -= 1
+            few.append(pair)
+    return few
 
 
 def _unlikely(pair: Pair) -> bool:

@@ -4,6 +4,7 @@ import random as chance
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -385,6 +386,20 @@ def test_what_can_come_into_force_is_looked_at_until_it_does_whatever_else_is_on
     verdicts = {decision.verdict for decision in campaign.decisions if decision.rule != rule}
     assert verdicts == {Verdict.PROBATION}
     assert accepted(campaign) == [rule]
+
+
+@pytest.mark.parametrize(("holds", "verdict"), [(True, Verdict.PROBATION), (False, Verdict.REFUTED)])
+def test_of_a_rule_that_all_pairs_together_would_not_prove_few_are_looked_at(holds, verdict):
+    shown = {f"/{n}{sid}": (n, sid and not holds) for n in range(12) for sid in ("", "?sid=1")}
+    world = World({url: hash(one) for url, one in shown.items()}, SiteLog(tuple(map(Page, shown)), {}))
+    campaign = campaign_in(
+        world, [Candidate((Rule((DropParameter("sid"),)),), 24)], TrialParams(max_risk=0.0001)
+    )
+
+    asked = conduct(campaign, world)
+
+    assert len(asked) <= 8
+    assert [one.verdict for one in campaign.decisions] == [verdict]
 
 
 def test_a_rule_that_spares_less_than_its_share_of_a_site_is_not_tried_but_where_it_is_in_the_book_already():

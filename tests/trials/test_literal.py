@@ -21,11 +21,12 @@ PATHS = [f"/p{n}/{name}" for n in range(40) for name in ("", "index.html")]
 
 
 def web(path: str) -> Answer:
-    """One of the forty index.html is another page; all have a word that no other page has."""
+    """One of five index.html is another page, which a hundred draws find; all have a word that no other page has."""
     number = path.removeprefix("/p").partition("/")[0]
     if not number.isdecimal() or path not in PATHS:
         return Answer(b"", 404)
-    return html(prose("other" if path == "/p7/index.html" else number))
+    is_other = path.endswith("index.html") and int(number) % 5 == 2
+    return html(prose("other" if is_other else number))
 
 
 @pytest.mark.parametrize(("threshold", "valid"), [(0.5, {"/index.html$ → /$"}), (0.01, set())])
