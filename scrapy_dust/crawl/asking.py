@@ -26,7 +26,7 @@ class Asking:
     """Of one crawl. *by*: ``DUST_CLASS_BY``."""
 
     def __init__(self, by: Sequence[str], settings: BaseSettings) -> None:
-        self._by_headers, self._by_cookies = "headers" in by, "cookies" in by
+        self._by_headers, self._by_cookies = "any_headers" not in by, "any_cookies" not in by
         default = Headers(settings.getdict("DEFAULT_REQUEST_HEADERS"))
         self._usual = {name: default.getlist(name) for name in default}
         self._ignored = _NOT_OF_THE_PAGE

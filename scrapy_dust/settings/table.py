@@ -120,9 +120,9 @@ class DustSettings:
         "Days without a test after which a rule is tested again before it suppresses anything; 0: never.",
     )
     class_by: tuple[str, ...] = setting(
-        ("callback", "headers", "cookies"),
+        ("callback",),
         class_parts,
-        "Parts that two requests for one page must share so that one request is suppressed for the other: `callback` (with the errback), `headers` (but `User-Agent` and what Scrapy sets), `cookies` (with the `cookiejar`), `cb_kwargs`, `meta:NAME` for a key of `meta`. A `CrawlSpider`'s `Rule`s always count.",
+        "Parts that two requests for one page must share so that one request is suppressed for the other: `callback` (with the errback), `cb_kwargs`, `meta:NAME` for a key of `meta`. A `CrawlSpider`'s `Rule`s always count, and so do the headers (but `User-Agent` and what Scrapy sets), the cookies and the `cookiejar` that the spider sets, unless `any_headers` or `any_cookies` stands here.",
     )
     skip_domains: tuple[str, ...] = setting(
         (), hosts, "Hosts, each with all below it, that rules leave alone, such as `shop.example.com`."

@@ -108,13 +108,13 @@ def hosts(value: object) -> tuple[str, ...]:
 
 
 #: What tells requests for one page apart, beside keys of their meta.
-_CLASS_PARTS = ("callback", "headers", "cookies", "cb_kwargs")
+_CLASS_PARTS = ("callback", "cb_kwargs", "any_headers", "any_cookies")
 
 
 def class_parts(value: object) -> tuple[str, ...]:
     found = names(value)
     if not all(name in _CLASS_PARTS or name.partition("meta:")[2] for name in found):
-        raise Wrong("a list of `callback`, `headers`, `cookies`, `cb_kwargs` and `meta:NAME`")
+        raise Wrong("a list of `callback`, `cb_kwargs`, `meta:NAME`, `any_headers` and `any_cookies`")
     return found
 
 

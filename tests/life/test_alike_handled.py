@@ -305,7 +305,7 @@ def test_headers_that_differ_with_each_request_tell_nothing_apart_where_the_proj
             for at, link in enumerate(response.css("a::attr(href)").getall()):
                 yield response.follow(link, callback=self.translated, headers={"X-At": str(at)})
 
-    both(Stamped, hub_of("a", "b", "c"), DUST_CLASS_BY=["callback"]).check(wanted=6, saved=12)
+    both(Stamped, hub_of("a", "b", "c"), DUST_CLASS_BY=["callback", "any_headers"]).check(wanted=6, saved=12)
 
 
 class Bodies(Reader):
