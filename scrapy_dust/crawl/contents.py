@@ -12,7 +12,7 @@ from scrapy_dust.crawl.near import NearPages, site_number
 from scrapy_dust.dust.contents import LITTLE_BYTES, Boilerplate, Errors, Kind, Sameness, is_little
 from scrapy_dust.page.aliases import Aliases
 from scrapy_dust.page.content import Content, content_of, signature_of, unit_signature
-from scrapy_dust.page.knowledge import NOTHING_KNOWN, Knowledge
+from scrapy_dust.page.knowledge import NOTHING_KNOWN, Knowledge, Linked, note_linked
 from scrapy_dust.sites import site_of
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ class Contents:
         self._canonize = canonize
         self._volatile = volatile
         self._link_key = lru_cache(_LINKS)(canonize)
+        self._linked: Linked = {}
         self._ignore = settings.ignore
         self._expires = settings.content_keep_days is not None
         self._across_sites = settings.content_scope == "all"
@@ -81,6 +82,7 @@ class Contents:
         content = content_of(*body, url, self._ignore)
         signatures: Signatures = (signature_of(body.content, scope, content.units),)
         if content.units is not None:
+            note_linked(self._linked, content.links.values())
             signatures += (
                 unit_signature(content, url, self._knowledge(site), scope, with_words=not self._ignore),
             )
@@ -100,7 +102,10 @@ class Contents:
 
     def _knowledge(self, site: str) -> Knowledge:
         return replace(
-            NOTHING_KNOWN, key=self._link_key, volatile=self._volatile.get(site, NOTHING_KNOWN.volatile)
+            NOTHING_KNOWN,
+            key=self._link_key,
+            linked=self._linked,
+            volatile=self._volatile.get(site, NOTHING_KNOWN.volatile),
         )
 
     def _of_known(

@@ -18,7 +18,7 @@ from scrapy_dust.dust.pages import LEAST_OWN
 from scrapy_dust.dust.strata import template_of
 from scrapy_dust.judge.answers import Fetched, Known
 from scrapy_dust.page.compare import Answer, Same, Verdict, compare
-from scrapy_dust.page.knowledge import NOTHING_KNOWN, Knowledge, sifted
+from scrapy_dust.page.knowledge import NOTHING_KNOWN, Knowledge, Linked, note_linked, sifted
 from scrapy_dust.page.places import Kind
 from scrapy_dust.page.site_template import template_of_pages
 from scrapy_dust.page.unitsets import (
@@ -66,6 +66,7 @@ class Judge:
         # Different pages, by what they show; with path templates as long as the template is learned from them.
         self._seen: dict[int, tuple[str, Answer] | None] = {}
         self._marked: Counter[str] = Counter()
+        self._linked: Linked = {}
         self._nothing: dict[int, Fetched] = {}
         self._strange: list[tuple[Fetched, Known]] = []
         self.trusts_log = True  #: False: the whole site is another one by now
@@ -82,6 +83,7 @@ class Judge:
         is_learned_from = len(self._seen) < _TEMPLATE_AT[-1]
         self._seen[total] = (template_of(page.url), page.shown) if is_learned_from else None
         self._marked.update(page.marks)
+        note_linked(self._linked, page.shown.links.values())
         if len(self._seen) in _TEMPLATE_AT:
             self._learn_template()
 
@@ -249,7 +251,9 @@ class Judge:
         return self._compare(_with(url.shown, again), _with(target.shown, target_again), key)
 
     def _compare(self, a: Answer, b: Answer, key: Key | None) -> Verdict:
-        return compare(a, b, self.knowledge if key is None else replace(self.knowledge, key=key))
+        if key is None:
+            return compare(a, b, self.knowledge)
+        return compare(a, b, replace(self.knowledge, key=key, linked=self._linked))
 
 
 def own_units(shown: Answer, knowledge: Knowledge) -> UnitSet:

@@ -3,7 +3,8 @@
 One pass over the units of all pages of a site. Set aside are what the site's template puts on pages, what changes at each
 fetch, and what repeats a page's own URL. A link counts by what the log shows at its end: pages that link to the same
 contents link to the same, however their links are written. Links whose ends the log does not know count as they are
-written; two pages that differ in such links only cannot be told apart by their labels, and have the same `core`.
+written, and so do links to what other URLs show just as well, but for what repeats the page's own URL. Two pages that
+differ in such links only cannot be told apart by their labels, and have the same `core`.
 
 A URL has no label that shows nothing of its own, or a wall in place of a page; or so little that other URLs show the same
 for lack of anything.
@@ -16,6 +17,8 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,8 +26,9 @@ import numpy.typing as npt
 from scrapy_dust.dust.pages import LEAST_OWN, PackedUnits
 from scrapy_dust.dust.strata import template_of
 from scrapy_dust.page.flat import BLOCK, Flat, Index, each_once, flat_of, joined
-from scrapy_dust.page.knowledge import have_likes
+from scrapy_dust.page.knowledge import have_likes, rest_value
 from scrapy_dust.page.lists import Lists, Resolved, Said
+from scrapy_dust.page.own import pieces_of
 from scrapy_dust.page.places import Kind, url_value
 from scrapy_dust.page.site_template import NO_TEMPLATE, SiteTemplate, site_template
 from scrapy_dust.page.units import mixed, unpack
@@ -44,7 +48,7 @@ from scrapy_dust.page.unitsets import (
     without,
 )
 from scrapy_dust.page.volatile import NOTHING_VOLATILE, Volatile, learn_volatile
-from scrapy_dust.page.walls import walls
+from scrapy_dust.page.walls import alike, walls
 
 #: Of a URL that was asked for more often only the first answers are looked at.
 MOST_ANSWERS = 5
@@ -57,6 +61,7 @@ Sums = npt.NDArray[np.uint64]  #: two numbers for the set of units of each page
 _SELF = 0
 _SECOND = np.uint64(0xA0761D6478BD642F)
 _VALUE = np.uint64(0xFFFFFFFF)
+_NO_URLS: Mapping[int, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +99,7 @@ class Contents:
     volatile: Volatile  #: what was known, and what URLs with several answers have shown
     places: Sequence[int]  #: where units stand
     shown: Mapping[int, int]  #: what the log shows at the end of a link, by the link's value
+    alike: Mapping[int, str]  #: URLs of links, by value, of which what they show tells nothing
     of_items: bool = False  #: units are what a spider took
 
 
@@ -123,7 +129,7 @@ def contents_of(
         ends = _ends(rows, read, pages, in_the_way)
         whole = read.core + ends.resolved(read.links, rows, template)
     found = _settled(rows, read, whole, in_the_way)
-    return Contents(found, template, read.volatile, read.places, ends, of_items)
+    return Contents(found, template, read.volatile, read.places, ends, ends.alike, of_items)
 
 
 def _first_answers(shown: Sequence[Shown]) -> list[Shown]:
@@ -301,15 +307,28 @@ def _said(rows: _Rows, read: _Read, in_the_way: Container[int] = ()) -> dict[str
     return found
 
 
-def _pages_behind(urls: Sequence[str], behind: Callable[[str], str | None]) -> list[tuple[int, str]]:
-    """The values of links to *urls*, with the URL of the page that each leads to, where the log has it."""
+class _Behind(NamedTuple):
+    """The page that a URL leads to."""
+
+    url: str
+    value: int  #: of a link to it
+    page: str  #: the page's own URL
+
+
+def _pages_behind(urls: Sequence[str], behind: Callable[[str], str | None]) -> list[_Behind]:
+    """Of *urls*, where the log has their pages."""
     found = ((url, behind(url)) for url in dict.fromkeys(urls))
-    return [(url_value(url), page) for url, page in found if page is not None]
+    return [_Behind(url, url_value(url), page) for url, page in found if page is not None]
 
 
-def _ends(
-    rows: _Rows, read: _Read, pages: Sequence[tuple[int, str]], in_the_way: Container[int] = ()
-) -> _Ends:
+def _alike(said: Said, pages: Sequence[_Behind]) -> dict[int, str]:
+    """The URLs of links, by their values, of which what *said* says they show does not tell them from others."""
+    urls = [one.url for one in pages]
+    numbers = alike(urls, list(map(template_of, urls)), [said.get(one.page) for one in pages])
+    return {pages[number].value: urls[number] for number in sorted(numbers)}
+
+
+def _ends(rows: _Rows, read: _Read, pages: Sequence[_Behind], in_the_way: Container[int] = ()) -> _Ends:
     said: Said = _said(rows, read, in_the_way)
 
     def resolved(said: Said) -> Resolved:
@@ -321,15 +340,16 @@ def _ends(
             [bool(count) and row not in in_the_way for row, count in enumerate(read.own.any)], np.bool_
         )
         said = Lists(rows.urls, rows.bounds, read.core[:, 0], counts, read.own.are_lists).said(said, resolved)
-    return _Ends(said, pages)
+    return _Ends(said, pages, _alike(said, pages))
 
 
 class _Ends(Mapping[int, int]):
     """What the log shows at the ends of links, by the values of the links. As arrays: a site has millions."""
 
-    def __init__(self, said: Mapping[str, int], pages: Sequence[tuple[int, str]]) -> None:
-        """*said*: what URLs show; *pages*: as `_pages_behind` says."""
-        found = {value: said[page] for value, page in pages if page in said}
+    def __init__(self, said: Said, pages: Sequence[_Behind], alike: Mapping[int, str] = _NO_URLS) -> None:
+        """*said*: what URLs show; *pages*: as `_pages_behind` says; *alike*: as `_alike` says."""
+        self.alike, self._values_alike = alike, array_of(alike)
+        found = {one.value: said[one.page] for one in pages if one.page in said}
         self._values = array_of(found)
         self._contents = np.array([found[value] for value in self._values.tolist()], np.uint64)
 
@@ -349,17 +369,17 @@ class _Ends(Mapping[int, int]):
         """Of each page, what its *links* lead to as values, each once."""
         plain = np.unique(links.units[links.where(lambda units: is_of(units, Kind.LINK))])
         found = [np.zeros((0, 2), np.uint64)]
-        for block, own_values in _in_blocks(links, rows):
+        for begin, block in _in_blocks(links):
             chrome = is_of(block.units, Kind.OWN_LINK) & is_in(places_of(block.units), template.chrome)
             # A link for the page itself may be a link like any other on another page: then it is one here, too.
             kept = block.only(~chrome | is_in(as_links(block.units), plain))
-            ends, _ = self._led(kept, own_values)
+            ends, _ = self._led(kept, rows, begin)
             found.append(_sums(each_once(Flat(with_values(as_links(kept.units), ends), kept.offsets))))
         return np.concatenate(found)
 
     def unknown(self, links: Flat, rows: _Rows) -> Index:
         """How many links of each page lead where the log has nothing."""
-        known = (self._led(*one)[1] for one in _in_blocks(links, rows))
+        known = (self._led(block, rows, begin)[1] for begin, block in _in_blocks(links))
         return links.counts(~np.concatenate([np.zeros(0, np.bool_), *known]))
 
     def chrome(self, links: Flat, rows: _Rows, template: SiteTemplate) -> UnitSet:
@@ -370,7 +390,7 @@ class _Ends(Mapping[int, int]):
         links = links.only(
             links.where(lambda units: is_of(units, Kind.OWN_LINK) & is_in(places_of(units), template.chrome))
         )
-        found, known = self._led(links, rows.values)
+        found, known = self._led(links, rows)
         places = places_of(links.units)[known]
         ends = np.unique((places << np.uint64(32)) | found[known]) >> np.uint64(32)
         having, led = np.unique(places, return_counts=True)
@@ -378,11 +398,12 @@ class _Ends(Mapping[int, int]):
         kept: UnitSet = having[(different > 1) & (different > MOST_ENDS * led)]
         return without(template.chrome, kept)
 
-    def _led(self, links: Flat, own_values: UnitSet) -> tuple[UnitSet, Mask]:
+    def _led(self, links: Flat, rows: _Rows, begin: int = 0) -> tuple[UnitSet, Mask]:
         """What *links* lead to, or their values, and of which of them that is known and tells them apart.
 
-        *own_values*: of each page the value of a link to it.
+        They are of the pages of *rows* from *begin* on.
         """
+        own_values = rows.values[begin : begin + len(links)]
         values = values_of(links.units)
         known = is_in(values, self._values)
         found = values.copy()
@@ -391,14 +412,24 @@ class _Ends(Mapping[int, int]):
         found[is_self] = _SELF
         alike = known & have_likes(with_values(links.units, found), mixed(links.pages().astype(np.uint64)))
         found[alike] = values[alike]
-        return found, (known & ~alike) | is_self
+        alone = is_in(values, self._values_alike) & is_of(links.units, Kind.LINK) & ~alike & ~is_self
+        found[alone] = self._rests(values[alone], links.pages()[alone] + begin, rows.urls)
+        return found, (known & ~alike & ~alone) | is_self
+
+    def _rests(self, values: UnitSet, pages: Index, urls: Sequence[str]) -> list[int]:
+        """Of links on the *pages* of *urls* what they say beside what those say."""
+        own = {page: frozenset(pieces_of(urls[page])) for page in np.unique(pages).tolist()}
+        return [
+            rest_value(self.alike[value], own[page])
+            for value, page in zip(values.tolist(), pages.tolist(), strict=True)
+        ]
 
 
-def _in_blocks(links: Flat, rows: _Rows) -> Iterator[tuple[Flat, UnitSet]]:
-    """The *links* of some pages at a time, with the values of links to these pages."""
+def _in_blocks(links: Flat) -> Iterator[tuple[int, Flat]]:
+    """The *links* of some pages at a time, with the number of the first of these pages."""
     begin = 0
     for block in links.blocks():
-        yield block, rows.values[begin : begin + len(block)]
+        yield begin, block
         begin += len(block)
 
 

@@ -6,14 +6,16 @@ repeats the page's own URL.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 
 import numpy as np
 from xxhash import xxh3_64_intdigest
 
 from scrapy_dust.dust.strata import template_of
+from scrapy_dust.page.own import pieces_of, rest_of
 from scrapy_dust.page.places import Kind, url_value
 from scrapy_dust.page.unitsets import (
     EMPTY,
@@ -42,6 +44,11 @@ class Aside(StrEnum):
 
 #: What stands for a link to one of the pages that are compared.
 _SELF = 0
+#: Path templates that are noted, and URLs of each.
+_TEMPLATES, _LINKED = 500, 8
+
+#: By path template, URLs that pages link to.
+Linked = dict[str, dict[str, None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +68,15 @@ class Knowledge:
     names: Mapping[int, str] = field(default_factory=dict)  #: places in words
     urls: Mapping[int, str] = field(default_factory=dict)  #: known URLs by the value of links to them
     key: Callable[[str], str] | None = None  #: the key of a URL under the rules in force and those on trial
+    linked: Mapping[str, Collection[str]] = field(
+        default_factory=dict
+    )  #: by path template, some URLs that pages of the site link to
     shown: Mapping[int, int] = field(
         default_factory=dict
     )  #: what the log shows at the end of a link, by its value
+    alike: Mapping[int, str] = field(
+        default_factory=dict
+    )  #: URLs of links, by value, of which what they show does not tell them from others
     of_items: bool = False  #: units are what a spider took: none is too little to be compared
 
     def places_for(self, url: str) -> Places:
@@ -114,6 +127,10 @@ class LinkClasses:
 
     That the two pages are one is what is being asked, so a link to either of them is a link to the page itself. Without
     keys, links are compared by what the log shows at their ends.
+
+    What shows on any URL of a path template does not tell a link to one of them from a link to another, and neither does a
+    key that all URLs of a path template have. Such links are compared by what they say beside the URLs of the two pages;
+    where they differ, nobody knows whether they lead to the same.
     """
 
     def __init__(
@@ -122,8 +139,10 @@ class LinkClasses:
         """*links*: URLs by the values of links; *own*: values of links for the page itself."""
         self._knowledge, self._links, self._own_values = knowledge, links, own
         self._found: dict[int, int] = {url_value(url): _SELF for url in urls}
+        self._pieces = frozenset(piece for url in urls for piece in pieces_of(url))
         self._own = set() if knowledge.key is None else {knowledge.key(url) for url in urls}
         self._open: set[int] = set()  #: values of links of which their ends do not tell what they are
+        self._telling: dict[str, bool] = {}  #: by path template, whether links to it have several keys
 
     def merged(self, units: UnitSet) -> UnitSet:
         """*units* with the values of links replaced by their classes."""
@@ -162,14 +181,43 @@ class LinkClasses:
         return found
 
     def _look_up(self, value: int) -> int:
-        if self._knowledge.key is None:
-            end = self._knowledge.shown.get(value)
+        known, is_own = self._knowledge, value in self._own_values
+        if value in known.alike and not is_own:
+            return self._rest(known.alike[value])
+        if known.key is None:
+            end = known.shown.get(value)
             return value if end is None else _hash(b"end ", str(end))
-        url = self._links.get(value) or self._knowledge.urls.get(value)
+        url = self._links.get(value) or known.urls.get(value)
         if url is None:
             return value
-        key = self._knowledge.key(url)
-        return _SELF if key in self._own else _hash(b"key ", key)
+        key = known.key(url)
+        if key in self._own:
+            return _SELF
+        if is_own or value in known.shown or self._tells(url, key, known.key):
+            return _hash(b"key ", key)
+        return self._rest(url)
+
+    def _rest(self, url: str) -> int:
+        found = rest_value(url, self._pieces)
+        self._open.add(found)
+        return found
+
+    def _tells(self, url: str, key: str, key_of: Callable[[str], str]) -> bool:
+        """Whether the *key* of a link's *url* tells it from others: whether any URL of its path template has another."""
+        if key == url:
+            return True
+        template = template_of(url)
+        if template not in self._telling:
+            others = (*self._beside.get(template, ()), *self._knowledge.linked.get(template, ()))
+            self._telling[template] = any(key_of(other) != key for other in others)
+        return self._telling[template]
+
+    @cached_property
+    def _beside(self) -> Linked:
+        """Some URLs that the two pages link to."""
+        found: Linked = {}
+        note_linked(found, self._links.values())
+        return found
 
 
 def have_likes(ends: UnitSet, pages: UnitSet | None = None) -> Mask:
@@ -183,6 +231,21 @@ def have_likes(ends: UnitSet, pages: UnitSet | None = None) -> Mask:
     )
     found: Mask = (times[which] > 1) & is_of(ends, Kind.LINK)
     return found
+
+
+def note_linked(linked: Linked, urls: Iterable[str]) -> None:
+    """Note in *linked* some of *urls* for each path template."""
+    for url in urls:
+        template = template_of(url)
+        if template in linked or len(linked) < _TEMPLATES:
+            known = linked.setdefault(template, {})
+            if len(known) < _LINKED:
+                known[url] = None
+
+
+def rest_value(url: str, own: Container[str]) -> int:
+    """The value of a link that counts by what it says beside the *own* pieces of its page's URL."""
+    return _hash(b"rest ", rest_of(url, own))
 
 
 def _hash(what: bytes, said: str) -> int:

@@ -1,10 +1,13 @@
-"""What repeats the page's own URL: fields and values of scripts, and links that lead to where the page is, and farther."""
+"""What repeats the page's own URL: fields and values of scripts, and links that lead to where the page is, and farther.
+
+And what of a link is left without that.
+"""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from itertools import accumulate
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -14,6 +17,8 @@ _ROUNDS = 3
 _TOKEN = 8
 #: Parameters that are looked for; a page with more has none that speak of it.
 _MAX_PARAMETERS = 20
+
+_PIECE = re.compile(r"[^/?&;]+")
 
 
 class OwnUrl:
@@ -42,6 +47,16 @@ class OwnUrl:
         They are looked through as one text, which takes a hundredth of the time.
         """
         return _holding(urls, self._inside, self.values) if urls else []
+
+
+def pieces_of(url: str) -> list[str]:
+    """The host, the segments of the path, and the parameters of a URL."""
+    return _PIECE.findall(url.partition("#")[0].partition("://")[2])
+
+
+def rest_of(url: str, own: Container[str]) -> str:
+    """What a link says beside what the page's own URL says anyway. *own*: the pieces of that URL."""
+    return "/".join(piece for piece in pieces_of(url) if piece not in own)
 
 
 def _is_address_or_token(value: str) -> bool:

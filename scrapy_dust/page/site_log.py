@@ -199,6 +199,7 @@ class LogComparison:
             chrome=contents.template.chrome,
             volatile=contents.volatile,
             shown=contents.shown,
+            alike=contents.alike,
             of_items=contents.of_items,
         )
 

@@ -4,6 +4,8 @@ They are known by where they show, and not by their words. A content is a wall o
 on several of them that have nothing in common which tells them from the others, while the others show contents of their
 own. A content that is all that a path template shows is a page: the login form of `/login?next=…`. And a content that
 shows in place of pages of several path templates is a wall there.
+
+Wall or page, what shows on URLs that have nothing in common does not tell them apart: see `alike`.
 """
 
 from __future__ import annotations
@@ -21,10 +23,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 def walls(urls: Sequence[str], templates: Sequence[str], contents: Sequence[Hashable | None]) -> set[int]:
     """The numbers of those *urls* that show a wall. Each has its path template and its content, if that is known."""
-    showing: dict[str, dict[Hashable, list[int]]] = defaultdict(lambda: defaultdict(list))
-    for number, (template, content) in enumerate(zip(templates, contents, strict=True)):
-        if content is not None:
-            showing[template][content].append(number)
+    showing = _showing(templates, contents)
     varied = {
         template: by_content for template, by_content in showing.items() if len(by_content) > LEAST_OTHERS
     }
@@ -33,6 +32,30 @@ def walls(urls: Sequence[str], templates: Sequence[str], contents: Sequence[Hash
     for by_content in varied.values():
         found.update(_within_template(by_content, words))
     return found | _across_templates(varied, words)
+
+
+def alike(urls: Sequence[str], templates: Sequence[str], contents: Sequence[Hashable | None]) -> set[int]:
+    """The numbers of those *urls* whose content does not tell which of them was asked for. Arguments as `walls` has them.
+
+    Other URLs of the path template show it too, and have nothing in common which tells them from the rest.
+    """
+    words = _Words(urls)
+    return {
+        number
+        for by_content in _showing(templates, contents).values()
+        for number in _within_template(by_content, words)
+    }
+
+
+def _showing(
+    templates: Sequence[str], contents: Sequence[Hashable | None]
+) -> dict[str, dict[Hashable, list[int]]]:
+    """By path template and content, the numbers of the URLs that show it."""
+    showing: dict[str, dict[Hashable, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for number, (template, content) in enumerate(zip(templates, contents, strict=True)):
+        if content is not None:
+            showing[template][content].append(number)
+    return showing
 
 
 class _Words:

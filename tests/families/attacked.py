@@ -176,8 +176,8 @@ def _canonical(text: Callable[[Draft, str, str], str]) -> Family:
     return draw
 
 
-def _links_to(target: Callable[[Draft], Answer]) -> Family:
-    """Lists that differ in their links only; all that is linked gives one answer."""
+def _links_to(target: Callable[[Draft], Answer], number: int = 3) -> Family:
+    """Lists of so many links that differ in these only; all that is linked gives one answer."""
 
     def draw(draft: Draft) -> Web:
         folder, there, name, kind = draft.words(4)
@@ -186,7 +186,7 @@ def _links_to(target: Callable[[Draft], Answer]) -> Family:
         lists: list[str] = []
         for thing in draft.words(16):
             for value in values:
-                links = [f"/{there}/{draft.of(thing, value, n).randrange(10**6)}" for n in range(3)]
+                links = [f"/{there}/{draft.of(thing, value, n).randrange(10**6)}" for n in range(number)]
                 for link in links:
                     draft.add(link, "end", None, end)
                 rows = "".join(f'<a class="{kind}" href="{link}">x</a>' for link in links)
@@ -410,6 +410,8 @@ _ATTACKS: dict[str, Family] = {
     ),
     "links_to_login": _links_to(_to_login),
     "links_to_nothing": _links_to(lambda draft: draft.html(f"<p>{draft.prose(20)}</p>")),
+    "link_to_login": _links_to(_to_login, 1),
+    "link_to_nothing": _links_to(lambda draft: draft.html(f"<p>{draft.prose(20)}</p>"), 1),
     "relative_links": relative_links,
     "encodings": encodings,
     "xml_tags": xml_tags,

@@ -246,6 +246,17 @@ def test_links_count_by_the_key_of_what_they_lead_to():
     assert found.outcome is Outcome.SAME
 
 
+def test_which_links_keys_tell_apart_is_learned_from_the_pages_that_are_seen():
+    def linking(url: str, target: str) -> Fetched:
+        return fetched(prose("list"), url, more=f"<a href={target}>p</a>")
+
+    judge, one, other = Judge(), linking(U, "/p7?from=a"), linking(V, "/p7?from=b")
+    key = lambda url: url.partition("?")[0]
+    assert judge.compare(one, other, key=key).same is Same.UNKNOWN
+    judge.learn(linking("http://a.example/w", "/p8?from=c"))
+    assert judge.compare(one, other, key=key).same is Same.SAME
+
+
 def test_a_page_that_is_not_the_logs_is_in_the_way():
     known = logged(fetched(prose("a")))
     finding, _ = asked(inquire(U, V, Judge(), known, known), lambda url, _: fetched(prose("captcha", 5), url))

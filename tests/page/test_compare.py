@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_dust.page.compare import Answer, Same, Verdict, compare
-from scrapy_dust.page.knowledge import NOTHING_KNOWN, Aside, Knowledge
+from scrapy_dust.page.knowledge import NOTHING_KNOWN, Aside, Knowledge, Linked, note_linked
 from scrapy_dust.page.places import url_value
 from scrapy_dust.page.sketch import describe
 from scrapy_dust.page.units import MAX_LOGGED, Units, pack, unpack
@@ -199,6 +199,25 @@ def test_links_of_a_list_that_all_lead_to_one_answer_are_not_told_apart_by_it() 
     links = {url_value(url): url for url in (*one, *other)}
     by_key = Knowledge(key=lambda url: url.partition("/get/")[0])
     assert judged(replace(a, links=links), replace(b, links=links), by_key).same is not Same.SAME
+
+
+def test_a_key_that_all_links_of_a_kind_have_does_not_tell_where_they_lead() -> None:
+    def linking(file: str, knowledge: Knowledge) -> Same:
+        sides = []
+        for number, side in enumerate((A, B)):
+            target = file.format(number)
+            said = answer(side, *TEA, f"link a: {target}")
+            sides.append(replace(said, links={url_value(target): target}))
+        return judged(*sides, knowledge).same
+
+    by_key = Knowledge(key=lambda url: url.partition("?")[0])
+    file, sized = "http://s.example/file?id={}", "http://s.example/tea/7?size={}"
+    assert linking(file, by_key) is Same.UNKNOWN
+    assert linking(sized, by_key) is Same.UNKNOWN
+    seen: Linked = {}
+    note_linked(seen, [file.format(7), sized.format(7), "http://s.example/tea/8?size=7"])
+    assert linking(file, replace(by_key, linked=seen)) is Same.UNKNOWN
+    assert linking(sized, replace(by_key, linked=seen)) is Same.SAME
 
 
 def test_a_link_to_the_page_itself_is_the_same_link_on_both() -> None:

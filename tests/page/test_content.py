@@ -112,6 +112,16 @@ def test_links_are_compared_by_their_keys():
     assert linking(1, knowledge=NOTHING_KNOWN) != linking(2, knowledge=NOTHING_KNOWN)
 
 
+def test_a_key_that_all_links_of_a_kind_have_is_no_link():
+    known = replace(NOTHING_KNOWN, key=lambda url: url.partition("?")[0])
+
+    def linking(number):
+        file = page(f'<a href="/file?id={number}">file</a>')
+        return signature(file, url=f"http://a.test/x?size={number}1", knowledge=known)
+
+    assert linking(1) != linking(2)
+
+
 def test_places_that_change_at_each_fetch_do_not_count():
     def advertising(number):
         return page(f"<aside class=seen>Seen {number} times</aside><p class=own>{number // 10}</p>")

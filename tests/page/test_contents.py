@@ -131,7 +131,36 @@ def test_links_that_nobody_has_followed_leave_it_open() -> None:
     assert label(log, "/list?page=1") != label(log, "/list?page=2")
 
 
+@given(many, st.sampled_from(["/file?id={}", "/files/{}.zip", "/get/{}/now"]))
+def test_what_shows_on_any_url_of_a_kind_does_not_say_which_of_them_a_link_leads_to(
+    count: int, form: str
+) -> None:
+    """Files that ask everybody to log in, and what links them is about."""
+    files = {f"/products/{n}?size={size}": form.format(7 * n + size) for n in range(count) for size in (1, 2)}
+    pages = {url: product(url[10], f"link .file a: {HOST}{file}") for url, file in files.items()}
+    log = shop(pages | dict.fromkeys(files.values(), article("log in")))
+    for number in range(min(count, 10)):
+        one, other = (f"/products/{number}?size={size}" for size in (1, 2))
+        assert label(log, one) != label(log, other)
+        assert known(log, one, other) is None
+
+
 # What must be seen to be one.
+
+
+@given(many, st.sampled_from(["?sid={}", ";sid={}", "/at-{}"]))
+def test_a_cart_that_all_sessions_show_does_not_tell_a_page_from_itself(count: int, session: str) -> None:
+    ends = [session.format(code) for code in ("a7", "b8", "c9")]
+    pages = {
+        f"/products/{n}{end}": product(n, f"link .cart a: {HOST}/cart{end}")
+        for n in range(count)
+        for end in ends
+    }
+    log = shop(pages | {f"/cart{end}": article("cart") for end in ends})
+    for number in range(count):
+        shown = {label(log, f"/products/{number}{end}") for end in ends}
+        assert len(shown) == 1
+        assert None not in shown
 
 
 @given(many)
