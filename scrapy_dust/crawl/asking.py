@@ -1,7 +1,8 @@
-"""What a request asks a server for beside its URL: headers, cookies, a cookie jar of its own.
+"""What a request asks a server for beside its URL: headers, cookies, its own cookie jar.
 
-A server may answer two such requests with two pages. What the spider itself says counts; downloader middlewares add to
-headers later. So it is noted in a request's meta when the request is queued, and is read there from then on.
+A server may answer two requests for one URL with two pages. Only headers and cookies that the spider sets count,
+since downloader middlewares add headers later. So the crawl notes them in the request's meta when it queues the
+request.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _NOT_OF_THE_PAGE = frozenset({b"Referer", b"User-Agent", b"Accept-Encoding", b"P
 
 
 class Asking:
-    """Of one crawl. *by*: ``DUST_CLASS_BY``."""
+    """Notes in each request of a crawl which headers and cookies the spider set. *by*: the setting ``DUST_CLASS_BY``."""
 
     def __init__(self, by: Sequence[str], settings: BaseSettings) -> None:
         self._by_headers, self._by_cookies = "any_headers" not in by, "any_cookies" not in by
@@ -34,7 +35,7 @@ class Asking:
             self._ignored |= {b"Cookie"}
 
     def note(self, request: Request) -> None:
-        """Note in *request* what it asks for. Where a redirect led, that is noted already."""
+        """Note the headers and cookies of *request* in its meta. A redirect keeps the note of the request it came from."""
         meta = request.meta
         if meta.get("redirect_urls"):
             return

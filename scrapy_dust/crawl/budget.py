@@ -1,4 +1,4 @@
-"""How many pages a crawl may ask for again to compare pages: a fiftieth of its requests, and a few in any case."""
+"""How many pages a crawl may fetch again to compare them: one for each fifty requests, and a few in any case."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ AT_MOST = 5
 
 
 class Budget:
-    """Of one crawl."""
+    """The number of pages that one crawl may still fetch again to compare them."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._stats = crawler.stats
@@ -30,5 +30,6 @@ class Budget:
 
     @property
     def left(self) -> float:
+        """How many pages the crawl may fetch again now."""
         asked = self._stats.get_value(Stat.CONTROLS.value, 0)
         return float(_FREE + _SHARE * self._responses - asked)

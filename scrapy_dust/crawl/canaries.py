@@ -1,8 +1,8 @@
 """Canaries: a few of the URLs that rules suppress, fetched all the same through the crawl's own queue.
 
-Which ones is drawn with a secret (`drawing`). Their pages come to the spider like any other. What each of them says about the rules is told by
-comparing it with its keeper's page: at once where the bytes are the same, or where a redirect leads to the keeper;
-else by an inquiry.
+A secret draw chooses them (`drawing`), and the spider gets their pages like any other. Each canary is compared with
+the page of its keeper: at once if the bytes are the same or a redirect leads to the keeper; else by an inquiry
+(`inquiries`).
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Canary:
 
 @dataclass(frozen=True, slots=True)
 class _Came:
-    """What came for a canary."""
+    """The answer to a canary's request."""
 
     canary: Canary
     request: Request
@@ -70,16 +70,17 @@ class _Came:
 
 
 class AsksLog(Protocol):
-    """What has read the log of the crawl."""
+    """A process that has read the crawl's log, and can compare a canary with its keeper without a fetch."""
 
     def asks(self, canary: Canary) -> bool:
-        """Whether it was asked what *canary* and its keeper have shown, and will tell."""
+        """Ask how the page of *canary* compares with its keeper's. False if the process cannot be asked."""
 
 
 class Canaries:
-    """Of one crawl. *concluded* is told what each canary showed; *mark* is what marks one in its meta.
+    """Sends the canaries of one crawl and compares each with its keeper.
 
-    *readings*: what pages said is kept there, and only where that differs is there an inquiry.
+    *concluded* is called with the result of each canary. *mark* is the key in a request's meta that marks a canary.
+    *readings* keeps what pages said; an inquiry is made only where two readings differ.
     """
 
     def __init__(
@@ -115,33 +116,34 @@ class Canaries:
         crawler.signals.connect(self._response_received, signal=signals.response_received)
 
     def are_chosen(self, url: str) -> bool:
-        """Whether URLs such as this one are canaries by chance alone."""
+        """Whether the draw alone chooses *url* as a canary."""
         rate = self._rules.settings.canary_rate
         return rate > 0 and self._draw.takes(url, rate)
 
     def are_being_judged(self) -> bool:
+        """Whether any canary still waits for its result."""
         return bool(self._asked) or (self._inquiries is not None and self._inquiries.are_under_way)
 
     @property
     def open(self) -> int:
-        """Canaries for which pages are being asked for again."""
+        """The number of canaries for which pages are being fetched again."""
         return 0 if self._inquiries is None else self._inquiries.open
 
     def told(self, url: str, *, is_same: bool) -> None:
-        """What the log says of the canary *url*; not *is_same*: it cannot tell."""
+        """Take the log's answer about the canary *url*. False for *is_same*: the log cannot tell."""
         if url in self._asked:
             came, _ = self._asked.pop(url)
             self._judge(came, waits=False, is_same=is_same)
 
     def told_nothing(self) -> None:
-        """No more answers come."""
+        """Stop waiting for the log: no more answers come."""
         for url in list(self._asked):
             self.told(url, is_same=False)
 
     def send(self, request: Request, key: bytes, keeper: str | None, *, early: bool = False) -> None:
-        """*request* is let through as a canary. Without a *keeper* to compare it with, nothing is learned.
+        """Let *request* through as a canary. Without a *keeper* to compare it with, the canary teaches nothing.
 
-        *early*: the keeper itself has not come yet.
+        *early*: the keeper's own page has not come yet.
         """
         request.meta[self._mark] = {"url": target_url(request), "keeper": keeper, "key": key.hex()}
         if early and len(self._expected) < EARLY_HELD and keeper is not None:
@@ -210,7 +212,7 @@ class Canaries:
             self._inquire(came)
 
     def _hold(self, came: _Came) -> bool:
-        """Whether it waits for its keeper: what is no more than a reading always does."""
+        """Whether the canary *came* waits for its keeper's page. A canary that has only a reading always waits."""
         keeper = _hash(came.canary.keeper)
         most = 0 if self._readings is None else self._readings.held
         if came.page is not None and self._held < most and keeper not in self._bodies:
@@ -241,7 +243,7 @@ class Canaries:
         self._inquiries.begin(came.canary, page, came.request)
 
     def _spider_idle(self, spider: Spider) -> None:
-        """Keepers that have not come by now do not come. What the log says is waited for a little."""
+        """Stop waiting for keepers that have not come by now. Wait a little for the log's answers."""
         expected, self._expected, self._held = self._expected, {}, 0
         for held in expected.values():
             for came in held:

@@ -1,10 +1,11 @@
-"""Two pages of a crawl are compared as they came, for rules on probation.
+"""Compares two pages that a crawl has fetched anyway, for rules on probation.
 
-Where that says that they are the same, nothing is asked for. A difference may be a part that changes at each fetch: it
-counts only where both pages show it when they are asked for again, as canaries' are. For that no more than a fiftieth
-of the crawl's requests is spent, and nothing where ``DUST_CANARY_RATE`` is 0.
+If the pages are the same, nothing more is fetched. If they differ, a part of them may change at each fetch: both
+pages are fetched again, and a difference counts only if it is still there. At most a fiftieth of the crawl's requests
+goes into these second fetches, and none where ``DUST_CANARY_RATE`` is 0.
 
-A page that several classes show is none of them: a wall, or what a site says where it has nothing to show.
+A page that several classes show belongs to none of them: it is a login wall, or what the site says when it has
+nothing.
 """
 
 from __future__ import annotations
@@ -53,11 +54,16 @@ class Compared:
 
 
 class Concluded(Protocol):
+    """A function that is told what the comparison of a pair has shown."""
+
     def __call__(self, pair: Compared, outcome: Outcome, *, is_sure: bool, looked_again: bool) -> None: ...
 
 
 class Comparing:
-    """Of one crawl. *concluded* is told what a pair says; *voided* of contents of a site that turn out to be one page."""
+    """Compares the pairs of pages of one crawl.
+
+    *concluded* is told the result of each pair. *voided* is told which contents of a site turned out to be one page.
+    """
 
     def __init__(
         self,
@@ -88,20 +94,24 @@ class Comparing:
         self._budget = Budget(crawler)
 
     def has(self, url: str) -> bool:
-        """Whether the page of *url* is at hand."""
+        """Whether the page of *url* is kept here."""
         return self._kept.has(url)
 
     def keep(self, url: str, response: Response) -> None:
+        """Keep *response*, the page of *url*, for later comparisons."""
         self._kept.keep(url, response)
 
     def is_open(self, rule: int) -> bool:
-        """Whether pairs of *rule* that look different are being looked at again."""
+        """Whether pages that *rule* merges looked different and are being fetched again."""
         return self._open[rule] > 0
 
     def compare(
         self, pair: Compared, response: Response, request: Request, key: Callable[[str], str]
     ) -> None:
-        """*response* has come for *pair*'s URL. *key*: of a URL by the rules in force and those to blame."""
+        """Compare *response*, which came for *pair*'s URL, with the first page of the pair.
+
+        *key* gives the key of a URL by the rules in force and the rules under test.
+        """
         if self._kept.shows(pair.first, body_of(response)):
             self._conclude(pair, Outcome.SAME)
         elif self._takings is not None:
@@ -145,7 +155,7 @@ class Comparing:
         return all(self._looked_at[rule] < most for rule in pair.rules)
 
     def _told(self, canary: Canary, outcome: Outcome) -> None:
-        """What came of a second look, or of what the spider took."""
+        """Take the result of a second fetch, or of a comparison of what the spider took."""
         pair = self._asked.pop(canary, None)
         if pair is None:
             return
@@ -162,7 +172,7 @@ class Comparing:
     # -- pages that say nothing
 
     def _says_something(self, pair: Compared) -> bool:
-        """Whether what the two show is their own."""
+        """Whether the page that both URLs of *pair* show belongs to them alone."""
         name = (pair.site, pair.content)
         if name not in self._says:
             self._says[name] = self._is_own(pair)
@@ -189,7 +199,7 @@ class Comparing:
         return False
 
     def _like(self, site: str, page: Fetched) -> int:
-        """A name of what *page* shows: that of a page of another class, where it shows the same."""
+        """A name for the content of *page*: pages with the same content get the same name."""
         judge = self._judges.of(page.final_url)
         for name, other in self._others.get(site, ()):
             if judge.is_like(page, other):
@@ -199,4 +209,5 @@ class Comparing:
 
 
 def canary_for(pair: Compared) -> Canary:
+    """The second URL of *pair* as a canary whose keeper is the first."""
     return Canary(pair.url, pair.first, f"{pair.content:016x}")

@@ -1,15 +1,14 @@
-"""`ContentDedupMiddleware`: a page whose content was seen under another URL is marked, or dropped.
+"""`ContentDedupMiddleware`: marks or drops a page whose content the crawl has seen under another URL.
 
-To drop a page no exception is raised, which would be an error to errbacks and logs: while the spider would get it,
-the response has a copy of its request, with a callback that does nothing. So other middlewares see a page of which
-nothing came.
+A dropped page raises no exception, since errbacks and logs would show an error. Instead the response gets a copy of
+its request whose callback does nothing, so that other middlewares see a page that yields nothing.
 
-A page keeps its content for others when it is got, before its callback is done with it. If that fails, the content is
-nobody's again, and the first copy that was dropped meanwhile is asked for.
+A page owns its content from the moment it arrives. If its callback fails, nobody owns the content any more, and the
+first copy that was dropped meanwhile is fetched.
 
-Left alone are start pages, ``dont_filter`` and ``meta={"dust": False}``, all but GET, and answers that are no
-success or known not to be whole. Comparing never hurts the crawl: what goes wrong is said once, counted, and lets the page
-through.
+Never compared: start pages, requests with ``dont_filter`` or ``meta={"dust": False}``, methods other than GET, and
+answers that failed or are known to be incomplete. Comparing never hurts the crawl: an error is logged once, counted,
+and lets the page through.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ _INCOMPLETE = frozenset({"dataloss", "download_stopped"})
 
 
 class ContentDedupMiddleware:
-    """For ``SPIDER_MIDDLEWARES``, at 955."""
+    """Spider middleware that marks or drops copies of pages. Goes into ``SPIDER_MIDDLEWARES`` at 955."""
 
     def __init__(self, crawler: Crawler) -> None:
         rules = rules_of(crawler)
@@ -124,7 +123,7 @@ class ContentDedupMiddleware:
         self._done(response)
 
     def process_spider_exception(self, response: Response, exception: Exception) -> None:
-        """The next page with this content is no copy: nobody knows what came of this one."""
+        """Give up the page's content, so that the next page with it is no copy: the callback of this page failed."""
         self._restore(response)
         url = self._new.pop(response.request, None) if response.request is not None else None
         if url is None:
@@ -242,7 +241,7 @@ _SAID = {"body": "the same bytes", "units": "the same page", "near": "nearly the
 
 
 def _nothing(response: Response, **_: Any) -> tuple[()]:
-    """The callback of a copy."""
+    """The callback of a dropped copy: it yields nothing."""
     return ()
 
 
@@ -256,7 +255,7 @@ def _is_compared(request: Request, response: Response) -> bool:
 
 
 def _excuse(request: Request, seen: Seen) -> str | None:
-    """Why a page is let through that is like another."""
+    """Why a page is let through although it is like another; None if there is no reason."""
     # A spider that hands on the meta of a start page has not started anew.
     is_start = request.meta.get("is_start_request") and not request.meta.get("depth")
     if (request.dont_filter and not request.meta.get(_HEIR)) or is_start:

@@ -1,4 +1,4 @@
-"""What a crawl knows of contents: of each page that it gets, whether it is a copy, and of which."""
+"""The contents that a crawl has seen: for each new page, whether it is a copy, and of which page."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _LINKS = 50_000
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What was found of a page."""
+    """Whether a page is a copy, of which page, and what gave it away."""
 
     keeper: str | None = None  #: the URL that it is like; None: it is new, or known under this very URL
     by: Sameness | None = None
@@ -41,11 +41,15 @@ class Seen:
 
     @property
     def is_copy(self) -> bool:
+        """Whether another page showed the same content first."""
         return self.keeper is not None and self.kind is Kind.CONTENT
 
 
 class Contents:
-    """All contents of a crawl, and of others that share the store. *volatile*: by site, as far as it is known."""
+    """All contents that a crawl, or several crawls with one store, have seen.
+
+    *volatile*: by site, the places of pages that are known to change at each fetch.
+    """
 
     def __init__(
         self,
@@ -76,7 +80,10 @@ class Contents:
             )
 
     def look(self, url: str, body: Body, callback: str = "") -> Seen:
-        """What the page at *url* is; it is known from now on. Pages for other callbacks are others. Raises `DustError`."""
+        """Find out whether the page at *url* is a copy, and remember the page. Raises `DustError`.
+
+        Pages for different callbacks are never copies of each other.
+        """
         site = site_of(url) or ""
         scope = f"{'' if self._across_sites else site} {callback}"
         content = content_of(*body, url, self._ignore)
@@ -93,11 +100,11 @@ class Contents:
         return self._of_new(url, site, content, signatures)
 
     def forget(self, url: str) -> None:
-        """Nothing came of it: the next page with its content is no copy."""
+        """Forget the page at *url*, of which nothing came: the next page with its content is no copy."""
         self.store.release(url)
 
     def keys_changed(self) -> None:
-        """Links have other keys from now on."""
+        """Take note that rules have changed, and links have other keys from now on."""
         self._link_key.cache_clear()
 
     def _knowledge(self, site: str) -> Knowledge:
@@ -134,7 +141,7 @@ class Contents:
         return is_alias and self._common.knows(site_number(site))
 
     def _learn(self, url: str, site: str, content: Content, number: int, kind: Kind) -> None:
-        """What shows often is common: of walls too, so that they are known to say little."""
+        """Count the texts of a page, of login walls too: texts that many pages show say little about a page."""
         if kind is Kind.CONTENT:
             self._aliases.see(url, content.canonical, number)
         if content.units is not None:

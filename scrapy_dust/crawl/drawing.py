@@ -1,7 +1,7 @@
-"""Which URLs are canaries: drawn with a secret, so that a site cannot know them; the same ones throughout a crawl.
+"""Draws which URLs are canaries. A site cannot guess the draw, and the draw stays the same throughout a crawl.
 
-The secret is kept in ``DUST_DIR``. It is another draw each day, so that no URL is left out for ever; a job that is
-paused goes on with the draw of the day on which it began.
+The secret behind the draw is kept in ``DUST_DIR``. Each day has another draw, so that every URL has its turn one day;
+a paused job goes on with the draw of the day on which it began.
 """
 
 from __future__ import annotations
@@ -18,20 +18,22 @@ _BYTES = 32
 
 
 class Draw:
-    """Of one crawl."""
+    """A draw that chooses a share of all URLs, the same URLs throughout one crawl."""
 
     def __init__(self, secret: bytes, day: str) -> None:
         self.secret, self.day = secret, day
 
     def takes(self, url: str, rate: float) -> bool:
-        """Whether *url* is among a share of *rate* of all URLs."""
+        """Whether the draw chooses *url* when it chooses a share of *rate* of all URLs."""
         said = f"{self.day} {url}".encode("utf-8", "surrogatepass")
         drawn = blake2b(said, key=self.secret, digest_size=8).digest()
         return int.from_bytes(drawn, "big") < rate * 2**64
 
 
 def local_draw(folder: Path) -> Draw:
-    """With the secret of *folder*, which is made where there is none. Where none can be kept, this crawl has its own."""
+    """The draw by the secret in *folder*. The secret is made if there is none; if it cannot be saved, it lasts for
+    this crawl.
+    """
     day = datetime.now(UTC).date().isoformat()
     try:
         return Draw(_kept(folder), day)

@@ -1,8 +1,8 @@
-"""`DustDupeFilter`: of a class of URLs one is fetched, and the others only if that one brings no page.
+"""`DustDupeFilter`: of the URLs of one page one is fetched, and the others only if the first brings no page.
 
-The dupefilter that was configured before is asked first, about the request as it is, without any rule: its word is the
-project's. What it lets through is looked at by its class (`enforcing`). What it has seen is filtered, but for redirects
-to where their chain has been already: without us, their pages would be lost.
+The project's own dupefilter is asked first, about the request as the spider made it. Requests that the project's
+dupefilter lets through are then judged by their class (`enforcing`). Requests that the project's dupefilter has seen
+are filtered, except redirects back to a URL of their own chain: without scrapy-dust their pages would be lost.
 """
 
 from __future__ import annotations
@@ -44,7 +44,10 @@ logger = logging.getLogger(__name__)
 
 
 class DustDupeFilter:
-    """For ``DUPEFILTER_CLASS``; wraps ``DUST_FALLBACK_DUPEFILTER_CLASS``."""
+    """Dupefilter that suppresses URLs of pages already fetched. Goes into ``DUPEFILTER_CLASS``.
+
+    Wraps the dupefilter in ``DUST_FALLBACK_DUPEFILTER_CLASS``.
+    """
 
     def __init__(
         self,
@@ -106,9 +109,9 @@ class DustDupeFilter:
 
     @classmethod
     def from_spider(cls, spider: Spider) -> Self:
-        """For scrapy-redis, whose scheduler builds its dupefilter in this way and may `clear` it.
+        """Build the dupefilter as the scheduler of scrapy-redis does, which may call `clear` later.
 
-        Its own dupefilter does not ask for fingerprints, so over that one rules have no effect.
+        The dupefilter of scrapy-redis itself does not ask for fingerprints, so rules have no effect over that one.
         """
         rules = rules_of(spider.crawler)
         fallback = load_object(rules.settings.fallback_dupefilter_class)
@@ -129,7 +132,7 @@ class DustDupeFilter:
         return getattr(self._inner, name)
 
     def clear(self) -> None:
-        """Forget what was seen, where the dupefilter underneath can."""
+        """Forget all requests seen, if the wrapped dupefilter can."""
         clear = getattr(self._inner, "clear", None)
         if clear is not None:
             clear()
@@ -181,7 +184,7 @@ class DustDupeFilter:
             self._failed(request, error)
 
     def _was_seen(self, request: Request) -> bool:
-        """What the dupefilter underneath says of the request that the spider asked for, as it is without rules."""
+        """Whether the wrapped dupefilter has seen the request that the spider made, as it is without rules."""
         if self.enforcing is None:
             return self._inner.request_seen(request)
         asked, fingerprinter = self.enforcing.asked(request), self._crawler.request_fingerprinter
@@ -222,7 +225,7 @@ class DustDupeFilter:
         return False
 
     def _was_had(self, request: Request) -> bool:
-        """Whether *request* itself was asked for before, and the project wants it again."""
+        """Whether *request* itself was fetched before and the project wants to fetch it again."""
         if not self._lets_through_twice and not self._had:
             return False
         own = hash(self._naming.own(request))
@@ -233,7 +236,7 @@ class DustDupeFilter:
         return False
 
     def _comes_again(self, request: Request, site: str | None) -> bool:
-        """Whether *request*, which was seen, is a redirect back to where its chain has been, for the first time."""
+        """Whether *request*, seen before, is the first redirect back to a URL of its own chain."""
         chain = chain_of(request)
         been = [*(earlier.url for earlier in chain), request.url]
         if not chain or len(been) - len(set(been)) > 1:  # one return is a cookie being set, two are a circle
@@ -267,7 +270,7 @@ class DustDupeFilter:
             request.meta[AFTER_FAILURE] = request.url
 
     def is_still_wanted(self, request: Request) -> bool:
-        """Whether *request*, let through a while ago, is to be fetched by the rules as they are now."""
+        """Whether *request*, let through earlier, should still be fetched under the rules of now."""
         if self.enforcing is None or request.meta.get(ITSELF) == request.url:
             return True
         has_new_rules = self._rules.site_of(request.url) in self._rules.learned
@@ -280,11 +283,11 @@ class DustDupeFilter:
         return False
 
     def is_canary(self, url: str) -> bool:
-        """Whether *url* is fetched although a rule suppresses it, and so must be fetched as it is."""
+        """Whether *url* is a canary: a rule suppresses it, and it is fetched unchanged to test the rule."""
         return self.enforcing is not None and self.enforcing.proving.may_be_canary(url)
 
     def _request_scheduled(self, request: Request, spider: Spider) -> None:
-        """What asks not to be filtered comes by here and nowhere else."""
+        """Take note of requests with ``dont_filter``, which Scrapy schedules without asking a dupefilter."""
         if not request.dont_filter or self.enforcing is None:
             return
         if not is_retry(request):

@@ -1,7 +1,7 @@
-"""Rules in force: what becomes of each request to a site that has some, as `life` decides; and all that takes part in it.
+"""Applies the rules in force to each request: fetch it, let it wait, or suppress it, as the tables in `life` say.
 
-`DustDupeFilter` asks about each request, and says whether the dupefilter underneath has seen it. Everything that is
-known of classes and of what rests is in the `Store`; who stands for which class is in the meta of requests.
+`DustDupeFilter` asks about each request and says whether the wrapped dupefilter has seen it. The `Store` holds the
+classes and the requests that wait; the meta of a request says for which classes the request stands.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class Enforcing:
-    """Of one crawl."""
+    """Applies the rules in force to the requests of one crawl."""
 
     def __init__(self, crawler: Crawler, rules: CrawlRules, naming: Naming, store: Store, draw: Draw) -> None:
         self._crawler, self._rules, self._naming, self._store = crawler, rules, naming, store
@@ -52,14 +52,14 @@ class Enforcing:
         )
 
     def site_of(self, request: Request) -> str | None:
-        """The site whose rules speak of *request*; None: there are none."""
+        """The site whose rules apply to *request*; None if no rules do."""
         if not follows_rules(request):
             return None
         site = self._rules.site_of(request.url)
         return site if site is not None and self._rules.canonizer.rules(site) else None
 
     def asked(self, request: Request) -> Request:
-        """What the spider asked for: *request*, or the request in whose place it was put."""
+        """The request as the spider made it, if *request* was put in its place; else *request*."""
         written = as_written(request)
         # Meta is copied from request to request; only what has the same key can be meant.
         if written is None or self._naming.key(written) != self._naming.key(request):
@@ -67,9 +67,9 @@ class Enforcing:
         return written
 
     def suppresses(self, request: Request, site: str, *, is_itself: bool) -> bool:
-        """Whether *request*, which the project's dupefilter lets through, is not fetched now.
+        """Whether rules keep *request*, which the project's dupefilter lets through, from being fetched now.
 
-        *is_itself*: it was asked for before, and the project wants it again.
+        *is_itself*: the same request was fetched before, and the project wants it again.
         """
         if not request.meta.get("redirect_urls"):
             request.meta.pop(CANARY, None)  # copied from the request before
@@ -91,13 +91,15 @@ class Enforcing:
         return self._stands(request, of)
 
     def stands(self, request: Request, site: str) -> None:
-        """*request* waited, and is fetched now, whatever else stands for its class."""
+        """Fetch *request*, which has waited, now, even if another URL stands for its class."""
         of, _ = self._class(request, site)
         if of is not None:
             self._stands(request, of)
 
     def ends(self, request: Request, site: str | None) -> bool:
-        """*request* was seen. Whether it is filtered: not where it is a redirect to what was suppressed for its chain."""
+        """Whether *request*, which was seen, is filtered. A redirect is not if it leads to a URL suppressed for its
+        own chain.
+        """
         of = None if site is None else self._class(request, site)[0]
         own = self._naming.own(request)
         if of is not None and request.meta.get("redirect_urls"):
@@ -109,14 +111,14 @@ class Enforcing:
         return True
 
     def comes_again(self, request: Request, site: str | None) -> None:
-        """*request* leads back to where its chain has been, as where a cookie was set."""
+        """Let through *request*, a redirect back to a URL of its own chain, as after a cookie was set."""
         self._crawler.stats.inc_value(Stat.REDIRECTS_CONTINUED.value)
         of, known = (None, life.UNKNOWN) if site is None else self._class(request, site)
         if of is not None and known.state is not State.SETTLED:
             self.outcomes.admit(request, of, self._depth(request))
 
     def unfiltered(self, request: Request) -> bool:
-        """*request* asks not to be filtered, and is fetched. Whether rules speak of it."""
+        """Take note of *request*, which has ``dont_filter`` and is fetched. Returns whether rules apply to it."""
         site = None if is_retry(request) else self.site_of(request)
         of, known = (None, life.UNKNOWN) if site is None else self._class(request, site)
         if of is None:
@@ -128,23 +130,23 @@ class Enforcing:
         return True
 
     def is_known(self, request: Request, site: str) -> bool:
-        """Whether anything stands for the class of *request*, or has."""
+        """Whether any URL stands, or has stood, for the class of *request*."""
         return self._class(request, site)[1].state is not State.UNKNOWN
 
     # -- rules that change while the crawl goes on
 
     def handled(self, request: Request) -> str | None:
-        """How the spider handles *request*, as a name; None: like no other request."""
+        """A name for how the spider handles *request*; None if it handles no other request alike."""
         return self._naming.handled(request)
 
     def showed_page(self, url: str, handled: str | None, request: Request | None = None) -> None:
-        """*url* has brought a page: its class, by the rules as they are now, has one."""
+        """Take note that *url* has brought a page: its class, by the rules of now, has its page."""
         site = self._rules.site_of(url)
         if site is not None and handled is not None:
             self._settle(request or Request(url), (site, handled, None))
 
     def is_still_wanted(self, request: Request) -> bool:
-        """Whether *request*, let through a while ago, is to be fetched by the rules as they are now."""
+        """Whether *request*, let through earlier, should still be fetched under the rules of now."""
         site = self.site_of(request)
         of, known = (None, life.UNKNOWN) if site is None else self._class(request, site)
         if of is not None and known.state is State.SETTLED and self.proving.was_beyond(request):
@@ -163,7 +165,7 @@ class Enforcing:
         return False
 
     def _register(self, fetched: Iterable[tuple[str, Meaning]]) -> None:
-        """Make known what has brought pages, after rules have changed."""
+        """Make known which URLs have brought pages, after rules have changed."""
         for url, meaning in fetched:
             with suppress(ValueError):
                 self._settle(Request(url), meaning)
@@ -177,7 +179,9 @@ class Enforcing:
     # -- what becomes of a request
 
     def _class(self, request: Request, site: str) -> tuple[bytes | None, Class]:
-        """The class of *request*; what only strangers link makes a class of its own, until its site links it too."""
+        """The class of *request*. A URL that only other sites link makes a class of its own, until its own site links
+        it too.
+        """
         of = self._naming.class_of(request, site)
         if of is None:
             return None, life.UNKNOWN
@@ -190,13 +194,13 @@ class Enforcing:
         return of, known
 
     def _name(self, request: Request) -> bytes:
-        """Of the class of *request*, or of itself where rules say nothing about it."""
+        """The name of the class of *request*; the name of *request* itself where no rule applies."""
         site = self.site_of(request)
         of = None if site is None else self._class(request, site)[0]
         return self._naming.own(request) if of is None else of
 
     def _alone(self, request: Request) -> bool:
-        """*request* is let through, and stands for no class but those that its chain has come from."""
+        """Let *request* through. It stands for no class but those that its redirects came from."""
         if not request.meta.get("redirect_urls"):
             request.meta.pop(STANDS_FOR, None)
         return False
@@ -225,7 +229,7 @@ class Enforcing:
         return False
 
     def _is_spared(self, request: Request, of: bytes, known: Class, *, is_waiting: bool) -> bool:
-        """Whether *request* is not fetched now, since another URL of its class stands or has brought the page."""
+        """Whether *request* need not be fetched now: another URL of its class stands, or has brought the page."""
         self.outcomes.chain_ended(request, of)
         asked = self.asked(request)
         if self.proving.becomes_canary(asked, of, early=is_waiting):

@@ -1,4 +1,4 @@
-"""`DustExtension`: says at the end of a crawl what rules saved, and learns new ones if asked to."""
+"""`DustExtension`: says at the end of a crawl what rules saved, and learns new rules if ``DUST_LEARN`` asks for it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 
 class DustExtension:
-    """For ``EXTENSIONS``."""
+    """Extension that logs what rules saved and learns new ones. Goes into ``EXTENSIONS``."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._rules = rules_of(crawler)

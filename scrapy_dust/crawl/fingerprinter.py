@@ -1,8 +1,8 @@
-"""`DustRequestFingerprinter`: URLs of one class share a fingerprint. What is fetched stays the URL as it came.
+"""`DustRequestFingerprinter`: gives the URLs of one page one fingerprint. The URL that is fetched does not change.
 
-It asks the fingerprinter that was configured before, about the canonical form of the request; about the
-request itself where no rule changes it, so that without rules every fingerprint is what it was. One exception:
-what a browser renders and differs in its fragment is never taken for one page, unless a rule says so.
+It asks the project's own fingerprinter about the canonical form of the request. A request that no rule changes keeps
+the fingerprint that it had without rules. One exception: two URLs that a browser renders and that differ in their
+fragments have different fingerprints unless a rule says otherwise.
 """
 
 from __future__ import annotations
@@ -40,7 +40,10 @@ logger = logging.getLogger(__name__)
 
 
 class DustRequestFingerprinter:
-    """For ``REQUEST_FINGERPRINTER_CLASS``; wraps ``DUST_FALLBACK_REQUEST_FINGERPRINTER_CLASS``."""
+    """Fingerprinter that follows the rules. Goes into ``REQUEST_FINGERPRINTER_CLASS``.
+
+    Wraps the fingerprinter in ``DUST_FALLBACK_REQUEST_FINGERPRINTER_CLASS``.
+    """
 
     def __init__(self, crawler: Crawler) -> None:
         rules = rules_of(crawler)
@@ -76,7 +79,7 @@ class DustRequestFingerprinter:
         return key
 
     def own(self, request: Request) -> bytes:
-        """The key that *request* has without any rule. Several ask for it, one request after the other."""
+        """The fingerprint that *request* has without any rule. Repeated calls for one request cost little."""
         known, key = self._own
         if known is not request:
             is_known = self._is_known and is_plain(request)
@@ -112,7 +115,7 @@ class DustRequestFingerprinter:
         spare_media(self._crawler, self, self._fallback)
 
     def _underneath(self, request: Request) -> bytes:
-        """What the wrapped fingerprinter says; with the fragment, where a browser may go by it."""
+        """The wrapped fingerprinter's result, with the fragment where a browser's scripts may read it."""
         key = self._fallback.fingerprint(request)
         fragment = fragment_for_scripts(request) if self._keeps_fragments else ""
         if not fragment:
@@ -144,7 +147,7 @@ def class_key(
     fingerprint: Callable[[Request], bytes],
     stats: StatsCollector,
 ) -> bytes | None:
-    """The fingerprint of *request*'s canonical form; None where it is its own, or cannot be canonized."""
+    """The fingerprint of *request*'s canonical form; None if no rule changes *request*, or it cannot be canonized."""
     try:
         canonical = canonical_request(request, canonize)
         if canonical is request:

@@ -1,4 +1,4 @@
-"""What handles a page: two callbacks may take different things from pages that show the same."""
+"""Names for the callbacks of a crawl: two callbacks may take different things from the same page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Handlers:
-    """Names for the callbacks of one crawl: one for each that may do something else."""
+    """Names the callbacks of one crawl. Callbacks that may do different things have different names."""
 
     def __init__(self) -> None:
         self._numbers: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
@@ -21,7 +21,9 @@ class Handlers:
         self._crawl = time.time_ns()
 
     def name(self, callback: Callable[..., Any] | None) -> str:
-        """A method's is its own, in later crawls too. What is made while the crawl goes on has one of this crawl alone."""
+        """The name of *callback*: of a spider's method its own, in later crawls too; of other functions one for this
+        crawl only.
+        """
         if callback is None:
             return "parse"
         function = getattr(callback, "__func__", callback)

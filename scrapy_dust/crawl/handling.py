@@ -1,8 +1,8 @@
-"""How the spider handles what comes of a request, as a name: requests of one class must be handled alike.
+"""Names how the spider handles the answer to a request: two requests share a class only if these names are equal.
 
-``DUST_CLASS_BY`` says by what requests are told apart beside their keys; what they ask for is noted in them (`asking`). A `CrawlSpider` tells them apart by its
-`Rule`s too. Where two requests cannot be compared (a callback with variables of its own, arguments that are no plain
-values), each is handled in its own way, and stands for no other.
+``DUST_CLASS_BY`` lists what counts beside the key: callback, ``cb_kwargs``, keys of meta. Headers and cookies count
+too (`asking`), and so do the `Rule`s of a `CrawlSpider`. A request whose callback or arguments cannot be compared,
+such as a closure, is handled like no other request.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _META = "meta:"
 
 
 class Handling:
-    """Of one crawl. *spider* may not be there yet."""
+    """Names how the spider of one crawl handles requests. *spider* may not exist yet."""
 
     def __init__(self, by: Sequence[str], spider: Callable[[], Spider | None]) -> None:
         self._spider = spider
@@ -42,7 +42,7 @@ class Handling:
         self._codes: dict[CodeType, int] = {}  #: of functions that are no methods
 
     def name(self, request: Request) -> str | None:
-        """Equal for requests that are handled alike; None: like no other."""
+        """A name that is equal for requests that are handled alike; None if *request* is like no other."""
         name = self._callbacks(request) if self._by_callback else ""
         asked = request.meta.get(ASKED)
         if name is not None and asked is not None:
@@ -83,7 +83,7 @@ class Handling:
         return _DEFAULT if spider is None or type(spider)._parse is Spider._parse else "_parse"
 
     def _named(self, function: object, default: str) -> str | None:
-        """None: *function* may do something else than another one of its name."""
+        """The name of *function*; None if another function of that name may do something else."""
         if function is None:
             return default
         if isinstance(function, partial):

@@ -1,8 +1,8 @@
-"""For how long what waits is held when nothing else is left to fetch: until the process that learns has looked.
+"""How long requests that come last are held back, when nothing else is left to fetch, for the process that learns.
 
-A look at all that has come may decide it. Then some of it is fetched, and there is another look; each of them may
-decide the rest. All holding together takes a small part of the crawl's time, and of the time that it can save: where
-much waits, fetching it takes longer than looks do, however late they come on a machine that is busy.
+A look of that process at the pages so far may show that the held requests are duplicates. If it does not, some of
+them are fetched, and there is another look. All holding takes a small part of the crawl's time, and of the time that
+it can save: where many requests wait, fetching them takes longer than looks do, even on a busy machine.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _SAVED = 0.25
 
 
 class Turn(Enum):
-    """What becomes of a request whose turn has come."""
+    """What happens to a request that leaves the queue."""
 
     GO = "go"
     DROP = "drop"  #: it is a duplicate by now, or nothing comes any more where it leads
@@ -29,7 +29,7 @@ class Turn(Enum):
 
 
 class Patience:
-    """Of one crawl."""
+    """Decides how long a crawl holds back the requests that come last."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -41,7 +41,7 @@ class Patience:
         self._decided = False  #: the look has come; what it found has still to be put into force
 
     def asks(self, pages: int, waiting: int = 0) -> bool:
-        """What waits, so many requests, is all that is left after so many *pages*. Whether to ask for a look."""
+        """Whether to ask for a look, now that only *waiting* requests are left after *pages* pages."""
         if self._asked is not None or pages < self._next:
             return False
         taken = self._clock() - self._began
@@ -54,15 +54,15 @@ class Patience:
         return True
 
     def holds(self) -> bool:
-        """Whether nothing that waits is to be fetched now."""
+        """Whether requests that come last are held back now."""
         return self._asked is not None and self._clock() - self._asked < self._longest
 
     def decided(self) -> None:
-        """The look has come."""
+        """Take note that the process has looked."""
         self._decided = True
 
     def is_over(self, pages: int, *, keys_made: bool) -> bool:
-        """Whether holding ends now. *keys_made*: what the look found is in force."""
+        """Whether holding ends now. *keys_made*: the rules that the look found are in force."""
         if self._asked is None:
             return False
         held = self._clock() - self._asked

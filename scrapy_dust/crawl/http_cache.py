@@ -1,9 +1,9 @@
-"""`DustCacheStorage`: what the HTTP cache keeps is kept by URL, though URLs of one class share a fingerprint.
+"""`DustCacheStorage`: the HTTP cache keeps each response by its URL, although the URLs of one class share a
+fingerprint.
 
-By class, an alias that is asked for because another one failed would be answered with that failure; a redirect
-inside a class, with itself; and what comes to the spider would be the page of a URL that it did not ask for.
-``DUST_CACHE_BY_CLASS`` asks for the last of these: then a page, and nothing but a page, also answers for the
-other URLs of its class.
+If the cache went by class, the request for a second URL of a page would be answered with the failure of the first, a
+redirect inside a class would be answered with itself, and the spider would get the page of a URL it did not ask for.
+``DUST_CACHE_BY_CLASS`` allows the last of these: then a cached page answers for all URLs of its class.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ logger = logging.getLogger(__name__)
 
 
 def goes_by_key(crawler: Crawler) -> bool:
-    """Whether there is an HTTP cache that keeps responses by class, since it was configured without us."""
+    """Whether the project's HTTP cache keeps responses by class, because it does not use `DustCacheStorage`."""
     settings = crawler.settings
     if not settings.getbool("HTTPCACHE_ENABLED"):
         return False
@@ -51,7 +51,10 @@ def goes_by_key(crawler: Crawler) -> bool:
 
 
 class DustCacheStorage:
-    """For ``HTTPCACHE_STORAGE``; wraps ``DUST_FALLBACK_HTTPCACHE_STORAGE``."""
+    """Cache storage that keeps responses by URL, not by class. Goes into ``HTTPCACHE_STORAGE``.
+
+    Wraps the storage in ``DUST_FALLBACK_HTTPCACHE_STORAGE``.
+    """
 
     def __init__(self, settings: BaseSettings) -> None:
         self._inner: Any = load_object(DustSettings.from_settings(settings).fallback_httpcache_storage)(
@@ -94,7 +97,7 @@ class DustCacheStorage:
         self._inner.store_response(spider, request if by_class else self._as_itself(request), response)
 
     def _goes_by_class(self, request: Request) -> bool:
-        """Whether the page of another URL will do. A redirect goes on from URL to URL, and a canary wants its own."""
+        """Whether the page of another URL may answer *request*. Not for redirects, and not for canaries."""
         rules, meta = self._rules, request.meta
         if rules is None or not rules.settings.cache_by_class or rules.are_set_aside(request.url):
             return False

@@ -1,9 +1,9 @@
-"""A canary has come: whether it shows the page that was fetched in its stead, found out with few fetches more.
+"""Finds out with a few fetches whether a canary shows the page of its keeper.
 
-The keeper is fetched again, now and in the same way, since pages change with time. If the two differ, each is
-fetched once more: what changes at each fetch does not count. What the site answers for a URL that
-cannot exist proves nothing. Where the keeper has no page, the canaries of its class are compared with the first of
-them. These fetches bypass the scheduler and all caches, wait for their turn at the site as others do, and are not recorded.
+The keeper is fetched again, now and in the same way, since pages change with time. If the two pages differ, each is
+fetched once more: parts that change at each fetch do not count. A page that equals the site's answer for a URL that
+cannot exist proves nothing. If the keeper has no page, the canaries of its class are compared with the first of them.
+These fetches bypass the scheduler and all caches, wait for their turn at the site as others do, and are not recorded.
 """
 
 from __future__ import annotations
@@ -53,10 +53,11 @@ class _Inquiry:
 
 
 class Inquiries:
-    """Of one crawl. *concluded* is told what came of each; *canonize* gives the key of a URL under the rules in force.
+    """The inquiries of one crawl.
 
-    *knowledge*: by site, what is known of its pages. *ignore*: CSS selectors of elements that do not count. *both_linked*: the
-    site links both URLs of each pair, and nothing is asked for that it does not link.
+    *concluded* is told the result of each inquiry. *canonize* gives the key of a URL under the rules in force.
+    *knowledge*: by site, what is known of its pages. *ignore*: CSS selectors of elements that do not count.
+    *both_linked*: the site links both URLs of each pair, and no other URL is fetched.
     """
 
     def __init__(
@@ -84,11 +85,12 @@ class Inquiries:
 
     @property
     def open(self) -> int:
-        """So many have no result yet."""
+        """The number of inquiries without a result."""
         return self._under_way + len(self._waiting)
 
     @property
     def are_under_way(self) -> bool:
+        """Whether any inquiry has no result yet."""
         return self._under_way > 0
 
     def begin(
@@ -99,10 +101,11 @@ class Inquiries:
         key: Callable[[str], str] | None = None,
         keeper: Fetched | None = None,
     ) -> None:
-        """Compare *page*, which *request* brought, with that of the canary's keeper. Without a *page* it is asked for again.
+        """Compare *page*, which *request* brought, with the page of the canary's keeper. Without *page*, fetch it
+        again.
 
-        *key*: of a URL, by the rules that make the two one class, where these are not those in force. *keeper*: the page of
-        the keeper as it came, if it is at hand: where it has changed since says what changes at each fetch.
+        *key* gives the key of a URL by the rules under test, if these are not the rules in force. *keeper*: the
+        keeper's page as the crawl got it, if it is at hand: parts that have changed since then change at each fetch.
         """
         if len(self._waiting) >= _WAITING or is_rendered(request):
             # A rendered page cannot be asked for again in the same way.
@@ -136,7 +139,9 @@ class Inquiries:
         self._start()
 
     def _with_another(self, inquiry: _Inquiry) -> _Inquiry | None:
-        """*inquiry*, whose keeper has no page, about an earlier canary of the class; None: there is none."""
+        """*inquiry* with an earlier canary of the class in the place of the keeper, which has no page; None if there
+        is none.
+        """
         canary = inquiry.canary
         first = self._instead.setdefault(canary.key, canary.url)
         if len(self._instead) > _REMEMBERED:
@@ -174,7 +179,7 @@ class Inquiries:
         )
 
     async def _nonsense(self, url: str, inquiry: _Inquiry) -> Fetched:
-        """What the site answers beside *url* where nothing can be."""
+        """The site's answer for a URL beside *url* that cannot exist."""
         # Not loaded before: it brings all of the trials.
         from scrapy_dust.trials.surveying import nonsense_beside  # noqa: PLC0415
 
@@ -212,7 +217,7 @@ def _meta(request: Request) -> dict[str, Any]:
 
 
 def read(response: Response, asked: str, ignore: Sequence[str] = ()) -> Fetched:
-    """What *response* said, for a judge. *ignore*: as `Inquiries` has it."""
+    """What the page in *response*, fetched for the URL *asked*, said. *ignore*: as in `Inquiries`."""
     # Not loaded by a crawl without canaries.
     from scrapy_dust.trials.answers import fetched  # noqa: PLC0415
 

@@ -1,9 +1,8 @@
-"""Rules that come into force while a crawl goes on: whatever has learned or proved them, this is what happens then.
+"""Puts rules into force while a crawl goes on, whoever has learned or proved them.
 
-The URLs of which the spider has taken pages are known by the new keys, a slice at a time so that the crawl never waits, and
-only these: what failed, or has no answer yet, stands for no class. What is still in the queue had other keys; it is asked
-about again when its turn comes (`DustScheduler`), and suppressed, kept and given back like anything that rules suppress. A
-job writes the rules down before any key is made by them.
+The URLs whose pages the spider has taken get their new keys, a slice at a time so that the crawl never waits. URLs
+that failed or have no answer yet get none, and stand for no class. Queued requests still have their old keys:
+`DustScheduler` asks about each again when its turn comes. A job saves the rules before it makes any key by them.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ Told = Callable[[str], None]
 
 
 class IntoForce:
-    """Of one crawl whose rules are enforced."""
+    """Puts new rules into force in one crawl."""
 
     def __init__(self, crawler: Crawler, rules: CrawlRules, enforcing: Enforcing) -> None:
         self._crawler, self._rules, self._enforcing = crawler, rules, enforcing
@@ -58,7 +57,7 @@ class IntoForce:
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
 
     def put(self, site: str, new: Sequence[Rule]) -> bool:
-        """*new* rules of *site* are in force from now on; `make_keys` is to follow. False: a job cannot remember them."""
+        """Put the *new* rules of *site* into force; call `make_keys` next. False if the job cannot save them."""
         together = (*self._rules.canonizer.rules(site), *new)
         try:
             if self.job is not None:
@@ -75,7 +74,7 @@ class IntoForce:
         return True
 
     def make_keys(self, site: str, also: Told = lambda url: None) -> None:
-        """Know by its new keys what *site* has shown. *also* is told of each URL, those to come included."""
+        """Make new keys for the URLs of *site* that have shown pages. *also* is called with each URL, later ones included."""
         self._also[site] = also
 
         def make(shown: str) -> None:
@@ -87,11 +86,11 @@ class IntoForce:
 
     @property
     def is_made(self) -> bool:
-        """Whether all keys are."""
+        """Whether all new keys are made."""
         return self._shown.is_made
 
     def _taken(self, request: Request) -> None:
-        """The spider has taken the page of *request*."""
+        """Take note that the spider has taken the page of *request*."""
         site = self._rules.site_of(request.url)
         if site is None or not self._rules.may_get_rules(site) or not follows_rules(request):
             return

@@ -1,8 +1,8 @@
-"""`ContentDedupPipeline`: an item that is equal to an earlier one is dropped, or marked.
+"""`ContentDedupPipeline`: drops or marks an item that equals an earlier one.
 
-Items of one spider and one class are compared, by all of their fields but ``url`` or by those of
-``DUST_CONTENT_FIELDS``. With ``DUST_CONTENT_ITEM_NEAR`` long texts need to be nearly equal only; short values, such
-as a price, must be equal still. An item in which all of these fields are empty is like no other.
+Two items of one spider and one class are compared by all fields but ``url``, or by those in ``DUST_CONTENT_FIELDS``.
+With ``DUST_CONTENT_ITEM_NEAR`` long texts need only be nearly equal; short values, such as a price, must be equal
+still. An item whose compared fields are all empty equals no other.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _MARK = "#dust-item-"
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """What an item says in the fields that count."""
+    """The values of the fields of an item that are compared."""
 
     name: str  #: its own, in a store: its URL and its signature
     url: str | None
@@ -54,7 +54,7 @@ class _Said:
 
 
 class ContentDedupPipeline:
-    """For ``ITEM_PIPELINES``, before those that store items."""
+    """Item pipeline that drops or marks copies of items. Goes into ``ITEM_PIPELINES``, before pipelines that store items."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._settings = settings = rules_of(crawler).settings
@@ -100,7 +100,7 @@ class ContentDedupPipeline:
                 self._failed(error)
 
     def _keeper(self, item: Any) -> str | None:
-        """From where the item was seen before; None: it is new, and known from now on."""
+        """The URL of the page where an equal item was first seen; None if *item* is new. Remembers *item*."""
         said = self._read(item)
         if said is None:
             return None

@@ -1,10 +1,10 @@
-"""A job goes on with the rules that it began with.
+"""Keeps a paused job on the rules that it began with.
 
-Its classes were made by them, and made by others they would be other classes, of which pages would be fetched again. So
-the JOBDIR has a copy of the rule book, and what `dustmine` has learnt since is applied from the next job on.
+Other rules would make other classes, and pages would be fetched twice. So the JOBDIR has a copy of the rule book, and
+rules that `dustmine` has learned since then apply from the next job on.
 
-A rule that was taken back since, because it proved wrong or somebody switched it off, does no more harm either:
-its whole site is *set aside*, and of its URLs only those are filtered that were asked for themselves.
+If a rule of the copy was withdrawn since, because it proved wrong or somebody disabled it, its whole site is *set
+aside*: only repetitions of the very same request are filtered there.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ NO_RULES = "none"
 
 @dataclass(frozen=True, slots=True)
 class RulesInForce:
-    """What a crawl goes by, which may be what its job began with."""
+    """The rules and settings that a crawl applies, which may be those that its job began with."""
 
     book: RuleBook
     settings: DustSettings
@@ -40,6 +40,7 @@ class RulesInForce:
 
     @property
     def version(self) -> str:
+        """A text that changes whenever these rules would make other keys."""
         if self.settings.mode != "enforce" or not self.book.rules_by_site():
             return NO_RULES
         # Passes are part of it: with fewer of them a URL may keep the form it came with.
@@ -53,15 +54,16 @@ class RulesInForce:
 
 
 def is_begun(jobdir: str) -> bool:
-    """Whether an earlier crawl has begun the job."""
+    """Whether an earlier crawl has begun the job in *jobdir*."""
     return Path(jobdir, VERSION_FILE).exists()
 
 
 def rules_of_job(jobdir: str, now: RulesInForce) -> RulesInForce:
-    """*now*, if the job begins with it or began with the same; else what it began with.
+    """The rules that the job in *jobdir* began with; *now* if the job begins with this crawl.
 
-    Where that cannot be read, or this version would apply it in another way, the job goes on with *now*: classes are
-    named by their rules, so that none is taken for one of before, and the worst is a page that is fetched again.
+    If the job's rules cannot be read, or this version would apply them in another way, the job goes on with *now*.
+    Classes are named by their rules, so no class of before is mistaken for one of now; at worst, a page is fetched
+    again.
     """
     try:
         begun_with = Path(jobdir, VERSION_FILE).read_text(encoding="ascii").strip()

@@ -1,6 +1,6 @@
-"""What rules suppress in a crawl: kept so that it can be fetched after all, counted, and told to the journal.
+"""Suppresses requests: keeps each one so that it can still be fetched, counts it, and writes it to the journal.
 
-A request that cannot be kept is let through: fetching a page twice is allowed, losing it is not.
+A request that cannot be kept is fetched: fetching a page twice is allowed, losing it is not.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ REPLACED = "replaced"
 
 
 def any_rule_of(site: str) -> str:
-    """What stands for the id of a rule where any of *site*'s may be meant."""
+    """The text that the journal has in the place of a rule's id where any rule of *site* may be meant."""
     return f"any {site}"
 
 
 class Suppressions:
-    """Of one crawl."""
+    """Keeps, counts and reports the requests that rules suppress in one crawl."""
 
     def __init__(self, crawler: Crawler, rules: CrawlRules, naming: Naming, store: Store) -> None:
         self._crawler, self._rules, self._naming, self._store = crawler, rules, naming, store
         self._journal = CrawlJournal(crawler, rules.settings)
 
     def suppress(self, request: Request, of: bytes, own: bytes, *, is_waiting: bool) -> bool:
-        """Rules suppress *request*, for good or while another URL stands. False: it cannot be kept."""
+        """Suppress *request*, for good or (*is_waiting*) while another URL stands. False if *request* cannot be kept."""
         naming = self._naming
         behind, keeper = naming.behind(request.url, of), naming.keeper(of)
         ids = behind.ids
@@ -51,7 +51,7 @@ class Suppressions:
         return True
 
     def replace(self, written: Request, of: bytes, own: bytes) -> bool:
-        """The canonical URL is fetched in the place of *written*. False: that cannot be kept."""
+        """Keep *written* while the canonical URL is fetched in its place. False if *written* cannot be kept."""
         ids, keeper = self._naming.behind(written.url, of).ids, self._naming.keeper(of)
         if not self._store.keep(of, own, (*ids, REPLACED), written, is_waiting=True):
             return False
@@ -59,22 +59,22 @@ class Suppressions:
         return True
 
     def fetched_after_all(self, request: Request) -> None:
-        """*request* waited, and what stood for its class brought no page."""
+        """Count that *request*, which waited, is fetched, since the URL that stood for its class brought no page."""
         self._crawler.stats.inc_value(Stat.HEIRS.value)
         self.tell(Event(What.RETURNED, now(), request.url, note="what was fetched instead brought no page"))
 
     def returned_by_redirect(self, request: Request) -> None:
-        """*request* was suppressed, and the URL that was fetched in its stead redirects to it."""
+        """Count that *request* was suppressed, and that the URL fetched in its place redirects to it."""
         self._naming.uncount(self._naming.rule_ids(request.url))
         self._crawler.stats.inc_value(Stat.RETURNED.value)
         self.tell(Event(What.RETURNED, now(), request.url, note="what was fetched instead redirects here"))
 
     def suppressed_by(self, rule: str) -> Iterator[Suppressed]:
-        """What *rule* suppressed, the newest first, with all rules that did. It rests no more."""
+        """Take out the requests that *rule* suppressed, the newest first, each with all rules that suppressed it."""
         return self._store.of_rule(rule)
 
     def given_back(self, request: Request, by: Sequence[str], why: str) -> None:
-        """*request*, suppressed by the rules *by*, comes again, as if for the first time."""
+        """Count and report that *request*, suppressed by the rules *by*, is offered to the crawl again, and *why*."""
         ids = tuple(one for one in by if one != REPLACED and not one.startswith("any "))
         self._crawler.stats.inc_value(Stat.RETURNED.value)
         if REPLACED not in by:
@@ -82,4 +82,5 @@ class Suppressions:
         self.tell(Event(What.RETURNED, now(), request.url, ids, note=why))
 
     def tell(self, event: Event) -> None:
+        """Write *event* to the journal."""
         self._journal.tell(event)

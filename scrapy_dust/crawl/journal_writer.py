@@ -1,6 +1,6 @@
-"""The journal of one crawl, begun with the first event. It is for people and for later crawls, and hinders nothing.
+"""The journal of one crawl: a file for people and later crawls, begun with the first event.
 
-Where it cannot be written, that is said once and counted.
+If the file cannot be written, the crawl goes on; the error is logged once and counted.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 
 
 class CrawlJournal:
-    """Of one crawl."""
+    """Writes the journal of one crawl."""
 
     def __init__(self, crawler: Crawler, settings: DustSettings) -> None:
         self._crawler, self._settings = crawler, settings
@@ -41,12 +41,13 @@ class CrawlJournal:
     def tell_of(
         self, what: What, request: Request, ids: tuple[str, ...], key: str, keeper: str | None = None
     ) -> None:
-        """*what* happened to *request*, which can be made again from it."""
+        """Write that *what* happened to *request*, with all that is needed to make the request again."""
         if self._settings.journal:
             said, lacks = shown(request, self._crawler.spider)
             self.tell(Event(what, now(), request.url, ids, key, keeper, request=said, lacks=lacks))
 
     def tell(self, event: Event) -> None:
+        """Write *event*."""
         if not self._settings.journal or self._is_closed:
             return
         try:

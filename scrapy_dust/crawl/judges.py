@@ -1,4 +1,4 @@
-"""Judges of the sites of a crawl, each with what was known of its site when its rules were proved."""
+"""A judge for each site of a crawl: compares two pages by what validation has learned of their site."""
 
 from __future__ import annotations
 
@@ -24,23 +24,24 @@ _HOSTS = 100
 
 
 def volatile_places(settings: DustSettings) -> Mapping[str, Volatile]:
-    """By site, the places that are known to change."""
+    """By site, the places of its pages that are known to change at each fetch."""
     return known(log_dir(settings.dir).parent).volatile()
 
 
 def knowledge(settings: DustSettings) -> Mapping[str, Knowledge]:
-    """By site, what is known of its pages."""
+    """By site, what earlier crawls and validations know of its pages."""
     return known(log_dir(settings.dir).parent).knowledge()
 
 
 class Judges:
-    """One for each host. *knowledge*: by site."""
+    """Makes one judge for each host. *knowledge*: by site."""
 
     def __init__(self, knowledge: Mapping[str, Knowledge]) -> None:
         self._knowledge = knowledge
         self._found: OrderedDict[str, Judge] = OrderedDict()
 
     def of(self, url: str) -> Judge:
+        """The judge for pages of *url*'s host."""
         host = urlsplit(url).netloc
         judge = self._found.get(host)
         if judge is None:

@@ -1,6 +1,7 @@
-"""What crawls have found of the forms of each site, kept beside the logs for the next one.
+"""What crawls have found out about the URL forms of each site (see `trapping`), kept beside the logs for the next
+crawl.
 
-Losing it costs fetches and nothing else, so that a file that cannot be read is no error: it is begun anew.
+Losing the file costs fetches and nothing else, so an unreadable file is no error: a new one is begun.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ _SITES, _FORMS = 2000, 200
 
 
 class KeptForms:
-    """Of the folder of logs and state."""
+    """Reads and writes the file of URL forms in the folder of logs and state."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / FILE
         self.sites = self._read()
 
     def save(self, sites: Mapping[str, Kept]) -> None:
-        """Add what a crawl has found; what another crawl has kept meanwhile stays."""
+        """Add what a crawl has found, and leave what another crawl has saved meanwhile."""
         if not sites:
             return
         known = self._read()

@@ -1,11 +1,12 @@
-"""`KnownMiddleware`: pages that an earlier crawl of the spider has taken are not asked for again (``DUST_KNOWN``).
+"""`KnownMiddleware`: does not fetch pages again that an earlier crawl of the spider has taken (``DUST_KNOWN``).
 
-It stands between the spider and all that looks at requests: what a callback asks for and is known goes no further. What the
-spider starts with, redirects, ``dont_filter`` and ``meta={"dust": False}`` are fetched as ever. A page is known by the key of its
-class, so that an alias of it is known too.
+It stands next to the spider, and drops the requests of callbacks for known pages before other middlewares see them.
+Start requests, redirects, ``dont_filter`` and ``meta={"dust": False}`` are always fetched. Pages are known by the
+keys of their classes, so that each URL of a known page is known.
 
-A page is known when its callback came to its end, every item that the callback yielded came out of the pipelines, and its crawl
-ended by itself: ``finished``. A paused job remembers its pages in the JOBDIR. What goes wrong costs no page: it is fetched.
+A page becomes known when its callback came to its end, every item that the callback yielded came out of the
+pipelines, and its crawl ended with ``finished``. A paused job remembers its pages in the JOBDIR. Any error here means
+that the page is fetched.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ FILE, IN_JOB = "known.sqlite", "dust-known.jsonl"
 
 @dataclass(slots=True)
 class _Page:
-    """What became of an answer, as long as its crawl goes on."""
+    """A page that came in this crawl, and what has become of its items so far."""
 
     taken: TakenPage
     yielded: int = 0  #: items
@@ -58,11 +59,12 @@ class _Page:
 
     @property
     def is_taken(self) -> bool:
+        """Whether the callback has ended and all its items came out of the pipelines."""
         return self.is_done and not self.lost and self.taken.items == self.yielded
 
 
 class KnownMiddleware:
-    """For ``SPIDER_MIDDLEWARES``, at 9_990."""
+    """Spider middleware that drops requests for pages that an earlier crawl has taken. ``SPIDER_MIDDLEWARES``, at 9_990."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._rules = rules_of(crawler)
@@ -148,7 +150,7 @@ class KnownMiddleware:
     # -- what becomes known
 
     def _begun(self, response: Response) -> _Page | None:
-        """None: what comes of *response* makes nothing known."""
+        """The page of *response*, from now on watched; None if it cannot become known."""
         request = response.request
         if request is None or not shows_page(response) or request.meta.get(OPT_OUT) is False:
             return None
@@ -181,7 +183,7 @@ class KnownMiddleware:
     # -- names
 
     def _handled(self, request: Request) -> str | None:
-        """How the spider handles *request*; None where another crawl cannot tell."""
+        """A name for how the spider handles *request*, valid in other crawls too; None if there is none."""
         handled = self._naming.handled(request)
         return None if handled is None or "function " in handled else handled
 
@@ -195,7 +197,7 @@ class KnownMiddleware:
         return self._key(Request(url), handled)
 
     def _keys_changed(self) -> None:
-        """Rules came or went while the crawl goes on."""
+        """Make the known keys anew after rules have changed during the crawl."""
         if self._known is not None:
             self._go_by(self._known, f"{self._rules.version} {id(self)} {now()}")
 
@@ -219,7 +221,7 @@ class KnownMiddleware:
             self._known = None
 
     def _of_job(self) -> list[TakenPage]:
-        """What this job had taken before it was paused."""
+        """The pages that this job had taken before it was paused."""
         path = self._job_file()
         if path is None or not path.is_file():
             return []

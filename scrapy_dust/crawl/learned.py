@@ -1,10 +1,9 @@
-"""The rules that a job has learned while it went on, kept in its JOBDIR with the URLs that are known by them.
+"""The rules that a job has learned while it ran, saved in its JOBDIR with the URLs whose pages it has.
 
-A rule is written down before any key is made by it. A job that goes on has all of them in force from its first
-request, in the same order, as if there had been no pause; and the URLs that had shown pages are made known again,
-while it crawls. Of a class whose page is not known again one URL is fetched once more. Where the rules cannot be
-gone on with, because another version or other settings apply them in another way, their sites are *set aside*: of
-their URLs only those are filtered that were asked for themselves.
+A rule is saved before any key is made by it. When the job goes on, all its rules are in force from the first request,
+in the same order as before the pause, and the URLs that had shown pages get their keys again while the job crawls. A
+class whose URL is not saved costs one more fetch. If another version or other settings would apply the rules in
+another way, their sites are *set aside*: only repetitions of the very same request are filtered there.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ SHOWN_FILE = "dust-shown.json"
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """What a job has learned before it was paused."""
+    """What a job had learned before it was paused."""
 
     rules: Mapping[str, tuple[Rule, ...]] = field(
         default_factory=dict
@@ -44,7 +43,7 @@ class Before:
 
 
 class Learning:
-    """Writes it down."""
+    """Saves in the JOBDIR what a job learns."""
 
     def __init__(self, jobdir: str, settings: DustSettings) -> None:
         self._path, self._shown = Path(jobdir, FILE), Path(jobdir, SHOWN_FILE)
@@ -52,14 +51,16 @@ class Learning:
             self._add({"applied": _applied(settings), "skipped": settings.skip_domains})
 
     def add_log(self, path: str) -> None:
+        """Save that the job has written the crawl log at *path*."""
         self._add({"log": path})
 
     def add_rules(self, site: str, rules: Iterable[Rule]) -> None:
-        """*site* is to go by *rules*. Raises `OSError`."""
+        """Save that *site* goes by *rules*. Raises `OSError`."""
         book = RuleBook().with_site(site, [Entry(rule) for rule in rules])
         self._add({"book": json.loads(book.rendered())})
 
     def save_shown(self, urls: Mapping[str, Sequence[str]]) -> None:
+        """Save the *urls* of each site that have shown pages. A failure is logged, and costs fetches after the pause."""
         unfinished = self._shown.with_suffix(".new")
         try:
             unfinished.write_text(
@@ -72,6 +73,7 @@ class Learning:
             )
 
     def shown(self) -> Mapping[str, Sequence[str]]:
+        """The saved URLs of each site that have shown pages, as far as the file can be read."""
         try:
             found = json.loads(self._shown.read_text("utf-8"))
             return {str(site): [str(page) for page in pages] for site, pages in found.items()}
@@ -89,7 +91,7 @@ class Learning:
 
 
 def learned_before(jobdir: str) -> Before:
-    """As far as it can be read: what cannot is learned again."""
+    """What the job in *jobdir* had learned, as far as the file can be read; the rest is learned again."""
     path = Path(jobdir, FILE)
     rules: dict[str, tuple[Rule, ...]] = {}
     logs: list[str] = []
@@ -113,7 +115,7 @@ def learned_before(jobdir: str) -> Before:
 
 
 def set_aside_by(before: Before, settings: DustSettings) -> frozenset[str]:
-    """The sites whose rules are not applied now as they were."""
+    """The sites whose rules cannot be applied now as they were before the pause."""
     as_it_was = list(before.applied) == _applied(settings) and settings.mode == "enforce"
     return frozenset() if as_it_was else frozenset(before.rules)
 
@@ -123,7 +125,7 @@ def _applied(settings: DustSettings) -> list[object]:
 
 
 def _lines(path: Path) -> Iterator[dict[str, object]]:
-    """The last one may have been cut short by a kill: no key was made by it."""
+    """The records of a file. The last one may have been cut short when the crawl was killed: no key was made by it."""
     if not path.exists():
         return
     *whole, _ = path.read_text("utf-8").split("\n")

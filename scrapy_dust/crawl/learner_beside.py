@@ -1,6 +1,6 @@
-"""The process that learns beside a crawl, as the crawl sees it: told and heard without waiting for it.
+"""The process that learns beside a crawl, as the crawl sees it: messages go both ways, and the crawl never waits.
 
-While it looks at a site it reads nothing, so what a pipe has no room for waits here until it is heard next.
+While the process looks at a site it reads nothing; messages that the pipe has no room for wait here.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from scrapy_dust.online.messages import Begin, messages_in, to_message
 
 
 class LearnerBeside:
-    """Of one crawl."""
+    """Starts the process that learns beside one crawl, and exchanges messages with it."""
 
     def __init__(self, begin: Begin) -> None:
         environment = os.environ | {
@@ -37,11 +37,12 @@ class LearnerBeside:
         self.tell(begin)
 
     def tell(self, message: object) -> None:
+        """Send *message* to the process, now or as soon as the pipe has room."""
         self._to_tell += to_message(message)
         self._go_on_telling()
 
     def heard(self) -> Iterator[object]:
-        """What it has said since it was last asked."""
+        """The messages that have come from the process since the last call."""
         self._go_on_telling()
         assert self._process.stdout is not None
         with suppress(BlockingIOError):
@@ -60,10 +61,11 @@ class LearnerBeside:
 
     @property
     def code(self) -> int | None:
-        """With which it has ended; None: it goes on."""
+        """The exit status of the process; None while it runs."""
         return self._process.poll()
 
     def close(self) -> None:
+        """End the process."""
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 with suppress(OSError):

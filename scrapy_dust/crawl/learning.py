@@ -1,7 +1,7 @@
-"""``DUST_LEARN = "close"``: a crawl that has ended is mined, and its rules are validated, before Scrapy exits.
+"""``DUST_LEARN = "close"``: mines the log of a crawl that has ended and validates its rules, before Scrapy exits.
 
-Mining runs in a thread, and validation is a crawl of its own in the event loop that runs already, with the
-settings of the crawl that ended. What fails here says so in one line; the crawl itself is over and safe.
+Mining runs in a thread. Validation is a crawl of its own in the running event loop, with the settings of the crawl
+that ended. A failure here is one line in the log; the crawl itself is over and safe.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _EVERY = 60.0
 
 
 async def learn(crawler: Crawler, settings: DustSettings) -> None:
-    """Mine the logs of the spider, and put what holds into the rule book. Ctrl-C ends it with what is decided."""
+    """Mine the logs of the spider and put the proved rules into the rule book. Ctrl-C stops, and saves what is decided."""
     assert crawler.spider is not None
     state = log_dir(settings.dir).parent / "verdicts.json"
     try:
@@ -94,7 +94,7 @@ async def _try(
 
 
 class _Told(Reporter):
-    """Progress as lines of the crawl's log, one a minute."""
+    """Reports progress as lines of the crawl's log, one a minute."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler

@@ -1,9 +1,9 @@
-"""The life of a URL in a crawl: what may happen to a class of URLs, and to each URL of it.
+"""The life of a URL in a crawl: what may happen to a class of URLs, and to each URL of the class.
 
-This is the one place that decides; nothing in it knows what a request, a disk or Scrapy is. The two tables say all
-of it. `docs/crawling.md` shows them as diagrams, which `docs/generate.py` makes from here.
+All decisions are made here, in two tables; this module knows no request, no disk and no Scrapy. `docs/crawling.md`
+shows the tables as diagrams, which `docs/generate.py` makes from this module.
 
-A *class* is all URLs that rules take for one page and that the spider handles alike. Of a class one URL is fetched:
+A *class* is all URLs that rules take for one page and that the spider handles alike. One URL of a class is fetched:
 the URL *stands* for the class. The others *wait* until the spider has taken the page, and are *suppressed* then. If
 the URL that stands brings no page, the URL that has waited longest stands next.
 """
@@ -16,7 +16,7 @@ from enum import StrEnum
 
 
 class State(StrEnum):
-    """Of a class."""
+    """The state of a class."""
 
     UNKNOWN = "unknown"  #: no URL of it was let through
     STANDING = "standing"  #: a URL of it is queued or being fetched
@@ -43,7 +43,7 @@ class Event(StrEnum):
 
 
 class Effect(StrEnum):
-    """What is to be done then."""
+    """What the crawl must do after an event."""
 
     FETCH_NEXT = "fetch the next"  #: of the URLs that wait
     SUPPRESS = "suppress what waits"  #: what waits is kept only in case a rule is false
@@ -81,7 +81,7 @@ CLASSES: Mapping[tuple[State, Event], tuple[State, tuple[Effect, ...]]] = {
 
 
 class Fate(StrEnum):
-    """Of a URL."""
+    """What becomes of a URL."""
 
     ASKED = "asked for"  #: the spider asks for it
     STANDS = "standing"  #: it is fetched for its class
@@ -118,7 +118,7 @@ URLS: Mapping[tuple[Fate, str], Fate] = {
 
 @dataclass(frozen=True, slots=True)
 class Class:
-    """A class that has no page yet."""
+    """What is known of a class of URLs: its state, which URL stands for it, and how many wait."""
 
     state: State = State.UNKNOWN
     standing: tuple[str, ...] = ()  #: URLs that were let through and have no outcome
@@ -136,9 +136,10 @@ After = tuple[Class, tuple[Effect, ...]]
 
 
 def fate(of: Class, priority: int, depth: int | None, *, is_fetched: bool) -> Fate:
-    """What becomes of a URL that is asked for; *depth* counts where it is limited.
+    """Whether a new URL of the class *of* is let through, waits, or is suppressed. *depth* counts where it is
+    limited.
 
-    *is_fetched*: what stands is out of the queue, so that a higher priority would gain nothing.
+    *is_fetched*: the URL that stands has left the queue, so that a higher priority would gain nothing.
     """
     is_open = of.state in (State.UNKNOWN, State.FAILED) or (of.state is State.CONFIRMING and not of.standing)
     if is_open or (depth is not None and depth < of.depth):
@@ -149,7 +150,7 @@ def fate(of: Class, priority: int, depth: int | None, *, is_fetched: bool) -> Fa
 
 
 def let_through(of: Class, url: str, priority: int = 0, depth: int = 0) -> Class:
-    """*url* is let through, and stands for the class."""
+    """The class *of*, after *url* was let through and stands for the class."""
     state = _next(of, Event.LET_THROUGH)[0]
     if state is State.SETTLED:
         return replace(of, depth=min(of.depth, depth))
@@ -168,31 +169,31 @@ def let_through(of: Class, url: str, priority: int = 0, depth: int = 0) -> Class
 
 
 def waits(of: Class, more: int = 1) -> Class:
-    """So many more URLs of the class wait, or fewer."""
+    """The class *of*, with *more* URLs that wait; a negative number means fewer."""
     waiting = max(0, of.waiting + more)
     return Class(of.state, of.standing, waiting, of.failed, of.landed_on, of.priority, of.depth)
 
 
 def taken(of: Class) -> After:
-    """The spider has taken the page."""
+    """What changes when the spider has taken the page of the class."""
     state, effects = _next(of, Event.TAKEN)
     return replace(of, state=state, standing=()), effects
 
 
 def nothing(of: Class) -> After:
-    """The spider has made nothing of the answer."""
+    """What changes when the spider's callback has yielded nothing from the answer."""
     state, effects = _next(of, Event.NOTHING)
     return replace(of, state=state, standing=()), effects
 
 
 def doubted(of: Class) -> After:
-    """What the class has shown for its page may be none."""
+    """What changes when the page that the class has shown may be a login wall or an error."""
     state, effects = _next(of, Event.DOUBTED)
     return (of, ()) if state is of.state else (replace(of, state=state, standing=()), effects)
 
 
 def no_page(of: Class, url: str) -> After:
-    """*url* brought no page. Nothing is to be done while another URL stands."""
+    """What changes when *url* brought no page: nothing while another URL stands for the class."""
     if of.state is State.SETTLED:
         return of, ()
     left = tuple(other for other in of.standing if other != url)
@@ -201,20 +202,20 @@ def no_page(of: Class, url: str) -> After:
 
 
 def led_away(of: Class, landed_on: bytes) -> After:
-    """A redirect led to the page of *landed_on*, which is another class."""
+    """What changes when a redirect led to the page of the class *landed_on*, which is another class."""
     again = of.state is State.CONFIRMING and of.landed_on == landed_on
     state, effects = _next(of, Event.LED_AGAIN if again else Event.LED_AWAY)
     return replace(of, state=state, standing=(), landed_on=landed_on), effects
 
 
 def overdue(of: Class) -> After:
-    """What stands takes too long: another URL stands beside it."""
+    """What changes when the URL that stands takes too long: another URL stands beside it."""
     state, effects = _next(of, Event.OVERDUE)
     return replace(of, state=state), effects
 
 
 def idle(of: Class) -> After:
-    """Nothing that stands can bring a page any more."""
+    """What changes when no URL that stands can bring a page any more."""
     state, effects = _next(of, Event.IDLE)
     failed = of.failed or of.state is not State.RESTING
     return replace(of, state=state, standing=(), failed=failed), effects
@@ -225,7 +226,7 @@ def _next(of: Class, event: Event) -> tuple[State, tuple[Effect, ...]]:
 
 
 def diagrams() -> Iterator[str]:
-    """Both tables in Mermaid's words."""
+    """Both tables as Mermaid diagrams."""
     yield "```mermaid"
     yield "stateDiagram-v2"
     for (before, event), (after, effects) in CLASSES.items():

@@ -1,10 +1,10 @@
-"""`CrawlLogMiddleware`: one record in the crawl log for each answer, and for each failure to get one.
+"""`CrawlLogMiddleware`: writes one record to the crawl log for each answer, and for each request that got none.
 
-At 585 bodies are decoded, answers that will be retried still pass, and so do pages with a meta refresh.
-Redirects do not get there; they are taken from ``response_downloaded``, and so is the size on the wire.
-A redirect from the HTTP cache is not recorded: the log of the crawl that filled the cache has it.
+At position 585 bodies are decoded, and answers that will be retried still pass, as do pages with a meta refresh.
+Redirects do not pass there: they come from the signal ``response_downloaded``, and so does the size of a body before
+it was decoded. A redirect from the HTTP cache is not recorded: the log of the crawl that filled the cache has it.
 
-Recording never hurts the crawl: what goes wrong is said once, and counted.
+Recording never hurts the crawl: an error is logged once, and counted.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ logger = logging.getLogger(__name__)
 
 
 class CrawlLogMiddleware:
-    """For ``DOWNLOADER_MIDDLEWARES``, at 585."""
+    """Downloader middleware that writes the crawl log. Goes into ``DOWNLOADER_MIDDLEWARES`` at 585."""
 
     def __init__(self, crawler: Crawler) -> None:
         settings = rules_of(crawler).settings
@@ -81,11 +81,11 @@ class CrawlLogMiddleware:
             self._record(request, lambda: of_failure(request, exception))
 
     def add_copy(self, request: Request, response: Response, keeper: str, by: str) -> None:
-        """`ContentDedupMiddleware` found *response* to be a copy of the page at *keeper*."""
+        """Record that `ContentDedupMiddleware` found *response* to be a copy of the page at *keeper*."""
         self._record(request, lambda: of_copy(request, response, keeper, by), counted=Stat.RECORDED_COPIES)
 
     def add_taken(self, request: Request, response: Response, taken: Taken | None) -> None:
-        """What the callback took from *response*; None: it failed."""
+        """Record what the callback took from *response*; None: the callback failed."""
         self._record(request, lambda: of_taken(request, response, taken), counted=Stat.RECORDED_TAKEN)
 
     # Scrapy's signals take longer to call what names the arguments that it takes, and no others.

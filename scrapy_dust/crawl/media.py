@@ -1,8 +1,8 @@
-"""Media pipelines are given the fingerprints that they had without us.
+"""Gives media pipelines the fingerprints that requests have without rules.
 
-They download each file once by fingerprint. Two files whose URLs a rule of pages happens to speak of would be
-one, and the second item would get the first one's file. Their requests look like any other when they ask, so the
-pipelines themselves are given the fingerprinter underneath ours.
+Media pipelines download each file once per fingerprint. If a rule for pages also merged the URLs of two files, the
+second item would get the first item's file. A media request looks like any other to the fingerprinter, so the
+pipelines themselves get the project's own fingerprinter.
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 
 def spare_media(crawler: Crawler, ours: object, underneath: RequestFingerprinterProtocol) -> None:
-    """To be called when the spider is open, which is before any item."""
+    """Give the media pipelines of *crawler* the fingerprinter *underneath* in the place of *ours*.
+
+    Call this when the spider is open, before any item.
+    """
     engine = crawler.engine
     pipelines = engine.scraper.itemproc.middlewares if engine is not None else ()
     for pipeline in pipelines:

@@ -1,7 +1,7 @@
-"""The ``dust/…`` stats as a file that Prometheus' node exporter collects: its text format, in place of the last one.
+"""Writes the ``dust/…`` stats to a file that Prometheus' node exporter collects, in its text format.
 
-All are gauges, since what was given back counts no longer. A rule's own numbers have its id as a label. A file that
-cannot be written is said once, and the crawl goes on.
+All are gauges, since a suppressed request that is given back no longer counts. The numbers of one rule have its id as
+a label. An error in writing is logged once, and the crawl goes on.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _OF_A_RULE = re.compile(r"[0-9a-f]{8}|others")
 
 
 class MetricsFile:
-    """Written while a crawl runs, and once more when it has ended."""
+    """Writes the file of stats while a crawl runs, and once more at its end."""
 
     def __init__(self, path: str, crawler: Crawler) -> None:
         self._path = Path(path)
@@ -39,14 +39,17 @@ class MetricsFile:
         self._writing = create_looping_call(self.write)
 
     def start(self) -> None:
+        """Begin to write at intervals."""
         self._writing.start(EVERY, now=False)
 
     def stop(self) -> None:
+        """Write a last time, and stop."""
         if self._writing.running:
             self._writing.stop()
         self.write()
 
     def write(self) -> None:
+        """Write the stats of now in the place of the file's content."""
         spider = self._crawler.spider
         text = exposition(self._crawler.stats.get_stats(), spider.name if spider else "")
         beside = self._path.with_name(f".{self._path.name}.{os.getpid()}")
@@ -66,7 +69,7 @@ class MetricsFile:
 
 
 def exposition(stats: Mapping[str, Any], spider: str) -> str:
-    """All numbers among *stats* that are ours, by name and rule."""
+    """The numbers among *stats* that scrapy-dust counts, in Prometheus' text format."""
     found: dict[str, list[str]] = {}
     docs = {stat.value: stat.doc for stat in Stat}
     for name in sorted(stats):

@@ -1,9 +1,9 @@
-"""The names of requests and of their classes, and which rules make a URL one of its class.
+"""The names of requests and of their classes, and the rules that put a URL into its class.
 
-A request's own name is what the project's fingerprinter says of it. A class is named by the key that rules make of
-the request, by how the spider handles it, and by the rules of the site: when these change, no class of before is
-taken for one of now. Links on another site make classes of their own, since a stranger must not choose what is
-fetched of a site.
+A request's own name is its fingerprint by the project's fingerprinter. The name of a class is made of the key that
+rules make of the request, how the spider handles the request, and the version of the site's rules: after the rules
+change, no earlier class is mistaken for a class of now. Links from other sites make classes of their own, since a
+stranger must not choose which URL of a site is fetched.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ Meaning = tuple[str, str, str | None]
 
 @dataclass(frozen=True, slots=True)
 class Behind:
-    """The rules that make a URL and its keeper one class."""
+    """The rules that put a URL and its keeper into one class."""
 
     rules: tuple[Rule, ...]
     ids: tuple[str, ...]
@@ -55,7 +55,7 @@ class Behind:
 
 
 class Naming:
-    """Of one crawl."""
+    """Names the requests and the classes of one crawl."""
 
     def __init__(self, crawler: Crawler, rules: CrawlRules) -> None:
         self._crawler, self._rules = crawler, rules
@@ -73,14 +73,14 @@ class Naming:
         rules.changed.extend([self._suffixes.clear, self._behind.clear])
 
     def own(self, request: Request) -> bytes:
-        """What names *request* where no rule is asked."""
+        """The name of *request* itself, without rules."""
         fingerprinter = self._crawler.request_fingerprinter
         if isinstance(fingerprinter, DustRequestFingerprinter):
             return fingerprinter.own(request)
         return fingerprinter.fingerprint(request)
 
     def key(self, request: Request) -> bytes:
-        """What all requests have in common that rules take for one."""
+        """The key of *request*: equal for all requests that rules take for one page."""
         return self._crawler.request_fingerprinter.fingerprint(request)
 
     def unenforced_key(self, request: Request) -> bytes:
@@ -88,14 +88,14 @@ class Naming:
         return class_key(request, self._rules.canonize, self.key, self._crawler.stats) or self.key(request)
 
     def class_of(self, request: Request, site: str, linked_by: str | None = None) -> bytes | None:
-        """The class of *request*, to which *linked_by*, another site, links; None: it is like no other request."""
+        """The class of *request*; None if *request* is handled like no other. *linked_by*: another site that links it."""
         handled = self._handling.name(request)
         if handled is None:
             return None
         return self.class_meant(request, (site, handled, linked_by))
 
     def class_meant(self, request: Request, meaning: Meaning) -> bytes:
-        """The class of *request*, handled and linked as *meaning* says."""
+        """The class of a request like *request*, handled and linked as *meaning* says."""
         suffix = self._suffixes.get(meaning)
         if suffix is None:
             if len(self._suffixes) >= MEANINGS_REMEMBERED:
@@ -111,11 +111,11 @@ class Naming:
         return xxh3_64_digest(said.encode("utf-8", "surrogatepass"))
 
     def handled(self, request: Request) -> str | None:
-        """How the spider handles *request*; None: like no other."""
+        """A name for how the spider handles *request*; None: like no other request."""
         return self._handling.name(request)
 
     def meaning(self, of: bytes) -> Meaning | None:
-        """Of what requests the class *of* is made; None: nobody has asked about it in this crawl."""
+        """How the requests of the class *of* are handled and linked; None if this crawl has not met the class."""
         return self._meanings.get(of[-_SUFFIX:])
 
     def rule_ids(self, url: str) -> tuple[str, ...]:
@@ -124,7 +124,7 @@ class Naming:
         return tuple(rule_id(site, rule) for rule in self._rules.rules_for(url))
 
     def linked_by(self, request: Request, site: str) -> str | None:
-        """The other site that leads to *request*, by a link or a redirect; None: its own, or the project."""
+        """The other site whose link or redirect leads to *request*; None if its own site or the project does."""
         chain = request.meta.get("redirect_urls")
         if chain:
             first = self._rules.site_of(chain[0])
@@ -134,13 +134,13 @@ class Naming:
         return None if stranger is None or stranger == site else str(stranger)
 
     def fetched(self, of: bytes, url: str) -> None:
-        """*url* is let through, and is the one of its class that is named from now on."""
+        """Take note that *url* is let through: it is named as the keeper of the class *of* from now on."""
         self._fetched[of] = url, self._rules.rules_for(url)
         if len(self._fetched) > FETCHED_REMEMBERED:
             self._fetched_before, self._fetched = self._fetched, {}
 
     def keeper(self, of: bytes) -> str | None:
-        """The URL that is named as fetched for a class."""
+        """The URL that is named as fetched for the class *of*."""
         known = self._known(of)
         return None if known is None else known[0]
 
@@ -148,14 +148,14 @@ class Naming:
         return self._fetched.get(of) or self._fetched_before.get(of)
 
     def fetched_on(self, site: str) -> Iterator[tuple[bytes, str, Meaning]]:
-        """The classes of *site*, with the URLs that are named as fetched for them, and what the classes mean."""
+        """The classes of *site*, each with its keeper and how its requests are handled and linked."""
         for of, (url, _) in (*self._fetched_before.items(), *self._fetched.items()):
             meaning = self.meaning(of)
             if meaning is not None and meaning[0] == site:
                 yield of, url, meaning
 
     def behind(self, url: str, of: bytes) -> Behind:
-        """The rules that make *url* and its keeper one class."""
+        """The rules that put *url* and its keeper into one class."""
         # The keeper's too: a URL that is its own canonical form was filtered by the rules that changed the other.
         rules, keeper = self._rules.rules_for(url), self._known(of)
         if keeper is not None and keeper[1] and keeper[1] != rules:
@@ -172,7 +172,7 @@ class Naming:
         return Behind(rules, ids, self.stats_of(ids))
 
     def stats_of(self, ids: tuple[str, ...]) -> tuple[str, ...]:
-        """The stats that count what the rules suppress, one for each rule."""
+        """The names of the stats that count what the rules *ids* suppress, one for each rule."""
         return tuple(self._stat_of(identity) for identity in ids or ("others",))
 
     def _stat_of(self, identity: str) -> str:
@@ -182,7 +182,7 @@ class Naming:
         return self._counted[identity]
 
     def count(self, request: Request, of: bytes, behind: Behind | None = None) -> None:
-        """Rules, those *behind* it, suppressed *request*, or would have in shadow mode."""
+        """Count that rules suppressed *request*, or would have in shadow mode. *behind*: these rules, if they are known."""
         behind = behind or self.behind(request.url, of)
         stats = self._crawler.stats
         stats.inc_value(self._stat.value)
@@ -192,7 +192,7 @@ class Naming:
             self._say(request, of, behind)
 
     def uncount(self, ids: tuple[str, ...]) -> None:
-        """A request that the rules *ids* suppressed comes again."""
+        """Take back one count of each of the rules *ids*: a request that they suppressed is fetched after all."""
         stats = self._crawler.stats
         for stat in (self._stat.value, *self.stats_of(ids)):
             # What an earlier run of the job counted is no part of the numbers of this one.

@@ -1,4 +1,4 @@
-"""Near-duplicates of a crawl: looked for by MinHash, decided by exact resemblance without the boilerplate."""
+"""Nearly equal pages of a crawl: found by MinHash, decided by the exact resemblance of their texts without the template."""
 
 from __future__ import annotations
 
@@ -25,11 +25,15 @@ _MOST_EARLY = 4096
 
 
 def site_number(site: str) -> int:
+    """A number that stands for *site*."""
     return xxh3_64_intdigest(site.encode("utf-8", "surrogatepass"))
 
 
 class NearPages:
-    """*thresholds* by site; ``*``: all others. None: not there."""
+    """The pages of a crawl, in which nearly equal pages can be found.
+
+    *thresholds*: by site, how alike two pages must be; ``*`` for all other sites, None for none.
+    """
 
     def __init__(
         self,
@@ -47,11 +51,11 @@ class NearPages:
         self._waiting = 0
 
     def outline(self, url: str, content: Content) -> Outline | None:
-        """What the page is compared by; None: it says nothing."""
+        """The text of *content* as far as it is compared; None if the page says nothing."""
         return Outline(url, _face_of(content), content.shingles()) if content.words else None
 
     def find(self, site: str, page: Outline) -> str | None:
-        """The page that this one is most like, and alike enough."""
+        """The URL of the page most like *page*, if the two are alike enough; else None."""
         face, number = page.face, site_number(site)
         best, found = self._threshold(site), None
         # Without a heading of its own nothing says what a page is, if not all of its text.
@@ -69,11 +73,11 @@ class NearPages:
         return found
 
     def learn(self, site: str, page: Outline) -> None:
-        """Take its text into account for what is common on its site."""
+        """Count the text of *page* among the texts that are common on *site*."""
         self._boilerplate.learn(site_number(site), page.shingles)
 
     def keep(self, site: str, page: Outline) -> None:
-        """Others may be near this page from now on."""
+        """Keep *page*, so that `find` can find it."""
         if self._threshold(site) is None or not page.face.heading:
             return
         self._boilerplate.learn_heading(site_number(site), page.face.heading)

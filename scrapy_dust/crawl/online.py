@@ -1,6 +1,7 @@
-"""``DUST_LEARN = "online"``: what is learned beside the crawl comes into force in it.
+"""``DUST_LEARN = "online"``: puts rules that a process learns beside the crawl into force in the crawl.
 
-A process reads the crawl's log and says which rules hold (`online/process.py`); `into_force` says what happens then.
+The process reads the crawl's log and says which rules hold (`online/process.py`); `into_force` puts these rules into
+force.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ _WAITS = "_dust_waits"
 
 
 class Online:
-    """Of one crawl whose rules are enforced."""
+    """Learning during one crawl whose rules are enforced."""
 
     def __init__(self, crawler: Crawler, rules: CrawlRules, dupefilter: DustDupeFilter) -> None:
         self._crawler, self._rules, self._dupefilter = crawler, rules, dupefilter
@@ -77,19 +78,19 @@ class Online:
         self._listening.start(_EVERY, now=False)
 
     def mark(self, request: Request) -> None:
-        """*request* comes to be queued, if it is no duplicate."""
+        """Note in *request*, before it is queued, which rules made its key."""
         request.meta.pop(_WAITS, None)  # copied from the request before
         request.meta.pop(LET_THROUGH, None)
         if not request.dont_filter and follows_rules(request):
             request.meta[LET_THROUGH] = [self._crawler.request_fingerprinter.fingerprint(request).hex()]
 
     def key_of(self, url: str) -> str:
-        """*url* as rules in force and likely ones make it."""
+        """The key of *url* by the rules in force and by likely ones."""
         gate = self._gates.get(self._rules.site_of(url) or "") if self._gates else None
         return self._rules.canonize(url) if gate is None else gate.likely_key(url)
 
     def turn(self, request: Request) -> Turn:
-        """What to do with *request*, whose turn has come."""
+        """What to do with *request*, which has left the queue."""
         waited = _WAITS in request.meta
         if request.dont_filter and not waited:
             return Turn.GO
@@ -111,7 +112,7 @@ class Online:
         return Turn.GO
 
     def _is_held(self) -> bool:
-        """Whether what waits is to wait for a look at what has come."""
+        """Whether requests that come last are held back until the process has looked at the newest pages."""
         if self._process is None or self._gave_up:
             return False
         if self._patience.asks(self._pages, self._waiting):
@@ -119,7 +120,7 @@ class Online:
         return self._patience.holds()
 
     def let_through(self, request: Request) -> None:
-        """Give *request*, which is no duplicate, its place in the queue: last where it waits."""
+        """Give *request*, which is no duplicate, its place in the queue: the last where it waits."""
         if LET_THROUGH not in request.meta:
             return
         step = _step(self._gate_of(request), request)
@@ -127,7 +128,7 @@ class Online:
             request.priority += _EARLY
 
     def asks(self, canary: Canary) -> bool:
-        """Whether the process is asked what *canary* and its keeper have shown."""
+        """Ask the process how *canary* compares with its keeper. False if it cannot be asked."""
         if self._process is None or self._gave_up:
             return False
         self._process.tell(Compare(canary.url, canary.keeper))
@@ -139,7 +140,7 @@ class Online:
         return self._gates.get(self._rules.site_of(request.url) or "")
 
     def _waits(self, request: Request, step: Step) -> bool:
-        """Whether *request* is fetched after all others; then it is marked so."""
+        """Whether *request* is fetched after all others; if so, it is marked."""
         if step is not Step.WAIT:
             return False
         request.priority += WAITING
@@ -190,7 +191,7 @@ class Online:
         self._process = LearnerBeside(Begin(str(log.path), settings, str(state), before.logs, before.rules))
 
     def _take(self, finding: Finding) -> None:
-        """Put into force what is new. Rules stay until one of their pages speaks against them."""
+        """Put the new rules of *finding* into force. A rule stays in force until one of its pages speaks against it."""
         site, suspended = finding.site, self._enforcing.proving.suspended
         self._take_back(finding)
         known = self._rules.canonizer.rules(site)
@@ -213,7 +214,7 @@ class Online:
                 self._process.tell(Refuted(site, rule))
 
     def _go_by(self, site: str, likely: Sequence[Rule]) -> None:
-        """Known by new keys is what was shown, where there are any."""
+        """Go by the *likely* rules of *site* too: URLs that have shown pages get keys by them."""
         rules = self._rules.canonizer.rules(site)
         gate = self._gates.get(site)
         if gate is None:
@@ -239,7 +240,7 @@ class Online:
             )
 
     def _wake(self) -> None:
-        """The engine comes by itself in some seconds. It has no public way to be told to come now."""
+        """Make the engine ask for the next request now rather than in some seconds. Scrapy has no public way to do so."""
         slot = getattr(self._crawler.engine, "_slot", None)
         if slot is not None:
             slot.nextcall.schedule()
@@ -258,7 +259,7 @@ def _step(gate: Gate | None, request: Request) -> Step:
 
 
 def _plain(settings: DustSettings) -> DustSettings:
-    """*settings* without classes of the project's, which another process may not be able to import."""
+    """*settings* without classes of the project, which another process may not be able to import."""
     names = [one.name for one in fields(settings) if one.name.startswith("fallback_")]
     nothing: dict[str, Any] = dict.fromkeys(names)
     return replace(settings, **nothing)

@@ -1,9 +1,9 @@
-"""What became of each URL that stands for its class: told by middlewares and signals, carried out on `life`.
+"""Follows what becomes of each URL that stands for its class, and does what `life` decides.
 
-A class has its page when the spider has taken it: an answer that shows a page of its own has come to the callback, and
-the callback has ended well. Everything else that ends a request brings no page: an error, an exception, an answer that
-a middleware drops, an answer without content or with a part of it, a callback that raises. Then the next alias has
-its turn. What leaves no trace at all is known when the spider is idle.
+A class has its page when an answer with a page of its own has come to the callback and the callback has ended well.
+Every other end brings no page: an error, an exception, an answer that a middleware drops, an answer without content
+or with a part of it, a callback that raises. Then the next URL of the class is fetched. A request that leaves no
+trace at all is noticed when the spider is idle.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def shows_page(response: Response) -> bool:
 
 
 def _lacks_some(response: Response) -> bool:
-    """Whether fewer bytes came than were announced. ``partial`` alone says that none were announced."""
+    """Whether fewer bytes came than the server announced. The flag ``partial`` alone says that it announced none."""
     if "partial" not in response.flags and "download_stopped" not in response.flags:
         return False
     announced = response.headers.get("Content-Length")
@@ -84,7 +84,7 @@ def _lacks_some(response: Response) -> bool:
 
 @dataclass(slots=True)
 class _Given:
-    """What has become so far of an answer that is with the spider."""
+    """What has become so far of an answer that the spider got."""
 
     has_more: bool = False  #: whatever nobody looks after any more, or more requests than are looked at
     asked: list[Request] = field(default_factory=list)  #: requests that the callback yielded
@@ -97,14 +97,15 @@ class _Given:
 
     @property
     def is_known(self) -> bool:
-        """Whether nothing more becomes of it."""
+        """Whether nothing more can become of the answer."""
         return self.is_over and self.is_through and self.scraped + self.lost >= self.items
 
 
 class DustOutcomeMiddleware:
-    """For ``DOWNLOADER_MIDDLEWARES`` at 1, outermost, and ``SPIDER_MIDDLEWARES`` at 10000, next to the spider.
+    """Middleware that reports what became of requests, and which site links to each. It changes nothing else.
 
-    It tells what became of requests, and from which site links come. It changes nothing else.
+    Goes into ``DOWNLOADER_MIDDLEWARES`` at 1, outermost, and into ``SPIDER_MIDDLEWARES`` at 10000, next to the
+    spider.
     """
 
     def __init__(self) -> None:
@@ -152,7 +153,7 @@ class DustOutcomeMiddleware:
 
 
 class DustGivenMiddleware:
-    """For ``SPIDER_MIDDLEWARES`` at 0, outermost: sees what other middlewares leave of what callbacks yield."""
+    """Spider middleware that reports which items other middlewares let through. ``SPIDER_MIDDLEWARES`` at 0, outermost."""
 
     def __init__(self) -> None:
         self.outcomes: Outcomes | None = None  #: as above
@@ -173,7 +174,7 @@ class DustGivenMiddleware:
 
 
 def _mark(request: Request, response: Response) -> None:
-    """Say in *request* which other site links to it."""
+    """Note in *request* which other site links to it."""
     here = site_of(response.url)
     if here == site_of(request.url):
         request.meta.pop(LINKED_BY, None)  # copied from the request before
@@ -183,7 +184,7 @@ def _mark(request: Request, response: Response) -> None:
 
 @dataclass(slots=True)
 class _Fetched:
-    """Of a class of which a URL is being fetched."""
+    """A class of which a URL is being fetched."""
 
     since: float
     priority: int
@@ -192,20 +193,21 @@ class _Fetched:
 
 
 class Clock:
-    """In seconds, without those in which the crawl itself stood still."""
+    """A clock in seconds that leaves out the time in which the crawl itself stood still."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self.now, self._looked = 0.0, clock()
 
     def look(self) -> None:
+        """Bring `now` up to date."""
         looked = self._clock()
         self.now += min(looked - self._looked, _COUNTED)
         self._looked = looked
 
 
 class Outcomes:
-    """Of one crawl. *name*: the class of the page at which a request has ended."""
+    """Follows the outcomes of one crawl. *name* gives the class of the page at which a request has ended."""
 
     def __init__(
         self,
@@ -246,7 +248,7 @@ class Outcomes:
     # -- what the dupefilter tells
 
     def admit(self, request: Request, of: bytes, depth: int) -> None:
-        """*request* is let through and stands for its class, and for those it was redirected from."""
+        """Let *request* through: it stands for its class, and for the classes from which it was redirected."""
         before = self._still_stands_for(request) if request.meta.get("redirect_urls") else []
         url, priority = request.url, request.priority
         self._store.change(of, lambda known: (life.let_through(known, url, priority, depth), None))
@@ -257,7 +259,9 @@ class Outcomes:
         return [(of, url) for of, url in standings(request) if url in self._store.get(of).standing]
 
     def chain_ended(self, request: Request, of: bytes) -> None:
-        """*request* was filtered. If it is a redirect, the page of *of* is all that its chain can have found."""
+        """Take note that *request* was filtered. If it is a redirect, the page of the class *of* is all that its
+        chain can find.
+        """
         stands_for = standings(request)
         if not (stands_for and request.meta.get("redirect_urls")):
             return
@@ -269,24 +273,24 @@ class Outcomes:
             self._conclude(stands_for, of, is_page=not waits)
 
     def replaced(self, request: Request, stands_for: Sequence[Standing], of: bytes) -> None:
-        """*request* is dropped, since by now the class *of* has its page, or another URL stands for it."""
+        """Take note that *request* is dropped, since the class *of* has its page, or another URL stands for it."""
         if self._store.get(of).state is State.SETTLED:
             self._conclude(stands_for, None, is_page=True)
         elif stands_for:
             self._awaiting.setdefault(of, []).append(stands_for)
 
     def is_fetched(self, of: bytes) -> bool:
-        """Whether what stands for the class has left the queue."""
+        """Whether the URL that stands for the class has left the queue."""
         return of in self._fetching
 
     def settle(self, request: Request) -> None:
-        """*request* has brought the page of all classes that it stands for."""
+        """Take note that *request* has brought the page of all classes that it stands for."""
         self._conclude(standings(request), None, is_page=True)
 
     # -- what middlewares tell
 
     def fetching(self, request: Request) -> None:
-        """*request* is out of the queue."""
+        """Take note that *request* has left the queue."""
         if self._counts_as_other(request):
             self._look()  # at once: many a site answers that often before the next look
         for of, _ in standings(request):
@@ -299,24 +303,24 @@ class Outcomes:
                 self._looking.start(_LOOKING, now=False)
 
     def _counts_as_other(self, request: Request) -> bool:
-        """Count *request* where a more urgent one is being fetched. Whether one of these is overdue from now on."""
+        """Count *request* for each more urgent request that is still being fetched. Whether one of those is overdue now."""
         more_urgent = [one for one in self._fetching.values() if request.priority < one.priority]
         for fetched in more_urgent:
             fetched.others += 1
         return any(fetched.others == self._others for fetched in more_urgent)
 
     def failed(self, request: Request) -> None:
-        """*request* ended without an answer, and nothing goes on in its place."""
+        """Take note that *request* ended without an answer, and no other request goes on in its place."""
         if stands_for := standings(request):
             self._conclude(stands_for, None, is_page=False)
             self._fetch_due()
 
     def with_spider(self, response: Response) -> None:
-        """The callback is about to be called."""
+        """Take note that the callback is about to be called."""
         self._given[response] = _Given(is_through=not self.sees_items)
 
     def asked(self, response: Response, request: Request) -> None:
-        """The callback has yielded *request*."""
+        """Take note that the callback has yielded *request*."""
         given = self._given.get(response)
         asker = response.request
         if given is None or given.has_more or asker is None:
@@ -331,7 +335,7 @@ class Outcomes:
             given.has_more = True
 
     def _is_for_the_same(self, request: Request, asker: Request) -> bool:
-        """Whether all that *request* can bring is the page that *asker* should have brought."""
+        """Whether *request* can only bring the page that *asker* should have brought."""
         stands_for = standings(asker)
         if not stands_for:
             return False
@@ -342,29 +346,29 @@ class Outcomes:
         return any(name == of for of, _ in stands_for)
 
     def gave(self, response: Response) -> None:
-        """The callback has yielded an item, of which nobody knows what becomes."""
+        """Take note that the callback has yielded an item. Middlewares may still drop the item."""
         if (given := self._given.get(response)) is not None:
             given.has_more = True
 
     def let_through(self, response: Response) -> None:
-        """All middlewares have let an item through."""
+        """Take note that all middlewares have let an item through."""
         if (given := self._given.get(response)) is not None:
             given.items += 1
 
     def over(self, response: Response) -> None:
-        """The callback has ended well."""
+        """Take note that the callback has ended well."""
         if (given := self._given.get(response)) is not None:
             given.is_over = True
             self._is_known(response, given)
 
     def through(self, response: Response) -> None:
-        """All that the callback has yielded is out of the spider middlewares."""
+        """Take note that everything the callback yielded has passed the spider middlewares."""
         if (given := self._given.get(response)) is not None:
             given.is_through = True
             self._is_known(response, given)
 
     def raised(self, response: Response, exception: Exception) -> None:
-        """The callback or a spider middleware has raised *exception*."""
+        """Take note that the callback or a spider middleware has raised *exception*."""
         if self._given.pop(response, None) is None:
             return
         if isinstance(exception, CloseSpider):
@@ -384,7 +388,7 @@ class Outcomes:
             self.taken(response, gave=gave)
 
     def taken(self, response: Response, *, gave: bool) -> None:
-        """The spider has dealt with *response*; *gave*: something has come of it."""
+        """Take note that the spider is done with *response*. *gave*: an item or a request has come of it."""
         request = response.request
         if request is None:
             return
@@ -426,7 +430,7 @@ class Outcomes:
         return belief
 
     def _doubt(self, classes: Iterable[bytes]) -> None:
-        """What *classes* have shown may be no page."""
+        """Take note that the pages that *classes* have shown may be login walls or errors."""
         for of in classes:
             landed_on = self._store.get(of).landed_on
             if landed_on is not None:
@@ -434,11 +438,11 @@ class Outcomes:
             self._act(of, life.doubted)
 
     def _is_no_landing(self, landing: bytes) -> None:
-        """Redirects that lead to *landing* again have found no page, though it is not fetched again."""
+        """Take note that redirects to *landing* have found no page, though it is not fetched again."""
         self._store.landed(landing, _NOBODY)
 
     def not_taken(self, response: Response) -> None:
-        """No page has come, or its callback raised."""
+        """Take note that no page came, or its callback raised."""
         request = response.request
         if request is not None and (stands_for := standings(request)):
             self._conclude(stands_for, self._landing(request, response), is_page=False)
@@ -496,7 +500,7 @@ class Outcomes:
             self._looking.stop()
 
     def _look(self) -> None:
-        """Nothing waits for a URL that hangs: another one stands beside it."""
+        """Let another URL stand where the URL that stands takes too long."""
         with suppress(StoreGone):
             self._look_at_all()
         self._fetch_due()
@@ -514,7 +518,7 @@ class Outcomes:
     # -- what comes of it
 
     def _landing(self, request: Request, response: Response) -> bytes | None:
-        """The class of the page that redirects led to, Scrapy's or those that a browser followed; None: no redirect."""
+        """The class of the page to which redirects led, Scrapy's or a browser's; None if there was no redirect."""
         if response.url != request.url and not is_rendered(request):
             with suppress(TypeError, ValueError):  # a subclass of Request that wants more, a URL that is none
                 return self._name(request.replace(url=response.url))
@@ -528,9 +532,9 @@ class Outcomes:
         is_page: bool,
         how: Callable[[Class], life.After] = life.taken,
     ) -> None:
-        """Settle or fail all of *stands_for*, and what waited for it.
+        """Settle or fail all classes in *stands_for*, and the requests that waited for them.
 
-        *landed_on*: the class where a redirect led; None: there was none. *how*: what a page of its own means.
+        *landed_on*: the class to which a redirect led; None if there was none. *how*: what a page of its own means.
         """
         left = [(stands_for, landed_on)]
         while left:
@@ -547,10 +551,10 @@ class Outcomes:
                 left += [(others, of) for others in self._awaiting.pop(of, ())]
 
     def _left(self, origin: Standing, landed_on: bytes) -> bool:
-        """A redirect led from *origin* out of its class. Whether redirects from other classes led there too.
+        """Whether redirects from other classes too led to *landed_on*, where one has now led from *origin*.
 
-        A page to which several classes redirect is a login, a home or an error page, and the page of none
-        of them. As long as there is one class only, it is believed to have found its own.
+        A page to which several classes redirect is a login, a home or an error page, and belongs to none of them. As
+        long as only one class does, its redirect is believed to have found its own page.
         """
         first = self._store.landed(landed_on, origin)
         if first is not None and first[0] != origin[0]:
@@ -572,7 +576,7 @@ class Outcomes:
         self._fetch_due()
 
     def _act_now(self, of: bytes, how: Callable[[Class], life.After]) -> None:
-        """Raises `StoreGone`."""
+        """Change the class *of* as *how* says, and do what follows. Raises `StoreGone`."""
         was_rescued, effects = self._store.change(of, lambda known: _noted(known, *how(known)))
         if was_rescued:
             self._crawler.stats.inc_value(Stat.KEPT_ALIVE.value)
@@ -606,7 +610,7 @@ class Outcomes:
 def _noted(
     before: Class, after: Class, effects: tuple[Effect, ...]
 ) -> tuple[Class, tuple[bool, tuple[Effect, ...]]]:
-    """*after*, with what is to be done, and whether a page was got though the first URL had failed."""
+    """*after*, with the effects to carry out, and whether a page came although the first URL had failed."""
     was_rescued = after.state is State.SETTLED and before.state is not State.SETTLED and before.failed
     return after, (was_rescued, effects)
 

@@ -1,4 +1,4 @@
-"""Pages of a crawl as they came, the latest of them, packed: what two of them show is read where they are compared."""
+"""The latest pages of a crawl as they came, compressed: a page is parsed only when it is compared."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class _Page:
 
 
 class PagesKept:
-    """Of one crawl, by the URLs that were asked for. *ignore*: CSS selectors of elements that do not count."""
+    """The pages kept of one crawl, by the URLs of their requests. *ignore*: CSS selectors of elements that do not count."""
 
     def __init__(self, ignore: Sequence[str] = (), most: int = KEPT) -> None:
         self._ignore, self._most = ignore, most
@@ -44,6 +44,7 @@ class PagesKept:
         self._size = 0
 
     def keep(self, url: str, response: Response) -> None:
+        """Keep *response* as the page of *url*; the oldest pages make room."""
         if url in self._pages or not response.body or len(response.body) > LARGEST:
             return
         packed = zlib.compress(response.body, 1)
@@ -54,14 +55,15 @@ class PagesKept:
             self._size -= _BESIDE + len(oldest.packed)
 
     def has(self, url: str) -> bool:
+        """Whether the page of *url* is kept."""
         return url in self._pages
 
     def shows(self, url: str, body: int) -> bool:
-        """Whether the page of *url* has the very bytes of which *body* is the hash."""
+        """Whether the page of *url* has exactly the bytes whose hash is *body*."""
         return url in self._pages and self._pages[url].body == body
 
     def read(self, url: str) -> Fetched | None:
-        """What the page of *url* said; None: it is kept no more, or has no text."""
+        """What the page of *url* said; None if it is not kept any more, or has no text."""
         kept = self._pages.get(url)
         if kept is None:
             return None
@@ -76,12 +78,12 @@ class PagesKept:
 
 
 def body_of(response: Response) -> int:
-    """A hash of its bytes."""
+    """A hash of the bytes of *response*."""
     return xxh3_64_intdigest(response.body)
 
 
 def read_page(response: Response, url: str, ignore: Sequence[str] = ()) -> Fetched | None:
-    """What *response* said, which came for *url*; None: it has no text, or too much."""
+    """What *response*, which came for *url*, said; None if it has no text, or too much."""
     if not isinstance(response, TextResponse) or len(response.body) > LARGEST:
         return None
     return read(response, url, ignore)

@@ -1,7 +1,7 @@
-"""Requests as plain values and back: the one way in which a request is put to rest, wherever that is.
+"""Turns requests into plain values and back: every request that is kept anywhere is kept in this form.
 
-Only what differs from a request's defaults is kept, and callbacks by the names of the spider's methods. A request
-that cannot be told in this way is not changed into one that can: `plain` is None, and the request is fetched.
+Only the attributes that differ from a request's defaults are kept, and callbacks by the names of the spider's
+methods. A request that cannot be kept in this form is not altered: `plain` returns None, and the request is fetched.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def plain(request: Request, spider: Spider | None) -> dict[str, Any] | None:
 
 
 def method_of(function: Callable[..., object], spider: Spider | None) -> str | None:
-    """The name by which *spider* has *function*; None: it is no method or attribute of the spider's."""
+    """The name of the spider's method or attribute that *function* is; None if it is neither."""
     name = getattr(function, "__name__", None)
     if spider is None:
         return None
@@ -67,7 +67,7 @@ def method_of(function: Callable[..., object], spider: Spider | None) -> str | N
 
 
 def made(told: Mapping[str, Any], spider: Spider | None) -> Request:
-    """The request that `plain` has told. A method that the spider no longer has is its default one."""
+    """The request from which `plain` made *told*. Where the spider has lost a method, its default callback is used."""
     known = dict(told)
     # A job may go on with a spider that was edited meanwhile.
     for name in ("callback", "errback"):
@@ -98,7 +98,7 @@ _VALUES = frozenset({str, int, float, bool, bytes, type(None)})
 
 
 def is_as_good_as_its_copy(request: Request) -> bool:
-    """Whether nobody can tell *request* from what `awake` makes of it: it holds no object that others may hold too."""
+    """Whether the copy that `awake` makes can replace *request*: *request* holds no object that others may hold too."""
     return (
         type(request) is Request
         and all(type(value) in _VALUES or _is_ours(name) for name, value in request.meta.items())
@@ -128,7 +128,7 @@ _ATTRIBUTES = ("callback", "errback", "method", "headers", "meta", "priority", "
 
 
 def shown(request: Request, spider: Spider | None) -> tuple[dict[str, object], tuple[str, ...]]:
-    """What a journal says of *request* beside its URL, and what it cannot say: no cookies, no credentials."""
+    """What a journal says of *request* beside its URL, and the names of what it leaves out: cookies and credentials."""
     said: dict[str, object] = {}
     lacks: list[str] = []
     for name in ("callback", "errback"):
@@ -157,7 +157,7 @@ def shown(request: Request, spider: Spider | None) -> tuple[dict[str, object], t
 
 
 def made_again(url: str, said: Mapping[str, object], spider: Spider) -> Request:
-    """The request that a journal shows; with the spider's default callback where it has no such method any more."""
+    """The request that a journal's entry describes. Where the spider has lost its callback, the default one is used."""
     given: dict[str, Any] = dict(said)
     for name in ("callback", "errback"):
         method = getattr(spider, str(given.pop(name, "")), None)
@@ -193,7 +193,7 @@ def _only_plain(where: str, values: Mapping[Any, object], lacks: list[str]) -> d
 
 
 def _is_plain(value: object) -> bool:
-    """Whether JSON gives it back as it is."""
+    """Whether *value* comes back unchanged from JSON."""
     if value is None or isinstance(value, (str, int, float)):
         return True
     try:

@@ -1,9 +1,11 @@
-"""Rules on probation, proved by the crawl: they suppress nothing, and what they would suppress says whether they hold.
+"""Tests rules on probation in the crawl: these rules suppress nothing, and the pages that they would suppress are
+compared.
 
-Each page of which a class by such a rule has shown one already is compared with that one, as both came. From the moment
-that a rule is proved (`dust/probation.py`) it is in force in this crawl; one page that is surely another refutes it. What
-decides a rule is fetched a little before what was queued with it. Nothing else is fetched, but for pages that look
-different: these are asked for again, in bounds (`comparing.py`). What was found is kept for the next crawl.
+Each page that a rule puts into a class is compared with the first page of the class, both as they came. As soon as a
+rule is proved (`dust/probation.py`), it is in force in this crawl; a single page that surely differs refutes it.
+Requests that decide a rule are fetched a little before requests queued with them. Nothing else is fetched, except
+pages that look different: a bounded number of these is fetched again (`comparing.py`). The results are kept for the
+next crawl.
 """
 
 from __future__ import annotations
@@ -74,7 +76,7 @@ class _Rule:
 
 @dataclass(slots=True)
 class _Site:
-    """What is on trial of one site."""
+    """The rules of one site that are on probation."""
 
     trial: OnTrial
     rules: dict[int, _Rule]  #: by the ids of the rules, which these keep alive
@@ -83,14 +85,14 @@ class _Site:
 
 @dataclass(frozen=True, slots=True)
 class _First:
-    """The URL of a class that has shown a page first."""
+    """The URL of a class that was the first to show a page."""
 
     url: str
     rules: tuple[Rule, ...]  #: on trial, that make the key of it
 
 
 class Probation:
-    """Of one crawl whose rules are enforced."""
+    """Tests the rules on probation in one crawl."""
 
     def __init__(
         self,
@@ -145,7 +147,7 @@ class Probation:
     # -- in which order
 
     def let_through(self, request: Request) -> None:
-        """*request* is no duplicate, and is queued next: before others, where it decides a rule."""
+        """Queue *request*, which is no duplicate: before others if it decides a rule."""
         if request.meta.get("redirect_urls") or not follows_rules(request):
             return
         name = self._rules.site_of(request.url)
@@ -275,7 +277,7 @@ class Probation:
             proof.unsure += 1
 
     def _voided(self, name: str, contents: Sequence[int]) -> None:
-        """*contents* of several classes are one page: a wall, say."""
+        """Take back what *contents* proved: several classes show them as one page, such as a login wall."""
         for one in self._sites[name].rules.values():
             one.proof.void(contents)
 
@@ -366,7 +368,7 @@ class Probation:
             )
 
     def _save(self) -> None:
-        """Write down what was found so far, all of it or nothing."""
+        """Save all results so far, or none if that fails."""
         self._saved_at = time.monotonic()
         proofs = {
             name: {one.identity: one.proof for one in site.rules.values() if one.proof != Proof()}

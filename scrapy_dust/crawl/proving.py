@@ -1,6 +1,7 @@
-"""What a crawl does so that its rules stay true: what `DustDupeFilter` asks and tells about each URL that they suppress.
+"""Keeps rules under test while they are in force: sends canaries, suspends false rules, gives back what they
+suppressed.
 
-Canaries are sent, rules that turn out to be false are suspended, and whatever was suppressed can be given back.
+`DustDupeFilter` asks and informs this module about each URL that rules suppress.
 """
 
 from __future__ import annotations
@@ -40,21 +41,21 @@ _FACT = "proving"
 
 
 class Learning(Protocol):
-    """What the dupefilter asks of, and tells to, rules that are learned while the crawl goes on."""
+    """The calls by which the dupefilter asks and informs whatever learns rules while the crawl goes on."""
 
     def let_through(self, request: Request) -> None:
-        """*request* is no duplicate, and is queued next."""
+        """Take note that *request* is no duplicate and is queued next."""
 
 
 class NoLearning:
-    """`Learning` where nothing is learned."""
+    """A `Learning` that does nothing."""
 
     def let_through(self, request: Request) -> None:
-        """Nothing is done."""
+        """Do nothing."""
 
 
 class Proving:
-    """Of one crawl whose rules are enforced. *register* makes URLs known under the rules that are in force now."""
+    """Keeps the rules of one crawl under test. *register* gives URLs their keys by the rules of now."""
 
     def __init__(
         self,
@@ -100,14 +101,16 @@ class Proving:
             self.reach.same(blamed, canary.url, canary.keeper, int(canary.key[:16], 16))
 
     def _may_inquire(self, canary: Canary) -> bool:
-        """Whether pages may be asked for again to judge *canary*."""
+        """Whether pages may be fetched again to judge *canary*."""
         is_tested = self.suspension.are_unproved(canary.url, canary.keeper)
         if is_tested or self.canaries.are_chosen(canary.url):
             return True
         return self._rules.settings.canary_rate > 0 and self._budget.left > AT_MOST * self.canaries.open
 
     def go_on(self, fact: str | None, save: Callable[[str, str], None], *, has_lost: bool) -> None:
-        """Go on with a job: what was suspended stays so. *has_lost*: nobody knows what was; all rules are in doubt."""
+        """Go on with a paused job: suspended rules stay suspended. *has_lost*: the job's file is lost, so all rules
+        are in doubt.
+        """
         self._save = save
         if has_lost:
             sites = self._rules.sites
@@ -121,17 +124,17 @@ class Proving:
                 self.suspension.go_on_without(site, identity)
 
     def save(self) -> None:
-        """Write down what a pause must not forget."""
+        """Save what the job needs after a pause."""
         said = {"suspended": self.suspension.suspended, "unproved": sorted(self.suspension.unproved)}
         self._save(_FACT, json.dumps(said))
 
     @property
     def suspended(self) -> Mapping[str, str]:
-        """Ids of rules that turned out to be false, with their sites."""
+        """The ids of rules that turned out to be false, with their sites."""
         return self.suspension.suspended
 
     def suspended_elsewhere(self, suspended: Mapping[str, str]) -> bool:
-        """Go on without rules that another worker found to be false: ids with sites. Whether any is new."""
+        """Go on without the rules that another worker found to be false: ids with sites. Returns whether any is new."""
         known = self.suspension.suspended
         new = {identity: site for identity, site in suspended.items() if identity not in known}
         for identity, site in new.items():
@@ -139,14 +142,14 @@ class Proving:
         return bool(new)
 
     def may_be_canary(self, url: str) -> bool:
-        """Whether *url* is fetched as it is in case it turns out to be a duplicate."""
+        """Whether *url* would be fetched as a canary if it were a duplicate."""
         key = self._rules.canonize(url)
         if self.canaries.are_chosen(url) or self.suspension.are_unproved(url, key):
             return True
         return bool(self.reach) and self.reach.is_beyond(self._rules.rules_for(url), url, key)
 
     def becomes_canary(self, request: Request, of: bytes, *, early: bool) -> bool:
-        """Whether *request*, which rules would suppress, is fetched to test them; *early*: its keeper has not come."""
+        """Whether *request*, which rules would suppress, is fetched to test them. *early*: its keeper has not come yet."""
         if not self.canaries.are_chosen(request.url):
             unproved = self.suspension.unproved
             if not unproved and not self.reach:
@@ -167,7 +170,7 @@ class Proving:
         return True
 
     def was_beyond(self, request: Request) -> bool:
-        """Whether *request* was queued as a canary only because rules had still to show themselves there, and they have."""
+        """Whether *request* was queued as a canary only because rules were untested there, and they are tested by now."""
         mark = canary_of(request)
         if mark is None or request.meta.get(BEYOND) != request.url or mark["keeper"] is None:
             return False
@@ -190,7 +193,7 @@ class Proving:
 
 
 def _readings(rules: CrawlRules) -> Readings | None:
-    """What pages said, where many canaries are fetched: rules may have to show themselves anew."""
+    """The store for what pages said, if this crawl fetches many canaries."""
     if not rules.shown and not rules.on_probation:
         return None
     # Not loaded before: it brings all that compares pages.

@@ -1,7 +1,7 @@
-"""What the pages of a crawl said, kept for a while: two of them are compared without asking for either again.
+"""Keeps for a while what the pages of a crawl said, so that two pages can be compared without fetching either again.
 
-Both came within one crawl, so that one may have changed before the other: that they are the same can be told here,
-that they are not is an inquiry's to say.
+The two pages came at different times, and one may have changed in between. So equal readings prove that two pages are
+the same; different readings prove nothing, and an inquiry decides.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _LEARNED = 60
 
 
 class Readings:
-    """Of one crawl."""
+    """What the latest pages of one crawl said."""
 
     #: Pages of canaries that wait for their keepers: some 20 MB, of 500 units each.
     held = 4000
@@ -56,7 +56,7 @@ class Readings:
         self._learned: WeakKeyDictionary[Judge, int] = WeakKeyDictionary()
 
     def read(self, response: Response, url: str) -> Fetched | None:
-        """What *response* said, which came for *url*; None: only its bytes can tell."""
+        """What *response*, which came for *url*, said; None if only its bytes can be compared."""
         if not isinstance(response, TextResponse):
             return None
         page = read(response, url, self._ignore)
@@ -67,7 +67,7 @@ class Readings:
         return replace(page, shown=replace(page.shown, names={}, links=links))
 
     def keep(self, urls: Iterable[str], response: Response) -> None:
-        """*response* is what came for *urls*, of which the one redirected to the other."""
+        """Keep *response* as the page of *urls*, the URLs of one chain of redirects."""
         page = self.read(response, response.url)
         if page is None:
             return
@@ -86,9 +86,9 @@ class Readings:
             self._size -= _size(page)
 
     def are_the_same(self, page: Fetched, keeper: str, key: Callable[[str], str]) -> bool:
-        """Whether *page* is what came for *keeper*. Not, where that is not known.
+        """Whether *page* equals the page that came for *keeper*; False if that page is not kept.
 
-        *key*: of a URL. Links to URLs of one key are one link, where pages are read with the URLs of their links.
+        *key* gives the key of a URL: links to URLs of one key count as one link.
         """
         there = self._pages.get(keeper)
         if there is None or page.shown is None or there.shown is None:
@@ -106,7 +106,7 @@ class Readings:
 
 
 class RareReadings(Readings):
-    """The same where few pages are compared: they are kept as they came, and read where that is needed."""
+    """`Readings` for crawls that compare few pages: pages are kept as they came, and parsed only when they are compared."""
 
     held = 400
     has_links = True

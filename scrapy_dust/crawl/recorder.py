@@ -1,9 +1,10 @@
-"""Hands records over to the process that describes and writes them, or does both here.
+"""Hands records to the process that describes pages and writes the crawl log, or does both in the crawl's own
+process.
 
-That process is started with the first record, and again where it died. Records are handed over some at a time,
-since waking a process for each costs a crawl more than making one; the crawl's middleware sees that none waits long.
-A crawl waits for the process only when it is a megabyte behind; if it does not read for `PATIENCE` seconds, it is
-ended and another one started.
+The process starts with the first record, and again if it died. Records are handed over in batches, since waking a
+process for each record costs a crawl more than making the record; the crawl's middleware sees that none waits long.
+The crawl waits for the process only when the process is a megabyte behind. A process that reads nothing for
+`PATIENCE` seconds is ended, and another one started.
 """
 
 from __future__ import annotations
@@ -38,29 +39,30 @@ FLUSH_SECONDS = 0.25
 
 
 class RecorderHere:
-    """Describes and writes in the crawl's own process."""
+    """Describes pages and writes records in the crawl's own process."""
 
     def __init__(self, path: Path, hide: Hider | None, ignore: Sequence[str] | None) -> None:
         self._writer = CrawlLogWriter(path, hide)
         self._describer = Describer(ignore)
 
     def add(self, record: Mapping[str, object], body: Body | None) -> None:
-        """Raises `OSError`, or what a record of that kind makes JSON raise."""
+        """Write *record* with a description of *body*. Raises `OSError`, or what JSON raises for such a record."""
         self._writer.write(self._describer.record_of(record, body))
 
     def flush(self) -> None:
-        """Nothing waits here."""
+        """Do nothing: no record waits here."""
 
     def complaint(self) -> tuple[int, str] | None:
-        """How many records were lost since it was last asked, and why; None: none."""
+        """How many records were lost since the last call, and why; None if none was."""
         return None
 
     def close(self) -> None:
+        """Close the log."""
         self._writer.close()
 
 
 class RecorderBeside:
-    """Has a process that describes and writes. Unix only: elsewhere pipes cannot be waited for."""
+    """Lets another process describe pages and write records. Unix only, since other systems cannot wait for pipes."""
 
     def __init__(self, path: Path, hide: Hider | None, ignore: Sequence[str] | None) -> None:
         # What is wrong with the folder shows at once, and here.
@@ -75,7 +77,7 @@ class RecorderBeside:
         self._process = self._started()
 
     def add(self, record: Mapping[str, object], body: Body | None) -> None:
-        """Raises what a record of that kind makes JSON raise, or what `flush` raises."""
+        """Queue *record* and *body* for the process. Raises what JSON raises for such a record, or what `flush` raises."""
         message = to_message(record, body)
         if self._deaths >= _DEATHS:
             raise OSError("the process that writes the crawl log ends as often as it is started")
@@ -85,7 +87,7 @@ class RecorderBeside:
             self.flush()
 
     def flush(self) -> None:
-        """Hand over what waits. Raises `OSError` where the process was found dead; it was started again then."""
+        """Hand over the queued records. Raises `OSError` if the process was found dead; another one is started then."""
         if not self._waiting:
             return
         batch = b"".join(self._waiting)
@@ -100,6 +102,7 @@ class RecorderBeside:
             ) from None
 
     def complaint(self) -> tuple[int, str] | None:
+        """How many records the process has lost since the last call, and why; None if none was."""
         assert self._process.stdout is not None
         # When it has ended, all that it said was heard.
         with suppress(BlockingIOError, ValueError):
@@ -107,7 +110,7 @@ class RecorderBeside:
         return self._said()
 
     def close(self) -> None:
-        """Wait until all is written. Raises `OSError` where that takes too long, and what `flush` raises."""
+        """Wait until all records are written. Raises `OSError` if that takes too long, and what `flush` raises."""
         try:
             self.flush()
         finally:
@@ -183,7 +186,7 @@ def _wait(pipe: int) -> None:
 
 
 def _widen(pipe: int) -> None:
-    """So that a large page does not make the crawl wait. Linux has pipes of other sizes."""
+    """Enlarge *pipe*, so that a large page does not make the crawl wait. Other systems than Linux cannot."""
     with suppress(ImportError, AttributeError, OSError):
         import fcntl  # noqa: PLC0415
 
@@ -194,7 +197,7 @@ Recorder = RecorderHere | RecorderBeside
 
 
 def recorder(path: Path, hide: Hider | None, *, ignore: Sequence[str] | None = (), beside: bool) -> Recorder:
-    """*ignore*: as `Describer` has it."""
+    """A recorder that writes to *path*: in a process *beside* the crawl, or here. *ignore*: as in `Describer`."""
     possible = os.name == "posix" and bool(sys.executable)
     if beside and possible:
         # Where no process may be started, the crawl describes its pages itself. What else is wrong shows again.

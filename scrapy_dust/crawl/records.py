@@ -1,4 +1,4 @@
-"""What there is to record of one answer, or of a failure to get one."""
+"""The records of a crawl log that one answer makes, or one request that got no answer."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
 def is_recorded(request: Request) -> bool:
-    """Whether *request* asks for a page of the crawl: not robots.txt, nor media, nor what a form was posted to.
+    """Whether the answer to *request* is recorded. Not for robots.txt, media, posted forms, nor HEAD.
 
-    Nor HEAD: a page without content would count as like any other.
+    A page without content, as HEAD has, would count as like any other.
     """
     return (
         (request.method == "GET" or is_rendered(request))
@@ -54,10 +54,12 @@ def is_recorded(request: Request) -> bool:
 
 
 def is_redirect(response: Response) -> bool:
+    """Whether *response* redirects to another URL."""
     return response.status in _REDIRECTS and "Location" in response.headers
 
 
 def of_failure(request: Request, error: Exception) -> Iterator[Recorded]:
+    """The record of *request*, which ended with *error* and without an answer."""
     name = global_object_name(type(error))
     rendered = rendered_by(request)
     url, marks = _asked(request, rendered), _marks(request, rendered)
@@ -65,6 +67,7 @@ def of_failure(request: Request, error: Exception) -> Iterator[Recorded]:
 
 
 def of_redirect(request: Request, response: Response) -> Iterator[Recorded]:
+    """The record of a redirect."""
     location = urljoin(request.url, safe_url_string(response.headers["Location"] or b""))
     yield (
         record_of_redirect(
@@ -79,7 +82,7 @@ def of_redirect(request: Request, response: Response) -> Iterator[Recorded]:
 
 
 def of_page(request: Request, response: Response, wire_size: int | None) -> Iterator[Recorded]:
-    """The page, or the error's; before it the redirects that a browser followed on its own."""
+    """The record of a page, or of an error's page; before it, records of the redirects that a browser followed."""
     meta, flags = request.meta, response.flags
     cached, fetched_at = "cached" in flags, _fetched_at(request)
     rendered = _renderer(request, response)
@@ -105,7 +108,7 @@ def of_page(request: Request, response: Response, wire_size: int | None) -> Iter
 
 
 def _no_vary_search(response: Response) -> str | None:
-    """Which parameters the answer says do not matter, as a header."""
+    """The ``No-Vary-Search`` header: which parameters the server says do not matter."""
     if b"No-Vary-Search" not in response.headers:
         return None
     said = b", ".join(response.headers.getlist(b"No-Vary-Search"))
@@ -113,7 +116,7 @@ def _no_vary_search(response: Response) -> str | None:
 
 
 def of_copy(request: Request, response: Response, keeper: str, by: str) -> Iterator[Recorded]:
-    """Beside the page's own record: whose copy it was found to be, and by what."""
+    """A record, beside the page's own, that names the page of which *response* is a copy, and what was equal."""
     record = record_of_copy(
         page_url(request, response), response.status, keeper, by, fetched_at=_fetched_at(request)
     )
@@ -121,7 +124,7 @@ def of_copy(request: Request, response: Response, keeper: str, by: str) -> Itera
 
 
 def of_taken(request: Request, response: Response, taken: Taken | None) -> Iterator[Recorded]:
-    """Beside the page's own record: what the callback took from it; None: the callback failed."""
+    """A record, beside the page's own, of what the callback took; None for *taken*: the callback failed."""
     url, nothing = page_url(request, response), None
     if taken is None:
         nothing = "failed"
@@ -133,7 +136,7 @@ def of_taken(request: Request, response: Response, taken: Taken | None) -> Itera
 
 
 def page_url(request: Request, response: Response) -> str:
-    """The URL of the page that came, which is not the one asked for where a browser followed redirects."""
+    """The URL of the page that came: where a browser followed redirects, not the URL of the request."""
     rendered = _renderer(request, response)
     return _shown_url(response, _asked(request, rendered), rendered)
 
@@ -146,7 +149,7 @@ def _shown_url(response: Response, asked: str, rendered: Renderer | None) -> str
 
 
 def body_of(request: Request, response: Response) -> Body:
-    """What there is to describe of *response*."""
+    """The body of *response*, with what is needed to describe it."""
     return _body_of(response, _renderer(request, response))
 
 
@@ -166,7 +169,7 @@ def _renderer(request: Request, response: Response) -> Renderer | None:
 
 
 def _asked(request: Request, rendered: Renderer | None) -> str:
-    """The URL whose page was asked for. A server is not told a fragment; a page's scripts may go by it."""
+    """The URL whose page was requested. The fragment stays only where a page's scripts may read it."""
     url = target_url(request)
     return url if rendered or "#" not in url else urldefrag(url).url
 

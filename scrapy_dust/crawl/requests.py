@@ -1,6 +1,6 @@
-"""Requests as rules see them: which URL is asked for, whether rules may speak of it, and its canonical form.
+"""Requests as rules see them: which URL is requested, whether rules apply to it, and its canonical form.
 
-Facts about other packages stand here and nowhere else. None of them but Scrapy is imported.
+All facts about other packages stand in this module. None of these packages but Scrapy is imported.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ LET_THROUGH = "_dust_let_through"
 
 
 def follows_rules(request: Request) -> bool:
-    """Whether rules may change this request's key."""
+    """Whether rules may change the key of *request*."""
     meta = request.meta
     return (
         request.method in ("GET", "HEAD")
@@ -81,7 +81,7 @@ _SPECIAL = frozenset((OPT_OUT, "verbatim_url", "splash", "_splash_processed", "p
 
 
 def is_plain(request: Request) -> bool:
-    """Whether rules may change its key, and go by its URL alone: of nearly every request, and quick to see."""
+    """Whether rules may change the key of *request* and need its URL alone: true of nearly every request, and quick to see."""
     return (
         request.method == "GET" and _SPECIAL.isdisjoint(request.meta) and request.callback is not NO_CALLBACK
     )
@@ -90,8 +90,8 @@ def is_plain(request: Request) -> bool:
 def may_be_rewritten(request: Request) -> bool:
     """Whether another URL may be fetched in the place of *request*'s.
 
-    Not where a redirect led: the site itself said which URL it wants. Not for ``scrapy parse``, which shows what
-    becomes of the URL that was typed; ``scrapy fetch`` asks not to be filtered.
+    Not after a redirect: the site itself said which URL it wants. Not for ``scrapy parse``, which shows the page of
+    the URL that was typed; ``scrapy fetch`` sets ``dont_filter``.
     """
     meta = request.meta
     return (
@@ -104,7 +104,7 @@ def may_be_rewritten(request: Request) -> bool:
 
 
 def as_written(request: Request) -> Request | None:
-    """The request in whose place *request* is; None: it is in no other's place."""
+    """The spider's request in whose place *request* was put; None if *request* is in no other's place."""
     written = request.meta.get(ORIGINAL_URL)
     if written is None or request.meta.get("redirect_urls"):
         return None
@@ -113,13 +113,15 @@ def as_written(request: Request) -> Request | None:
 
 
 def is_retry(request: Request) -> bool:
+    """Whether Scrapy sends *request* again after a failure."""
     return bool(request.meta.get("retry_times"))
 
 
 def canary_of(request: Request, named: str = CANARY) -> dict[str, Any] | None:
-    """What is known of the canary that *request* is, or was redirected from; None: it is none.
+    """The canary's data in the meta of *request*, or of the request it was redirected from; None if there is no
+    canary.
 
-    Spiders copy meta from one request to the next, so the mark has to be of this URL.
+    Spiders copy meta from one request to the next, so the data must name this URL.
     """
     mark = request.meta.get(named)
     if not isinstance(mark, dict):
@@ -129,7 +131,7 @@ def canary_of(request: Request, named: str = CANARY) -> dict[str, Any] | None:
 
 
 def target_url(request: Request) -> str:
-    """The URL whose page is asked for, though a renderer may be asked."""
+    """The URL of the page that is wanted, also where *request* goes to a renderer."""
     return (_splash_url(request.meta) if is_rendered(request) else None) or request.url
 
 
@@ -139,26 +141,26 @@ def is_rendered(request: Request) -> bool:
 
 
 def rendered_by(request: Request) -> Renderer | None:
-    """The browser that *request* is sent to, whose scripts make the page of the answer; None: it is no browser."""
+    """The browser whose scripts make the page for *request*; None if no browser does."""
     if is_rendered(request):
         return "splash"
     return "playwright" if request.meta.get("playwright") else None
 
 
 def runs_scripts(request: Request) -> bool:
-    """Whether a browser makes the page that is asked for, which may go by the URL's fragment."""
+    """Whether a browser makes the page, so that scripts may read the URL's fragment."""
     return bool(request.meta.get("playwright")) or isinstance(request.meta.get("splash"), dict)
 
 
 def fragment_for_scripts(request: Request) -> str:
-    """What the scripts of the page that is asked for are given to go by; none where none run."""
+    """The fragment that the page's scripts may read; empty where no script runs."""
     if is_rendered(request) or not runs_scripts(request):
         return ""
     return (_splash_url(request.meta) or request.url).partition("#")[2]
 
 
 def without_fragment(request: Request) -> Request:
-    """The same page for a browser that ignores the fragment."""
+    """*request* for the same page without the fragment, for a browser whose scripts ignore it."""
     return _with_urls(request, lambda url: url.partition("#")[0])
 
 
@@ -172,13 +174,13 @@ def canonical_request(request: Request, canonize: Callable[[str], str]) -> Reque
 
 
 def beside_fragment(url: str, canonize: Callable[[str], str]) -> str:
-    """*url* as *canonize* makes it where no scripts run: no server is told the fragment, so no rule is either."""
+    """*url* as *canonize* changes it, without its fragment: no server sees the fragment, so no rule does either."""
     plain, mark, fragment = url.partition("#")
     return canonize(plain) + mark + fragment
 
 
 def _with_urls(request: Request, change: Callable[[str], str]) -> Request:
-    """*request* for the page that *change* makes of its URL; *request* itself where that is the same."""
+    """*request* with the URL of its page changed by *change*; *request* itself if the URL stays the same."""
     changes: dict[str, Any] = {}
     url = change(request.url)
     if url != request.url:

@@ -1,7 +1,7 @@
-"""What ``scrapy dustrules requeue`` left for a spider, fed to its next crawl.
+"""Feeds a crawl the requests that ``scrapy dustrules requeue`` has listed for its spider.
 
-Each request has its callback where the spider still has it. If the rule that suppressed it is still in force, the
-request is kept from it. The list goes when the crawl has come to its end.
+Each request has its callback if the spider still has such a method. If the rule that suppressed a request is still in
+force, the rule does not apply to that request. The list is removed when the crawl has come to its end.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 
 
 class Requeued:
-    """Of one crawl."""
+    """Feeds one crawl the list of requeued requests."""
 
     def __init__(self, crawler: Crawler, rules: CrawlRules) -> None:
         self._crawler, self._rules = crawler, rules

@@ -1,7 +1,8 @@
-"""Requests that go back to the spider: one at once, or many, few at a time, with each answer and when nothing else is left.
+"""Gives suppressed requests back to the crawl: one at once, or many, a few with each answer and when nothing else is
+left.
 
-They pass the scheduler as any other request does, and so signals, dupefilter and queues. The dupefilter is told that
-they come back, since the dupefilter underneath has seen them.
+Returned requests pass the scheduler like any other, with signals, dupefilter and queues. The dupefilter is told that
+they come back, since the wrapped dupefilter has seen them before.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _WITH_AN_ANSWER, _WHEN_IDLE = 10, 1000
 
 
 class Returning:
-    """Of one crawl. What is added is not looked at before it is needed. *is_new*: the crawl has not seen any of it."""
+    """Gives requests back to one crawl. *is_new*: the crawl has seen none of them."""
 
     def __init__(self, crawler: Crawler, *, is_new: bool = False) -> None:
         self._crawler, self._is_new = crawler, is_new
@@ -35,7 +36,7 @@ class Returning:
         crawler.signals.connect(self._spider_idle, signal=signals.spider_idle)
 
     def now(self, request: Request, *, must_stand: bool = False) -> None:
-        """Queue *request*, which was seen before. *must_stand*: it is fetched, whatever else stands for its class."""
+        """Queue *request*, which was seen before. *must_stand*: fetch it even if another URL stands for its class."""
         self._coming, self._must_stand = None if self._is_new else request, must_stand
         try:
             self._crawler.engine.crawl(request)
@@ -43,19 +44,20 @@ class Returning:
             self._coming = None
 
     def later(self, requests: Iterator[Request]) -> None:
+        """Queue *requests* a few at a time; the iterator is read only as far as needed."""
         self._waiting.append(requests)
         if not self._is_listening:
             self._is_listening = True
             self._crawler.signals.connect(self._response_received, signal=signals.response_received)
 
     def again(self) -> Callable[[Request], None]:
-        """How the request that is just being queued is queued once more."""
+        """A function that queues the request which is just being queued once more."""
         if self._coming is None:
             return self._crawler.engine.crawl
         return partial(self.now, must_stand=self._must_stand)
 
     def coming(self) -> tuple[bool, bool]:
-        """Whether the request that is just being queued comes back, and whether it must stand; said once."""
+        """Whether the request that is just being queued comes back, and whether it must stand. True only at the first call."""
         is_coming = self._coming is not None
         self._coming = None
         return is_coming, is_coming and self._must_stand

@@ -1,8 +1,8 @@
-"""What one crawl goes by: its settings, and the rules in force.
+"""The settings and the rules in force of one crawl.
 
-Read once per crawler, by whichever of our components is built first, so that fingerprinter, dupefilter and
-extension can never disagree, however few of them a project has configured. All that can be wrong (a setting,
-a rule book, a JOBDIR that cannot be gone on with) is said here, before anything is fetched.
+The first of our components that is built reads them, once per crawler, so that fingerprinter, dupefilter and
+extension never disagree, whichever of them a project has configured. A wrong setting, rule book or JOBDIR is reported
+here, before anything is fetched.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CrawlRules:
-    """The rules of one crawl. Nothing in it refers to the crawler."""
+    """The rules of one crawl. They hold no reference to the crawler."""
 
     settings: DustSettings
     canonizer: Canonizer
@@ -66,13 +66,13 @@ class CrawlRules:
 
     @property
     def enforced(self) -> bool:
-        """Whether requests are keyed by canonical form."""
+        """Whether requests get the keys of their canonical forms."""
         has_some = bool(self.sites) or self.may_learn or bool(self.on_probation)
         return has_some and self.settings.mode == "enforce"
 
     @property
     def shadowed(self) -> bool:
-        """Whether it is counted what enforcing them would have done."""
+        """Whether the crawl only counts what the rules would have suppressed."""
         return bool(self.sites) and self.settings.mode == "shadow"
 
     def may_get_rules(self, site: str) -> bool:
@@ -80,15 +80,15 @@ class CrawlRules:
         return self.may_learn or site in self.on_probation or site in self.before.rules
 
     def cover(self, url: str) -> bool:
-        """Whether any rule speaks of *url*'s site."""
+        """Whether any rule applies to *url*'s site."""
         return self.canonizer.covers(url)
 
     def may_cover(self, url: str) -> bool:
-        """Whether any rule speaks of *url*'s site, or may before the crawl ends."""
+        """Whether any rule applies to *url*'s site, or may before the crawl ends."""
         return self.canonizer.covers(url) or self.may_get_rules(self.site_of(url) or "")
 
     def are_set_aside(self, url: str) -> bool:
-        """Whether only what was asked for itself is filtered of *url*'s site."""
+        """Whether the rules of *url*'s site are set aside: only repetitions of the very same request are filtered there."""
         if not self.left_alone and not self.set_aside:
             return False
         if self.left_alone and _but(self.left_alone)(url) is None:
@@ -101,7 +101,7 @@ class CrawlRules:
         return tuple((rule_id(site, step.rule), step) for step in self.canonizer.explain(url))
 
     def put(self, site: str, rules: Sequence[Rule]) -> None:
-        """Go on with *rules* of *site*: URLs that they change have other keys from now on."""
+        """Add *rules* of *site*: URLs that they change have other keys from now on."""
         self.canonizer.put(site, rules)
         self.learned.add(site)
         for forget in self.changed:
@@ -128,7 +128,7 @@ _WRAPPED = (
 
 @in_one_sentence()
 def rules_of(crawler: Crawler) -> CrawlRules:
-    """Raises `ValueError` or `DustError`, in one sentence, if the crawl must not start."""
+    """The rules of *crawler*'s crawl. Raises `ValueError` or `DustError`, in one sentence, if the crawl must not start."""
     if crawler not in _rules:
         settings = DustSettings.from_settings(crawler.settings)
         for name in _WRAPPED:
@@ -150,7 +150,7 @@ def rules_of(crawler: Crawler) -> CrawlRules:
 
 
 def _refuse_ours(name: str, underneath: object) -> None:
-    """A class of ours under itself would ask itself for ever."""
+    """Refuse a class of ours as the wrapped component: it would call itself for ever."""
     found = load_object(underneath)  # type: ignore[arg-type]
     if any(base.__module__.startswith("scrapy_dust.") for base in getattr(found, "__mro__", ())):
         raise ValueError(f"{setting_name(name)} must be the class to put underneath, got scrapy-dust's own.")
@@ -164,7 +164,7 @@ def _book(settings: DustSettings, spider: str) -> RuleBook:
 
 
 def _on_probation(book: RuleBook) -> dict[str, tuple[Rule, ...]]:
-    """What crawls decide, by site: rules that look right or are in doubt."""
+    """By site, the rules that the crawl tests: rules on probation and suspended ones."""
     found = {
         site: tuple(entry.rule for entry in book.entries(site) if is_decided_by_crawls(entry.status))
         for site in book.sites
@@ -178,12 +178,12 @@ def _shown(book: RuleBook) -> dict[Rule, Mapping[str, int]]:
 
 
 def _spider(crawler: Crawler) -> str:
-    """Its name, under which its logs are kept."""
+    """The name of the spider, under which its logs are kept."""
     return getattr(crawler.spider or crawler.spidercls, "name", None) or ""
 
 
 def _of_spider(book: RuleBook, settings: DustSettings, spider: str) -> RuleBook:
-    """*book* without what only other spiders' logs have shown: they take something else from the same pages."""
+    """*book* without rules shown only by other spiders' logs: these spiders take other things from the same pages."""
     folder = spider_log_dir(log_dir(settings.dir), spider)
     own = {log_name(file.name) for file in folder.glob("*")}
     for site in book.sites:
@@ -199,7 +199,7 @@ def _of_spider(book: RuleBook, settings: DustSettings, spider: str) -> RuleBook:
 
 
 def _gone_on_with(in_force: RulesInForce, before: Before) -> RulesInForce:
-    """*in_force* in a job that has learned rules: its keys are made by them, whatever has been set since."""
+    """*in_force* for a job that has learned rules: the job keeps the settings by which its keys were made."""
     if not before.rules:
         return in_force
     skipped = in_force.settings.skip_domains
@@ -264,10 +264,10 @@ def _stale(book: RuleBook, max_age: int) -> frozenset[str]:
 
 
 def _answering(book: RuleBook, canonizer: Canonizer) -> Iterator[tuple[str, Rule]]:
-    """The rules of which a log or a validation saw a URL that they lead to answer, with the right page.
+    """The rules that lead to a URL which a log or a validation saw answer with the right page.
 
-    Not those of which a validation saw one that did not. The second URL of an example answered; mostly it is any
-    other of its class, and not where the rules lead.
+    Rules for which a validation saw such a URL fail are left out. The second URL of an example answered, but mostly
+    it is some other URL of the class, and not the one that the rule leads to.
     """
     for site, rules in book.rules_by_site().items():
         led_to = {

@@ -1,12 +1,12 @@
-"""`DustScheduler`: what belongs to a trap comes last, and the canonical URL is fetched in the place of the one that was written.
+"""`DustScheduler`: fetches URLs of traps last, and may fetch the canonical URL in the place of the one that a page
+has.
 
-All that is queued passes a scheduler, wherever it comes from, so this is where traps are told and URLs are rewritten. It is not
-where duplicates are told: `DustDupeFilter` does that, and has the request as it was written as the first heir,
-so that a canonical URL that fails loses nothing. Over any other dupefilter nothing is rewritten, nor where the
-project's own dupefilter filters nothing, so that there are no heirs.
+Every queued request passes the scheduler, so traps are recognised and URLs rewritten here. `DustDupeFilter`
+recognises duplicates; it keeps the spider's own request as the first to be fetched if the canonical URL fails.
+Nothing is rewritten over any other dupefilter, nor where the project's own dupefilter filters nothing.
 
-Rewritten is only by rules whose target has been seen to answer; a rule whose target fails in this crawl is
-not used for it again.
+Only rules whose target has been seen to answer rewrite URLs. A rule whose target fails in this crawl rewrites no
+more.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ logger = logging.getLogger(__name__)
 
 
 class DustScheduler(BaseScheduler):
-    """For ``SCHEDULER``; wraps ``DUST_FALLBACK_SCHEDULER``."""
+    """Scheduler that puts traps last and rewrites URLs. Goes into ``SCHEDULER``; wraps ``DUST_FALLBACK_SCHEDULER``."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._rules = rules_of(crawler)
@@ -122,14 +122,14 @@ class DustScheduler(BaseScheduler):
         return Turn.DROP if is_fetched is None else Turn.GO if is_fetched else Turn.WAIT
 
     def _by_rules(self, request: Request) -> Turn:
-        """Whether *request* is to be fetched by the rules as they are now."""
+        """Whether *request* is still to be fetched under the rules of now."""
         dupefilter = getattr(self._inner, "df", None)
         if not isinstance(dupefilter, DustDupeFilter) or request.dont_filter:
             return Turn.GO
         return Turn.GO if dupefilter.is_still_wanted(request) else Turn.DROP
 
     def _learning(self) -> Online | None:
-        """What learns while the crawl goes on; it asks our dupefilter, in this process."""
+        """The learning during this crawl, if there is any and our dupefilter runs in this process."""
         dupefilter = getattr(self._inner, "df", None)
         if type(dupefilter) is not DustDupeFilter or dupefilter.enforcing is None:
             logger.warning(

@@ -1,8 +1,8 @@
-"""The key that Scrapy's own fingerprinter gives a request, had it this URL or another, in less time than it takes.
+"""Computes the fingerprint of Scrapy's own fingerprinter for a request with any URL, faster than Scrapy does.
 
-Scrapy makes a JSON encoder for each request, and needs a request to be asked about a URL. What it hashes is known
-and hardly varies; here it is put together as text. That is true of the versions of Scrapy that were compared, and
-of requests whose meta says nothing to it. Of all others, Scrapy is asked.
+Scrapy makes a JSON encoder for each request, and needs a request object for each URL. The text that Scrapy hashes is
+known and hardly varies, so this module puts it together as a string. That holds for the versions of Scrapy that were
+compared, and for requests whose meta does not matter to the fingerprinter. For all others Scrapy itself is called.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ COMPARED = ((2, 19),)
 
 
 def are_known(fingerprinter: object) -> bool:
-    """Whether *fingerprinter*'s keys are those of `scrapys_key`."""
+    """Whether `scrapys_key` gives the same keys as *fingerprinter*."""
     return type(fingerprinter) is RequestFingerprinter and scrapy.version_info[:2] in COMPARED
 
 
 def scrapys_key(request: Request, url: str) -> bytes:
-    """The fingerprint of *request*, were it for *url*, which is as a request has it."""
+    """The fingerprint that Scrapy gives *request* if its URL is *url*. *url* must look as a request stores it."""
     body, method = request.body.hex(), encode_basestring_ascii(request.method)
     canonical = encode_basestring_ascii(as_compared(url))
     hashed = f'{{"body": "{body}", "headers": {{}}, "method": {method}, "url": {canonical}}}'
@@ -48,7 +48,7 @@ _QUOTED = str.maketrans({character: f"%{ord(character):02X}" for character in "!
 
 
 def as_compared(url: str, *, keep_fragments: bool = False) -> str:
-    """*url* as Scrapy's own fingerprinter compares it: what `canonicalize_url` makes of it, of most in less time."""
+    """*url* as `canonicalize_url` of w3lib returns it; for most URLs in less time."""
     plain = _PLAIN.fullmatch(url) if _is_as_compared() else None
     if plain is None:
         return canonicalize_url(url, keep_fragments=keep_fragments)
@@ -57,7 +57,7 @@ def as_compared(url: str, *, keep_fragments: bool = False) -> str:
 
 @cache
 def _is_as_compared() -> bool:
-    """Whether this w3lib does what those did that were compared. Where it does not, it is asked about every URL."""
+    """Whether the installed w3lib canonizes like the versions that were compared. If not, w3lib is called for every URL."""
     marks = "".join(map(chr, _QUOTED))
     samples = (
         "http://a-1.test:8080/B/c.d_e~f,g:h@i!j&k=l+m-n",
@@ -83,7 +83,7 @@ _SAFE = re.compile(r"https?://[a-z0-9.-]+/[A-Za-z0-9/._~=&;,+:@%!-]*(?:\?[A-Za-z
 
 
 def as_requested(url: str, encoding: str) -> str:
-    """What a request makes of its URL. Raises `ValueError` where it does."""
+    """*url* as a request stores it. Raises `ValueError` where a request does."""
     if _SAFE.fullmatch(url):
         return url
     safe = safe_url_string(url, encoding)

@@ -1,10 +1,9 @@
-"""Shadow mode: what enforcing the rules would have saved, and what it would have lost.
+"""Shadow mode: measures what enforcing the rules would have saved, and what it would have lost.
 
-All is fetched; so each page that would not have been is compared with the one that would have stood for it, as both
-came. What reads differently there may have changed in between, or change at each fetch: of each rule the
-first few are looked at again, as canaries are, until it is plain what they say, and then a share of
-``DUST_CANARY_RATE``. All in all, that takes no more than a fiftieth of the crawl's requests. What is not looked at
-again is counted as open: at worst, all of it would have been lost.
+Every page is fetched, and each page that rules would suppress is compared with its keeper's page, both as they came.
+Where the two differ, one may have changed in between: the first few such pages of each rule are fetched again, as
+canaries are, until the result is plain, and later a share of ``DUST_CANARY_RATE``. All that takes at most a fiftieth
+of the crawl's requests. Pages that are not fetched again count as open: at worst, all of them would have been lost.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ _STATS = {Outcome.SAME: Stat.SHADOW_SAME, Outcome.DIFFERENT: Stat.SHADOW_DIFFERE
 
 
 class Shadow:
-    """Of one crawl."""
+    """The measurement of shadow mode in one crawl."""
 
     def __init__(self, crawler: Crawler, rules: CrawlRules, naming: Naming, draw: Draw) -> None:
         self._crawler, self._rules, self._naming = crawler, rules, naming
@@ -59,7 +58,7 @@ class Shadow:
         crawler.signals.connect(self._response_received, signal=signals.response_received)
 
     def watch(self, request: Request, key: bytes, chain: Iterable[bytes]) -> None:
-        """*request* is let through; *key* is its class's, and *chain* are those of what redirected to it."""
+        """Take note that *request* is let through. *key*: of its class; *chain*: the keys of what redirected to it."""
         if key not in self._seen:
             self._seen.add(key)
             self._naming.fetched(key, request.url)
@@ -84,7 +83,7 @@ class Shadow:
         return looked_at
 
     def _is_plain(self, rule: Rule) -> bool:
-        """Whether it is known what pages say that *rule* makes one and that read differently."""
+        """Whether the pages of *rule* that differ have been fetched again often enough to know what they show."""
         said = self._said.get(rule, Counter())
         agree = len(said) == 1 and said.total() >= _UNANIMOUS
         return agree or self._looked_at[rule] >= _LOOKED_AT

@@ -1,4 +1,4 @@
-"""URLs that have shown pages, of all sites of a crawl, within bounds; known by other keys when rules change."""
+"""The URLs of all sites of a crawl that have shown pages, in bounded number, to get new keys when rules change."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ Made = Callable[[str], None]
 
 
 class Shown:
-    """Of one crawl. Of a site the first ones are forgotten first, and first of the site seen longest ago."""
+    """The URLs of one crawl that have shown pages.
+
+    The oldest URLs of a site are forgotten first, beginning with the site that was seen longest ago.
+    """
 
     def __init__(self, most: int = REMEMBERED) -> None:
         self._most = most
@@ -25,6 +28,7 @@ class Shown:
         return self._count
 
     def add(self, site: str, url: str) -> None:
+        """Remember that *url* of *site* has shown a page."""
         self._urls.setdefault(site, deque()).append(url)
         self._urls.move_to_end(site)
         self._count += 1
@@ -36,13 +40,15 @@ class Shown:
                 del self._urls[name]
 
     def by_site(self) -> Mapping[str, Sequence[str]]:
+        """The remembered URLs of each site."""
         return self._urls
 
     def make_again(self, site: str, make: Made) -> None:
-        """*make* is called with each URL of *site* while `go_on` has time, anew if it was being called."""
+        """Call *make* with each URL of *site*, while `go_on` has time. A run under way for *site* begins anew."""
         self._work[site] = self._made(list(self._urls.get(site, ())), make)
 
     def go_on(self, seconds: float) -> None:
+        """Work for up to so many *seconds* on what `make_again` was asked to do."""
         until = time.monotonic() + seconds
         while self._work and time.monotonic() < until:
             site = next(iter(self._work))
@@ -51,7 +57,7 @@ class Shown:
 
     @property
     def is_made(self) -> bool:
-        """Whether there is nothing for `go_on` to do."""
+        """Whether `go_on` has nothing left to do."""
         return not self._work
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""A line at the end of a crawl where a site behaves as if its rules had gone stale: see `dust.staleness`."""
+"""Logs a line at the end of a crawl for each site whose rules seem out of date; see `dust.staleness`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _OF_A_SITE, _OF_ALL = 5000, 200_000
 
 
 class Staleness:
-    """Of one crawl that has rules."""
+    """Watches one crawl for rules that are out of date."""
 
     def __init__(self, crawler: Crawler, rules: CrawlRules) -> None:
         self._crawler, self._rules = crawler, rules
@@ -50,7 +50,7 @@ class Staleness:
             met.take(request.url, {identity for identity, _ in self._rules.explain(request.url)})
 
     def warn(self) -> None:
-        """At the end of the crawl: a sentence for each site, and one for what canaries could not say."""
+        """Log a sentence for each site whose rules seem out of date, and one about canaries without result."""
         stale = 0
         for site, met in self._met.items():
             in_force = [rule_id(site, rule) for rule in self._rules.canonizer.rules(site)]

@@ -1,12 +1,12 @@
-"""Requests at rest, and the classes that they are of: one store, in this crawl's memory or in its JOBDIR.
+"""The store of classes and of requests that are not fetched now, in the crawl's memory or in its JOBDIR.
 
-At rest is what waits for the URL that stands for its class, and what rules suppressed: whole, so that it can be
-fetched after all. `Store` says what a store does; `LocalStore` does it with SQLite, which writes at once or not at
-all: in a file of the JOBDIR, or else in a file that SQLite removes by itself. `scrapy_dust.redis` has one for many
-workers.
+Two kinds of requests rest here: those that wait for the URL that stands for their class, and those that rules
+suppressed. Each is kept whole, so that it can be fetched after all. `Store` is the interface; `LocalStore` uses
+SQLite, in a file of the JOBDIR, or else in a file that SQLite removes by itself. `scrapy_dust.redis` has a store for
+many workers.
 
-What cannot be written is not kept, and so is fetched. A file that cannot be read costs what it held: it is put aside,
-that is said in a sentence, and the crawl goes on.
+A request that cannot be written is not kept, and so is fetched. A file that cannot be read costs its content: the
+file is put aside, a sentence is logged, and the crawl goes on.
 """
 
 from __future__ import annotations
@@ -66,47 +66,47 @@ LANDINGS_REMEMBERED = 100_000
 
 
 class StoreGone(Exception):
-    """The store cannot be reached now. Nothing is wrong with what was asked."""
+    """The store cannot be reached now. The call itself was right."""
 
 
 class Store(Protocol):
-    """What is known of classes, and what rests. Classes are named by bytes, and so are requests by their own keys."""
+    """The interface of stores. A class is named by bytes, and a request by its own key."""
 
     def get(self, of: bytes) -> Class:
-        """`UNKNOWN` for a class of which nothing is known."""
+        """The class *of*; `UNKNOWN` if nothing is known of it."""
 
     def change(self, of: bytes, how: Callable[[Class], tuple[Class, Result]]) -> Result:
-        """Change a class at once, as *how* says, which may be asked more than once."""
+        """Change a class in one step. *how* gives the new class and a result, and may be called more than once."""
 
     def keep(
         self, of: bytes, own: bytes, rules: tuple[str, ...], request: Request, *, is_waiting: bool
     ) -> bool:
-        """Put *request* to rest. False: it cannot be kept, and is to be fetched.
+        """Keep *request*. False if it cannot be kept and must be fetched.
 
-        *is_waiting*: for what stands for its class, and not only in case that a rule is false.
+        *is_waiting*: it waits for the URL that stands for its class; else rules suppressed it.
         """
 
     def next_of(self, of: bytes) -> Request | None:
-        """The request that has waited longest for its class; it rests no more."""
+        """Take out the request that has waited longest for the class *of*."""
 
     def release(self, of: bytes, own: bytes) -> bool:
-        """The request *own* of the class rests no more. Whether it did."""
+        """Take out the request *own* of the class *of*. Returns whether it was kept."""
 
     def landed(self, at: bytes, origin: Standing) -> Standing | None:
-        """Where the first redirect to the page *at* came from that left its class; None: several classes were led there."""
+        """The first class from which a redirect led to the page *at*; None if redirects from several classes led there."""
 
     def of_rule(self, rule: str) -> Iterator[Suppressed]:
-        """Each request that *rule* suppressed, the newest first; each is given once, and rests no more."""
+        """Take out each request that *rule* suppressed, the newest first."""
 
     def waiting(self) -> Iterable[bytes]:
-        """The classes for which requests wait, when nothing that stands can bring a page any more."""
+        """The classes for which requests wait, when no URL that stands can bring a page any more."""
 
     def later(self, what: Callable[[], object]) -> None:
-        """Do *what*, which has raised `StoreGone`, when the store can be reached again."""
+        """Call *what*, which has raised `StoreGone`, again when the store can be reached."""
 
 
 class LocalStore:
-    """A `Store` of one process. *spider* tells whose methods callbacks are; *told* is told of a fault."""
+    """A `Store` for one process. *spider* gives the spider whose methods are callbacks; *told* is called with each fault."""
 
     def __init__(
         self,
@@ -169,7 +169,7 @@ class LocalStore:
         return [name for name, of in self._open_classes.items() if of.waiting]
 
     def later(self, what: Callable[[], object]) -> None:
-        """This store is never gone."""
+        """Never called: this store can always be reached."""
 
     # -- requests
 
@@ -264,7 +264,7 @@ class LocalStore:
         return found
 
     def _remove(self, row: int) -> bool:
-        """Whether it was there."""
+        """Remove the *row*. Returns whether it was there."""
         self._objects.pop(row, None)
         delete = "DELETE FROM rest WHERE n = ?"
         return self._tried(lambda database: database.execute(delete, (row,)).rowcount > 0, default=True)
@@ -279,6 +279,7 @@ class LocalStore:
     # -- facts about a job
 
     def fact(self, name: str) -> str | None:
+        """The text that the job has saved under *name*; None if there is none."""
         found = self._tried(
             lambda database: database.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone(),
             None,
@@ -286,13 +287,14 @@ class LocalStore:
         return None if found is None else str(found[0])
 
     def put_fact(self, name: str, value: str) -> None:
+        """Save the text *value* under *name*."""
         put = "INSERT OR REPLACE INTO facts VALUES (?, ?)"
         self._tried(lambda database: database.execute(put, (name, value)), None)
 
     # -- the file
 
     def open(self, *, goes_on: bool) -> None:
-        """Read what a job has kept. *goes_on*: the job was begun before, and so has a file."""
+        """Open the store and read what a job has saved. *goes_on*: the job was begun before, and so has a file."""
         if not self._path:
             return
         self.has_lost = goes_on and not _has_content(self._path)
@@ -312,6 +314,7 @@ class LocalStore:
         return self._tried(lambda database: database.execute(query).fetchall(), nothing)
 
     def close(self) -> None:
+        """Write all, and close the store."""
         self._write()
         if self._database is not None:
             self._database.close()
@@ -320,7 +323,7 @@ class LocalStore:
         self._is_broken = True
 
     def _write(self) -> bool:
-        """Write what is not written yet. False: it could not be, and is tried again later."""
+        """Write what is not written yet. False if that fails; the next call tries again."""
         if not self._rows and not self._changed:
             return True
         if not self._tried(self._write_to, default=False):
@@ -340,7 +343,7 @@ class LocalStore:
         return True
 
     def _tried(self, ask: Callable[[sqlite3.Connection], Result], default: Result) -> Result:
-        """*default* where the disk does not do it, which is said once. A file that is none is put aside."""
+        """The result of *ask*, or *default* if the disk fails, which is logged once. A damaged file is put aside."""
         if self._is_broken:
             return default
         try:
@@ -367,7 +370,7 @@ class LocalStore:
         return self._database
 
     def _begin_anew(self, error: Exception) -> None:
-        """The file is none of SQLite's, or is damaged."""
+        """Put the file aside, which is damaged or not SQLite's, and begin a new one."""
         self.has_lost = True
         if self._database is not None:
             self._database.close()
@@ -402,12 +405,13 @@ def _has_content(path: str) -> bool:
 
 
 def as_json(of: Class) -> str:
+    """The class *of* as JSON."""
     landed_on = None if of.landed_on is None else of.landed_on.hex()
     return json.dumps([of.state, of.standing, of.waiting, of.failed, landed_on, of.priority, of.depth])
 
 
 def from_json(told: str | bytes) -> Class:
-    """Raises `ValueError`, `TypeError` or `KeyError` for what `as_json` has not said."""
+    """The class that `as_json` has written. Raises `ValueError`, `TypeError` or `KeyError` for any other text."""
     state, standing, waiting, failed, landed_on, priority, depth = json.loads(told)
     landed = None if landed_on is None else bytes.fromhex(landed_on)
     return Class(State(state), tuple(standing), waiting, failed, landed, priority, depth)

@@ -17,6 +17,9 @@ RULES_NAMED = 3
 
 
 def summary(rules: CrawlRules, spider: str, stats: Mapping[str, Any]) -> str:
+    """The sentence about one crawl: what rules saved, the state of rules under test, and where suppressed requests
+    are listed.
+    """
     if not rules.sites and not rules.learned:
         return "; ".join([_without_rules(stats, rules.settings).rstrip("."), *_on_probation(stats)]) + "."
     parts = _shadowed(rules, stats) if rules.shadowed else _enforced(rules, stats)

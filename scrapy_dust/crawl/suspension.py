@@ -1,9 +1,9 @@
-"""Rules that turn out to be false while they are in force: doubted, suspended, and what they suppressed given back.
+"""Doubts and suspends rules that prove false while they are in force, and gives back what these rules suppressed.
 
-One canary that shows another page puts the rules in doubt that made the two one class. A rule in doubt suppresses
-nothing, and the URLs that it suppressed last are fetched as canaries too, until the doubt is over: either way. A
-suspended rule goes out of force at once, all that it suppressed is offered to the spider again, each request
-as it was, and the rule book is told. A rule that nothing has tested for long begins in doubt.
+One canary that shows another page puts the rules in doubt that merged it with its keeper. A rule in doubt suppresses
+nothing, and the URLs that it suppressed last are fetched as canaries too, until the doubt is settled. A suspended
+rule is out of force at once, all requests that it suppressed are given back to the crawl, and the rule book is told.
+A rule that nothing has tested for long begins in doubt.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ Known = tuple[str, "Rule"]  # a rule with its site
 
 
 class Suspension:
-    """Of one crawl. *out_of_force* takes a rule of a site out of force, told what else was fetched because of it."""
+    """Doubts and suspends the rules of one crawl. *out_of_force* is called with each rule to take out of force."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class Suspension:
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
 
     def are_unproved(self, url: str, keeper: str) -> bool:
-        """Whether a rule that makes the two one class is not to suppress anything now."""
+        """Whether a rule that merges *url* and *keeper* is in doubt or untested, and must not suppress anything now."""
         if not self.unproved:
             return False
         site = self._rules.site_of(url) or ""
@@ -94,7 +94,7 @@ class Suspension:
         return not self.unproved.isdisjoint(rule_id(site, rule) for rule in working)
 
     def concluded(self, canary: Canary, outcome: Outcome) -> Sequence[Rule]:
-        """A canary was judged. The rules that it was evidence about."""
+        """Take the *outcome* of *canary*. Returns the rules for which it was evidence."""
         site = self._rules.site_of(canary.url) or ""
         blamed = decisive(self._rules.canonizer, site, canary.url, canary.keeper)
         ids = tuple(rule_id(site, rule) for rule in blamed)
@@ -147,13 +147,13 @@ class Suspension:
         )
 
     def _why(self, watch: Watch, canary: Canary) -> str:
-        """What speaks against a rule."""
+        """A sentence that says what speaks against the rule of *watch*."""
         if not watch.different:
             return f"{watch.unknown} URLs that were fetched to test it could not be compared"
         return f"{canary.url} and {canary.keeper} show different pages"
 
     def _probe(self, identity: str) -> bool:
-        """Fetch some more of what *identity* suppressed. False: there is no more."""
+        """Fetch some more of the requests that the rule *identity* suppressed. False if there are no more."""
         sent = 0
         for ids, request in self._probes.get(identity, ()):
             self._suppressions.given_back(request, ids, f"to test {identity}")
@@ -189,7 +189,7 @@ class Suspension:
         self._tell([found_of(site, rule, watch, self._name, reason)])
 
     def go_on_without(self, site: str, identity: str) -> None:
-        """The rule was suspended before this job was paused, or by another worker."""
+        """Take a rule out of force that was suspended before this job was paused, or by another worker."""
         self.suspended[identity] = site
         self.unproved.discard(identity)
         self._probes.pop(identity, None)
@@ -204,7 +204,7 @@ class Suspension:
         self._give_back(identity, iter(()))
 
     def _give_back(self, identity: str, first: Iterator[Suppressed]) -> None:
-        """Offer the spider again all that the rule suppressed: those in *first*, and what is left."""
+        """Give the crawl back all requests that the rule suppressed: those in *first*, then the rest."""
 
         def requests() -> Iterator[Request]:
             by = self._suppressions.suppressed_by
@@ -255,7 +255,7 @@ class Suspension:
 
     @property
     def _name(self) -> str:
-        """This crawl, as a rule book names what its evidence is from."""
+        """The name of this crawl under which a rule book lists its evidence."""
         begun = self._crawler.stats.get_value("start_time")
         assert self._crawler.spider is not None
         return f"canaries of {self._crawler.spider.name}, {begun:%Y-%m-%d %H:%M:%S}"

@@ -1,7 +1,8 @@
-"""`TakenMiddleware`: what callbacks take from pages is recorded, so that pages are compared by it (``DUST_SAME = "items"``).
+"""`TakenMiddleware`: records what callbacks take from pages, so that pages are compared by it (``DUST_SAME =
+"items"``).
 
-Next to the spider: what a callback yields comes here as the spider made it, before others see it. What a callback yields before it
-fails is worth nothing: it is recorded that the callback failed. Recording never hurts the crawl.
+It stands next to the spider, and sees what a callback yields before other middlewares do. If a callback fails, what
+it yielded before counts for nothing, and the failure is recorded. Recording never hurts the crawl.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ TAKEN = object()
 
 
 class TakenMiddleware:
-    """For ``SPIDER_MIDDLEWARES``, at 10_010."""
+    """Spider middleware that records what callbacks take. Goes into ``SPIDER_MIDDLEWARES`` at 10_010."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._settings = rules_of(crawler).settings
@@ -81,13 +82,14 @@ class TakenMiddleware:
             self.failed(error)
 
     def begin(self, response: Response) -> Taken | None:
+        """An empty record for what the callback takes from *response*; None if the page is not recorded."""
         request = response.request
         if request is None or not is_recorded(request) or not 200 <= response.status < 300:
             return None
         return Taken(page_url(request, response), self._settings.content_fields)
 
     def taken(self, response: Response, taken: Taken | None) -> None:
-        """The callback is done. None: it failed."""
+        """Record what the callback took from *response*; None: the callback failed."""
         request = response.request
         if request is None or self.begin(response) is None:
             return
@@ -100,6 +102,7 @@ class TakenMiddleware:
         self._crawler.signals.send_catch_log(TAKEN, request=request, taken=taken)
 
     def failed(self, error: Exception) -> None:
+        """Log an *error* of this middleware, the first time, and count it."""
         self._crawler.stats.inc_value(Stat.RECORD_ERRORS.value)
         if not self._said:
             self._said = True
@@ -112,7 +115,7 @@ class TakenMiddleware:
 
 
 class _Taking:
-    """What one callback yields."""
+    """Collects what one callback yields."""
 
     def __init__(self, middleware: TakenMiddleware, response: Response) -> None:
         self._middleware, self._response = middleware, response
@@ -124,6 +127,7 @@ class _Taking:
             middleware.failed(error)
 
     def add(self, one: Any) -> None:
+        """Add an item or request that the callback yielded."""
         if self._taken is None or one is None:
             return
         try:
@@ -133,6 +137,7 @@ class _Taking:
             self._middleware.failed(error)
 
     def end(self) -> None:
+        """Record what was collected."""
         try:
             self._middleware.taken(self._response, self._taken if self.is_whole else None)
         except Exception as error:  # noqa: BLE001  as above
@@ -150,7 +155,7 @@ def _add(taken: Taken, one: Any, response: Response) -> None:
 
 
 def _handed_on(request: Request, response: Response) -> Mapping[str, object]:
-    """What *request* has in its meta, without what the request before it had there: that is not of this page."""
+    """The values that this page's callback put into the meta of *request*, without those from the request before."""
     before = response.request.meta if response.request is not None else {}
     return {
         str(name): value

@@ -1,6 +1,6 @@
-"""What a crawl's callbacks took, kept for a while: canaries are compared with their keepers by it (``DUST_SAME = "items"``).
+"""Keeps for a while what a crawl's callbacks took, to compare canaries with their keepers (``DUST_SAME = "items"``).
 
-A fetch of our own has no callback. So what the crawl itself does not show is not asked for: nothing is learned of it.
+A fetch of our own has no callback. So canaries are compared only by what callbacks of the crawl itself took.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class _Kept:
 
 
 class Takings:
-    """Of one crawl. *concluded* is told what each canary showed; *mark* is what marks one in its meta."""
+    """Compares the canaries of one crawl. *concluded* is called with each result; *mark* is the canaries' key in meta."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class Takings:
         crawler.signals.connect(self._spider_idle, signal=signals.spider_idle)
 
     def judge(self, canary: Canary) -> None:
-        """*canary* has come. What was taken from it shows when its callback is done."""
+        """Take note that *canary* has come. Its result follows when its callback is done."""
         if len(self._waiting) >= WAITING:
             self._concluded(canary, Outcome.UNKNOWN)
         else:
@@ -87,7 +87,7 @@ class Takings:
         return [keyed.get(unit, unit) for unit in taken.units]
 
     def _compare(self, url: str) -> None:
-        """The canary *url*, or those that wait for the keeper *url*."""
+        """Compare the canary *url*, or the canaries that wait for the keeper *url*."""
         for one in [url, *self._for_keeper.pop(url, ())]:
             canary = self._waiting.get(one)
             if canary is None or one not in self._kept:
@@ -114,13 +114,13 @@ class Takings:
 
     @cached_property
     def _volatile(self) -> dict[str, Volatile]:
-        """What earlier crawls have shown to change at each fetch, by site."""
+        """By site, the places that earlier crawls have seen change at each fetch."""
         from scrapy_dust.rule_book import volatile_places  # noqa: PLC0415
 
         return volatile_places.known(log_dir(self._rules.settings.dir).parent).volatile()
 
     def _spider_idle(self, spider: Spider) -> None:
-        """What was not taken by now is not taken any more."""
+        """Give up canaries whose callbacks have taken nothing by now."""
         waiting, self._waiting, self._for_keeper = self._waiting, {}, {}
         for canary in waiting.values():
             self._concluded(canary, Outcome.UNKNOWN)

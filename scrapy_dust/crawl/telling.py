@@ -1,6 +1,6 @@
-"""What a crawl has found out about its rules, told to the rule book.
+"""Writes what a crawl has found out about its rules into the rule book.
 
-Where a rule stands in a book that cannot be written, a URI say, nobody else learns of it; that is said.
+If the rule book cannot be written, for example at a URI, a sentence says so for each rule.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ def found_of(
     reason: str | None = None,
     shown: Mapping[str, int] = MappingProxyType({}),
 ) -> Found:
-    """The entry for what *watch* saw; *crawl* names it, so that it is not counted twice. *shown*: how far it reaches."""
+    """The rule book's entry for what *watch* saw. *crawl*: a name by which evidence is counted once. *shown*: the
+    rule's reach.
+    """
     fresh = watch.same >= RENEWED or watch.standing is not Standing.TRUSTED
     evidence = Evidence(
         positive=watch.same,
@@ -54,7 +56,7 @@ def found_of(
 def decided_entry(
     rule: Rule, proof: Proof, before: Mapping[str, int], status: Status, reason: str | None, crawl: str
 ) -> Entry:
-    """What the crawl that *crawl* names has found of a rule on probation; *before*: what was known of it."""
+    """The entry for a rule on probation that the crawl *crawl* has tested. *before*: the reach known before."""
     evidence = Evidence(
         positive=max(0, proof.pairs - before["same"]),
         negative=proof.wrong,
@@ -70,7 +72,7 @@ def decided_entry(
 
 
 def tell(paths: Sequence[str], found: Sequence[Found], max_age: int) -> list[str]:
-    """Bring the books up to date; gives a sentence for each rule that nobody could be told of."""
+    """Write *found* into the books at *paths*. Returns a sentence for each rule that could not be written."""
     untold = []
     left = list(found)
     for path in map(in_project, paths):
@@ -107,7 +109,7 @@ def _with(book: RuleBook, found: Sequence[Found], max_age: int) -> RuleBook:
 
 
 def _ages(entry: Entry, max_age: int) -> bool:
-    """Whether the evidence is so old that it is worth a change of the book that it was confirmed."""
+    """Whether the evidence is old enough to write into the book that it was confirmed."""
     last = entry.evidence.last_validated
     if last is None or not max_age:
         return False

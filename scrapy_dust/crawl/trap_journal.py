@@ -1,6 +1,6 @@
-"""What comes last or is not fetched because of its form: told to the journal, counted, and given back.
+"""Keeps and reports the requests that a trap's form puts last or keeps from being fetched, and gives them back.
 
-What is not fetched is kept whole. What cannot be kept is fetched.
+A request that is not fetched is kept whole. A request that cannot be kept is fetched.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class TrapJournal:
-    """Of one crawl."""
+    """Keeps and reports the trap requests of one crawl."""
 
     def __init__(self, crawler: Crawler, settings: DustSettings) -> None:
         self._crawler = crawler
@@ -38,17 +38,17 @@ class TrapJournal:
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
 
     def put_last(self, request: Request, form: str, identity: str) -> None:
-        """*request* comes after all others."""
+        """Report that *request* is fetched after all others."""
         self._crawler.stats.inc_value(Stat.PUT_LAST.value)
         self._journal.tell_of(What.PUT_LAST, request, (identity,), form)
 
     def its_turn(self, request: Request, identity: str) -> None:
-        """*request* came last, and is fetched now."""
+        """Report that *request*, put last before, is fetched now."""
         self._crawler.stats.inc_value(Stat.LAST_FETCHED.value)
         self._returned(request, identity, "its turn has come")
 
     def cap(self, request: Request, form: str, identity: str) -> bool:
-        """*request* is not fetched. False: it cannot be kept."""
+        """Keep *request*, which is not fetched. False if it cannot be kept."""
         if not self._kept().keep(b"", self._own(request), (identity,), request, is_waiting=False):
             return False
         self._crawler.stats.inc_value(Stat.CAPPED.value)
@@ -56,7 +56,7 @@ class TrapJournal:
         return True
 
     def take_back(self, request: Request) -> Request | None:
-        """*request* itself, to be fetched, if it was capped."""
+        """Take out *request* to fetch it, if it was capped; else None."""
         if not self._kept().release(b"", self._own(request)):
             return None
         self._crawler.stats.inc_value(Stat.CAPPED.value, -1)
@@ -64,7 +64,7 @@ class TrapJournal:
         return request.replace(dont_filter=True)
 
     def give_back(self, identity: str) -> None:
-        """The form *identity* brings something again: what it has not had is fetched after all."""
+        """Give back the capped requests of the form *identity*, whose pages bring something new again."""
         self._returning.later(self._again(identity))
 
     def _again(self, identity: str) -> Iterator[Request]:

@@ -1,9 +1,10 @@
-"""``DUST_TRAPS``: in every crawl, forms of URLs that bring nothing new are fetched after all else, or no more.
+"""``DUST_TRAPS``: fetches URLs of forms that bring nothing new after all others, or not at all. On in every crawl.
 
-What comes last stays in the project's own queue, with a lower priority, so that nothing can be lost and a job can be paused. When
-its turn has come it is asked about again: what has brought something meanwhile is fetched, the rest later still. With ``"cap"`` a
-form ends once so many pages in a row, drawn with the project's secret from what waits, had nothing new. What is not fetched then
-is kept, and is fetched after all when the form brings something again, or a page outside of it has a link there.
+A request that comes last stays in the project's own queue with a lower priority, so that nothing is lost and a job
+can be paused. When its turn comes, its form is asked about again: if the form has brought something meanwhile, the
+request is fetched, else it is put last again. With ``"cap"`` a form ends once enough pages in a row, drawn secretly
+from those that wait, had nothing new. The rest is kept, and is fetched after all when the form brings something
+again, or when a page outside the form links to it.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ _GONE = frozenset({404, 410})
 
 
 class Trapping:
-    """Of one crawl. *key_of*: a URL after the rules in force and likely."""
+    """Handles the traps of one crawl. *key_of* gives the key of a URL by the rules in force and the likely ones."""
 
     def __init__(self, crawler: Crawler, rules: CrawlRules, key_of: Callable[[str], str]) -> None:
         self._crawler, self._rules, self._key_of = crawler, rules, key_of
@@ -89,13 +90,13 @@ class Trapping:
 
     @cached_property
     def _draw(self) -> Draw:
-        """By the project's secret, which is made only where something is drawn."""
+        """The draw by the project's secret. The secret is made when it is first needed."""
         return local_draw(self._folder)
 
     # -- what the scheduler tells
 
     def linked(self, request: Request) -> Arrived | None:
-        """*request* comes to be queued. The page that links to it, where that is of interest."""
+        """The page that links to *request*, which is about to be queued; None if the page does not matter."""
         try:
             request.meta.pop(LAST, None)  # copied from the request before
             page: Arrived | None = request.meta.pop(_LINKED, None)
@@ -112,7 +113,7 @@ class Trapping:
         return page
 
     def queued(self, request: Request, page: Arrived) -> None:
-        """*request*, which *page* links to, is no duplicate."""
+        """Take note that *request*, which *page* links to, is no duplicate."""
         try:
             if LAST in request.meta:
                 self._waits(request, is_new=True)
@@ -123,13 +124,13 @@ class Trapping:
             self._failed(request, error)
 
     def refused(self, request: Request, page: Arrived | None) -> Request | None:
-        """*request* is a duplicate. What is queued in its stead: itself, if it is one of what was capped."""
+        """Take note that *request* is a duplicate. Returns *request* if it was capped and must be fetched; else None."""
         if not self._capped or (page is not None and is_barren(page.account.turn)):
             return None
         return self._journal.take_back(request)
 
     def wake(self, request: Request) -> int:
-        """*request* has left the queue. It is as it was before it was put off; with which turn it was, or 0."""
+        """Restore *request*, which has left the queue, as it was before it was put off. Returns its turn, or 0."""
         mark = request.meta.pop(LAST, None)
         if mark is None:
             return 0
@@ -192,7 +193,7 @@ class Trapping:
         return text in self._wanted or trap_id(text) in self._wanted
 
     def _goes_first(self, request: Request, place: Place) -> bool:
-        """Whether *request*, whose turn has not come, shows whether its form brings something again."""
+        """Whether *request* is fetched before its turn, to see whether its form brings something again."""
         if not self._ledger.budget.may_probe(place.site) or not self._draw.takes(request.url, _PROBES):
             return False
         self._ledger.budget.probe(place.site)
@@ -233,7 +234,7 @@ class Trapping:
             middleware.trapping = self
 
     def begins(self, response: Response) -> Arrived | None:
-        """The spider is to deal with *response*."""
+        """The page of *response*, which the spider is about to get; None if the page does not matter."""
         request = response.request
         if request is None or not _is_of_interest(request) or not 200 <= response.status < 300:
             return None
@@ -243,14 +244,14 @@ class Trapping:
         return self._ledger.arrived(place, is_drawn=is_drawn) if place is not None and place.site else None
 
     def _place_of_its_own(self, request: Request) -> Place | None:
-        """Of *request*, which did not come from the queue, or was not to be looked at there."""
+        """The place of *request*, which did not come from the queue, or was not judged there."""
         site = self._rules.site_of(request.url)
         if site is None:
             return None
         return self._ledger.place(site, self._key_of(request.url), may_repeat=False)
 
     def yielded(self, page: Arrived, one: Any) -> None:
-        """The spider has made *one* of *page*."""
+        """Take note that the callback has yielded *one* from *page*."""
         if not isinstance(one, Request):
             self._made(page, one)
         elif page.is_read:
@@ -266,14 +267,14 @@ class Trapping:
             self._ledger.yielded(page, digest)
 
     def done(self, page: Arrived, response: Response) -> None:
-        """The spider is done with *page*."""
+        """Take note that the callback is done with *page*."""
         was_capped = page.account.is_capped
         self._ledger.done(page, lambda: _said(response))
         if was_capped and not page.account.is_capped:
             self._give_back()
 
     def _give_back(self) -> None:
-        """Some form brings something again."""
+        """Give back the capped requests of forms that bring something again."""
         for identity in [one for one, account in self._capped.items() if not account.is_capped]:
             del self._capped[identity]
             self._journal.give_back(identity)
@@ -339,12 +340,12 @@ class Trapping:
 
 
 def pages_for(risk: float) -> int:
-    """Pages in a row, drawn by chance, without anything new, after which at most so many have, with 95 % certainty."""
+    """How many pages in a row without anything new show that at most a share *risk* of the rest has any, at 95 %."""
     return max(1, math.ceil(math.log(0.05) / math.log1p(-min(max(risk, 1e-6), 0.999))))
 
 
 def trap_id(form: str) -> str:
-    """By which the journal, ``dustrules requeue`` and DUST_TRAPS_WANTED know it."""
+    """The id by which the journal, ``dustrules requeue`` and DUST_TRAPS_WANTED name *form*."""
     return f"trap-{xxh3_64_hexdigest(form.encode('utf-8', 'surrogatepass'))[:10]}"
 
 

@@ -1,13 +1,15 @@
-"""`TwoWayMiddleware`: the two-way check of Mahajan, Gupta and Bedi (2015) as they print it (``DUST_CONTENT_DEDUP = "paper"``).
+"""`TwoWayMiddleware`: the two-way check of Mahajan, Gupta and Bedi (2015) as printed (``DUST_CONTENT_DEDUP =
+"paper"``).
 
-Their steps 3 to 6: a link is normalized in the standard way, and goes no further if the xxHash of its URL is in the database; else
-it is put there. A fetched page goes no further if the xxHash of its text is there; else it is put there. What is left is unique.
-The database outlives the crawl.
+Their steps 3 to 6: a link is normalized in the standard way, and dropped if the xxHash of its URL is in the database;
+else the hash is stored. A fetched page is dropped if the xxHash of its text is in the database; else the hash is
+stored. The database outlives the crawl.
 
-What ours does about it (`content_dedup.py`) is not done here: a page that failed is known all the same, of all pages with one text
-the first alone is kept, be it a login or an empty listing, and links of a copy are not followed. It is there to be compared with.
+The check exists to be compared with `content_dedup.py`, and lacks its care: a page that failed is known all the same,
+of all pages with one text only the first is kept, be it a login or an empty listing, and links of a copy are not
+followed.
 
-What they do not say, and had to be settled: what a crawl starts with is fetched, and the text is that of title and body.
+The paper leaves two things open. Here start requests are always fetched, and the text is that of title and body.
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ _SCHEMA = (
 
 
 class TwoWayMiddleware:
-    """For ``SPIDER_MIDDLEWARES``, at 955."""
+    """Spider middleware for the paper's two-way check. Goes into ``SPIDER_MIDDLEWARES`` at 955."""
 
     def __init__(self, crawler: Crawler) -> None:
         settings = rules_of(crawler).settings
@@ -91,11 +93,11 @@ class TwoWayMiddleware:
         return False
 
     def _is_new(self, kind: str, said: bytes) -> bool:
-        """Whether the signature was not in the database. It is there now."""
+        """Whether the signature of *said* was not in the database. It is stored now."""
         row = (kind, xxh64_digest(said))
         return self._base.execute("INSERT OR IGNORE INTO signature VALUES (?, ?)", row).rowcount > 0
 
 
 def _nothing(response: Response, **_: Any) -> tuple[()]:
-    """The callback of what goes no further."""
+    """The callback of a dropped page: it yields nothing."""
     return ()

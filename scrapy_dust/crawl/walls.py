@@ -1,8 +1,8 @@
-"""Answers that may show no page of their own: the spider makes nothing of them, or several classes show them alike.
+"""Answers that may be a wall: callbacks yield nothing from them, or several classes show the same one.
 
-Such an answer is what its classes show, or a wall: a captcha, a login, an error with status 200. Other aliases tell. Of
-each *kind* of such answers a few classes are tried with several aliases. If one of them shows something else, the kind
-is a wall, and the page of none of its classes. Otherwise the kind is believed.
+A wall is a captcha, a login or an error with status 200. Other URLs of the classes decide: of each *kind* of such
+answers, a few classes are tried with several URLs. If one of these shows something else, the kind is a wall, and no
+class has its page. Otherwise the answers are believed to be the pages.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class _Kind:
 
 
 class Walls:
-    """Of one crawl."""
+    """Decides for one crawl which answers are walls."""
 
     def __init__(self) -> None:
         self._answers: OrderedDict[Hashable, bytes] = OrderedDict()  #: shown by this class alone
@@ -46,13 +46,14 @@ class Walls:
         )  #: of each class the kind that it has shown last
 
     def nothing(self, callback: Hashable, of: bytes) -> Belief:
-        """*callback* has made nothing of an answer for the class *of*."""
+        """What an answer for the class *of* is taken for, from which *callback* has yielded nothing."""
         return self._shown(callback, of, first=0)
 
     def something(self, callback: Hashable, answer: bytes, of: bytes) -> tuple[Belief, list[bytes]]:
-        """*callback* has made something of *answer*, which is the digest of an answer for *of*.
+        """What *answer*, a digest of an answer for the class *of*, is taken for; *callback* has yielded something
+        from it.
 
-        Also tells for which classes the next alias is to be tried, since what these have shown is a wall.
+        Also the classes whose next URL must be tried, since the pages that they have shown are a wall.
         """
         name = callback, answer
         doubted = self._turned(of, name)
@@ -68,7 +69,7 @@ class Walls:
         return self._shown(name, of, first=_ALIKE - 1), doubted
 
     def shown(self, callback: Hashable) -> list[bytes]:
-        """The classes of which *callback* has made nothing."""
+        """The classes from whose answers *callback* has yielded nothing."""
         kind = self._kinds.get(callback)
         return [] if kind is None else list(kind.classes)
 
@@ -100,7 +101,7 @@ class Walls:
         return False
 
     def _turned(self, of: bytes, name: Hashable) -> list[bytes]:
-        """The class *of* shows something else than before, perhaps. The classes that have shown the same as it had."""
+        """The classes that had shown the same as *of*, which may show something else now."""
         last = self._last.get(of)
         if last is None or last == name:
             return []
