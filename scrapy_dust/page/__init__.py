@@ -1,4 +1,4 @@
-"""Bytes in, words, sketches and units out: the only room that reads what pages say."""
+"""Turns the bytes of pages into words, sketches and units. No other room reads what pages say."""
 
 #: Goes up when a page's words, shingles or sketch change; sketches of different versions are not compared.
 SKETCH_VERSION = 1

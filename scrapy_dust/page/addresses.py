@@ -1,4 +1,4 @@
-"""URLs of a document: absolute, as Scrapy would request them."""
+"""The URLs in a document, made absolute as Scrapy would request them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MAX_PARTS = 12
 
 
 def absolute(url: str, base: str, href: str, encoding: str) -> str | None:
-    """As Scrapy would request it; None for what is no http(s) URL."""
+    """*href* as the URL that Scrapy would request; None if it is no http(s) URL."""
     href = href.strip(WHITE)
     if not href:
         return None
@@ -56,7 +56,7 @@ class Target(NamedTuple):
 
 
 class Addresses:
-    """The URLs of documents with one base and one encoding."""
+    """Resolves the URLs of documents with one base and one encoding."""
 
     def __init__(self, url: str, encoding: str, known: dict[tuple[str, str], dict[str, Target]]) -> None:
         self._url, self._encoding = url, encoding
@@ -66,6 +66,7 @@ class Addresses:
         self._of_document: dict[str, Target] = {}
 
     def of(self, href: str) -> Target:
+        """Where a link with this *href* leads."""
         found = self._of_site.get(href) or self._of_document.get(href)
         if found is None:
             found = self._target(href)
@@ -87,7 +88,7 @@ class Addresses:
 
 
 def _parts(picture: str) -> tuple[int, ...]:
-    """Where the query of a picture is another one at each fetch, its path still says which picture it is."""
+    """The parts of a picture's URL: if the query changes at each fetch, the path still names the picture."""
     path, mark, query = picture.partition("?")
     if not mark or len(query) > _MAX_LENGTH:
         return ()

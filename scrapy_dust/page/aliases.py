@@ -1,12 +1,12 @@
-"""Whether a content belongs to the two addresses that show it, or may be a wall that stands in place of many pages.
+"""Whether two URLs that show one content are two addresses of one page, or show a wall in the place of two pages.
 
-A captcha, a login, a refusal with a status of success, the shell of an application: at their second URL they look like a
-page with two addresses. What tells the two apart is what is known of the parts in which the URLs differ. A part of a URL
-(a parameter, a segment of the path, the host) does not matter where several different contents were each seen at two
-URLs that differ in nothing else, and no two contents were. Likewise what a site says by rel=canonical is to be trusted where several
-contents bear it out, and none speaks against it. A wall bears nothing out but itself.
+A captcha, a login, or an empty application shell looks like one page with two addresses. What the crawl knows of the
+parts in which the URLs differ decides. A part of a URL (a parameter, a path segment, the host) does not matter if
+several contents were each seen at two URLs that differ in this part alone, and no two different contents were.
+Likewise a site's rel=canonical is trusted if several contents confirm it and none contradicts it. A wall confirms
+only itself.
 
-What is forgotten, since memory is bounded, has to be seen anew.
+Memory is bounded: what is forgotten has to be seen again.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _ABSENT = 1
 
 
 class _Part(NamedTuple):
-    """A part of a URL: what it is, what stands there, and the rest of the URL."""
+    """A part of a URL: its kind, its value, and the rest of the URL."""
 
     what: int
     value: int
@@ -43,7 +43,7 @@ _Parts = list[tuple[str, str]]
 
 
 class Aliases:
-    """Of one crawl."""
+    """Learns during one crawl which parts of URLs do not matter."""
 
     def __init__(self) -> None:
         # Where a hash leads: the hash, a content, a part (0: none is missing), and what stood there.
@@ -52,7 +52,7 @@ class Aliases:
         self._known: OrderedDict[int, tuple[int, ...] | None] = OrderedDict()
 
     def see(self, url: str, canonical: str | None, content: int) -> None:
-        """*url* shows *content*, a hash, which has something of its own."""
+        """Take note that *url* shows *content*, a hash of something of its own."""
         for part in _parts_of(url):
             self._meet(_hash(f"{part.what} {part.rest}"), content, part.what, part.value)
             if part.shorter is not None:
@@ -63,7 +63,9 @@ class Aliases:
             self._meet(at, content, part_of_all, _hash(url))
 
     def are_aliases(self, url: str, canonical: str | None, other: str, content: int) -> bool:
-        """Whether *url*, which names *canonical* and shows *content* as *other* does, may be another address of that page."""
+        """Whether *url* and *other*, which both show *content*, may be two addresses of one page. *canonical*: *url*
+        names it.
+        """
         if canonical is not None:
             at, part = _canonical(canonical)
             if self._does_not_matter(part) and self._content_at(at) == content:
@@ -79,7 +81,7 @@ class Aliases:
         return known is not None and len(known) >= ENOUGH
 
     def _meet(self, at: int, content: int, part: int, value: int) -> None:
-        """What is there bears out that *part* does not matter, or that it does; else it is there from now on."""
+        """Compare *content* with the content known at the place *at*: the two tell whether *part* matters."""
         hashes, contents, parts, values = self._seen
         slot = at % _SEEN
         if hashes[slot] == at and (parts[slot] == part or not parts[slot] or not part):
@@ -112,13 +114,13 @@ class Aliases:
 
 
 def _canonical(url: str) -> tuple[int, int]:
-    """Where URLs that name *url* meet, and the part that they differ in: all that is not in it."""
+    """The place where all URLs that name *url* as canonical meet, and the value in which they differ."""
     host = url.partition("://")[2].partition("/")[0]
     return _hash(f"canonical {url}"), _hash(f"canonical of {host}")
 
 
 def _split(url: str) -> _Parts | None:
-    """The parts of *url*, named; None: they are too many."""
+    """The named parts of *url*; None if there are too many."""
     front, question, query = url.partition("#")[0].partition("?")
     scheme, _, rest = front.partition("://")
     host, *segments = rest.split("/")
@@ -144,7 +146,7 @@ def _parts_of(url: str) -> Iterator[_Part]:
 
 
 def _what(name: str, parts: _Parts) -> int:
-    """The part *name* of URLs of one path template."""
+    """A number for the part *name* of URLs of one path template."""
     front = [("\0" if one == name else value) for one, value in parts if one[0] != "?"]
     if name == "host":
         return _HOST
@@ -154,7 +156,7 @@ def _what(name: str, parts: _Parts) -> int:
 
 
 def _differing(url: str, other: str) -> list[tuple[int, int, int]]:
-    """The parts in which two URLs differ, with their values; none where they differ in more, or name a part twice."""
+    """The part in which two URLs differ, for both with its values; none if they differ in more, or name a part twice."""
     a, b = _split(url), _split(other)
     if a is None or b is None:
         return []
@@ -167,7 +169,7 @@ def _differing(url: str, other: str) -> list[tuple[int, int, int]]:
 
 
 def _differing_alike(a: _Parts, b: _Parts) -> list[tuple[int, int, int]] | None:
-    """The same of two URLs of as many segments; None: they differ in more."""
+    """The part in which two URLs with equally many segments differ; None if they differ in more."""
     here, there = dict(a), dict(b)
     if len(here) < len(a) or len(there) < len(b):
         return None
@@ -181,7 +183,7 @@ def _differing_alike(a: _Parts, b: _Parts) -> list[tuple[int, int, int]] | None:
 
 
 def _extra_segment(a: _Parts, b: _Parts) -> tuple[_Parts, str] | None:
-    """Which of two URLs has a segment more than the other, and which segment; None: neither."""
+    """The URL that has one segment more than the other, and the segment; None if neither has."""
     paths = [[value for name, value in parts if name[0] == "/"] for parts in (a, b)]
     (short, long) = sorted(paths, key=len)
     if len(long) != len(short) + 1:
@@ -191,7 +193,7 @@ def _extra_segment(a: _Parts, b: _Parts) -> tuple[_Parts, str] | None:
 
 
 def _without(parts: _Parts, name: str) -> _Parts:
-    """*parts* without the segment *name*, those behind it one place nearer."""
+    """*parts* without the segment *name*; the segments behind it move up."""
     kept = [one for one in parts if one[0] != name]
     segments = iter(range(len(kept)))
     return [(f"/{next(segments)}" if one[0] == "/" else one, value) for one, value in kept]

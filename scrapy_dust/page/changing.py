@@ -1,8 +1,8 @@
-"""URLs that may show one page but for what changes at each fetch, told from a log alone.
+"""Finds in a log URLs that may show one page whose parts change at each fetch.
 
-Two URLs of a site that share much of what few pages have, and differ in the rest, show one page with an advertisement or a
-clock on it, or they show two pages with one long text. Only further fetches can tell. So what is found here proves
-nothing: it says which pages to fetch twice, and which rules are worth a trial.
+Two URLs of a site that share much of what few pages have, and differ in the rest, show one page with an advertisement
+or a clock, or two pages with one long text. Only fetches can tell which. So the results prove nothing: they say which
+pages to fetch twice, and which rules are worth a trial.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ def changing_suspects(log: SiteLog) -> Sequence[str]:
 
 
 def grouped(log: SiteLog, volatile: Volatile) -> tuple[SiteLog, SiteLog]:
-    """*log* for evidence and for proposals.
+    """*log* in two versions: one for evidence, one for proposing rules.
 
-    Pages may change in parts that have no place of their own. For evidence such pages are known to change, so that only
-    fetches tell whether two of them are one. For proposals those that share much are taken for one page, and what changes
-    on pages of the kind is left out.
+    Pages may change in parts that have no place of their own. As evidence such pages count as changing, so that only
+    fetches tell whether two of them are one. For proposals, pages that share much count as one page, and the parts
+    that change on pages of the kind are left out.
     """
     comparison = comparison_of(log)
     if comparison is None:
@@ -84,7 +84,7 @@ def _shows_something(page: Page) -> bool:
 
 
 def _own_units(urls: Iterable[str], comparison: LogComparison) -> dict[str, list[int]]:
-    """The texts, pictures and values of each page that count."""
+    """The texts, pictures and values of each page that count in comparisons."""
     found = {}
     for url in urls:
         answer = comparison.answer(url)
@@ -96,7 +96,7 @@ def _own_units(urls: Iterable[str], comparison: LogComparison) -> dict[str, list
 
 
 def _alike(own: Mapping[str, list[int]]) -> Iterator[tuple[str, str]]:
-    """Pairs of URLs that share much of what few pages have, those that share most first."""
+    """Pairs of URLs that share much of what few pages have; pairs that share most come first."""
     having: defaultdict[int, list[str]] = defaultdict(list)
     for url, units in own.items():
         for unit in units:
@@ -111,7 +111,7 @@ def _alike(own: Mapping[str, list[int]]) -> Iterator[tuple[str, str]]:
 
 
 def _first_of_each(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """For each URL in *pairs* the first of all that are alike, one after the other."""
+    """For each URL in *pairs*, the first URL of the chain of like URLs that it belongs to."""
     first: dict[str, str] = {}
 
     def find(url: str) -> str:

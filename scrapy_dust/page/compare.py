@@ -1,14 +1,14 @@
-"""Whether two answers are the same page: whether a spider could take anything from the one that the other does not show.
+"""Whether two answers show the same page: a spider can take nothing from one that the other does not show.
 
-Two answers are the same page if *nothing new is on either*. Each answer may come with controls, further answers to the
-same URL; what an answer does not show at each of them is no part of the page. Set aside is what the site's template puts
-on its pages, what changes at each fetch, what repeats the page's own URL, and how a link is written, as long as it leads
-to a page of the same key. What cannot be told is `Same.UNKNOWN`, never the same.
+Each answer may come with controls, which are further answers to the same URL; a unit that is missing from some of
+them is no part of the page. Set aside are the units of the site's template, units that change at each fetch, units
+that repeat the page's own URL, and the spelling of links that lead to one key. If the answers cannot be judged, the
+result is `Same.UNKNOWN`, never the same.
 
-What changes on pages like these need not change on these: a difference at such a place cannot be told without controls,
-and with them it counts like any other.
+A place that changes on similar pages need not change on these: a difference there cannot be judged without controls,
+and counts like any other with them.
 
-Pages that have nothing of their own are equal for lack of anything, and so nothing is said of them either.
+Pages with nothing of their own are equal because they are empty, and so they are not judged either.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from scrapy_dust.page.volatile import NO_PLACES, Places
 
 
 class Same(StrEnum):
-    """What a comparison says."""
+    """The result of a comparison."""
 
     SAME = "same"
     DIFFERENT = "different"
@@ -79,7 +79,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a comparison found."""
+    """The result of a comparison, with its reason and the differences."""
 
     same: Same
     why: str  #: one sentence, without its end: "differ in text `div.price`"
@@ -95,7 +95,7 @@ class Verdict:
 
     @property
     def contains(self) -> str | None:
-        """Which of two different answers shows all of the other, and more: ``a`` or ``b``."""
+        """Which of two different answers shows all of the other, and more: ``a`` or ``b``; None if neither does."""
         # What belongs together is said of parts that hold more on one page than on the other, too.
         more_a, more_b = (
             any(unit.kind is not Kind.GROUP for unit in only) for only in (self.only_a, self.only_b)
@@ -111,7 +111,7 @@ _LAST = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 def compare(a: Answer, b: Answer, knowledge: Knowledge = NOTHING_KNOWN) -> Verdict:
-    """What *knowledge* of their site lets say of two answers."""
+    """Whether *a* and *b* show the same page, by the *knowledge* of their site."""
     pair = _Pair(a, b, knowledge)
     only_a, only_b = pair.missing()
     if not len(only_a) and not len(only_b):
@@ -142,7 +142,7 @@ def _who_has_nothing(pair: _Pair) -> str:
 
 
 class _Pair:
-    """Two answers, sifted."""
+    """Two answers, without the units that are set aside."""
 
     def __init__(self, a: Answer, b: Answer, knowledge: Knowledge) -> None:
         self.a, self.b, self._knowledge = a, b, knowledge
@@ -162,7 +162,7 @@ class _Pair:
         self.nothing_a, self.nothing_b = not len(self._own_a), not len(self._own_b)
 
     def _cut(self, *sides: Sequence[Units]) -> list[list[UnitSet]]:
-        """Of too long answers the units of least hashes are there: of the others, too, only such count."""
+        """Cut all *sides* alike: an answer that is too long has only its units of least hash, so only these count."""
         every = [units for side in sides for units in side]
         self._has_all_links = all(units.has_all_links for units in every)
         rest = _end(set_of(units) for units in every if not units.whole)
@@ -175,7 +175,7 @@ class _Pair:
         return self._links.merged(found.units)
 
     def _set_changing_aside(self) -> UnitSet:
-        """Leave out what the controls show to change altogether. Gives the places that change in part."""
+        """Leave out what the controls show to change altogether. Returns the places that change in part."""
         drawn = self._knowledge.drawn_places_for(self.a.url) | self._knowledge.drawn_places_for(self.b.url)
         changing, partly, self._touched = _changing(self._a, self._b, drawn)
         if changing:
@@ -186,9 +186,10 @@ class _Pair:
         return partly
 
     def _lasting(self, answers: list[UnitSet], others: list[UnitSet]) -> UnitSet:
-        """What all *answers* to one URL show, and is surely no part that changes.
+        """Units that all *answers* to one URL show and that surely do not change.
 
-        Of a part that changes what stands around its numbers may last. Whether it does on these pages, others do not say.
+        Where a text changes, the words around its numbers may last. Other pages cannot tell whether they last on
+        these.
         """
         common = common_to(answers)
         if len(answers) > 1:
@@ -200,7 +201,7 @@ class _Pair:
         return kept
 
     def missing(self) -> tuple[UnitSet, UnitSet]:
-        """What each side always shows, and the other never."""
+        """For each side, the units that it always shows and the other side never does."""
         only_a, only_b = self._missing_units()
         return (
             union_of((only_a, _lasting_in_what_changes(self._raw_a, self._stable_a, self._raw_b))),
@@ -222,7 +223,7 @@ class _Pair:
         return only_a[~chrome_a], only_b[~chrome_b]
 
     def sure(self, only_a: UnitSet, only_b: UnitSet) -> tuple[UnitSet, UnitSet]:
-        """Without units that may be there by chance, and without links that may be the same as one of the other side."""
+        """The two sets without units that may be there by chance, and without links that may equal a link of the other side."""
         open_a, open_b = self._open(only_a), self._open(only_b)
         return (
             self._sure(only_a, self.a, open_a, int(open_b.sum())),
@@ -230,7 +231,7 @@ class _Pair:
         )
 
     def _open(self, only: UnitSet) -> Mask:
-        """Links of which nobody knows where they lead."""
+        """Which links lead where the log has nothing."""
         return is_of(only, Kind.LINK) & is_in(values_of(only), self._links.unknown())
 
     def _sure(self, only: UnitSet, side: Answer, unsure: Mask, open_there: int) -> UnitSet:
@@ -252,7 +253,7 @@ class _Pair:
 
     @property
     def fleeting(self) -> UnitSet:
-        """Units that one side shows at times, at places where the other has nothing."""
+        """Units that one side shows at times, at places where the other side has nothing."""
         of_a, of_b = without(self._all_a, self._stable_a), without(self._all_b, self._stable_b)
         found = union_of((_where_nothing_is(of_a, self._all_b), _where_nothing_is(of_b, self._all_a)))
         kept: UnitSet = found[~self._surely.has(found)]
@@ -260,22 +261,24 @@ class _Pair:
 
     @property
     def is_little(self) -> bool:
-        """There is too little on the pages for their equality to mean anything, beside what was set aside."""
+        """Whether too little is left on the pages for their equality to mean anything."""
         own = min(_seen(self.a, self._own_a), _seen(self.b, self._own_b))
         is_enough = own >= LEAST_OWN or self._knowledge.of_items
         return own == 0 or (not is_enough and bool(self.aside))
 
     def _own(self, units: UnitSet) -> UnitSet:
-        """What no other page needs to have."""
+        """The units that other pages of the site need not have."""
         own = without(units, self._knowledge.common)
         chrome = is_of(own, Kind.OWN_LINK) & is_in(places_of(own), self._knowledge.chrome)
         kept: UnitSet = own[is_of(own, *CONTENT) & ~chrome]
         return kept
 
     def where(self, units: UnitSet) -> str:
+        """The places of *units*, for people."""
         return _listed(dict.fromkeys(self._difference(unit).name for unit in units.tolist()))
 
     def told(self, only_a: UnitSet, only_b: UnitSet) -> str:
+        """A sentence that says where the two sides differ."""
         return f"differ {self.where(union_of((only_a, only_b)))}"
 
     def verdict(
@@ -285,6 +288,7 @@ class _Pair:
         only_a: UnitSet | tuple[()] = (),
         only_b: UnitSet | tuple[()] = (),
     ) -> Verdict:
+        """The verdict *same*, with its reason and the differences."""
         return Verdict(
             same,
             why,
@@ -319,7 +323,7 @@ class _Pair:
 
 
 def _end(sets: Iterable[UnitSet], *, of_links: bool = False) -> np.uint64:
-    """The greatest hash up to which all of *sets* have all units, or all links; the greatest of all hashes, if there are none."""
+    """The greatest hash up to which all of *sets* are complete, for all units or for links alone."""
     having = [units[_are_links(units) == of_links] for units in sets]
     return min((mixed(units).max() for units in having if len(units)), default=_LAST)
 
@@ -330,13 +334,13 @@ def _until(units: UnitSet, rest: np.uint64, links: np.uint64) -> UnitSet:
 
 
 def _own_links(*answers: Answer) -> UnitSet:
-    """The values of links for the page itself."""
+    """The values of links that lead to the page itself."""
     units = union_of(map(set_of, (answer.units for answer in answers)))
     return np.unique(values_of(units[is_of(units, Kind.OWN_LINK)]))
 
 
 def _are_all_there(a: Answer, b: Answer) -> bool:
-    """Whether all units of both were compared, or those that were not are known to be equal."""
+    """Whether all units of both were compared, or the others are known to be equal."""
     if a.units.total == b.units.total or (a.units.whole and b.units.whole):
         return True
     has_all_links = a.units.has_all_links and b.units.has_all_links
@@ -348,15 +352,15 @@ def _are_links(units: UnitSet) -> Mask:
 
 
 def _seen(answer: Answer, own: UnitSet) -> int:
-    """How many of its *own* units the readers of an answer see; without any text whatever it holds is its content."""
+    """How many of its *own* units the readers of an answer see. In a page without text all units count."""
     has_text = bool((answer.units.kinds() == Kind.TEXT).any())
     return int(is_of(own, *SEEN).sum()) if has_text else len(own)
 
 
 def _changing(a: list[UnitSet], b: list[UnitSet], drawn: Places) -> tuple[Places, UnitSet, UnitSet]:
-    """Places and shapes of which nothing outlives another fetch; the places that change in part; all that change.
+    """Places and shapes of which nothing survives another fetch; places that change in part; all units that change.
 
-    Where units are *drawn*, some may outlive a fetch by chance, if fewer than those that do not.
+    Where units are *drawn* by lot, a few may survive by chance, if fewer than those that do not.
     """
     sides = a, b
     changed = union_of(without(union_of(side), common_to(side)) for side in sides)
@@ -370,7 +374,7 @@ def _changing(a: list[UnitSet], b: list[UnitSet], drawn: Places) -> tuple[Places
 
 
 def _are_fewer(units: UnitSet, others: UnitSet) -> Mask:
-    """Of which of *units* there are fewer at their place than of *others*."""
+    """Which of *units* stand at a place that has fewer of them than of *others*."""
     places, numbers = np.unique(places_of(others), return_counts=True)
     here, which, count = np.unique(places_of(units), return_inverse=True, return_counts=True)
     there = np.zeros(len(here), np.intp)
@@ -385,7 +389,7 @@ def _lasting_in_what_changes(
 ) -> UnitSet:
     """Of units that change with each answer, those of which a part lasts that *others* never show.
 
-    It may be what stands around a number, ``# EUR``, or what stands at another place each time.
+    The part may be the text around a number, ``# EUR``, or a text that stands at another place each time.
     """
     if len(answers) < 2:
         return EMPTY
@@ -403,17 +407,17 @@ def _last(
 
 
 def _without_place(units: UnitSet) -> UnitSet:
-    """Kind and value."""
+    """Kind and value of each unit, as one number."""
     return kinds_of(units) << np.uint64(32) | values_of(units)
 
 
 def _without_number(units: UnitSet) -> UnitSet:
-    """Place and shape; of kinds that have no shapes, what nothing else is."""
+    """Place and shape of each unit, as one number; for kinds without shapes, a number that equals no other."""
     return np.where(is_of(units, *SHAPED), shapes_of(units), units)
 
 
 def _in_no_form_on(others: UnitSet, units: UnitSet) -> UnitSet:
-    """Those of *units* that are not among *others*, be a link there for the page itself or like any other."""
+    """The *units* that are not among *others*, whether written as a link to the page itself or as any other link."""
     kept: UnitSet = units[~is_in(as_links(units), np.unique(as_links(others)))]
     return kept
 
@@ -424,7 +428,7 @@ def _where_nothing_is(units: UnitSet, others: UnitSet) -> UnitSet:
 
 
 def _listed(names: Mapping[str, object]) -> str:
-    """Up to three places: "in text `div.price` and media `img`"."""
+    """Up to three of *names* as text: "in text `div.price` and media `img`"."""
     named = [_quoted(name) for name in names]
     shown, more = named[:_NAMED], len(named) - _NAMED
     if more > 0:

@@ -1,8 +1,9 @@
-"""What a page is compared by while it is crawled: a signature of its bytes, and one of its units.
+"""What a crawl compares pages by: a signature of the page's bytes, and one of its units.
 
-The signature of units is of all that `page/compare.py` compares, and of all bits of it: a log keeps fewer of each value, so
-that of thousands of pages that differ in one number two may seem the same. And it is of the words, unless some of them do
-not count. Binaries and PDFs are their bytes, since reading a PDF takes a process; so is what was not read to its end.
+The signature of units covers all that `page/compare.py` compares, with all bits; a log keeps fewer bits of each
+value, so that among thousands of pages that differ in one number two may seem the same. It also covers the words,
+unless some of them do not count. Binaries and PDFs have their bytes alone, since reading a PDF takes a process; so do
+pages too long to read.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _BEGINNING = 60
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What there is to compare of one page."""
+    """All of one page that can be compared."""
 
     size: int  #: bytes
     is_binary: bool = True  #: nobody here can read it
@@ -55,7 +56,7 @@ class Content:
 
     @property
     def heading_hash(self) -> int:
-        """64 bits; 0: it has none."""
+        """64 bits of the heading; 0 if there is none."""
         return xxh3_64_intdigest(self.heading.encode("utf-8", "surrogatepass")) if self.heading else 0
 
     @property
@@ -64,15 +65,15 @@ class Content:
         return b" ".join(self.words[:_BEGINNING]).decode("utf-8", "surrogatepass")
 
     def shingles(self) -> Hashes:
-        """Distinct, ascending."""
+        """The distinct shingles of the text, ascending."""
         return shingles_of(hashes_of(list(self.words)), WIDTH)
 
 
 def signature_of(body: bytes, scope: str, units: UnitSet | None = None) -> bytes:
-    """Of the bytes, 128 bits. Equal bytes in different scopes have different ones.
+    """128 bits of the bytes of *body*. Equal bytes in different scopes have different signatures.
 
-    *units*: what they show at their URL. At another URL, or in another encoding, equal bytes may show other texts, and
-    their relative addresses lead elsewhere.
+    *units*: what the bytes show at their URL. At another URL, or in another encoding, equal bytes may show other
+    texts, and their relative URLs lead elsewhere.
     """
     # The scope is no longer than a host's name, and the body need not be copied.
     said = xxh3_128(body, seed=_seed(scope))
@@ -85,7 +86,7 @@ def signature_of(body: bytes, scope: str, units: UnitSet | None = None) -> bytes
 def content_of(
     body: bytes, content_type: str | None, encoding: str | None, url: str, ignore: Sequence[str] = ()
 ) -> Content:
-    """Never raises. Costs what a look at 2 MB costs at most. *ignore*: as `read_markup` has it."""
+    """All of a page that can be compared. Never raises; costs at most a look at 2 MB. *ignore*: as in `read_markup`."""
     if is_pdf(body, content_type):
         return Content(len(body))
     read = read_text(body, content_type, encoding, url, closely=True, ignore=ignore)
@@ -111,7 +112,7 @@ def content_of(
 def unit_signature(
     content: Content, url: str, knowledge: Knowledge, scope: str, *, with_words: bool
 ) -> bytes:
-    """Of what *content* shows a spider at *url*, 128 bits. *with_words*: all of its words count."""
+    """128 bits of what *content* shows a spider at *url*. *with_words*: all of its words count."""
     assert content.units is not None
     counting = sifted(content.units, knowledge, places := knowledge.sure_places_for(url))
     # Of a part that changes what stands around its numbers counts.
@@ -128,7 +129,7 @@ def unit_signature(
 
 
 def shingles_of_text(text: str) -> Hashes:
-    """The same of text that is no page, of which there must be a word."""
+    """The distinct shingles of *text*, which must have a word."""
     words, _ = split_words(text)
     return shingles_of(hashes_of(words), WIDTH)
 

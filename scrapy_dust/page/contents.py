@@ -1,13 +1,12 @@
-"""What each URL of a site shows, as labels: URLs of equal labels show the same page.
+"""Gives each URL of a site a label for what it shows: URLs with equal labels show the same page.
 
-One pass over the units of all pages of a site. Set aside are what the site's template puts on pages, what changes at each
-fetch, and what repeats a page's own URL. A link counts by what the log shows at its end: pages that link to the same
-contents link to the same, however their links are written. Links whose ends the log does not know count as they are
-written, and so do links to what other URLs show just as well, but for what repeats the page's own URL. Two pages that
-differ in such links only cannot be told apart by their labels, and have the same `core`.
+One pass over the units of all pages of a site. Set aside are the units of the site's template, units that change at
+each fetch, and units that repeat the page's own URL. A link counts by the page at its end: two pages that link to the
+same contents link to the same, however the links are written. A link whose end the log does not have counts as it is
+written; two pages that differ in such links alone have the same `core`, and their labels cannot tell them apart.
 
-A URL has no label that shows nothing of its own, or a wall in place of a page; or so little that other URLs show the same
-for lack of anything.
+A URL has no label if it shows nothing of its own, a wall in the place of a page, or so little that other URLs show
+the same because they are as empty.
 """
 
 from __future__ import annotations
@@ -66,7 +65,7 @@ _NO_URLS: Mapping[int, str] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """One answer of a log."""
+    """One answer of a log, with its units."""
 
     url: str
     units: PackedUnits  #: as `pack` makes them
@@ -75,7 +74,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a URL shows."""
+    """The content that a URL shows."""
 
     label: str | None  #: equal ones are one page; None: it says nothing
     core: str  #: the same without links
@@ -92,7 +91,7 @@ NOTHING_SHOWN = Content(None, "", 0)
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a site shows, and what was learned of it on the way."""
+    """The contents of a site's URLs, and what was learned of the site on the way."""
 
     by_url: Mapping[str, Content]
     template: SiteTemplate
@@ -112,11 +111,12 @@ def contents_of(
     of_items: bool = False,
     likely: bool = False,
 ) -> Contents:
-    """The contents of one site. *behind*: the URL of the page that a URL leads to, if the log has it; *urls*: that redirect.
+    """The contents of one site's URLs.
 
-    *of_items*: units are what a spider took. Then none of them is the site's template, and one item is enough to be a page.
-    *likely*: leave out what changes on pages of the kind, though nobody knows that it changes on all of them. Such labels
-    suggest that two pages are one, and prove nothing.
+    *behind*: the URL of the page to which a URL leads, if the log has it; *urls*: URLs that redirect. *of_items*:
+    units are what a spider took: none of them is template, and one item is enough to be a page. *likely*: leave out
+    parts that change on similar pages, though nobody knows that they change on all. Such labels suggest that two
+    pages are one, and prove nothing.
     """
     rows = _Rows(_first_answers(shown))
     read = _read(rows, volatile, of_items=of_items, likely=likely)
@@ -143,7 +143,7 @@ def _first_answers(shown: Sequence[Shown]) -> list[Shown]:
 
 
 class _Rows:
-    """Answers, those of one path template together, and of one URL after each other."""
+    """The answers of a site; answers of one path template stand together, and answers of one URL after each other."""
 
     def __init__(self, shown: Sequence[Shown]) -> None:
         places: dict[str, int] = {}
@@ -159,10 +159,11 @@ class _Rows:
         self.bounds = _bounds(self.urls)  #: where the answers of each URL begin, and their number
 
     def flat(self) -> Flat:
+        """The units of all answers in one array."""
         return flat_of([one.units for one in self.shown])
 
     def groups(self, flat: Flat) -> list[tuple[str, list[UnitSet]]]:
-        """The answers of URLs with several."""
+        """The answers of each URL that has several, with its path template."""
         return [
             (
                 self.templates[begin],
@@ -174,19 +175,19 @@ class _Rows:
 
     @cached_property
     def values(self) -> UnitSet:
-        """Of each row the value of a link to its URL."""
+        """For each row, the value of a link to its URL."""
         return np.fromiter(map(url_value, self.urls), np.uint64, len(self.urls))
 
 
 def _bounds(values: Sequence[str]) -> list[int]:
-    """Where another value begins, and how many there are."""
+    """The positions where the value changes, and the number of values."""
     begins = [number for number, value in enumerate(values) if not number or value != values[number - 1]]
     return [*begins, len(values)]
 
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """What the units of a site's pages say by themselves."""
+    """What the units of a site's pages say by themselves, before links are followed."""
 
     core: Sums  #: of the units that count, without links
     links: Flat  #: those that count
@@ -218,14 +219,14 @@ def _read(rows: _Rows, volatile: Volatile, *, of_items: bool, likely: bool) -> _
 
 
 def _without_own_urls(rows: _Rows, volatile: Volatile) -> tuple[Flat, Volatile]:
-    """The units of all answers but those that repeat the page's own URL, and what is known to change, these answers included."""
+    """The units of all answers without those that repeat the page's own URL, and the places known to change."""
     flat = rows.flat()
     changing = volatile.joined(learn_volatile(rows.groups(flat)))
     return flat.only(flat.where(lambda units: ~is_of(units, Kind.OWN))), changing
 
 
 def _aside(site: Flat, rows: _Rows, template: SiteTemplate, volatile: Volatile) -> tuple[Mask, Mask]:
-    """Which units of *site* are of its template, and which stand where pages like theirs change."""
+    """Which units of *site* belong to its template, and which stand where similar pages change."""
     known = template.template
     aside: Mask = site.where(lambda units: _is_in_some_form(units, known))
     changing = np.zeros(len(site.units), np.bool_)
@@ -250,7 +251,7 @@ def _are_links(units: UnitSet) -> Mask:
 
 @dataclass(frozen=True, slots=True)
 class _Own:
-    """Units of its own that each page has."""
+    """The units of its own that each page has."""
 
     seen: Index  #: what its readers see; of a page without any text whatever it holds
     any: Index  #: whatever it holds
@@ -273,14 +274,14 @@ def _own(block: Flat, sifted: Flat, template: SiteTemplate) -> _Own:
 
 
 def _taken(sifted: Flat, are_links: Mask) -> _Own:
-    """The same of units that a spider took: it chose each of them."""
+    """The units of its own that each page has, where a spider took them: it chose each of them."""
     anything = sifted.counts(is_of(sifted.units, *CONTENT))
     links = sifted.counts(are_links)
     return _Own(LEAST_OWN * anything, anything, (links > 0) & (links == anything))
 
 
 def _together(parts: Sequence[_Own]) -> _Own:
-    """The same of the pages of all *parts*."""
+    """The pages of all *parts* as one."""
     lists = [part.are_lists for part in parts if part.are_lists is not None]
     return _Own(
         np.concatenate([part.seen for part in parts]),
@@ -295,7 +296,7 @@ def _sums(block: Flat) -> Sums:
 
 
 def _said(rows: _Rows, read: _Read, in_the_way: Container[int] = ()) -> dict[str, int]:
-    """What each URL shows without its links, unless that is nothing, or not always the same."""
+    """What each URL shows without its links; URLs that show nothing, or not always the same, are left out."""
     core, says_something = (read.core[:, 0] & _VALUE).tolist(), read.own.any.tolist()
     are_lists = read.own.are_lists
     found = {}
@@ -316,7 +317,7 @@ class _Behind(NamedTuple):
 
 
 def _pages_behind(urls: Sequence[str], behind: Callable[[str], str | None]) -> list[_Behind]:
-    """Of *urls*, where the log has their pages."""
+    """The values of links to *urls*, with the URL of the page to which each leads, if the log has it."""
     found = ((url, behind(url)) for url in dict.fromkeys(urls))
     return [_Behind(url, url_value(url), page) for url, page in found if page is not None]
 
@@ -344,7 +345,7 @@ def _ends(rows: _Rows, read: _Read, pages: Sequence[_Behind], in_the_way: Contai
 
 
 class _Ends(Mapping[int, int]):
-    """What the log shows at the ends of links, by the values of the links. As arrays: a site has millions."""
+    """The contents at the ends of links, by the links' values. Kept in arrays, since a site has millions of links."""
 
     def __init__(self, said: Said, pages: Sequence[_Behind], alike: Mapping[int, str] = _NO_URLS) -> None:
         """*said*: what URLs show; *pages*: as `_pages_behind` says; *alike*: as `_alike` says."""
@@ -366,7 +367,7 @@ class _Ends(Mapping[int, int]):
         return len(self._values)
 
     def resolved(self, links: Flat, rows: _Rows, template: SiteTemplate) -> Sums:
-        """Of each page, what its *links* lead to as values, each once."""
+        """For each page, the contents to which its *links* lead, each once."""
         plain = np.unique(links.units[links.where(lambda units: is_of(units, Kind.LINK))])
         found = [np.zeros((0, 2), np.uint64)]
         for begin, block in _in_blocks(links):
@@ -383,7 +384,7 @@ class _Ends(Mapping[int, int]):
         return links.counts(~np.concatenate([np.zeros(0, np.bool_), *known]))
 
     def chrome(self, links: Flat, rows: _Rows, template: SiteTemplate) -> UnitSet:
-        """Those places with links for the page itself whose links lead to the same, as far as is known: a login form.
+        """The places whose links to the page itself all lead to one content, as far as is known: a login form, say.
 
         Links that lead to other contents on each page are what the page is about: the items of a list.
         """
@@ -399,9 +400,9 @@ class _Ends(Mapping[int, int]):
         return without(template.chrome, kept)
 
     def _led(self, links: Flat, rows: _Rows, begin: int = 0) -> tuple[UnitSet, Mask]:
-        """What *links* lead to, or their values, and of which of them that is known and tells them apart.
+        """The contents to which *links* lead, or their values; and which ends are known and tell links apart.
 
-        They are of the pages of *rows* from *begin* on.
+        *own_values*: for each page the value of a link to it.
         """
         own_values = rows.values[begin : begin + len(links)]
         values = values_of(links.units)
@@ -426,7 +427,7 @@ class _Ends(Mapping[int, int]):
 
 
 def _in_blocks(links: Flat) -> Iterator[tuple[int, Flat]]:
-    """The *links* of some pages at a time, with the number of the first of these pages."""
+    """The *links* of some pages at a time, with the values of links to these pages."""
     begin = 0
     for block in links.blocks():
         yield begin, block
@@ -457,7 +458,7 @@ def _settled(rows: _Rows, read: _Read, whole: Sums, in_the_way: Container[int]) 
 
 
 def _total(packed: PackedUnits) -> str | None:
-    """What stands for the units of which only a sample is known, without the links, where those are known."""
+    """A text for all units but links of a page of which only a sample is kept; None if its links are incomplete."""
     if packed.whole:
         return None
     units = unpack(packed)
@@ -465,7 +466,7 @@ def _total(packed: PackedUnits) -> str | None:
 
 
 def _without_little(found: dict[str, Content]) -> dict[str, Content]:
-    """Without the labels that several pages share that show hardly anything."""
+    """*found* without labels that several pages share and that show hardly anything."""
     urls = Counter(content.label for content in found.values())
     return {
         url: replace(content, label=None) if content.own < LEAST_OWN and urls[content.label] > 1 else content
@@ -474,7 +475,7 @@ def _without_little(found: dict[str, Content]) -> dict[str, Content]:
 
 
 def _labels(sums: Sums) -> list[str]:
-    """Of each row; equal rows have one text."""
+    """A label for each row; equal rows have equal labels."""
     digits = sums.astype(">u8").tobytes().hex()
     texts: dict[str, str] = {}
     labels = (f"u{digits[at : at + 32]}" for at in range(0, len(digits), 32))

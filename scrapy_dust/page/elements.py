@@ -1,6 +1,6 @@
-"""Markup to units, in one pass over the tags.
+"""Turns markup into units in one pass over its tags.
 
-What is made of a tag and of a text at one place is remembered between pages. That makes it quick; it changes nothing.
+The units of a tag or a text at one place are cached between pages. The cache saves time and changes no result.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Token = tuple[str, str]
 
 
 class Memory:
-    """What is remembered between pages."""
+    """The cache of units between pages."""
 
     def __init__(self) -> None:
         self.names: dict[int, str] = {}
@@ -56,7 +56,7 @@ class Memory:
 
 
 def tokens_of(markup: str) -> tuple[list[Token], list[str]]:
-    """The tokens of markup as the parser writes it, and what stands in its raw elements, in their order."""
+    """The tokens of markup as the parser writes it, and the contents of its raw elements (scripts, styles), in order."""
     pieces: list[str] = []
     contents: list[str] = []
     at = 0
@@ -79,7 +79,7 @@ def tokens_of(markup: str) -> tuple[list[Token], list[str]]:
 
 
 def _with_layouts(markup: str) -> str:
-    """*markup* in which each `pre` says as an attribute where its white space is: elsewhere that says nothing."""
+    """*markup* in which each `pre` has an attribute that says where its white space is; elsewhere white space says nothing."""
     pieces: list[str] = []
     at = 0
     while begins := _PRE.search(markup, at):
@@ -98,7 +98,7 @@ def layout_of(text: str) -> str:
 
 
 class Walk:
-    """Through the elements of one document."""
+    """Walks through the elements of one document and collects their units."""
 
     def __init__(self, memory: Memory, settling: Settling) -> None:
         self._memory, self._settling = memory, settling
@@ -109,7 +109,7 @@ class Walk:
         ] = []  #: places and groups that count beside another element at the place
 
     def through(self, tokens: Iterable[Token], contents: Iterator[str], path: Path) -> None:  # noqa: C901, PLR0912 - here the time goes
-        """Through elements that stand in *path*."""
+        """Walk through *tokens*, the elements inside *path*."""
         units, texts, filled = self._units, self._memory.texts, self._filled
         made, parts = opened(path, "!"), list[Part]()
         around: list[tuple[Opened, Path, list[Part]]] = []
@@ -213,7 +213,7 @@ def _joined(values: tuple[int, ...]) -> int:
 
 
 def emissions_of_raw(path: Path, tag: str, content: str) -> Iterator[Emission]:
-    """Of what stands in an element whose content the parser does not look at."""
+    """The units of an element whose content the parser does not parse, such as a script."""
     name, _, attributes = tag.partition(" ")
     if name == "script":
         media_type = _TYPE.search(attributes)

@@ -1,4 +1,4 @@
-"""What a start tag makes: the units of its attributes, as far as the tag and its place tell.
+"""The units that a start tag makes of its attributes, as far as the tag and its place decide.
 
 Tags are given as the parser writes them: `a class="x" href="/y"`, each attribute with its value in double quotes, and
 no such quote in a value.
@@ -20,7 +20,7 @@ from scrapy_dust.page.values import parts_of, says_something, value_of, values_o
 
 
 class What(IntEnum):
-    """What is still to be done with an emission."""
+    """What is still to be done before an emission is a unit."""
 
     PLAIN = 0  #: nothing
     FIELD = 1  #: it may repeat the page's own URL, or a part of it
@@ -32,7 +32,7 @@ class What(IntEnum):
 
 
 class Emission(NamedTuple):
-    """A unit to be."""
+    """A unit that is not finished: it may depend on the document's URL."""
 
     what: What
     unit: int  #: its place times 2**32, and its value as far as it is known
@@ -41,7 +41,7 @@ class Emission(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Something in a tag, before its place is known."""
+    """A value found in a tag, before its place is known."""
 
     what: What
     kind: Kind
@@ -51,7 +51,7 @@ class Found(NamedTuple):
 
 
 class Opened:
-    """What a start tag makes at one place."""
+    """The result of a start tag at one place: the path below it, and the units of its attributes."""
 
     __slots__ = ("emissions", "is_raw", "is_row", "is_void", "mark", "path", "shows")
 
@@ -109,7 +109,7 @@ _REFRESH = re.compile(r"\s*[0-9.]*\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"']+)", re.
 
 
 class Plan:
-    """What is looked for in tags that have the same attributes."""
+    """What to look for in tags that have the same attributes."""
 
     __slots__ = ("classes", "ident", "is_raw", "is_void", "makers", "names", "style", "tag")
 
@@ -139,7 +139,7 @@ def _plan(skeleton: str, *, is_data: bool) -> Plan:
 
 
 def opened(path: Path, raw: str) -> Opened:
-    """What the start tag *raw* makes in *path*."""
+    """Read the start tag *raw* at *path*."""
     pieces = raw.split('"')
     plan = _plan("".join(pieces[::2]), is_data=path.is_data)
     values = pieces[1::2]
@@ -170,7 +170,7 @@ def _made(plan: Plan, values: list[str]) -> Iterator[Found]:
 
 
 def emissions_of(path: Path, made: Iterable[Found]) -> Iterator[Emission]:
-    """*made* at *path*."""
+    """The units of *made* at *path*."""
     for what, kind, inside, said, named in made:
         place = path.at(kind, inside)
         if what in (What.LINK, What.MEDIA, What.BASE):
@@ -300,12 +300,12 @@ def _as_field(inside: str) -> Maker:
 
 
 def _of_id(value: str, _: Attributes) -> list[Found]:
-    """An id with a number names a thing; one without names a place."""
+    """The value of an id with a number, which names a thing; an id without one names a place."""
     return [Found(What.FIELD, Kind.FIELD, "[id]", value)] if unnumbered(value) != value else []
 
 
 def _as_state(name: str) -> Maker:
-    """Of an attribute that says something by being there."""
+    """Makes the unit of an attribute that says something by being there, such as ``disabled``."""
 
     def make(_: str, attributes: Attributes) -> list[Found]:
         return [] if attributes[name] else [Found(What.PLAIN, Kind.FIELD, f"[{name}]", name)]
@@ -314,7 +314,7 @@ def _as_state(name: str) -> Maker:
 
 
 def _as_custom_data(inside: str) -> Maker:
-    """A URL in an attribute that scripts read is what they will show, or where they will lead."""
+    """Makes the unit of an attribute that scripts read. A URL in it is what they will show, or where they will lead."""
 
     def make(value: str, _: Attributes) -> list[Found]:
         if not _URL.match(value) or " " in value.strip():
@@ -327,7 +327,7 @@ def _as_custom_data(inside: str) -> Maker:
 
 
 def _as_value(inside: str) -> Maker:
-    """Of an attribute in XML."""
+    """Makes the unit of an attribute in XML."""
 
     def make(value: str, _: Attributes) -> list[Found]:
         if not _URL.match(value) or " " in value.strip():
@@ -340,7 +340,7 @@ def _as_value(inside: str) -> Maker:
 
 
 def found_in_style(sheet: str) -> Iterator[Found]:
-    """The URLs of a style sheet, or of a `style`, and what it says by itself as one value."""
+    """The URLs in a style sheet or a `style` attribute, and its other text as one value."""
     yield from (Found(What.MEDIA, Kind.MEDIA, "", url) for url in _STYLE_URL.findall(sheet))
     if said := _STYLE_VALUE.findall(sheet):
         yield Found(What.PLAIN, Kind.DATA, "[style]", ";".join(said))

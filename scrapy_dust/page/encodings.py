@@ -1,7 +1,7 @@
-"""Bytes to text by what is declared, never by what looks likely.
+"""Decodes bytes to text by the declared encoding, never by a guess.
 
-A guess depends on the bytes it is made from, so two copies of a page that differ in one word could come out
-as different texts. What declares nothing is UTF-8, and what does not decode becomes U+FFFD.
+A guess depends on the bytes, so two copies of a page that differ in one word could come out as different texts. A
+body that declares nothing is UTF-8, and bytes that cannot be decoded become U+FFFD.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _KNOWN = frozenset(
 def decode(body: bytes, content_type: str | None, encoding: str | None, *, markup: bool) -> tuple[str, str]:
     """The text of *body* and the encoding it was read in.
 
-    In this order: a byte-order mark, *encoding*, the charset of *content_type*, and in *markup* what the
-    document itself declares.
+    The first of these decides: a byte-order mark, *encoding*, the charset of *content_type*, and in *markup* the
+    document's own declaration.
     """
     marked, mark = read_bom(body)
     if mark is not None and marked in _KNOWN:

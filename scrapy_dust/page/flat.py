@@ -1,6 +1,6 @@
-"""The units of many pages in one array, so that a site is looked at in one pass.
+"""The units of many pages in one array, so that a site is processed in one pass.
 
-Pages of one path template stand together. `Flat` is what the log has of a site: 100,000 pages of 150 units take 180 MB.
+Pages of one path template stand together. 100,000 pages of 150 units take 180 MB.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Flat:
         return np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.offsets))
 
     def part(self, begin: int, end: int) -> Flat:
-        """Of the pages from *begin* to before *end*, as far as there are so many."""
+        """The pages from *begin* to before *end*, as far as there are so many."""
         offsets = self.offsets[begin : end + 1]
         return Flat(self.units[offsets[0] : offsets[-1]], offsets - offsets[0])
 
@@ -47,15 +47,15 @@ class Flat:
             yield self.part(begin, begin + BLOCK)
 
     def where(self, test: Callable[[UnitSet], npt.NDArray[np.bool_]]) -> npt.NDArray[np.bool_]:
-        """What *test* says of each unit."""
+        """The result of *test* for each unit."""
         return np.concatenate([np.zeros(0, np.bool_), *(test(block.units) for block in self.blocks())])
 
     def only(self, mask: npt.NDArray[np.bool_]) -> Flat:
-        """With the units that *mask* has."""
+        """The same pages with the units in *mask* alone."""
         return self if mask.all() else Flat(self.units[mask], _added_up(self.counts(mask)))
 
     def counts(self, mask: npt.NDArray[np.bool_]) -> Index:
-        """How many units of each page *mask* has."""
+        """How many units in *mask* each page has."""
         counts = np.zeros(len(self), np.int64)
         for begin in range(0, len(self), BLOCK):
             offsets = self.offsets[begin : begin + BLOCK + 1]
@@ -72,7 +72,7 @@ class Flat:
 
 
 def flat_of(pages: Sequence[PackedUnits]) -> Flat:
-    """The units of *pages*, which must be as `pack` writes them."""
+    """The units of *pages*, which `pack` must have written."""
     # There are not so many units; what is never written to takes no memory.
     units = np.empty(sum(len(page.content) for page in pages) // 3, np.uint64)
     offsets = np.zeros(len(pages) + 1, np.int64)
@@ -84,12 +84,13 @@ def flat_of(pages: Sequence[PackedUnits]) -> Flat:
 
 
 def joined(parts: Sequence[Flat]) -> Flat:
+    """The pages of all *parts*, one after the other."""
     sizes = np.concatenate([np.diff(part.offsets) for part in parts])
     return Flat(np.concatenate([part.units for part in parts]), _added_up(sizes))
 
 
 def each_once(part: Flat) -> Flat:
-    """Without units that a page has twice."""
+    """*part* with each unit of a page once."""
     by_page = mixed(part.units + mixed(part.pages().astype(np.uint64)))
     _, firsts = np.unique(by_page, return_index=True)
     mask = np.zeros(len(part.units), np.bool_)
@@ -112,7 +113,7 @@ def _flat_of(pages: Sequence[PackedUnits]) -> Flat:
 
 
 def _added_up(numbers: npt.NDArray[np.bool_] | Index) -> Index:
-    """The sum of those before each, and of all."""
+    """The running sums of *numbers*, from 0 to the sum of all."""
     sums = np.zeros(len(numbers) + 1, np.int64)
     np.cumsum(numbers, out=sums[1:])
     return sums

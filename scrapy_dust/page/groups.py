@@ -1,9 +1,10 @@
-"""What stands together: a group is texts and media of one element, such as the cells of a row or the parts of an item.
+"""Groups of units that stand together: texts and media of one element, such as the cells of a row or the parts of an
+item.
 
-Without groups, a page on which two items have swapped their prices would have the same units. In a list of like things
-their order does not count. What each of them holds does. Of an element that is alone at its place on a page, and whose
-parts are all of different places, nothing can be swapped: such a group says nothing, and would tie an item to the
-template around it.
+Without groups, a page on which two items have swapped their prices would have the same units. In a list of like
+elements the order does not count, but the content of each element does. An element that is alone at its place, with
+parts of different places, has nothing to swap: its group says nothing, and would tie an item to the template around
+it.
 """
 
 from __future__ import annotations
@@ -25,9 +26,10 @@ _FACTOR = 0x9E3779B97F4A7C15
 
 
 def grouped(parts: list[Part], *, is_row: bool) -> tuple[int, int, list[int], bool]:
-    """Of an element with these parts, of which there are two at least: a digest, its leaves, and its groups.
+    """For an element with two *parts* or more: its digest, its number of leaves, its groups, and whether they are
+    conditional.
 
-    And whether its groups count only where another such element is on the page.
+    Conditional groups count only if another such element is on the page.
     """
     leaves, kinds = 0, set()
     for kind, _, count in parts:
@@ -64,7 +66,7 @@ def _by_section(parts: list[Part], leaves: int) -> tuple[int, int, list[int], bo
 
 
 def _sections(parts: list[Part]) -> list[list[Part]]:
-    """Each begins with the first kind that comes again: terms with their definitions, headings with what follows."""
+    """*parts* cut where the first kind comes again: terms with their definitions, headings with the text that follows."""
     kinds = [part[0] for part in parts]
     counts = Counter(kinds)
     first = next(kind for kind in kinds if counts[kind] > 1)

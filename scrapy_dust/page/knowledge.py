@@ -1,7 +1,7 @@
-"""What is known of a site when two of its pages are compared: which of their units say nothing, and which links are one.
+"""What is known of a site when two of its pages are compared: which units to ignore, and which links are equal.
 
-Setting units aside loses nothing that a spider could take: what many pages have, what changes at each fetch, what only
-repeats the page's own URL.
+Ignored are units that many pages have, units that change at each fetch, and units that only repeat the page's own
+URL. A spider loses nothing by that.
 """
 
 from __future__ import annotations
@@ -80,15 +80,15 @@ class Knowledge:
     of_items: bool = False  #: units are what a spider took: none is too little to be compared
 
     def places_for(self, url: str) -> Places:
-        """Places of *url* that change at each fetch on pages like it."""
+        """The places that change at each fetch on pages like *url*."""
         return self.volatile.of(template_of(url)) if self.volatile else NO_PLACES
 
     def drawn_places_for(self, url: str) -> Places:
-        """Those at which units are drawn by lot."""
+        """The places on pages like *url* whose units are drawn by lot at each fetch."""
         return self.volatile.drawn(template_of(url)) if self.volatile else NO_PLACES
 
     def sure_places_for(self, url: str) -> Places:
-        """Those that are surely volatile."""
+        """The places that surely change at each fetch on pages like *url*."""
         return self.volatile.surely(template_of(url)) if self.volatile else NO_PLACES
 
 
@@ -97,14 +97,14 @@ NOTHING_KNOWN = Knowledge()
 
 @dataclass(slots=True)
 class Sifted:
-    """The units of an answer that count, and how many did not, by reason."""
+    """The units of an answer that count, and how many do not, by reason."""
 
     units: UnitSet
     aside: dict[Aside, int]
 
 
 def sifted(units: UnitSet, knowledge: Knowledge, places: Places) -> Sifted:
-    """*units* without what says nothing. Links for the page itself are links like any other then, but for chrome."""
+    """*units* without those that say nothing. Links to the page itself become links like any other, except template links."""
     aside: dict[Aside, int] = {}
 
     def keep(kept: UnitSet, reason: Aside) -> UnitSet:
@@ -123,14 +123,10 @@ def sifted(units: UnitSet, knowledge: Knowledge, places: Places) -> Sifted:
 
 
 class LinkClasses:
-    """Links by the classes of the URLs that they lead to: what two pages link to is compared by its keys.
+    """Compares links by the keys of the URLs to which they lead.
 
-    That the two pages are one is what is being asked, so a link to either of them is a link to the page itself. Without
-    keys, links are compared by what the log shows at their ends.
-
-    What shows on any URL of a path template does not tell a link to one of them from a link to another, and neither does a
-    key that all URLs of a path template have. Such links are compared by what they say beside the URLs of the two pages;
-    where they differ, nobody knows whether they lead to the same.
+    Whether the two pages are one is still open, so a link to either of them counts as a link to the page itself.
+    Without keys, links are compared by the contents that the log has at their ends.
     """
 
     def __init__(
@@ -145,7 +141,7 @@ class LinkClasses:
         self._telling: dict[str, bool] = {}  #: by path template, whether links to it have several keys
 
     def merged(self, units: UnitSet) -> UnitSet:
-        """*units* with the values of links replaced by their classes."""
+        """*units* with the value of each link replaced by its class."""
         are_links = is_of(units, Kind.LINK, Kind.OWN_LINK)
         if not are_links.any():
             return units
@@ -159,13 +155,13 @@ class LinkClasses:
         return np.unique(with_values(units, found))
 
     def unknown(self) -> UnitSet:
-        """The values of links of which only the hash is at hand, and not the URL, so that nobody can tell their classes."""
+        """The values of links whose URL is not known, so that nobody can tell their classes."""
         if self._knowledge.key is None and not self._knowledge.shown:
             return EMPTY
         return array_of({*self._open, *(value for value, found in self._found.items() if found == value)})
 
     def lead_elsewhere(self, values: UnitSet, others: UnitSet) -> bool:
-        """Whether the log has the ends of all these links, given by their classes, and they show other contents."""
+        """Whether the log has the ends of all these links, given by their classes, and the ends show other contents."""
         ends, other_ends = self._ends(values), self._ends(others)
         return bool(ends and other_ends) and None not in ends | other_ends and ends != other_ends
 
@@ -221,10 +217,11 @@ class LinkClasses:
 
 
 def have_likes(ends: UnitSet, pages: UnitSet | None = None) -> Mask:
-    """Of links with their ends as values: which of them are on their page once more, but for links for the page itself.
+    """Which links, given by the contents at their ends, are on their page more than once. Links to the page itself
+    never are.
 
-    Where several links of one place lead to one answer, what they lead to does not tell them apart. *pages*: a number of
-    64 bits for the page of each; None: they are of one.
+    Where several links of one place lead to one answer, the answer does not tell the links apart. *pages*: a number
+    of 64 bits for the page of each link; None if all are of one page.
     """
     _, which, times = np.unique(
         ends if pages is None else ends ^ pages, return_inverse=True, return_counts=True

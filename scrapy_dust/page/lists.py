@@ -1,7 +1,8 @@
-"""What pages show that hold nothing but links, by where these lead: a list of products, and a list of such lists.
+"""The contents of pages that hold nothing but links, made of the pages to which the links lead: a list of products,
+say.
 
-A spider often takes nothing from a list but its links. Then a link to the list counts as what is known of its end: all
-that the links on the list lead to.
+A spider often takes nothing from a list but its links. Then a link to the list counts by all that the links on the
+list lead to. Lists of lists work the same way.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _STEPS = 3
 
 @dataclass(frozen=True, slots=True)
 class Lists:
-    """The answers of a site, those of one URL after each other."""
+    """The answers of a site; answers of one URL stand after each other."""
 
     urls: Sequence[str]
     bounds: Sequence[int]  #: where the answers of each URL begin, and how many answers there are
@@ -36,7 +37,7 @@ class Lists:
     are_lists: Mask  #: it shows links only
 
     def said(self, said: Said, resolve: Callable[[Said], Resolved]) -> Said:
-        """*said* with what lists show. *resolve*: what links lead to, if URLs show that."""
+        """*said* with the contents of lists added. *resolve*: the contents to which links lead, if URLs show *said*."""
         said = self._without_headings(said, *resolve(said))
         for _ in range(_STEPS):
             found = self._found(*resolve(said))
@@ -47,14 +48,14 @@ class Lists:
         return said
 
     def _without_headings(self, said: Said, whole: npt.NDArray[np.uint64], unknown: Index) -> Said:
-        """*said* without what stands on pages that lead elsewhere, such as the heading of all parts of a list."""
+        """*said* without texts that stand on pages with other links, such as the heading of all parts of a list."""
         links: dict[int, set[int]] = {}
         for row in np.flatnonzero(self.counts & (unknown == 0)).tolist():
             links.setdefault(_short(self.core[row]), set()).add(int(whole[row]))
         return {url: one for url, one in said.items() if len(links.get(one, ())) < 2}
 
     def _found(self, whole: npt.NDArray[np.uint64], unknown: Index) -> dict[str, int]:
-        """What lists show of which all links are known."""
+        """The contents of lists whose links are all known."""
         found = {}
         for begin, end in pairwise(self.bounds):
             told = [row for row in range(begin, end) if self.counts[row]]

@@ -1,8 +1,8 @@
-"""Markup that no parser has looked at, as tokens that nest: XML, and HTML that is too tangled to be parsed.
+"""Reads markup without a parser, as tokens that nest: XML, and HTML that is too tangled to parse.
 
-An end tag ends the last element of its name that is open, and those in it; one without such an element is passed
-over. What is nested deeper than `MAX_DEPTH` is not told apart. Nothing is copied, expanded or loaded that an entity or a
-document type names.
+An end tag ends the last open element of its name, and the elements inside; an end tag without such an element is
+skipped. Elements nested deeper than `MAX_DEPTH` are not told apart. No entity and no document type is expanded or
+loaded.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ _URL = re.compile(r"\s*+((?:https?:/)?/[^\s<>\"/][^\s<>\"]*+)\s*+", re.IGNORECAS
 
 
 def xml_tokens(text: str) -> list[Token]:
-    """Of XML. The URL that is all that an element says becomes an attribute of it."""
+    """The tokens of XML. An element that contains nothing but a URL gets the URL as an attribute."""
     return list(_nested(_of_xml(text), frozenset()))
 
 
 def html_tokens(markup: str, ignore: Sequence[str] = ()) -> tuple[list[Token], list[str]]:
-    """Of HTML, and what stands in elements that are not looked into.
+    """The tokens of HTML, and the contents of raw elements.
 
-    *ignore*: CSS selectors of elements that are left out. Without a tree only those count that are about one element by its
-    name, id and classes, such as ``div.ad``.
+    *ignore*: CSS selectors of elements that are left out. Without a tree only selectors count that name one element
+    by its tag name, id and classes, such as ``div.ad``.
     """
     contents: list[str] = []
     tokens = _nested(_of_html(markup, contents), VOID)
@@ -55,7 +55,7 @@ def html_tokens(markup: str, ignore: Sequence[str] = ()) -> tuple[list[Token], l
 def _without(
     tokens: Iterable[Token], ignore: Sequence[re.Match[str]], contents: list[str]
 ) -> Iterator[Token]:
-    """*tokens*, which nest, without the elements that are to be ignored, and without their *contents*."""
+    """*tokens* without the elements that *ignore* names, whose *contents* are removed too."""
     depth = 0
     for tag, text in tokens:
         name = tag.partition(" ")[0]
@@ -111,7 +111,7 @@ def _of_html(markup: str, contents: list[str]) -> Iterator[Token]:
 
 
 def _written(attributes: str) -> str:
-    """As the parser writes them, the first of each name."""
+    """*attributes* as the parser writes them; of several with one name, the first."""
     found: dict[str, str] = {}
     for name, *values in islice(_ATTRIBUTE.findall(attributes), MAX_ATTRIBUTES):
         found.setdefault(name.replace('"', "").lower(), "".join(values).replace('"', "&quot;"))
@@ -119,7 +119,7 @@ def _written(attributes: str) -> str:
 
 
 def _nested(tokens: Iterable[Token], void: Collection[str]) -> Iterator[Token]:
-    """*tokens* with an end tag for each element, at most so deep."""
+    """*tokens* with an end tag for each element, and with bounded depth."""
     still_open: list[str] = []
     for tag, text in tokens:
         name = tag.partition(" ")[0]

@@ -1,7 +1,7 @@
-"""Marks of pages that stand in front of others: a form that asks for a password, a captcha, an empty page.
+"""Marks of pages that may stand in front of others: a password form, a captcha, an empty page.
 
-A mark is a hint and no more: every page of a shop may have a form to log in. Whoever judges pages compares
-what a page has with what the other pages of its site have. Reading is linear in the body, whatever it holds.
+A mark is only a hint, since every page of a shop may have a login form. The code that judges pages compares the marks
+of a page with those of the site's other pages. The time to find marks is linear in the body.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _READ = 512 * 1024
 
 
 class Mark(StrEnum):
-    """What a page has that may mean it is not the page that was asked for."""
+    """A sign that a page may not be the page that was requested."""
 
     PASSWORD = "password"  # noqa: S105  A form asks for one.
     CAPTCHA = "captcha"
@@ -30,7 +30,7 @@ _CAPTCHA = re.compile(rb"captcha|cf-turnstile|challenge-platform|cf-challenge|_c
 
 
 def marks_of(body: bytes, words: int, *, is_markup: bool) -> frozenset[Mark]:
-    """The marks of a document of so many *words*; none where it is no HTML."""
+    """The marks of a document with so many *words*; none if it is no HTML."""
     if not is_markup:
         return frozenset()
     begin = body[:_READ]

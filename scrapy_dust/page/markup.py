@@ -1,11 +1,10 @@
-"""HTML to visible text, title, canonical URL, links and language.
+"""Reads HTML: visible text, title, canonical URL, links and language.
 
-What a browser with scripts on does not show of a document's text is left out. A word does not end where only
-an inline element does (``<b>H</b>ello``), so that a page and its copy with highlighted search terms have the
-same words.
+Text that a browser with scripts does not show is left out. An inline element does not end a word (``<b>H</b>ello``),
+so that a page and its copy with highlighted search terms have the same words.
 
-A document that could cost the parser too much (`scrapy_dust.page.nesting`) is not parsed; its tags are cut out,
-in one pass, and it has no canonical URL and no links to tell of.
+A document that could cost the parser too much (`scrapy_dust.page.nesting`) is not parsed. Its tags are cut out in one
+pass, and it has no canonical URL and no links.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ class Document:
 
 
 def unit_reading() -> ModuleType:
-    """The module that makes units. Only who asks for units loads numpy."""
+    """The module that makes units. It is imported only when units are wanted, since it loads numpy."""
     from scrapy_dust.page import unit_reading  # noqa: PLC0415  As said.
 
     return unit_reading
@@ -68,10 +67,10 @@ def unit_reading() -> ModuleType:
 def read_markup(
     markup: str, url: str, encoding: str, *, closely: bool = False, ignore: Sequence[str] | None = None
 ) -> Document:
-    """Never raises. *url* is the document's; *encoding* is what the queries of its URLs are written in.
+    """What an HTML document says. Never raises. *encoding* is the one in which queries of its URLs are written.
 
-    *closely*: with its headings. *ignore*: with its units, of all elements but those
-    that one of these CSS selectors selects; None: without.
+    *closely*: read its headings too. *ignore*: read its units too, without elements that one of these CSS selectors
+    selects; None: read no units.
     """
     if is_tangled(markup):
         units = None if ignore is None else unit_reading().units_of_tangled(markup, url, encoding, ignore)
@@ -101,7 +100,7 @@ def _cut(markup: str) -> Document:
 
 
 def _written(tree: LexborHTMLParser, markup: str, ignore: Sequence[str]) -> str:
-    """The document as the parser writes it, without what is ignored."""
+    """The document as the parser writes it, without the ignored elements."""
     if ignore:
         # Its words are counted all the same.
         tree = LexborHTMLParser(markup, scripting=True)

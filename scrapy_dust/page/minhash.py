@@ -1,12 +1,13 @@
-"""A larger MinHash, to estimate resemblance from: what datasketch 2 computes from the same shingles.
+"""A MinHash of 128 values to estimate the resemblance of two texts: the one that datasketch 2 computes from the same
+shingles.
 
-A shingle's lower 32 bits are its hash value there, and ``MinHash(NUM_PERM, seed=1)`` gives what `minhash_of`
-does: the value is stirred by MurmurHash3's 32-bit finalizer, and each permutation is ``a·h + b`` modulo 2**32
-with odd ``a``. That is datasketch's scheme "affine32", its default since 2.0; the older one, modulo a Mersenne
-prime, overestimates the resemblance of long texts and takes four times as long.
+The lower 32 bits of a shingle are its hash value, and `minhash_of` equals ``MinHash(NUM_PERM, seed=1)``:
+MurmurHash3's 32-bit finalizer stirs the value, and each permutation is ``a·h + b`` modulo 2**32 with odd ``a``. That
+is datasketch's scheme "affine32", its default since 2.0; the older one, modulo a Mersenne prime, overestimates the
+resemblance of long texts and takes four times as long.
 
-The estimate's standard error is ``sqrt(J·(1 − J) / NUM_PERM)``: 6 % at most, 4 % at 0.9. Twice as many hashes
-would make the log a third longer and the error 0.7 of that.
+The estimate's standard error is ``sqrt(J·(1 − J) / NUM_PERM)``: 6 % at most, 4 % at 0.9. Twice as many hashes would
+make the log a third longer and the error 0.7 of that.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ _FIRST_FACTOR, _SECOND_FACTOR = np.array([0x85EBCA6B, 0xC2B2AE35], np.uint32)
 
 
 def minhash_of(shingles: npt.NDArray[np.uint64]) -> MinHashes:
+    """The MinHash of *shingles*."""
     stirred = _stirred(shingles.astype(np.uint32))
     least = np.full(NUM_PERM, np.iinfo(np.uint32).max, np.uint32)
     permuted = np.empty((NUM_PERM, min(_BLOCK, len(stirred))), np.uint32)
@@ -57,12 +59,12 @@ def minhash_of(shingles: npt.NDArray[np.uint64]) -> MinHashes:
 
 
 def to_text(minhash: MinHashes) -> str:
-    """As logs have it: Base64 of the values, four bytes each, the least significant one first."""
+    """*minhash* as a log keeps it: Base64 of the values, four bytes each, the least significant one first."""
     return b64encode(minhash.astype("<u4").tobytes()).decode("ascii")
 
 
 def from_text(text: str) -> MinHashes:
-    """Raises `ValueError` for what `to_text` does not write."""
+    """The MinHash that `to_text` has written. Raises `ValueError` for other text."""
     return np.frombuffer(b64decode(text, validate=True), "<u4").astype(np.uint32)
 
 

@@ -1,12 +1,11 @@
-"""Whether a document can be parsed at a bounded cost, told from its tags alone, in one pass.
+"""Whether a document can be parsed at a bounded cost, judged from its tags alone in one pass.
 
-A parser that holds to the HTML standard can be made to work with the square of the tags that are open, of the
-attributes of one tag, and of formatting elements that come again in each block: a megabyte of any of these
-takes minutes or gigabytes. So `is_tangled` keeps a stack that is at least as deep as the parser's: an end tag
-takes an element off only where it is certain that the parser does too. What is wrongly nested stays on it,
-which in a real document is a handful.
+A parser that follows the HTML standard can be made to do work that grows with the square of the open tags, of the
+attributes of one tag, or of formatting elements that come again in each block: a megabyte of these takes minutes or
+gigabytes. So `is_tangled` keeps a stack that is at least as deep as the parser's: an end tag takes an element off
+only where the parser certainly does too. Wrongly nested elements stay on the stack; a real document has a handful.
 
-The tokens are the standard's (https://html.spec.whatwg.org/#tokenization). Where what a tag is depends on the
+The tokens are the standard's (https://html.spec.whatwg.org/#tokenization). Where the meaning of a tag depends on the
 tree, as in drawings, formulas, ``select`` and ``frameset``, the document is refused if it matters.
 """
 
@@ -86,12 +85,12 @@ _SHAPES = frozenset(
 
 
 def is_tangled(markup: str) -> bool:
-    """Whether *markup* is not to be parsed."""
+    """Whether *markup* could cost the parser too much, and must not be parsed."""
     return not _is_harmless(markup) and _Nesting().is_tangled(_TOKEN.findall(markup))
 
 
 def _is_harmless(markup: str) -> bool:
-    """What most documents are, whatever stands where in them: told at a tenth of the cost."""
+    """Whether *markup* is as simple as most documents are; a quick check, at a tenth of the cost."""
     start_tags = markup.count("<") - markup.count("</")
     if start_tags > _MODERATE or _LADEN.search(markup):
         return False
@@ -104,7 +103,7 @@ def _is_harmless(markup: str) -> bool:
 
 
 class _Nesting:
-    """The elements that may be open."""
+    """The elements that may be open in the parser."""
 
     def __init__(self) -> None:
         self.open: list[str] = []
@@ -115,6 +114,7 @@ class _Nesting:
         self.drawing = False  # the element opened last is surely part of a drawing
 
     def is_tangled(self, tokens: list[tuple[str, str, str, str, str, str]]) -> bool:
+        """Whether parsing *tokens* could cost too much."""
         for raw, raw_attributes, content, tag, attributes, cdata in tokens:
             self.copied += self.weight
             if not tag:
@@ -131,7 +131,7 @@ class _Nesting:
         return self.root_attributes > MAX_ATTRIBUTES
 
     def _is_unclear(self, raw: str, content: str) -> bool:
-        """Whether what is text in most places is tags here, or goes on after what looks like its end."""
+        """Whether text may be tags at this place, or may go on after its seeming end."""
         if not raw:
             return self.foreign > 0
         if self.foreign or self.refusing:

@@ -1,6 +1,6 @@
 """Paths: where on a page something stands, by the tags around it with their ids and classes.
 
-They are kept between pages, since the pages of a site have them in common; what is made of them does not depend on it.
+Paths are cached between pages, since the pages of a site share them. The cache changes no result.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NUMBERED = re.compile(r"[0-9][0-9A-Za-z]*")
 
 
 class Path:
-    """One path, and those below it."""
+    """One path, and the paths below it."""
 
     __slots__ = ("_below", "_depth", "_names", "_places", "is_data", "mark", "opened", "steps", "text")
 
@@ -44,11 +44,13 @@ class Path:
         self._places: dict[tuple[Kind, str], int] = {}
 
     def text_place(self) -> int:
+        """The place of text directly in this path."""
         is_value = not self.is_data and self.steps and _VALUE.match(self.steps[-1])
         self.text = self.at(Kind.FIELD if is_value else Kind.TEXT)
         return self.text
 
     def below(self, step: str) -> Path:
+        """The path of the element *step* inside this one."""
         found = self._below.get(step)
         if found is None:
             if self._depth == MAX_DEPTH:
@@ -59,7 +61,7 @@ class Path:
         return found
 
     def at(self, kind: Kind, inside: str = "") -> int:
-        """The place of *kind* in it, times 2**32. *inside*: which of its attributes."""
+        """The place of *kind* in this path, times 2**32. *inside*: the attribute, if it is one."""
         found = self._places.get((kind, inside))
         if found is None:
             path = " ".join(self.steps) + inside
@@ -71,7 +73,7 @@ class Path:
 
 @lru_cache(maxsize=20_000)
 def step_of(tag: str, ident: str, classes: str) -> str:
-    """`li#item-#.first.new`: numbers stand for each other."""
+    """A step of a path, such as `li#item-#.first.new`. All numbers become ``#``."""
     named = f"#{ident}" if ident else ""
     if classes:
         named = ".".join((named, *sorted(set(classes.split()))))
@@ -79,4 +81,5 @@ def step_of(tag: str, ident: str, classes: str) -> str:
 
 
 def unnumbered(name: str) -> str:
+    """*name* with each number replaced by ``#``."""
     return _NUMBERED.sub("#", name)[:_MAX_STEP]

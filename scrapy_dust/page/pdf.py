@@ -1,9 +1,10 @@
-"""PDF to text, by PDFium (``scrapy-dust[pdf]``); without it, and where it fails, a PDF is its bytes.
+"""Reads the text of PDFs with PDFium (``scrapy-dust[pdf]``). Without PDFium, or if it fails, a PDF counts by its
+bytes.
 
-A few kilobytes of PDF can stand for gigabytes of text objects, and no look at the bytes tells which do. So each
-is read in a process of its own that may take `SECONDS` and `MEMORY`, which costs 0.2 s.
+A few kilobytes of PDF can stand for gigabytes of text objects, and the bytes do not show it. So each PDF is read in a
+process of its own that may take `SECONDS` and `MEMORY`, which costs 0.2 s.
 
-Measured on Debian's manuals, PDFium takes 10 ms for 2,000 words, pypdf fifteen times and pdfminer.six forty times
+Measured on Debian's manuals, PDFium takes 10 ms for 2,000 words; pypdf takes fifteen times, pdfminer.six forty times
 as long.
 """
 

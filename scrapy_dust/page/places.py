@@ -1,4 +1,4 @@
-"""Places and values of units as numbers: what is needed to make them, without numpy."""
+"""The numbers for places and values of units. This module makes them without numpy."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Names = Mapping[int, str]
 
 
 class Kind(IntEnum):
-    """What sort of thing a unit is."""
+    """The kind of a unit: text, link, media and so on."""
 
     TEXT = 0  #: what a person reads
     LINK = 1  #: where the page leads
@@ -35,24 +35,27 @@ class Kind(IntEnum):
 
 
 def place_of(kind: Kind, path: str) -> int:
+    """The number of the place of *kind* at *path*."""
     return kind << PATH_BITS | xxh3_64_intdigest(path.encode("utf-8", "surrogatepass")) & _PATH
 
 
 def kind_of(place: int) -> Kind:
+    """The kind of a unit at *place*."""
     return Kind(place >> PATH_BITS)
 
 
 def as_kind(place: int, kind: Kind) -> int:
-    """The place of another kind at the same path."""
+    """The place of *kind* at the same path as *place*."""
     return kind << PATH_BITS | place & _PATH
 
 
 def name_of(kind: Kind, path: str) -> str:
+    """The name of a place, for people."""
     return f"{kind.name.lower()} {path}"
 
 
 def url_value(url: str) -> int:
-    """The value of a link to *url*, which is absolute and as Scrapy requests it. Its fragment does not count."""
+    """The value of a link to *url*, an absolute URL as Scrapy requests it. The fragment does not count."""
     url = url.partition("#")[0]
     host_begins = url.find("://") + 3
     if url.find("/", host_begins) < 0:

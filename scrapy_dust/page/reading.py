@@ -1,4 +1,4 @@
-"""A body to its text: what of it is markup, what is text, and what is neither. Numbers are made of it elsewhere."""
+"""Reads the text of a body, be it markup, plain text or neither. Other modules make numbers of the text."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def read_text(
     closely: bool = False,
     ignore: Sequence[str] | None = None,
 ) -> tuple[Document, bool] | None:
-    """What a body says that is no PDF, and whether that is all of it; None: nothing but its bytes.
+    """What a body that is no PDF says, and whether that is all of it; None if it is neither markup nor text.
 
-    *closely*: headings too. *ignore*: units too, as `read_markup` has it.
+    *closely*: read headings too. *ignore*: read units too, as in `read_markup`.
     """
     kind = _kind(content_type)
     if kind in (_Kind.BYTES, _Kind.PDF):
@@ -46,13 +46,14 @@ def read_text(
 
 
 def first_words(body: bytes, content_type: str | None, encoding: str | None, url: str) -> list[str]:
-    """The beginning of what a body says, for people to read; empty for a PDF and for what is no text."""
+    """The first words of a body, for people to read; empty for a PDF and for bodies without text."""
     read = read_text(body, content_type, encoding, url)
     words = [] if read is None else split_words(read[0].text[:MAX_READ])[0]
     return [word.decode("utf-8", "surrogatepass") for word in words]
 
 
 def is_pdf(body: bytes, content_type: str | None) -> bool:
+    """Whether *body* is a PDF, by its content type or its first bytes."""
     kind = _kind(content_type)
     return kind is _Kind.PDF or (kind is _Kind.UNKNOWN and body.startswith(b"%PDF-"))
 

@@ -1,8 +1,8 @@
-"""JSON, and what looks like it in scripts: values by the keys before them.
+"""The units of JSON, and of code in scripts that looks like JSON: values by the keys before them.
 
-One pass over the tokens, which are those of JavaScript: so JSON that a script assigns to a name is read as JSON is, and
-what is damaged is read as far as it goes. Positions in lists do not count. What stands in one object, or in one list
-of numbers, is a group; so is each of several documents, line by line. How many lists and objects are empty counts.
+One pass over JavaScript tokens reads JSON that a script assigns to a name as well, and damaged JSON as far as it
+goes. Positions in lists do not count. The values of one object, or of one list of numbers, form a group; so do the
+values of each of several documents, line by line. The number of empty lists and objects counts.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _OPENING, _CLOSING, _QUOTES = frozenset("{["), frozenset("}]"), frozenset("\"'`"
 
 
 def emissions_of_script(path: Path, media_type: str, content: str) -> Iterator[Emission]:
-    """Of what stands in a `script`."""
+    """The units of a `script` element."""
     if _JSON_TYPES.search(media_type):
         # What is said about a page for other machines is the page's own, as a person's text is.
         what = What.PLAIN if "ld+json" in media_type.lower() else What.FIELD
@@ -45,7 +45,7 @@ def emissions_of_script(path: Path, media_type: str, content: str) -> Iterator[E
 
 
 def emissions_of_json(path: Path, content: str) -> Iterator[Emission]:
-    """Of a body that is JSON, or lines of it."""
+    """The units of a body that is JSON, or of lines of JSON."""
     return iter(_Data(path, What.ADDRESS).read(content, is_code=False))
 
 
@@ -61,6 +61,7 @@ class _Frame:
         self.empty = Counter[tuple[str, bool]]()  #: what is empty in it, by its key, and whether it is a list
 
     def add(self, key: str, digest: int, count: int) -> None:
+        """Add a value to the open object or list."""
         self.digest_in_order = (self.digest_in_order * _FACTOR + digest + 1) & _MASK
         mixed = (digest ^ (value_of(key) if key else 0) << 32) * _FACTOR & _MASK
         self.sum = (self.sum + (mixed ^ mixed >> 29)) & _MASK
@@ -68,7 +69,7 @@ class _Frame:
 
 
 class _Data:
-    """Through the values of one text."""
+    """Reads the values of one text."""
 
     def __init__(self, path: Path, what: What) -> None:
         self._what = what
@@ -79,6 +80,7 @@ class _Data:
         self._documents: list[Emission] = []  #: a group for each that is an object
 
     def read(self, content: str, *, is_code: bool) -> list[Emission]:
+        """The units of *content*. *is_code*: it is a script, and not JSON alone."""
         path = self._frame.path
         tokens = _TOKEN.findall(content)
         rest = self._through(tokens, is_code=is_code)
@@ -95,7 +97,7 @@ class _Data:
         return self._made
 
     def _through(self, tokens: list[str], *, is_code: bool) -> list[str]:  # noqa: C901 - a case for each sort of token
-        """The tokens that are neither values, keys nor structure."""
+        """Read *tokens*. Returns those that are neither values, keys nor structure."""
         rest: list[str] = []
         for token, following in pairwise([*tokens, ""]):
             first = token[0]

@@ -1,4 +1,4 @@
-"""What the units of a document depend on beside its markup: its URL, and the base of its URLs."""
+"""Finishes the units of a document that depend on its URL and on the base of its URLs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FIELD, _LINK = What.FIELD, What.LINK
 
 
 class Settling:
-    """The units of one document, as they come."""
+    """Collects the finished units of one document."""
 
     def __init__(self, url: str, encoding: str, known: dict[tuple[str, str], dict[str, Target]]) -> None:
         self.units: list[int] = []  #: each a place times 2**32 and a value, as often as it comes
@@ -27,6 +27,7 @@ class Settling:
         self._links: list[Emission] = []
 
     def settle(self, emission: Emission) -> None:
+        """Finish *emission*; links wait for `finish`."""
         what, unit, said, own_place = emission
         if what is _LINK:
             self._links.append(emission)
@@ -44,13 +45,13 @@ class Settling:
             self.units.append(unit)
 
     def media_value(self, url: str, fields: int) -> int:
-        """*fields*: the place of the parts of its URL."""
+        """The value of a picture or other file at *url*. *fields*: the place for the parts of its URL."""
         target = self._addresses.of(url)
         self.units.extend([fields | part for part in target.media_parts])
         return target.media_value
 
     def finish(self) -> list[int]:
-        """The units, with the links, of which all are looked at together."""
+        """All units of the document. Links are finished together here."""
         targets = [self._addresses.of(link.said) for link in self._links]
         self.links = {target.value: target.url for target in targets if target.url is not None}
         own = self._own.marks([target.url or "" for target in targets])

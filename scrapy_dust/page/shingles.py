@@ -1,12 +1,12 @@
-"""Words to shingles, and shingles to a sketch: numbers only, the same on every platform and in every process.
+"""Turns words into shingles, and shingles into a sketch; the numbers are the same on every platform.
 
-Thesis §6.3: all sequences of 10 words are hashed; of four hash functions the least value each is the sketch.
-A page with fewer words is one shingle.
+Thesis §6.3: all sequences of 10 words are hashed; for each of four hash functions the least value is kept: the
+sketch. A page with fewer words is one shingle.
 
-The hashes: a word's is XXH3 of its UTF-8 bytes; a shingle's is the polynomial of its words' with base `_BASE`
-modulo 2**64, stirred by splitmix64's finalizer; the four functions are the shingle's hash xor `_SHIFTS[i]`
-times `_FACTORS[i]`, and a sketch keeps their upper 63 bits. All of it wraps around at 2**64, as numpy's
-unsigned arrays do. Whoever changes any of it raises `SKETCH_VERSION`.
+The hashes: a word's is XXH3 of its UTF-8 bytes; a shingle's is the polynomial of its words' with base `_BASE` modulo
+2**64, stirred by splitmix64's finalizer; the four functions are the shingle's hash xor `_SHIFTS[i]` times
+`_FACTORS[i]`, and a sketch keeps their upper 63 bits. All of it wraps around at 2**64, as numpy's unsigned arrays do.
+A change of any of this must raise `SKETCH_VERSION`.
 """
 
 from __future__ import annotations
@@ -38,15 +38,17 @@ _30, _27, _31, _1 = np.array([30, 27, 31, 1], np.uint64)
 
 
 def hashes_of(words: Sequence[bytes]) -> Hashes:
+    """The hash of each of *words*."""
     return np.fromiter(map(xxh3_64_intdigest, words), np.uint64, len(words))
 
 
 def shingles_of(words: Hashes, width: int = WIDTH) -> Hashes:
-    """The distinct shingles, ascending. *words* must not be empty."""
+    """The distinct shingles of *words*, ascending. *words* must not be empty."""
     return _distinct(_stirred(_runs(words, min(width, len(words)))))
 
 
 def sketch_of(shingles: Hashes) -> Sketch:
+    """The sketch of a page with these *shingles*."""
     hashes = shingles ^ _SHIFTS
     hashes *= _FACTORS
     a, b, c, d = (hashes.min(axis=1) >> _1).tolist()
@@ -54,7 +56,7 @@ def sketch_of(shingles: Hashes) -> Sketch:
 
 
 def simhash_of(shingles: Hashes) -> str:
-    """Charikar's 64 bits, one for what most shingles have there, as 16 hexadecimal digits."""
+    """Charikar's SimHash as 16 hexadecimal digits: each of its 64 bits is the one that most shingles have there."""
     count = len(shingles)
     # No more of them in a sum than a byte can count.
     rows = max(1, min(255, math.isqrt(count)))
@@ -66,13 +68,13 @@ def simhash_of(shingles: Hashes) -> str:
 
 
 def sketch_of_bytes(digest: bytes) -> tuple[Sketch, Hashes]:
-    """For what has no words: every part of the sketch is equal where *digest* is, and nowhere else."""
+    """The sketch of a body without words: equal for equal digests, and different in every part for different ones."""
     a, b, c, d = (xxh3_64_intdigest(digest, seed=seed) >> 1 for seed in (1, 2, 3, 4))
     return (a, b, c, d), np.array([xxh3_64_intdigest(digest, seed=5)], np.uint64)
 
 
 def _runs(words: Hashes, length: int) -> Hashes:
-    """The polynomial of every *length* words in a row, from those of half as many."""
+    """The polynomial of every *length* words in a row, computed from those of half the length."""
     if length == 1:
         return words
     half = length // 2
@@ -91,7 +93,7 @@ def _stirred(hashes: Hashes) -> Hashes:
 
 
 def _distinct(hashes: Hashes) -> Hashes:
-    """What `np.unique` gives, at a quarter of its time."""
+    """The result of `np.unique`, at a quarter of its time."""
     hashes = np.sort(hashes)
     first = np.ones(len(hashes), np.bool_)
     np.not_equal(hashes[1:], hashes[:-1], out=first[1:])

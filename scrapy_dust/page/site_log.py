@@ -1,8 +1,8 @@
-"""The log of a site for mining, with what its pages show as labels, where the log has their units.
+"""The log of a site, prepared for mining: each page has a label for what it shows, if the log has its units.
 
-Pages with units are compared with pages with units only. Where a share of a site's pages has units, the others say
-nothing: their words may be equal where their pictures are not. Where hardly any page has units, all are compared by their
-texts, as pages of older logs are.
+Pages with units are compared with pages with units only. If a share of a site's pages has units, the others count for
+nothing, since their words may be equal where their pictures differ. If hardly any page has units, all pages are
+compared by their texts, as in older logs.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _OUTCOMES = {Same.SAME: Outcome.SAME, Same.DIFFERENT: Outcome.DIFFERENT, Same.UN
 
 
 def site_log(visits: Iterable[Visit], volatile: Volatile = NOTHING_VOLATILE, same: str = "page") -> SiteLog:
-    """What `merge_visits` makes of the *visits* of one site, its pages compared by their units.
+    """The log made of the *visits* of one site, with its pages compared by their units.
 
-    Pages are in the order of their URLs: in which order a crawl came to them says nothing of them, and decides nothing.
+    Pages are in the order of their URLs, since the order in which a crawl came to them must decide nothing.
 
-    *volatile*: places that are known to change at each fetch. *same*: ``items``: pages are compared by what the spider took
-    from them, and by nothing else.
+    *volatile*: places that are known to change at each fetch. *same*: if ``items``, pages are compared only by what
+    the spider took from them.
     """
     visits = sorted(visits, key=attrgetter("url"))
     log = merge_visits(visits)
@@ -51,12 +51,12 @@ def site_log(visits: Iterable[Visit], volatile: Volatile = NOTHING_VOLATILE, sam
 
 
 def comparison_of(log: SiteLog) -> LogComparison | None:
-    """The pages of *log* in units; None: it has none."""
+    """Compares pages of *log* by their units; None if *log* has none."""
     return log.comparing if isinstance(log.comparing, LogComparison) else None
 
 
 def compared_anew(log: SiteLog, volatile: Volatile, nothing: Collection[str] = ()) -> SiteLog:
-    """*log* when more is known to change at each fetch, and which URLs show no page: *nothing*."""
+    """*log* compared again, when more places are known to change, and the URLs *nothing* are known to show no page."""
     comparison = comparison_of(log)
     if comparison is None:
         return log
@@ -69,7 +69,7 @@ def compared_anew(log: SiteLog, volatile: Volatile, nothing: Collection[str] = (
 
 
 def compared_for_proposals(log: SiteLog) -> SiteLog:
-    """*log* without what changes on pages of the kind, though these pages may keep it: for proposing rules, and no evidence."""
+    """*log* without parts that change on similar pages: for proposing rules, and no evidence."""
     comparison = comparison_of(log)
     if comparison is None or not comparison.knowledge.volatile:
         return log
@@ -85,7 +85,7 @@ def compared_for_proposals(log: SiteLog) -> SiteLog:
 
 
 def _without_contents(log: SiteLog) -> SiteLog:
-    """*log* without all that pages look like around what is taken from them."""
+    """*log* without everything on its pages that the spider did not take."""
     pages = [
         replace(page, size=None, sketch=None, title=None, simhash=None, volatile=False) for page in log.pages
     ]
@@ -109,9 +109,10 @@ def _compared(
 
 
 def _labels(contents: Contents, comparison: LogComparison) -> dict[str, str]:
-    """Labels of URLs of which a close comparison says that they show what another URL shows.
+    """Labels of URLs that, by a close comparison, show what another URL shows.
 
-    Labels tell pages apart that link to URLs which the log does not know. A comparison knows when such links say nothing.
+    Labels alone tell pages apart that link to URLs which the log does not know. A close comparison can ignore such
+    links.
     """
     by_core: dict[str, dict[str, list[str]]] = {}
     for url, content in contents.by_url.items():
@@ -135,7 +136,7 @@ def _labels(contents: Contents, comparison: LogComparison) -> dict[str, str]:
 
 
 def shown_in(visits: Iterable[Visit]) -> list[Shown]:
-    """The answers that have units which can be read."""
+    """The answers among *visits* whose units can be read."""
     return [
         Shown(visit.url, visit.units, visit.fetched_at)
         for visit in visits
@@ -144,7 +145,7 @@ def shown_in(visits: Iterable[Visit]) -> list[Shown]:
 
 
 def taken_in(visits: Iterable[Visit]) -> list[Shown]:
-    """What the spider took, as far as the log has it."""
+    """What the spider took from pages, as units, as far as the log has it."""
     return [
         Shown(visit.url, visit.taken)
         for visit in visits
@@ -210,16 +211,16 @@ class LogComparison:
         ]
 
     def totals(self, url: str) -> list[int]:
-        """What stands for the units of each answer of *url*."""
+        """A number for the units of each answer of *url*."""
         return [units.total for units in self._units.get(url, ())]
 
     def name(self, names: Names) -> None:
-        """Say from now on where pages differ as *names* call these places."""
+        """Use *names* for places in sentences that say where pages differ."""
         of_site = {place: names[place] for place in self._places if place in names}
         self.knowledge = replace(self.knowledge, names=of_site)
 
     def compare(self, url: str, other: str) -> tuple[Outcome, str]:
-        """See `Comparing`."""
+        """Whether *url* and *other* showed the same page, and why in one sentence."""
         a, b = self.answer(url), self.answer(other)
         if a is None or b is None:
             return Outcome.UNKNOWN, "the log has nothing to compare them by"
@@ -227,7 +228,7 @@ class LogComparison:
         return _OUTCOMES[verdict.same], verdict.why
 
     def answer(self, url: str) -> Answer | None:
-        """What *url* showed; None: the log has no units of it."""
+        """The answer of *url*; None if the log has no units of it."""
         packed = self._units.get(url)
         if packed is None:
             return None
@@ -235,7 +236,7 @@ class LogComparison:
         return Answer(url, first, controls=controls)
 
     def seconds(self, url: str) -> float:
-        """When the answers of *url* came; 0: the log does not say."""
+        """The time that the answers of *url* came, in seconds; 0 if the log does not say."""
         said = self._times.get(url)
         try:
             return 0.0 if said is None else datetime.fromisoformat(said).timestamp()

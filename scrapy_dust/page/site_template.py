@@ -1,7 +1,7 @@
-"""What a site puts on most of its pages, of whichever path template: menus, footers, and links for the page itself.
+"""What a site puts on most of its pages, across path templates: menus, footers, and links to the page itself.
 
-A site with pages of one path template only says little of this: what all of them have may be what they are about. There
-units are known to be common, so that a page is known to have nothing else; but none is set aside.
+If all pages of a site have one path template, what they share may be what they are about. Then common units are only
+counted, so that a page is known to have nothing else, and none is set aside.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Span = tuple[int, int]  #: the pages of one path template: the first, and the fi
 
 @dataclass(frozen=True, slots=True)
 class SiteTemplate:
-    """What is common on a site."""
+    """The units that most pages of a site have."""
 
     common: UnitSet  #: units that most pages have: a page with nothing else has nothing of its own
     template: UnitSet  #: those of them in whose stead no page has another: they are set aside
@@ -44,7 +44,7 @@ NO_TEMPLATE = SiteTemplate(EMPTY, EMPTY, EMPTY)
 
 
 def site_template(site: Flat, spans: Sequence[Span]) -> SiteTemplate:
-    """What the pages of *site* have in common. *spans*: by path template; smaller ones count as one together."""
+    """The template of *site*. *spans*: its pages by path template; templates with few pages count as one together."""
     parts = list(_parts(site, spans))
     if len(parts) >= LEAST_TEMPLATES:
         common = _in_several([_frequent(part, SHARE) for part in parts])
@@ -60,7 +60,7 @@ def site_template(site: Flat, spans: Sequence[Span]) -> SiteTemplate:
 
 
 def template_of_pages(pages: Iterable[tuple[str, UnitSet]]) -> SiteTemplate:
-    """What *pages* have in common, each the path template of its URL and its units."""
+    """The template that *pages* share; each page is given with the path template of its URL."""
     ordered = sorted(pages, key=lambda one: one[0])
     sizes = [0, *(len(units) for _, units in ordered)]
     flat = Flat(np.concatenate((EMPTY, *(units for _, units in ordered))), np.cumsum(sizes, dtype=np.int64))
@@ -81,7 +81,7 @@ def _parts(site: Flat, spans: Sequence[Span]) -> Iterator[Flat]:
 
 
 def _frequent(part: Flat, share: float) -> UnitSet:
-    """The units that so many of the pages have."""
+    """The units that a *share* of the pages has."""
     # What so many of all pages have, so many pages of one block have.
     some = union_of(_frequent_in(block, share) for block in part.blocks())
     pages = np.zeros(len(some), np.int64)
@@ -109,7 +109,7 @@ def _in_several(sets: Sequence[UnitSet]) -> UnitSet:
 
 
 def _without_rivals(site: Flat, common: UnitSet) -> UnitSet:
-    """*common* units without those in whose stead some page has others: "in stock" where others are "sold out"."""
+    """*common* units without those that some page replaces by others: "in stock" where others have "sold out"."""
     places = places_of(common)
     known = np.unique(places)
     beside, needed = np.zeros(len(common), np.int64), np.zeros(len(known), np.int64)
@@ -125,12 +125,12 @@ def _without_rivals(site: Flat, common: UnitSet) -> UnitSet:
 
 
 def _page_and_place(part: Flat) -> UnitSet:
-    """Both as one number: pages are fewer than 2**32, places than 2**24."""
+    """The page and the place of each unit as one number: there are fewer than 2**32 pages and 2**24 places."""
     return (part.pages().astype(np.uint64) << np.uint64(24)) | places_of(part.units)
 
 
 def _chrome(part: Flat) -> UnitSet:
-    """Places that hold a few links for the page itself on most pages."""
+    """The places that hold a few links to the page itself on most pages."""
     own = part.only(part.where(lambda units: is_of(units, Kind.OWN_LINK)))
     having, links = np.unique(_page_and_place(own), return_counts=True)
     few = having[links <= MOST_OWN_LINKS]

@@ -1,8 +1,8 @@
-"""What a page says, in a few numbers that say whether two pages say the same.
+"""Describes a page by a few numbers that tell whether two pages say the same.
 
-`describe` takes any body with any headers and never raises. It reads at most `MAX_BYTES` of it (of a PDF,
-`pdf.MAX_PDF_BYTES`) and `MAX_WORDS` of those, so a body of any length costs no more than that; the digest of a
-text that was not read to its end is the whole body's, for then the words do not vouch for the page.
+`describe` takes any body with any headers and never raises. It reads at most `MAX_BYTES` (of a PDF,
+`pdf.MAX_PDF_BYTES`) and `MAX_WORDS`, so that its cost is bounded. The digest of a text that was not read to its end
+is the digest of the whole body, since the words read do not vouch for the rest.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ __all__ = ["SKETCH_VERSION", "PageText", "describe", "describe_words"]
 
 @dataclass(frozen=True, slots=True)
 class PageText:
-    """What a page says."""
+    """The numbers and texts that describe a page."""
 
     sketch: Sketch  #: four min-hashes of the shingles, each below 2**63; made from the bytes where no word is
     shingles: Hashes = field(compare=False, repr=False)  #: distinct hashes of ten words each, ascending
@@ -64,10 +64,10 @@ def describe(
     *,
     ignore: Sequence[str] | None = (),
 ) -> PageText:
-    """What *body* says, that came from *url* with these headers.
+    """Describe *body*, which came from *url* with these headers.
 
-    *encoding* is one that was declared, not guessed; None: look into *content_type* and the document.
-    *ignore*: CSS selectors of elements whose units do not count; None: without units.
+    *encoding* is one that was declared, not guessed; None: look into *content_type* and the document. *ignore*: CSS
+    selectors of elements whose units do not count; None: without units.
     """
     return describe_each([(body, content_type, encoding, url)], ignore)[0]
 
@@ -75,10 +75,10 @@ def describe(
 def describe_each(
     pages: Sequence[tuple[bytes, str | None, str | None, str]], ignore: Sequence[str] | None = ()
 ) -> list[PageText]:
-    """What `describe` says of each, for several of them in less time.
+    """Describe several pages, each as `describe` does, in less time.
 
-    Step by step for all of them: the parser, the interpreter and numpy do not all fit a processor's first cache, and
-    page by page each of them would push out the others.
+    Each step runs for all pages at once: the parser, the interpreter and numpy do not fit a processor's first cache
+    together, and page by page each would push out the others.
     """
     read = [_read(*page, ignore) for page in pages]
     split = [None if one is None else split_words(one[0].text) for one in read]
@@ -122,12 +122,12 @@ _NO_TEXT = Document("")
 
 
 def describe_words(words: list[bytes], document: Document, digest: str, *, complete: bool) -> PageText:
-    """What *words* say, of which there is one at least. *digest* is the body's; *complete*: it has no others."""
+    """Describe a page by its *words*, at least one. *digest* is the body's; *complete*: the page has no other words."""
     return _describe_words([(words, document, digest, complete)])[0]
 
 
 def _describe_words(pages: Sequence[tuple[list[bytes], Document, str, bool]]) -> list[PageText]:
-    """Step by step, as `describe_each` has it."""
+    """Describe several pages by their words, step by step as in `describe_each`."""
     hashes = [hashes_of(words) for words, *_ in pages]
     shingles = [shingles_of(of_page) for of_page in hashes]
     sketches = [sketch_of(of_page) for of_page in shingles]
@@ -160,7 +160,7 @@ def _digest_of_text(words: list[bytes], document: Document) -> str:
 
 
 def _of_bytes(body: bytes, digest: str, document: Document = _NO_TEXT) -> PageText:
-    """Without words two pages are alike where their bytes are equal, as the thesis has it for binaries."""
+    """Describe a page without words by its bytes, as the thesis does with binaries."""
     sketch, shingles = sketch_of_bytes(xxh3_128_digest(body))
     return PageText(
         sketch=sketch,

@@ -1,9 +1,9 @@
-"""What a spider took from a page, as units: a value of each field of its items, and where its requests lead.
+"""What a spider took from a page, as units: a value for each field of its items, and where its requests lead.
 
-A field is told by the class of its item and its name, `data item Product price`; a request by its callback, `link request
-parse_product`. Each item, and what is handed on with each request, is a group of values as well, so that two items that
-swapped their prices are others. What repeats the page's own URL is left out. Any other URL in an item counts as a link does: by what
-the log shows at its end.
+The place of a field is named by the item's class and the field, `data item Product price`; that of a request by its
+callback, `link request parse_product`. The values of each item, and the data passed on with each request, form a
+group, so that two items with swapped prices differ. Values that repeat the page's own URL are left out. Any other URL
+in an item counts like a link: by the page that the log has at its end.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _OWN = "\0own\0"
 
 
 class Taken:
-    """What a callback has yielded so far for the page at *url*. *fields*: of items only these count, if there are any."""
+    """Collects what a callback yields for the page at *url*. *fields*: if not empty, only these fields of items count."""
 
     def __init__(self, url: str, fields: Collection[str] = ()) -> None:
         self.url, self._fields = url, frozenset(fields)
@@ -41,17 +41,18 @@ class Taken:
 
     @property
     def units(self) -> list[int]:
-        """Each a place times 2**32 and 32 bits of a value."""
+        """What was collected, as units: each a place times 2**32 plus 32 bits of a value."""
         return list(self._units)
 
     def add_item(self, of_class: str, values: Mapping[str, object]) -> None:
+        """Add an item of the class *of_class* with these *values*."""
         chosen = {name: values[name] for name in values if not self._fields or name in self._fields}
         self._add_together(f"item {of_class}", chosen)
 
     def add_request(
         self, callback: str, url: str, data: Mapping[str, object], sent: bytes | None = None
     ) -> None:
-        """*data*: what is handed on to *callback*. *sent*: the method and body of what is no plain GET."""
+        """Add a request to *url*. *data*: what it passes on to *callback*. *sent*: method and body if it is no plain GET."""
         path = f"request {callback}"
         if sent is None:
             self._add_link(path, url)
@@ -72,7 +73,9 @@ class Taken:
             self._add(Kind.GROUP, path, group + self._groups[group] & 0xFFFFFFFF)
 
     def _add_value(self, path: str, value: object) -> str | None:
-        """What its group has of it; None: it repeats the page's own URL, or is a link."""
+        """Add a value. Returns the text that its group has of it; None if the value repeats the page's own URL, or is
+        a link.
+        """
         said = value if isinstance(value, str) else _json(value)
         if isinstance(value, str):
             said = self._without_own(said)
@@ -113,7 +116,7 @@ def _is_url(value: str) -> bool:
 
 
 def _leaves(values: Mapping[str, object]) -> Iterator[tuple[str, object]]:
-    """The values in *values*, each with the names that lead there; positions in lists do not count."""
+    """The values in *values*, each with the names that lead to it; positions in lists do not count."""
     waiting: list[tuple[str, object, int]] = [(str(name), values[name], 0) for name in sorted(values)][::-1]
     count = 0
     while waiting:
@@ -137,7 +140,7 @@ def _parts(path: str, value: object) -> list[tuple[str, object]] | None:
 
 
 def _json(value: object) -> str:
-    """What JSON has no word for says what it is by its own."""
+    """The text of a *value* that JSON cannot express."""
     try:
         return json.dumps(value, sort_keys=True, default=repr)
     except (TypeError, ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""The units of a body, whatever it is."""
+"""Makes the units of any body: HTML, XML, JSON, text, PDF or bytes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _no_units() -> npt.NDArray[np.uint64]:
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """Units, what their places are called, and the URLs of links by their values."""
+    """The units of a body, the names of their places, and the URLs of its links."""
 
     units: Units
     names: Names
@@ -41,7 +41,7 @@ class Described:
     )  #: all units, with all bits of their values
 
     def with_bytes(self, digest: str) -> Described:
-        """And the digest of the body, which was not read to its end."""
+        """The same units and the digest of the body, for a body that was not read to its end."""
         of_bytes = units_of_bytes(digest)
         pairs = zip(self.units.places.tolist(), self.units.values.tolist(), strict=True)
         both = units_of([*(place << 32 | value for place, value in pairs), _byte_unit(digest)])
@@ -51,12 +51,12 @@ class Described:
 
 
 def units_of_markup(markup: str, url: str, encoding: str) -> Described:
-    """Of HTML as the parser writes it."""
+    """The units of HTML as the parser writes it."""
     return _walked(*tokens_of(markup), url, encoding)
 
 
 def units_of_tangled(markup: str, url: str, encoding: str, ignore: Sequence[str]) -> Described:
-    """Of HTML that is not parsed, without the elements that are to be ignored, as far as that can be told."""
+    """The units of HTML that is too tangled to parse, without the elements in *ignore* as far as they can be recognised."""
     return _walked(*html_tokens(markup, ignore), url, encoding)
 
 
@@ -68,7 +68,7 @@ def _walked(tokens: list[Token], contents: list[str], url: str, encoding: str) -
 
 
 def units_of_text(text: str, url: str, encoding: str) -> Described:
-    """Of what is no HTML: JSON, XML, or text, block by block."""
+    """The units of a text that is no HTML: JSON, XML, or plain text block by block."""
     memory = _remembered()
     settling = Settling(url, encoding, memory.addresses)
     if _XML.match(text):
@@ -86,13 +86,13 @@ def units_of_text(text: str, url: str, encoding: str) -> Described:
 
 
 def units_of_bytes(digest: str) -> Described:
-    """Of what nobody here can read."""
+    """The one unit of a body that cannot be read: its *digest*."""
     memory = _remembered()
     return _made([_byte_unit(digest)], memory)
 
 
 def units_of_pages(text: str, title: str) -> Described:
-    """Of a document that has pages and no other structure."""
+    """The units of a document that has pages and no other structure, such as a PDF."""
     memory = _remembered()
     pieces = [("title", title), *(("page", page) for page in text.split("\f"))]
     places = ((memory.root.below(name).at(Kind.TEXT), said) for name, said in pieces)

@@ -60,24 +60,24 @@ class Units:
 
     @property
     def total_of_rest(self) -> int:
-        """As `total`, of all units but links. Needs all links."""
+        """The total of all units but links. Needs all links."""
         joined = _joined(self)
         links = joined[_are_links(self.kinds())]
         return self.total - int(mixed(links).sum(dtype=np.uint64)) & 0xFFFFFFFFFFFFFFFF
 
 
 def exact_units(units: Iterable[int]) -> npt.NDArray[np.uint64]:
-    """*units*, each a place times 2**32 and 32 bits, as often as they came: each once, in their order, with all bits."""
+    """*units*, each a place times 2**32 plus 32 bits, without repetitions, in their order, with all bits."""
     return np.array(list(dict.fromkeys(units)), np.uint64)
 
 
 def units_of(units: Iterable[int]) -> Units:
-    """*units* as `exact_units` takes them."""
+    """The `Units` of numbers as `exact_units` takes them."""
     return kept_of(exact_units(units))
 
 
 def kept_of(distinct: npt.NDArray[np.uint64]) -> Units:
-    """What is kept of exact units. The total is of all their bits, of which a value has 24."""
+    """The `Units` made of exact units. The total covers all their bits; a value keeps 24."""
     total = int(mixed(distinct).sum(dtype=np.uint64))
     masked = distinct & np.uint64(0xFFFFFFFF << 32 | VALUE)
     distinct = np.array(list(dict.fromkeys(masked.tolist())), np.uint64)
@@ -88,7 +88,7 @@ def kept_of(distinct: npt.NDArray[np.uint64]) -> Units:
 
 
 def sampled(units: Units, most: int) -> Units:
-    """Of *units* those of least hashes, at most so many: of like pages nearly the same ones."""
+    """The at most *most* units of least hash: similar pages keep nearly the same ones."""
     if len(units) <= most:
         return units
     kept = _least(_joined(units), most)
@@ -122,13 +122,13 @@ def _of_least_hashes(
 
 
 def _by_place(places: npt.NDArray[np.uint64]) -> npt.NDArray[np.intp]:
-    """The order in which units of one place stand together, places as they first come."""
+    """The order in which units of one place stand together, and places stand as they first came."""
     _, firsts, which = np.unique(places, return_index=True, return_inverse=True)
     return np.argsort(firsts[which], kind="stable")
 
 
 def mixed(units: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """splitmix64 of each; all of it wraps around at 2**64."""
+    """splitmix64 of each number; all of it wraps around at 2**64."""
     mixed = units + np.uint64(0x9E3779B97F4A7C15)
     mixed ^= mixed >> np.uint64(30)
     mixed *= np.uint64(0xBF58476D1CE4E5B9)
@@ -139,7 +139,7 @@ def mixed(units: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
 
 
 def pack(units: Units, most: int = MAX_LOGGED) -> PackedUnits:
-    """*units* as a log keeps them, *most* of them at most."""
+    """*units*, at most *most* of them, as a log keeps them."""
     units = sampled(units, most)
     places, values = units.places, units.values
     three = (
@@ -157,7 +157,7 @@ def pack(units: Units, most: int = MAX_LOGGED) -> PackedUnits:
 
 
 def unpack(packed: PackedUnits) -> Units:
-    """Raises `ValueError` for what `pack` did not make."""
+    """The units that `pack` has written. Raises `ValueError` for anything else."""
     content, at = packed.content, 0
     places: list[int] = []
     counts: list[int] = []
@@ -176,7 +176,7 @@ def unpack(packed: PackedUnits) -> Units:
 
 
 def values_in(octets: npt.NDArray[np.uint8]) -> Numbers:
-    """Values of three octets each."""
+    """The values, of three octets each."""
     three = octets.reshape(-1, 3).astype(np.uint32)
     joined = three[:, 0] << np.uint32(16) | three[:, 1] << np.uint32(8) | three[:, 2]
     both: Numbers = (joined >> np.uint32(EXACT_BITS)) << np.uint32(32 - SHAPE_BITS) | joined & np.uint32(

@@ -1,7 +1,7 @@
-"""Sets of units as sorted arrays of 64-bit numbers, for comparing pages and whole sites.
+"""Sets of units as sorted arrays of 64-bit numbers, to compare pages and whole sites.
 
-A unit is the number ``place << 32 | value``. So its place, its kind and the shape of its text are bits of it, and what is
-asked of a page's units is asked of all of them at once.
+A unit is the number ``place << 32 | value``. Its place, its kind and the shape of its text are bits of the number, so
+that all units of a page are tested at once.
 """
 
 from __future__ import annotations
@@ -37,10 +37,12 @@ def set_of(units: Units) -> UnitSet:
 
 
 def places_of(units: UnitSet) -> UnitSet:
+    """The place of each unit."""
     return units >> _VALUE_BITS
 
 
 def values_of(units: UnitSet) -> UnitSet:
+    """The value of each unit."""
     return units & _VALUE
 
 
@@ -50,6 +52,7 @@ def shapes_of(units: UnitSet) -> UnitSet:
 
 
 def kinds_of(units: UnitSet) -> UnitSet:
+    """The kind of each unit."""
     return (units >> _KIND_SHIFT) & np.uint64(7)
 
 
@@ -72,16 +75,19 @@ def is_in(values: UnitSet, known: UnitSet) -> Mask:
 
 
 def without(units: UnitSet, others: UnitSet) -> UnitSet:
+    """The *units* that are not among *others*."""
     kept: UnitSet = units[~is_in(units, others)]
     return kept
 
 
 def within(units: UnitSet, others: UnitSet) -> UnitSet:
+    """The *units* that are among *others*."""
     kept: UnitSet = units[is_in(units, others)]
     return kept
 
 
 def union_of(sets: Iterable[UnitSet]) -> UnitSet:
+    """The units that are in any of *sets*."""
     return np.unique(np.concatenate((EMPTY, *sets)))
 
 
@@ -91,12 +97,12 @@ def array_of(numbers: Iterable[int]) -> UnitSet:
 
 
 def as_links(units: UnitSet) -> UnitSet:
-    """*units* with links to the page itself as links like any other. The order may not be ascending any more."""
+    """*units* with links to the page itself turned into links like any other. The result may be unsorted."""
     own = kinds_of(units) == np.uint64(Kind.OWN_LINK)
     link = np.uint64(int(Kind.LINK) << (32 + PATH_BITS))
     return np.where(own, (units & ~_KIND_BITS) | link, units)
 
 
 def with_values(units: UnitSet, values: UnitSet) -> UnitSet:
-    """*units* with other values. The order may not be ascending any more."""
+    """*units* with *values* in the place of their own. The result may be unsorted."""
     return (units & ~_VALUE) | values

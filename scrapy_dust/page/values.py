@@ -1,8 +1,9 @@
-"""What stands at a place, as 32 bits: a hash of the text, and of its shape.
+"""The value at a place as 32 bits: a hash of the text, and a hash of its shape.
 
-The upper bits are a hash of the shape, in which each word with a digit is the same, so that a clock or a counter
-can be told from other changes; the lower ones are of the text itself. Of both `units` keeps fewer. A long text is cut into pieces, so that a changed
-word spoils one of them. Where it is cut, its words say, so that an inserted word does not move all cuts behind it.
+The upper bits hash the shape, in which each word with a digit is the same, so that a clock or a counter can be told
+from other changes; the lower bits hash the text itself. `units` keeps fewer bits of both. A long text is cut into
+pieces, so that a changed word spoils one piece. The words decide where to cut, so that an inserted word does not move
+later cuts.
 """
 
 from __future__ import annotations
@@ -39,14 +40,14 @@ _PIECE_UNSPACED = re.compile(rf"[^ {_ENDS}]{{0,{_CHARACTERS_OF_PIECE - 1}}}[^ ]"
 
 
 def value_of(text: str) -> int:
-    """Of one piece."""
+    """The 32 bits of one piece of text."""
     if not _DIGIT.search(text):
         return xxh3_64_intdigest(text.encode("utf-8", "surrogatepass")) & 0xFFFFFFFF
     return _with_shape(_shape_of(text.split()), text)
 
 
 def values_of(text: str) -> tuple[int, ...]:
-    """Of each piece of *text*; none where there is nothing but white space."""
+    """The 32 bits of each piece of *text*; none if *text* is white space."""
     pieces = pieces_of(text)
     if _DIGIT.search(text):
         return tuple([value for piece in pieces for value in (value_of(piece), *_of_numbers(piece))])
@@ -55,7 +56,7 @@ def values_of(text: str) -> tuple[int, ...]:
 
 
 def parts_of(text: str) -> list[int]:
-    """Of each number in a value that has several, whatever stands between them: ``buy(7, 'f3a1')``."""
+    """The value of each number in a text that has several, whatever stands between them: ``buy(7, 'f3a1')``."""
     numbers = _NUMBER.findall(text)
     if not 2 <= len(numbers) <= MAX_WORDS_OF_PIECE:
         return []
@@ -64,7 +65,7 @@ def parts_of(text: str) -> list[int]:
 
 
 def _of_numbers(piece: str) -> list[int]:
-    """Of each word with a digit, where there are several: beside a clock a price still counts."""
+    """The value of each word with a digit, if there are several: beside a clock a price still counts."""
     words = piece.split()
     numbers = [word for word in words if _DIGIT.search(word)]
     if len(numbers) < 2:
@@ -83,7 +84,7 @@ def _with_shape(shape: str, said: str) -> int:
 
 
 def pieces_of(text: str) -> list[str]:
-    """*text*, white space collapsed, cut where it is long."""
+    """*text* with white space collapsed, cut into pieces if it is long."""
     words = text.split()
     collapsed = " ".join(words)
     if not collapsed.isascii() and has_unspaced(collapsed):
@@ -94,5 +95,5 @@ def pieces_of(text: str) -> list[str]:
 
 
 def says_something(text: str) -> bool:
-    """Whether anything of it can be seen: a tick and a cross are no letters."""
+    """Whether anything of *text* can be seen; a tick or a cross counts, although it is no letter."""
     return _SAYING.search(text) is not None

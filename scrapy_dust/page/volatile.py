@@ -1,14 +1,15 @@
 """Places of a site whose units change at each fetch: advertisements, tokens, clocks, counters, recommendations.
 
-They are learned from answers to one and the same URL. A place is volatile on the URLs of one path template where hardly a
-unit of it outlives a second fetch. Of a place that changes in part, the texts of one shape may be volatile: ``Seen # times``.
-A place that is volatile under several path templates is volatile on the whole site.
+They are learned from several answers to one URL. A place is volatile on the URLs of one path template if hardly a
+unit there survives a second fetch. Where a place changes in part, the texts of one shape may be volatile: ``Seen #
+times``. A place that is volatile under several path templates is volatile on the whole site.
 
-What changes on some pages may stay on others: live prices beside fixed ones. So a volatile place says which pages to fetch
-twice, and a difference there is set aside where the page itself was seen to change. It is set aside unseen where the place is
-*surely* volatile: where so many URLs showed other units that hardly a page can keep them.
+A place that changes on some pages may stay on others: live prices beside fixed ones. So a volatile place says which
+pages to fetch twice, and a difference there is ignored if the page itself was seen to change. The difference is
+ignored unseen only if the place is *surely* volatile: so many URLs showed other units there that hardly a page can
+keep its own.
 
-A place that only one of two answers has proves nothing: the other may be a wall in front of the page.
+A place that only one of two answers has proves nothing: the other answer may be a wall in front of the page.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ SHAPE = 1 << 40
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What became of the units of one place, or of one shape there, at further fetches."""
+    """How the units of one place, or of one shape there, fared at further fetches."""
 
     urls: int  #: that showed other units there at another fetch
     changed: int  #: units that one answer had and another to the same URL had not
@@ -62,21 +63,22 @@ class Changes:
     emptied: int = 0  #: URLs of which no unit there was in both
 
     def are_volatile(self, *, groups: bool = False) -> bool:
-        """Whether hardly a unit outlives a fetch; of *groups*, not most: each that has a volatile part changes with it.
+        """Whether hardly a unit survives a fetch. Of *groups* most must change, since a group changes with any of its
+        parts.
 
-        Of what is drawn by lot more of them do, by chance.
+        Of units drawn by lot, more survive by chance.
         """
         most = 1 / 2 if groups else MOST_DRAWN_AGAIN if self.emptied >= LEAST_URLS else MOST_SURVIVORS
         return self.urls >= LEAST_URLS and self.survived <= most * (self.changed + self.survived)
 
     def are_sure(self, *, groups: bool = False) -> bool:
-        """Whether hardly a page can keep what stands there."""
+        """Whether hardly a page can keep its units there."""
         if groups:
             return self.urls >= LEAST_SURE and self.are_volatile(groups=True)
         return self.urls >= LEAST_SURE * (1 + self.survived)
 
     def are_drawn(self, *, groups: bool = False) -> bool:
-        """Whether units are there by lot, so that one may outlive a fetch by chance: often enough none does."""
+        """Whether units there are drawn by lot at each fetch, so that one may survive by chance."""
         return self.are_volatile(groups=groups) and self.emptied >= LEAST_URLS
 
     def __add__(self, other: Changes) -> Changes:
@@ -93,7 +95,7 @@ NO_CHANGES = Changes(0, 0, 0)
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Volatile places, for looking up units."""
+    """A set of volatile places, to look up units."""
 
     places: UnitSet = field(default_factory=EMPTY.copy)
     shapes: UnitSet = field(default_factory=EMPTY.copy)  #: place and shape, as `shapes_of` has them
@@ -119,17 +121,17 @@ NO_PLACES = Places()
 
 
 def is_volatile(key: int, changes: Changes) -> bool:
-    """Whether the place, or the shape there, that *key* stands for is volatile by its *changes*."""
+    """Whether the place or shape *key*, with these *changes*, is volatile."""
     return changes.are_volatile(groups=_is_of_groups(key))
 
 
 def is_sure(key: int, changes: Changes) -> bool:
-    """Whether it is surely volatile."""
+    """Whether the place or shape *key*, with these *changes*, is surely volatile."""
     return changes.are_sure(groups=_is_of_groups(key))
 
 
 def is_drawn(key: int, changes: Changes) -> bool:
-    """Whether what stands there is drawn by lot."""
+    """Whether the units at the place or shape *key* are drawn by lot."""
     return changes.are_drawn(groups=_is_of_groups(key))
 
 
@@ -138,7 +140,7 @@ def _is_of_groups(key: int) -> bool:
 
 
 class Volatile:
-    """What is known of one site: by path template, the changes by place, or by place and shape."""
+    """The volatile places of one site: by path template, the changes of each place and shape."""
 
     def __init__(self, changes: Mapping[str, Mapping[int, Changes]] | None = None) -> None:
         self.changes: Mapping[str, Mapping[int, Changes]] = changes or {}
@@ -158,11 +160,11 @@ class Volatile:
         return found
 
     def surely(self, template: str) -> Places:
-        """Those of which no page need show that it changes there."""
+        """The places of URLs of *template* that are surely volatile."""
         return self._such(template, is_sure, self._surely_everywhere)
 
     def drawn(self, template: str) -> Places:
-        """Those at which units are drawn by lot, and one may outlive a fetch by chance."""
+        """The places of URLs of *template* whose units are drawn by lot, so that one may survive a fetch by chance."""
         return self._such(template, is_drawn, self._drawn_everywhere)
 
     def _such(self, template: str, are: Callable[[int, Changes], bool], everywhere: Places) -> Places:
@@ -171,7 +173,7 @@ class Volatile:
         return own | everywhere if own else everywhere
 
     def changes_in_part(self, template: str) -> bool:
-        """Whether texts of URLs of *template* change that neither a place nor a shape tells from those that stay."""
+        """Whether texts change on URLs of *template* that neither place nor shape distinguishes from texts that stay."""
         here = self.changes.get(template, {})
         left = {key: one.changed for key, one in here.items() if key < SHAPE and _is_text_in_part(key, one)}
         for key, one in here.items():
@@ -180,12 +182,12 @@ class Volatile:
         return any(changed > 0 for changed in left.values())
 
     def changing(self, template: str) -> Sequence[int]:
-        """The places on URLs of *template* that have shown to change, in whole or in part."""
+        """The places on URLs of *template* that were seen to change, in whole or in part."""
         here = self.changes.get(template, {})
         return [key for key, one in here.items() if key < SHAPE and one.urls >= LEAST_URLS]
 
     def joined(self, other: Volatile) -> Volatile:
-        """What both know; of each place what more URLs have shown. So nothing counts twice that is learned twice."""
+        """The knowledge of both: for each place, of the one that has seen more URLs. So nothing counts twice."""
         templates = dict.fromkeys([*self.changes, *other.changes])
         return Volatile(
             {
@@ -201,7 +203,7 @@ def _is_text_in_part(place: int, changes: Changes) -> bool:
 
 
 def learn_volatile(groups: Iterable[tuple[str, Sequence[UnitSet]]]) -> Volatile:
-    """*groups*: path templates, each with several answers to one URL."""
+    """Learn the volatile places of a site from *groups*: path templates, each with several answers to one URL."""
     found: dict[str, dict[int, Changes]] = {}
     for template, answers in groups:
         known = found.setdefault(template, {})
@@ -211,7 +213,7 @@ def learn_volatile(groups: Iterable[tuple[str, Sequence[UnitSet]]]) -> Volatile:
 
 
 def _changes_of(answers: Sequence[UnitSet]) -> dict[int, Changes]:
-    """Of one URL."""
+    """The changes between several answers to one URL."""
     found: dict[int, Changes] = {}
     first = answers[0]
     for other in answers[1:]:
@@ -255,7 +257,7 @@ def _kept(known: Mapping[int, Changes]) -> dict[int, Changes]:
 
 
 def _better(known: Mapping[int, Changes], other: Mapping[int, Changes]) -> dict[int, Changes]:
-    """Of each place what was learned from more URLs."""
+    """For each place, the changes that were learned from more URLs."""
     joined = dict(known)
     for key, changes in other.items():
         before = joined.get(key, NO_CHANGES)

@@ -1,11 +1,9 @@
-"""Contents that stand in place of pages: logins, captchas, refusals, "not found" with a status of success.
+"""Finds contents that stand in the place of pages: logins, captchas, refusals, "not found" with status 200.
 
-They are known by where they show, and not by their words. A content is a wall on the URLs of one path template if it shows
-on several of them that have nothing in common which tells them from the others, while the others show contents of their
-own. A content that is all that a path template shows is a page: the login form of `/login?next=…`. And a content that
-shows in place of pages of several path templates is a wall there.
-
-Wall or page, what shows on URLs that have nothing in common does not tell them apart: see `alike`.
+Walls are recognised by the URLs that show them, not by their words. On the URLs of one path template a content is a
+wall if several URLs show it that have nothing in common to distinguish them from the others, while the others show
+contents of their own. A content that all URLs of a path template show is a page: the login form of `/login?next=…`. A
+content that shows up in the place of pages of several path templates is a wall there.
 """
 
 from __future__ import annotations
@@ -22,7 +20,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def walls(urls: Sequence[str], templates: Sequence[str], contents: Sequence[Hashable | None]) -> set[int]:
-    """The numbers of those *urls* that show a wall. Each has its path template and its content, if that is known."""
+    """The positions of those *urls* that show a wall. Each URL has its path template and, if known, its content."""
     showing = _showing(templates, contents)
     varied = {
         template: by_content for template, by_content in showing.items() if len(by_content) > LEAST_OTHERS
@@ -65,10 +63,12 @@ class _Words:
         self._urls = urls
 
     def of(self, number: int) -> frozenset[str]:
+        """The words of the URL at position *number*."""
         path = self._urls[number].partition("://")[2].partition("/")[2]
         return frozenset(_WORD.findall(unquote(path).lower()))
 
     def common_to(self, numbers: Iterable[int]) -> frozenset[str]:
+        """The words that all these URLs have."""
         listed = iter(numbers)
         common = self.of(next(listed))
         for number in listed:
@@ -87,7 +87,7 @@ def _within_template(by_content: dict[Hashable, list[int]], words: _Words) -> se
 
 
 def _across_templates(varied: dict[str, dict[Hashable, list[int]]], words: _Words) -> set[int]:
-    """Contents that show under several path templates, of which each has other contents."""
+    """The positions of URLs whose content shows under several path templates that have other contents too."""
     spread: dict[Hashable, list[list[int]]] = defaultdict(list)
     for by_content in varied.values():
         for content, numbers in by_content.items():

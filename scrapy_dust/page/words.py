@@ -1,6 +1,6 @@
-"""Text to words. A word is what stands between white space; where a script writes none, a character is one.
+"""Splits text into words. A word stands between white space; in scripts without white space each character is a word.
 
-Words are given as UTF-8, in which they are hashed and compared.
+Words are UTF-8 bytes, the form in which they are hashed and compared.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ def split_words(text: str) -> tuple[list[bytes], bool]:
 
 
 def _encoded(words: list[str]) -> list[bytes]:
-    """At once, since each alone takes longer. None of them has a space in it."""
+    """*words* as UTF-8, all at once, which is faster. No word may contain a space."""
     return " ".join(words).encode("utf-8", "surrogatepass").split(b" ") if words else []
 
 
 def has_unspaced(text: str) -> bool:
-    """As the pattern has it, in less time where no character is near one of those."""
+    """Whether *text* has characters of a script that writes no white space."""
     upper_bytes = text.encode("utf-16-le", "surrogatepass")[1::2]
     return bool(upper_bytes.translate(None, _FAR)) and _ANY_UNSPACED.search(text) is not None
