@@ -1,14 +1,14 @@
-"""Phase 4, all valid rules together: which of them may be in force without more being lost than is allowed.
+"""Phase 4, all valid rules together: decides which rules may be in force without losing more URLs than allowed.
 
-What a rule merges in the log is a known number of URLs. Most of it the log has proved, or a fetch; the rest may be
-wrong. How much of it is, at most, `betting.py` says of a sample, and of the samples of all rules together. Rules
-are taken in by how little stays unproved for what they save, as long as the sum of what they may lose is allowed.
-What is beyond reach (pages that change at each fetch, URLs that must not be asked for) is taken to be wrong as
-often as the rest of what its rule merges can be.
+A rule merges a known number of the log's URLs. The log or a fetch has proved most of these merges; some of the others
+may be wrong. `betting.py` bounds how many are, for one sample and for the samples of all rules together. Rules are
+admitted in the order of how little stays unproved for what they save, as long as the sum of what they may lose is
+allowed. Merges that cannot be tested (pages that change at each fetch, URLs that must not be fetched) count as wrong
+as often as the others may be.
 
-The bounds hold at 95 %, and are widened by how many rules were tried for each one taken: of many bad rules some
-pass by chance (Xu, Wang, Ramdas, 2022: e-BY, by which of the bounds stated at most 5 % are false on average,
-however the rules were selected).
+The bounds hold at 95 %, and are widened by how many rules were tried for each one admitted: of many bad rules some
+pass by chance (Xu, Wang, Ramdas, 2022: e-BY, by which of the bounds stated at most 5 % are false on average, however
+the rules were selected).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ View = Callable[["Case"], Samples]
 
 @dataclass(slots=True, eq=False)
 class Case:
-    """What one rule merges in the log, and what is known of it."""
+    """The URLs that one rule merges in the log, and what is known of these merges."""
 
     rule: Rule
     saves: int
@@ -64,24 +64,27 @@ class Case:
 
     @property
     def unproved(self) -> int:
+        """How many merges are not proved."""
         return len(self.left) + len(self.again) + len(self.waiting) + self.beyond
 
     def now(self) -> Samples:
+        """What is known by now."""
         return self._samples(0, len(self.again) + self.beyond)
 
     def soon(self) -> Samples:
-        """If what was handed out comes back well."""
+        """What will be known if all pairs under way turn out the same."""
         return self._samples(len(self.waiting), len(self.again) + self.beyond)
 
     def at_best(self) -> Samples:
+        """What could be known if all pairs left turned out the same."""
         if self._says_nothing:
             return self.soon()
         return self._samples(len(self.waiting) + len(self.left), self.beyond)
 
     def _samples(self, hoped: int, silent: int) -> Samples:
-        """Of what the log left open; and of all that the rule merges, if some of it does not say.
+        """Samples of the merges that the log left open, and of all merges, if *silent* merges cannot be tested.
 
-        *hoped* more pairs are taken to have been looked at, and none of them to be wrong.
+        *hoped* more pairs are counted as tested, and none of them as wrong.
         """
         to_come = len(self.left) + len(self.waiting)
         within = Sample(self.looked + to_come, self.looked + hoped, self.wrong)
@@ -90,6 +93,7 @@ class Case:
 
     @property
     def can_be_asked(self) -> bool:
+        """Whether a pair is left that may be fetched."""
         return bool(self.left or self.again) and not self._says_nothing
 
     @property
@@ -98,6 +102,7 @@ class Case:
         return silent >= MOST_SILENT and silent > MOST_SHARE * (silent + self.looked)
 
     def hand_out(self) -> Pair:
+        """Take out the next pair to fetch."""
         if not (self.left or self.again):
             self.proving.add(self.made_up[-1])
             return self.made_up.pop()
@@ -106,17 +111,18 @@ class Case:
         return pair
 
     def wait_for(self, handed_out: Iterable[Pair]) -> None:
-        """These pairs are being looked at already, for the rule's trial."""
+        """Take note that the rule's trial already fetches these pairs."""
         handed_out = set(handed_out)
         self.waiting.update(handed_out.intersection(self.left))
         self.made_up = [pair for pair in self.made_up if pair not in handed_out]
         self.left = [pair for pair in self.left if pair not in self.waiting]
 
     def is_waiting_for(self, pair: Pair) -> bool:
+        """Whether *pair* was handed out and has no outcome yet."""
         return pair in self.waiting or pair in self.proving
 
     def record(self, pair: Pair, outcome: Outcome) -> None:
-        """What a fetch said of *pair*. One that was not handed out here changes nothing."""
+        """Take the *outcome* of *pair*. A pair that was not handed out here changes nothing."""
         self.proving.discard(pair)
         if pair not in self.waiting:
             return
@@ -133,7 +139,7 @@ class Case:
 
 
 def case_of(rule: Rule, saves: int, merged: Sequence[Pair]) -> Case:
-    """*merged* are the pairs that the rule makes one, in the order to draw them."""
+    """The case of a *rule* that saves so many URLs. *merged*: the pairs that the rule merges, in the order to draw them."""
     pairs = [pair for pair in merged if not pair.made_up]
     case = Case(rule, saves, len(pairs))
     case.made_up = [pair for pair in reversed(merged) if pair.made_up and not pair.looked_at]
@@ -149,9 +155,9 @@ def case_of(rule: Rule, saves: int, merged: Sequence[Pair]) -> Case:
 
 
 def admitted(cases: Sequence[Case], allowed: float, tried: int, view: View = Case.now) -> list[Case]:
-    """The cases to take in: best saving per risk first, as long as no more than *allowed* URLs may be lost.
+    """The cases to admit: the best saving for its risk first, as long as no more than *allowed* URLs may be lost.
 
-    *tried* is how many rules were put on trial to find these.
+    *tried*: how many rules were put on trial to find these.
     """
     for least in down_from(len(cases)):
         taken = _fitting(cases, allowed, doubt_for(least, tried), view)
@@ -161,7 +167,7 @@ def admitted(cases: Sequence[Case], allowed: float, tried: int, view: View = Cas
 
 
 def down_from(number: int) -> Iterator[int]:
-    """Numbers of cases to hope for: bounds that hold for so many taken are wider, the fewer they are."""
+    """Numbers of cases to hope for, from *number* down: the fewer cases are admitted, the wider are their bounds."""
     yield from range(number, max(0, number - _STEPS), -1)
     number -= _STEPS
     while number > 0:
@@ -170,9 +176,9 @@ def down_from(number: int) -> Iterator[int]:
 
 
 def next_to_prove(cases: Sequence[Case], allowed: float, tried: int) -> Case | None:
-    """The case of which a pair should be looked at now; None where that helps none in, or answers are to come.
+    """The case of which a pair should be fetched now; None if no case can be helped, or outcomes are under way.
 
-    The first in line that is not in is helped by looking at what is weakest among it and those before it.
+    The first case in line that is not admitted is helped by testing the weakest among it and those before it.
     """
     soon = admitted(cases, allowed, tried, Case.soon)
     at_best = admitted(cases, allowed, tried, Case.at_best)
@@ -184,12 +190,12 @@ def next_to_prove(cases: Sequence[Case], allowed: float, tried: int) -> Case | N
 
 
 def doubt_for(taken: int, tried: int) -> float:
-    """The probability at which bounds hold so that 95 % of those stated do."""
+    """The error probability for each bound, so that 95 % of the bounds stated hold."""
     return DOUBT * min(1.0, max(taken, 1) / max(tried, 1))
 
 
 def by_risk(cases: Sequence[Case]) -> list[Case]:
-    """Least unproved for what it saves first; those of which nothing is unproved before all others."""
+    """*cases* sorted: those with the fewest unproved merges for each URL saved come first."""
     return sorted(cases, key=lambda case: (bool(case.now()), case.unproved / max(case.saves, 1)))
 
 
@@ -199,11 +205,11 @@ def _fitting(cases: Sequence[Case], allowed: float, doubt: float, view: View) ->
 
 
 def lost_together(cases: Sequence[Case], doubt: float, view: View = Case.now) -> int:
-    """Upper bound of the URLs of the log that these rules suppress wrongly, all of them together."""
+    """Upper bound of how many URLs of the log all these rules together suppress wrongly."""
     return most_wrong_together((sample for case in cases for sample in view(case)), doubt)
 
 
 def bounds_of(case: Case, unseen: float, taken: int, tried: int) -> Bounds:
-    """*unseen*: see `unseen_bound`."""
+    """How much *case* may lose. *unseen*: the result of `unseen_bound`."""
     wrong = lost_together([case], doubt_for(taken, tried))
     return Bounds(case.merges, case.unproved, wrong, unseen)

@@ -1,12 +1,12 @@
-"""How much a sample proves: bounds on how many of a finite number of things are wrong, whenever one stops.
+"""How much a sample proves: bounds on how many of a finite number of things are wrong, wherever the sampling stops.
 
-The test is a bet (Waudby-Smith, Ramdas, 2020: sampling without replacement; Shafer, 2021). Against "at least K
-of M are wrong" stakes are laid on several smaller numbers, and each draw multiplies them by what it is likelier
-under them than under K. While K is true, the stakes do not grow on average, so that they ever reach 1/α with a
-probability of at most α (Ville): one may look after each draw, stop when one likes, and go on later.
+The test is a bet (Waudby-Smith, Ramdas, 2020: sampling without replacement; Shafer, 2021). Against "at least K of M
+are wrong" stakes are laid on several smaller numbers, and each draw multiplies the stakes by how much likelier the
+draw is under these numbers than under K. While K is true, the stakes do not grow on average, so that they reach 1/α
+with a probability of at most α (Ville). So one may check after each draw, stop at any time, and go on later.
 
-With nothing wrong found, this is the exact hypergeometric test, but for the tenth of the stakes that is laid on
-numbers other than none, or kept. Once all M were looked at, nothing is left to chance.
+If nothing wrong is found, this is the exact hypergeometric test, except for the tenth of the stakes that is laid on
+numbers other than none, or kept. Once all M were examined, nothing is left to chance.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _DEAREST = 80.0
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """So many of a population were drawn at random and looked at, and so many of those were wrong."""
+    """A random sample of a population: how many were drawn, and how many of these were wrong."""
 
     population: int
     looked: int = 0
@@ -40,7 +40,7 @@ class Sample:
 
     @property
     def most(self) -> int:
-        """How many can be wrong at all."""
+        """How many of the population can be wrong at all."""
         return self.population - self.looked + self.wrong
 
 
@@ -54,16 +54,18 @@ def evidence_against(sample: Sample, suspected: int) -> float:
 
 
 def most_wrong(sample: Sample, doubt: float) -> int:
-    """The greatest number of wrong ones that is not refuted. It is too small with probability *doubt* at most."""
+    """The greatest number of wrong ones that the sample does not refute. It is too small with a probability of at
+    most *doubt*.
+    """
     kept = np.flatnonzero(_evidence(sample) < -math.log(doubt))
     return sample.wrong + int(kept[-1])
 
 
 def most_wrong_together(samples: Iterable[Sample], doubt: float) -> int:
-    """The same for the sum over several populations: far less than the sum of their bounds.
+    """The greatest sum of wrong ones over several populations: far less than the sum of their bounds.
 
-    All stakes are laid one after the other, so that their product is a bet against a set of numbers. The sum of
-    those not refuted is greatest where the next wrong one costs least.
+    All stakes are laid one after the other, so that their product is a bet against a set of numbers. The sum of those
+    not refuted is greatest where the next wrong one costs least.
     """
     together = Together(doubt, math.inf)
     together.add(samples)
@@ -71,7 +73,7 @@ def most_wrong_together(samples: Iterable[Sample], doubt: float) -> int:
 
 
 class Together:
-    """Populations that come one after the other, as long as no more than *allowed* of all of them can be wrong."""
+    """Populations taken in one after the other, as long as at most *allowed* of them all can be wrong."""
 
     def __init__(self, doubt: float, allowed: float) -> None:
         self._stakes, self._allowed = -math.log(doubt), allowed
@@ -82,7 +84,7 @@ class Together:
         self.bound = 0  #: so many of them may be wrong, at most
 
     def add(self, samples: Iterable[Sample]) -> bool:
-        """Take *samples* in; False, and nothing is changed, where more than is allowed could be wrong then."""
+        """Take *samples* in. If more than is allowed could be wrong then, change nothing and return False."""
         costs = [_costs(sample) for sample in samples]
         free = self._free + sum(cost.free for cost in costs)
         lowest = self._lowest + sum(cost.lowest for cost in costs)
@@ -98,7 +100,7 @@ class Together:
 
 @dataclass(frozen=True, slots=True)
 class _Costs:
-    """What it takes to refute that more and more of a population are wrong."""
+    """How much evidence refutes each number of wrong ones in a population."""
 
     free: int  #: so many may be wrong at the lowest cost
     lowest: float  #: not positive
@@ -118,7 +120,7 @@ def _costs(sample: Sample) -> _Costs:
 
 @lru_cache(maxsize=4096)
 def looks_needed(population: int, suspected: int, doubt: float) -> int:
-    """How many must be looked at, none of them wrong, to refute that *suspected* are."""
+    """How many must be examined, none of them wrong, to refute that *suspected* are wrong."""
     low, high = 0, population
     while low < high:
         middle = (low + high) // 2

@@ -1,4 +1,4 @@
-"""Which rules a pair of URLs is evidence about: those without which it would not be of one class."""
+"""Finds the rules for which a pair of URLs is evidence: rules without which the two would be in different classes."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ def at_work(canonizer: Canonizer, url: str, keeper: str) -> tuple[Rule, ...]:
 
 
 def decisive(canonizer: Canonizer, site: str, url: str, keeper: str) -> tuple[Rule, ...]:
-    """Of the rules at work, those that none of the others makes up for; all where each has a stand-in.
+    """The rules that merge the two URLs and that no other rule could replace; if each can be replaced, all of them.
 
-    None where the two are not of one class.
+    None if the two URLs are in different classes.
     """
     if canonizer.canonize(url) != canonizer.canonize(keeper):
         return ()

@@ -1,4 +1,4 @@
-"""What a rule needs to be believed by what the log shows alone, where nothing can be fetched or fetches have said nothing."""
+"""What a rule needs to be believed by the log alone, where nothing can be fetched or fetches have shown nothing."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def by_the_log(
     saves: int,
     shows_elsewhere: Callable[[str], bool],
 ) -> TrialParams:
-    """How *rule* is tried. An edit that was weighed by the log needs no more; others as much as it would have.
+    """The parameters for a trial of *rule*. An edit that the log has weighed needs no more; other rules need as much.
 
-    *shows_elsewhere*: whether a text has several keys, the rule in force.
+    *shows_elsewhere*: whether a text has several keys when the rule is in force.
     """
     params = replace(params, log_only=True)
     if candidate.accepted:
@@ -39,9 +39,9 @@ def by_the_log(
 
 
 def _is_one_page(saves: int) -> bool:
-    """Whether so many URLs showed one text that the next does too.
+    """Whether so many URLs showed one text that the next URL does too.
 
-    Of n URLs that all showed it, the n + 1st does not with a probability of 1 / (n + 2) (Laplace). What other URLs show
-    too may be a wall in front of pages: a captcha, a login.
+    If n URLs all showed it, the next one does not with a probability of 1 / (n + 2) (Laplace). A text that other URLs
+    show too may be a wall in front of pages: a captcha, a login.
     """
     return 1 / (saves + 3) <= EditParams().max_risk

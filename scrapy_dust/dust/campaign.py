@@ -1,20 +1,20 @@
-"""Phase 4, all rules of a site: a `Campaign` puts them on trial one after the other, and takes in what holds.
+"""Phase 4, all rules of a site: a `Campaign` puts the rules on trial one after the other, and accepts those that
+hold.
 
-WWW'07 figure 4 (Validate): by descending support, shrinking direction first, the other only if that fails,
-and a rule that refines a valid one is dropped unfetched. (The thesis' figure 5.4, line 13, adds the rule in
-the direction that failed; WWW'07 is right.) Deviations:
+WWW'07 figure 4 (Validate): by descending support, shrinking direction first, the other only if that fails, and a rule
+that refines a valid one is dropped unfetched. (The thesis' figure 5.4, line 13, adds the rule in the direction that
+failed; WWW'07 is right.) Deviations:
 
-- Parameter rules take their place by support among the others. Rules that too little bears out to be proved come last.
-- A rule under which no two classes of the log's URLs would merge that are not one class already is dropped
-  unfetched: the rules accepted before it say all it says. This subsumes refinement where the log shows it.
-- Where an edit is refuted by different pages, it is tried again under guards that keep them apart (`specialization.py`).
+- Parameter rules take their place by support among the others. Rules with too few pages to be proved come last.
+- A rule that merges no URLs of the log beyond what the accepted rules merge is dropped unfetched. This subsumes
+  refinement where the log shows it.
+- An edit that different pages refute is tried again under guards that keep these pages apart (`specialization.py`).
 - A pair of different pages refutes a rule in both directions, since either would give them one key.
-- Rules accepted earlier, by other logs, keep their place; they are tried again only where this log raises a
-  suspicion against them.
-- What passes its trial is admitted only as far as all of it together is shown to lose no more than `max_loss`
-  of the log's URLs (`admission.py`). More pairs are looked at for that, where they decide most.
-- If a rule falls then, everything starts anew without it, since what was asked of the others rests on it. What
-  fetches said is remembered, so that none is made twice.
+- Rules that earlier logs had accepted keep their place; they are tried again only if this log raises a suspicion.
+- A rule that passes its trial is admitted only if all admitted rules together are shown to lose no more than `max_loss`
+  of the log's URLs (`admission.py`). More pairs are fetched for that, where they decide most.
+- If an accepted rule falls then, everything starts anew without it, since the trials of other rules rest on it. The
+  results of fetches are remembered, so that none is made twice.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from scrapy_dust.rules.rule import Rule
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """A pair to be looked at, for a rule."""
+    """A pair to fetch, and the rule for which."""
 
     rule: Rule
     pair: Pair
@@ -111,19 +111,20 @@ class Campaign:
         self._forget()
 
     def _forget(self) -> None:
-        """Something new is known, so that what was concluded before may be wrong."""
+        """Drop conclusions that may be wrong, now that something new is known."""
         self._standing: list[Case] | None = None
         self._told: list[Decision] | None = None
         self._weakest: tuple[Case | None] | None = None
 
     @property
     def allowed(self) -> float:
-        """How many URLs of the log may be lost. Less than one cannot be told from none, but by looking at all."""
+        """How many URLs of the log may be lost. A number below one can be shown only by testing all."""
         share = self._params.max_loss
         return max(1.0, share * len(self._evidence.urls)) if share else 0.0
 
     @property
     def finished(self) -> bool:
+        """Whether all trials are over and no outcome is under way."""
         return (
             self._trials_over
             and not self._in_the_way()
@@ -136,7 +137,7 @@ class Campaign:
 
     @property
     def remaining(self) -> int:
-        """Candidates that nothing is known of yet, the one on trial included."""
+        """The number of candidates without a verdict, the one on trial included."""
         return len(self._queue) + (self._current is not None)
 
     @property
@@ -146,7 +147,7 @@ class Campaign:
 
     @property
     def decisions(self) -> list[Decision]:
-        """How the trials ended, as if nothing more were to be learned: what is not admitted is on probation."""
+        """How the trials ended if nothing more is learned: rules that passed and are not admitted are on probation."""
         if self._told is None:
             cases, tried = self._in_force(), self.decided
             taken = {
@@ -169,17 +170,17 @@ class Campaign:
 
     @property
     def silent(self) -> Sequence[str]:
-        """Path templates where fetches said nothing, so that no more are made."""
+        """The path templates where fetches showed nothing, so that no more are made."""
         return self._silence.templates
 
     def offer(self, more: Iterable[Candidate]) -> None:
-        """Try these after all others."""
+        """Try *more* candidates, after all others."""
         new = [one for one in more if one not in self._candidates]
         self._candidates = [*self._candidates, *new]
         self._queue[:0] = reversed(new)
 
     def next_probe(self) -> Probe | None:
-        """A pair to look at now; None when finished, or while answers to earlier probes are to come."""
+        """A pair to fetch now; None when finished, or while outcomes of earlier probes are under way."""
         while (probe := self._next_pair()) is not None and self._silence.covers(probe.pair.url):
             self.record(probe, Outcome.UNKNOWN)
         return probe
@@ -203,7 +204,8 @@ class Campaign:
     def record(
         self, probe: Probe, outcome: Outcome, content: str | None = None, fetches: int = 0, why: str = ""
     ) -> None:
-        """The answer to *probe*. One that comes after its rule has fallen is remembered, and changes nothing.
+        """Take the *outcome* of *probe*. If its rule has fallen meanwhile, the outcome is remembered and changes
+        nothing.
 
         *why*: where the two pages differ.
         """
@@ -222,7 +224,7 @@ class Campaign:
                 self._fell(rule, passed)
 
     def _open_next(self) -> bool:
-        """Put the next rule that has something to say on trial; False when there is none."""
+        """Put the next rule that says something new on trial. False if there is none."""
         if self._classes is None:
             self._classes = self._keyed(self._accepted)
         while self._directions or self._queue or self._spare:
@@ -265,7 +267,7 @@ class Campaign:
         return self._by_the_log(params, candidate, rule, pairs, saves) if params.log_only else params
 
     def _may_be_proved(self, rule: Rule, pairs: Sequence[Pair]) -> bool:
-        """Whether *rule* would be in force if all *pairs* turned out well. If not, fetches would be spent for nothing."""
+        """Whether *rule* would be in force if all *pairs* turned out the same. If not, fetches would be wasted."""
         if self._params.log_only:
             return True
         contents = {pair.content or pair.url for pair in pairs}
@@ -279,7 +281,7 @@ class Campaign:
         return by_the_log(params, candidate, rule, pairs, saves, elsewhere)
 
     def _log_believes(self, current: _OnTrial) -> bool:
-        """Whether the log alone, without fetches that said too little, would have the rule taken."""
+        """Whether the log alone would accept the rule, whose fetches showed too little."""
         if current.trial.tally.contradictions:
             return False
         params = replace(self._params, doubt=self._params.doubt / current.candidate.tries)
@@ -287,7 +289,7 @@ class Campaign:
         return Trial(current.pairs, params).verdict is Verdict.VALID
 
     def believe_the_log(self) -> None:
-        """No more fetches are made. What is not decided yet is judged by the log alone."""
+        """Make no more fetches, and judge what is undecided by the log alone."""
         if self._params.log_only:
             return
         self.is_cut_short = not self.finished
@@ -338,7 +340,7 @@ class Campaign:
         return found
 
     def _take(self, current: _OnTrial) -> None:
-        """A rule that passed its trial is in force for those that come after it, until it falls."""
+        """Accept a rule that passed its trial: trials of later rules build on it, until it falls."""
         assert self._classes is not None
         merged = self._drawn(self._classes, current.rule, current.moved)
         case = case_of(current.rule, current.saves, merged)
@@ -356,7 +358,7 @@ class Campaign:
         self._forget()
 
     def _in_the_way(self) -> Case | None:
-        """The rule of which a pair should be looked at so that more can be admitted."""
+        """The rule of which a pair should be fetched so that more rules can be admitted."""
         if self._params.log_only or not self._trials_over:
             return None
         if self._weakest is None:
@@ -368,7 +370,7 @@ class Campaign:
         return self._weakest[0]
 
     def _fell(self, rule: Rule, passed: Passed) -> None:
-        """*rule* passed its trial, and lost a page afterwards."""
+        """Take *rule* back, which passed its trial and lost a page afterwards."""
         self._over[rule] = self._notes.decision(
             rule, passed.candidate, Verdict.REFUTED, passed.total, passed.case.saves
         )
@@ -377,7 +379,7 @@ class Campaign:
         self._begin()
 
     def _in_force(self) -> list[Case]:
-        """What may be in force, all of it together."""
+        """The rules that may be in force, all of them together."""
         if self._standing is None:
             try:
                 self._standing = self._standing_now().in_force(self.allowed, self.decided)
@@ -396,7 +398,7 @@ class Campaign:
         return keyed.drawn(rule, moved, marks=any(map(puts_marks, (*self._accepted, rule))))
 
     def _decision(self, rule: Rule, bounds: Bounds | None) -> Decision:
-        """Of a rule that passed; with *bounds* where it is admitted too."""
+        """The decision on a rule that passed; with *bounds* if it is admitted too."""
         passed = self._passed[rule]
         stays = Verdict.UNDECIDED if passed.candidate.accepted else Verdict.PROBATION
         verdict = stays if bounds is None else Verdict.VALID

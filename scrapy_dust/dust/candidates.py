@@ -1,4 +1,4 @@
-"""What is worth a trial: what the papers' phases found, and edits, in the order to try it."""
+"""Collects the rules that are worth a trial, from the papers' phases and from edits, in the order to try them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scrapy_dust.rules.rule import Rule
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Rules of which the first valid one is taken: a pair's two directions, a parameter's two rules."""
+    """Alternative rules of which the first valid one is accepted: two directions of a pair, or two rules for a parameter."""
 
     rules: tuple[Rule, ...]
     support: int
@@ -33,9 +33,9 @@ def candidates_of(
     accepted: Iterable[tuple[Rule, int]] = (),
     edits: Iterable[LikelyEdit] = (),
 ) -> list[Candidate]:
-    """What is worth a trial, in the order to try it: accepted rules, then edits that the log bears out, then all others.
+    """The candidates in the order to try them: accepted rules, then edits that the log supports, then all others.
 
-    Of each, those that seem to spare most come first. Edits say in one rule what substitutions say in many.
+    Within each, rules that seem to save most come first. An edit says in one rule what substitutions say in many.
     """
     found = [Candidate(_directions(Rule.of(one.rule)), one.support) for one in likely]
     found += [Candidate(one.rules, one.support) for one in parameters]
@@ -50,9 +50,9 @@ def candidates_of(
 
 
 def worth_a_trial(candidates: Iterable[Candidate], least: float) -> list[Candidate]:
-    """*candidates* that earn a line in the book: without those about a single id, and those that spare fewer than *least* URLs.
+    """*candidates* without those about a single id, and those that save fewer than *least* URLs.
 
-    Of some the log does not show what they spare.
+    For some candidates the log does not show what they save; these stay.
     """
     return [
         one
@@ -69,9 +69,10 @@ def _how_late(one: Candidate) -> tuple[bool, int]:
 
 
 def provable_first(candidates: Iterable[Candidate], max_risk: float) -> list[Candidate]:
-    """*candidates* in their order, but accepted rules first, and last those that too little bears out to be proved.
+    """*candidates* reordered: accepted rules first, and last those with too few pages to be proved.
 
-    Of two rules that say the same of a log the one tried later has nothing new to say. That must not be the one which could be in force.
+    Of two rules that say the same of a log, the one tried later has nothing new to say; that must not be the one
+    which could be proved.
     """
     return sorted(candidates, key=lambda one: (not one.accepted, not _may_be_proved(one, max_risk)))
 
@@ -87,7 +88,7 @@ def _directions(rule: Rule) -> tuple[Rule, ...]:
 
 
 def _together(found: Iterable[Candidate]) -> Iterable[Candidate]:
-    """What several propose is one candidate, with all that each of them knows."""
+    """One candidate for each rule, with all that each of its proposers knows."""
     by_rule: dict[Rule, Candidate] = {}
     for one in found:
         known = by_rule.get(one.rules[0])

@@ -1,14 +1,15 @@
 """Whether a page that was just fetched is a copy of one that was fetched under another URL.
 
-Equal bytes are a copy, and so are equal units; pages that differ in a counter, a date or an advertisement are one
-if asked for. These kinds of page are no copies, whatever they equal, for a spider may have to act on them:
+Pages with equal bytes are copies, and so are pages with equal units; pages that differ in a counter, a date or an
+advertisement are copies if the project asks for that. These pages are never copies, since a spider may have to act on
+them:
 
-- one that says next to nothing: the shell of a page that a script fills, a listing without entries;
-- one of which nothing shows that it belongs to both of its URLs: it may be a wall in place of two pages;
-- one whose URL had a content of its own when it was last seen: it has been replaced, perhaps for a moment;
-- one that reads like an error, a log-in or a block, with whatever status it came.
+- a page that says next to nothing: the shell that a script fills, a listing without entries;
+- a page not known to belong to both of its URLs: it may be a wall in the place of two pages;
+- a page whose URL had a content of its own when it was last seen: it has been replaced, perhaps for a moment;
+- a page that reads like an error, a login or a block, whatever its status.
 
-What many pages of a site have is common there, and no page's own. Henzinger (SIGIR 2006) found that such boilerplate is why
+Texts that many pages of a site have count for none of them. Henzinger (SIGIR 2006) found that such boilerplate is why
 near-duplicate detection fails within a site.
 """
 
@@ -29,7 +30,7 @@ Shingles = npt.NDArray[np.uint64]
 
 
 class Sameness(StrEnum):
-    """How a copy was known."""
+    """In which way a page equals another."""
 
     BODY = "body"  #: equal bytes
     UNITS = "units"  #: nothing on either that the other does not show
@@ -37,7 +38,7 @@ class Sameness(StrEnum):
 
 
 class Kind(StrEnum):
-    """What a content is worth as the original of copies."""
+    """What kind of content a page has: whether other pages may be copies of it."""
 
     CONTENT = "content"
     LITTLE = "little"  #: says next to nothing
@@ -63,10 +64,10 @@ _HEADINGS = 0x5851F42D4C957F2D
 
 
 class Boilerplate:
-    """How many different contents of a site have each unit, or each shingle, for all sites in 4 bytes a cell.
+    """Counts how many different contents of a site have each unit, or each shingle, for all sites in 4 bytes a cell.
 
-    A count-min sketch: counts may be too high, never too low, and so a page may seem to say less than it does,
-    which lets it through. With as many cells as there are units, one of 400 is thought to be in three texts.
+    A count-min sketch: counts may be too high, never too low, and so a page may seem to say less than it does, which
+    lets it through. With as many cells as there are units, one of 400 is thought to be in three texts.
     """
 
     def __init__(self, bits: int = 22) -> None:
@@ -75,20 +76,20 @@ class Boilerplate:
         self._texts: Counter[int] = Counter()
 
     def texts(self, site: int) -> int:
-        """How many of this site were learned."""
+        """How many texts of *site* were counted."""
         return self._texts[site]
 
     def learn(self, site: int, shingles: Shingles) -> None:
-        """Take one more text into account. The same text must not be given twice."""
+        """Count one more text. The same text must not be given twice."""
         self._texts[site] += 1
         self._count(site, shingles)
 
     def learn_heading(self, site: int, heading: int) -> None:
-        """Take a page into account that is near no other."""
+        """Count the *heading* of a page that is like no other."""
         self._count(site ^ _HEADINGS, np.array([heading], np.uint64))
 
     def is_general(self, site: int, heading: int) -> bool:
-        """Whether different pages have this heading: then it does not say what a page is."""
+        """Whether different pages of *site* have this heading, so that the heading does not say what a page is."""
         return int(self._counts_of(site ^ _HEADINGS, np.array([heading], np.uint64))[0]) >= 2
 
     def _count(self, site: int, shingles: Shingles) -> None:
@@ -106,7 +107,7 @@ class Boilerplate:
         return own
 
     def knows(self, site: int) -> bool:
-        """Whether it can tell what is boilerplate there."""
+        """Whether enough texts of *site* were counted to tell its boilerplate."""
         return self._texts[site] >= _TEXTS
 
     def _counts_of(self, site: int, shingles: Shingles) -> npt.NDArray[np.uint16]:
@@ -121,7 +122,7 @@ class Boilerplate:
 
 
 class Errors:
-    """What errors say of themselves, as words or phrases in any case."""
+    """Words and phrases by which error pages are recognised, in any case."""
 
     def __init__(self, phrases: Sequence[str]) -> None:
         said = "|".join(
@@ -131,7 +132,7 @@ class Errors:
         self._said = re.compile(rf"(?<![a-z0-9])(?:{said})(?![a-z0-9])") if said else None
 
     def match(self, heading: str, beginning: str, words: int, own: int) -> bool:
-        """*own*: units that are not common, of a page of so many *words*; *beginning*: the first of these."""
+        """Whether a page reads like an error. *own*: its units that are not common; *beginning*: its first words."""
         if self._said is None:
             return False
         if own < _LONGEST_ERROR and self._said.search(heading.lower()):
@@ -140,18 +141,19 @@ class Errors:
 
 
 def is_little(own: int, words: int, *, is_markup: bool) -> bool:
-    """*own*: units that are not common on the site. Without words a page may be the shell that a script fills."""
+    """Whether a page says next to nothing. *own*: its units that are not common. Without words it may be an empty shell."""
     return own < LEAST_OWN or (is_markup and words < LITTLE)
 
 
 @dataclass(frozen=True, slots=True)
 class Face:
-    """What must not differ between near-duplicates, however alike they are."""
+    """What must be equal in near-duplicates, however alike their texts are."""
 
     heading: int  #: hash of title and headings; 0: none
     canonical: str | None
 
     def may_be(self, other: Face) -> bool:
+        """Whether pages with these two faces may be near-duplicates."""
         differing = self.canonical and other.canonical and self.canonical != other.canonical
         return self.heading == other.heading and not differing
 
@@ -162,7 +164,7 @@ MOST_CHANGED = 24
 
 
 def resemblance(own: Shingles, other: Shingles, most_changed: int | None = None) -> float:
-    """Jaccard's, exactly; 0 where there is too little to compare, or more has changed than *most_changed*."""
+    """The Jaccard resemblance, exactly; 0 if there is too little to compare, or more than *most_changed* differs."""
     less, more = sorted((len(own), len(other)))
     if less < LITTLE_TO_COMPARE:
         return 0.0
@@ -178,7 +180,7 @@ _BAND_NUMBERS = np.arange(1, BANDS + 1, dtype=np.uint64)
 
 
 def bands_of(site: int, minhash: npt.NDArray[np.uint32]) -> list[int]:
-    """Keys, of 63 bits, of which near-duplicates of one site have one in common."""
+    """Keys of 63 bits: near-duplicates of one site have one of these keys in common."""
     rows = minhash.astype(np.uint64).reshape(BANDS, ROWS)
     keys = _BAND_NUMBERS * np.uint64(0xD6E8FEB86659FD93) ^ np.uint64(site)
     for column in range(ROWS):

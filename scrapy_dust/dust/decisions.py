@@ -1,4 +1,4 @@
-"""How trials ended, and what was noted of each rule for those who read it."""
+"""The results of trials, with notes for people who read the report."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _EXAMPLES, _PAIRS = 3, 2000
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """How a trial ended."""
+    """The result of one trial."""
 
     rule: Rule
     verdict: Verdict
@@ -40,7 +40,7 @@ class Decision:
 
 
 class Notes:
-    """What was found of each rule: pairs, fetches, and where pages differ."""
+    """The notes on each rule: its pairs, its fetches, and where pages differ."""
 
     def __init__(self, evidence: LogEvidence) -> None:
         self._evidence = evidence
@@ -50,7 +50,7 @@ class Notes:
         self._why: dict[Rule, str] = {}  # where pages differ that a rule would merge
 
     def known(self, rule: Rule, pairs: Sequence[Pair], outcome: Outcome) -> None:
-        """Of *pairs* that *rule* makes one, those of which the log says *outcome*."""
+        """Note those of *pairs*, which *rule* merges, for which the log gives the *outcome*."""
         saying = ((pair.url, pair.target) for pair in pairs if pair.known is outcome)
         self._examples.setdefault(rule, {}).setdefault(outcome, list(islice(saying, _EXAMPLES)))
         if outcome is Outcome.SAME:
@@ -58,7 +58,7 @@ class Notes:
             self._same[rule] = [(pair.url, pair.target, pair.content or pair.target) for pair in same]
 
     def said(self, rule: Rule, pair: Pair, outcome: Outcome, fetches: int, why: str) -> None:
-        """What a probe said."""
+        """Note the *outcome* of a probe."""
         if why and outcome is Outcome.DIFFERENT:
             self._why.setdefault(rule, why)
         self._fetches[rule] += fetches
@@ -69,6 +69,7 @@ class Notes:
     def decision(
         self, rule: Rule, candidate: Candidate, verdict: Verdict, tally: Tally, saves: int
     ) -> Decision:
+        """The decision on *rule*, with its notes."""
         said = (Outcome.DIFFERENT, Outcome.UNFETCHABLE) if verdict is Verdict.REFUTED else (Outcome.SAME,)
         seen = self._examples.get(rule, {})
         examples = tuple(pair for outcome in said for pair in seen.get(outcome, ()))[:_EXAMPLES]
@@ -85,7 +86,7 @@ class Notes:
         )
 
     def _why_refuted(self, rule: Rule, examples: Sequence[tuple[str, str]]) -> str:
-        """What fetches said of a pair, else what the log says of the first example."""
+        """Where pages of a pair differ, by a fetch; else what the log says of the first example."""
         if rule in self._why or not examples:
             return self._why.get(rule, "")
         outcome, why = self._evidence.compare(*examples[0])

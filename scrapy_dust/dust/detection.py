@@ -1,15 +1,15 @@
-r"""Phase 1: the likely rules, by support.
+r"""Phase 1: finds the likely rules of a log, sorted by support.
 
-For every pair of substrings α, β of the URLs, up to S tokens long, the support is the number of envelopes
-they share, but for envelopes of overflowing buckets and those whose two pages are unlikely to be similar:
-|(E(α) ∩ E(β)) \\ (O ∪ D)| in the paper's terms (WWW'07 §5.1, figure 1). One run gives the supports under
-both bucket limits, T_low and T_high: a bucket that the lower limit admits, the higher admits too.
+For every pair of substrings α, β of the URLs, up to S tokens long, the support is the number of envelopes they share,
+but for envelopes of overflowing buckets and those whose two pages are unlikely to be similar: |(E(α) ∩ E(β)) \ (O ∪
+D)| in the paper's terms (WWW'07 §5.1, figure 1). One run gives the supports under both bucket limits, T_low and
+T_high: a bucket that the lower limit admits, the higher admits too.
 
-Most pairs of substrings have too little support. So first only bare instances are made, those whose substrings neither
-begin nor end alike (`envelopes`), and of those with support, as long as there is any, the others that grow from them
-(`growth`). A few more come of URLs that are longer than S (`overlong`), and are counted by their hashes.
+Most pairs of substrings have too little support. So first only bare instances are made, those whose substrings
+neither begin nor end alike (`envelopes`). From those with support the longer ones grow, as long as there is any
+support (`growth`). A few more come from URLs that are longer than S (`overlong`), and are counted by their hashes.
 
-What crosses from the arrays to Python objects is only the rules that reached the least support.
+Only the rules that reach the least support are turned from arrays into Python objects.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ from scrapy_dust.rules.substitution import Substitute, anchored
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DetectionParams:
+    """The parameters of phase 1, with the paper's names."""
+
     max_substring: int = 35  #: S
     bucket_low: int = 6  #: T_low: overflowing beyond it
     bucket_high: int = 11  #: T_high
@@ -53,8 +55,8 @@ def detect_likely_rules(
 ) -> list[LikelyRule]:
     """The rules with a support of at least MS under T_low, by descending support, then α, then β.
 
-    *hash_mask* weakens the substring hashes, so that a test can see collisions being resolved. *held* is the
-    number of places in layers that are kept.
+    *hash_mask* weakens the substring hashes, so that a test can see collisions being resolved. *held* is the number
+    of places in layers that are kept.
     """
     return detect_in_sites([pages], params, hash_mask=hash_mask, held=held)[0]
 
@@ -66,8 +68,9 @@ def detect_in_sites(
     hash_mask: int = 2**64 - 1,
     held: int = HELD,
 ) -> list[list[LikelyRule]]:
-    """The same for each of several sites. All are gone through together: for small ones, the passes over arrays cost what
-    they cost for one.
+    """The likely rules of each of several sites, as `detect_likely_rules` finds them.
+
+    All sites are processed together: for small sites, the passes over arrays cost what they cost for one.
     """
     tokens = tokens_of(page.url for pages in sites for page in pages)
     edges = np.cumsum([0, *map(len, sites)])
@@ -103,7 +106,7 @@ class _Detection:
         self._room, self._held = held, list[Layer]()
 
     def rules(self) -> Iterator[tuple[int, LikelyRule]]:
-        """Each with the number of its site."""
+        """The likely rules, each with the number of its site."""
         bare, beside = self._instances()
         bare, rule, is_open = self._supported(bare, beside)
         stairs = staircases(bare, self._layers(), len(self._tokens), self._limits)
@@ -120,7 +123,7 @@ class _Detection:
         yield from self._of_several(together(several))
 
     def _instances(self) -> tuple[Instances, Instances]:
-        """The bare ones, and those that are no matter of growth."""
+        """The bare instances, and those that cannot grow from bare ones."""
         params, bare, beside = self._params, list[Instances](), list[Instances]()
         for layer in self._layers():
             bare += bare_instances(layer, self._tokens, params.max_substring, *self._limits)
@@ -143,18 +146,19 @@ class _Detection:
             yield layer
 
     def _similar(self, instances: Instances) -> Instances:
-        """Figure 1, line 15: those that LikelySimilar lets pass."""
+        """Figure 1, line 15: the instances that LikelySimilar lets pass."""
         return instances.at(np.flatnonzero(self._likeness.likely(instances.a, instances.b)))
 
     def _keys(self, instances: Instances, prefix: Array, suffix: Array) -> Hashes:
-        """Equal for equal pairs of substrings of one site, whichever comes first."""
+        """Numbers that are equal for equal pairs of substrings of one site, whichever comes first."""
         of_both = self._hashes.of(instances.a, prefix, suffix) + self._hashes.of(instances.b, prefix, suffix)
         return of_both + self._salt[self._site[instances.a]]
 
     def _supported(self, bare: Instances, beside: Instances) -> tuple[Instances, Array, Bools]:
-        """Bare instances by their rules, where these have enough support or *beside* has some that grow from them.
+        """Bare instances sorted by their rules, if these have enough support or *beside* has some that grow from
+        them.
 
-        With the number of each one's rule, and of each rule, whether *beside* has some.
+        Also the number of each instance's rule and, for each rule, whether *beside* has some.
         """
         keys = self._keys(bare, bare.prefix, bare.suffix)
         beside_keys = np.unique(self._keys(beside, *bare_of(beside, self._tokens)))
@@ -167,8 +171,8 @@ class _Detection:
         return instances, rule, is_open
 
     def _by_rule(self, instances: Instances, keys: Hashes, always: Hashes) -> tuple[Instances, Array]:
-        """*instances* sorted by their rules, with the numbers of these; only those whose keys have enough
-        support, or are among *always*.
+        """*instances* sorted by their rules, with the rules' numbers; only those with enough support, or with keys in
+        *always*.
         """
         if not len(instances):
             return instances, np.zeros(0, dtype=np.int64)
@@ -184,7 +188,7 @@ class _Detection:
         return self._told_apart(instances, np.concatenate(([0], np.cumsum(sizes))))
 
     def _told_apart(self, instances: Instances, edges: Array) -> tuple[Instances, Array]:
-        """A hash only suggests that the substrings of a group are the same; the tokens say so."""
+        """*instances* regrouped by their tokens: a hash only suggests that the substrings of a group are the same."""
         rule = np.repeat(np.arange(len(edges) - 1), np.diff(edges))
         if not len(rule):
             return instances, rule
@@ -216,7 +220,7 @@ class _Detection:
         yield from self._likely(instances.at(edges[enough]), support[enough], wide[enough])
 
     def _likely(self, instances: Instances, support: Array, wide: Array) -> Iterator[tuple[int, LikelyRule]]:
-        """The rules of which these are instances."""
+        """The rules of which these are instances, with their supports."""
         columns = self._site[instances.a].tolist(), support.tolist(), wide.tolist()
         for rule, site, of_rule, of_wide in zip(rules_of(instances, self._tokens), *columns, strict=True):
             yield site, LikelyRule(rule=rule, support=of_rule, wide_support=of_wide)

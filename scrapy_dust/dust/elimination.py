@@ -1,11 +1,11 @@
-"""Phase 2: drop the likely rules that say nothing new.
+"""Phase 2: drops the likely rules that say nothing new.
 
-Every rule given comes back exactly once, kept or dropped. Redundancy is judged from rules and their support
-alone; this phase never sees a page.
+Every rule given comes back exactly once, kept or dropped. Redundancy is judged from rules and their support alone;
+this phase never sees a page.
 
-WWW'07 §5.2, figure 2. A rule dropped remembers the one that made it redundant. Deviation in means, not in
-result: the paper compares each rule with up to MW rules below it. Here the rules that refine each other are
-looked up (`refinement`), so the work follows the refinements there are, not the size of the window.
+WWW'07 §5.2, figure 2. A dropped rule remembers the rule that made it redundant. The means differ from the paper, the
+result does not: the paper compares each rule with up to MW rules below it. Here the rules that refine each other are
+looked up (`refinement`), so the work follows the number of refinements, not the size of the window.
 """
 
 from __future__ import annotations
@@ -23,12 +23,14 @@ from scrapy_dust.rules.substitution import anchored
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EliminationParams:
+    """The parameters of phase 2, with the paper's names."""
+
     max_relative_deficiency: float = 0.05  #: MRD
     max_absolute_deficiency: int = 1  #: MAD
     max_window: int = 1100  #: MW
 
     def allowed(self, support: Array) -> Array:
-        """Figure 2, line 5: by how much the *support* of a rule may be larger than that of one inside its window."""
+        """Figure 2, line 5: by how much a rule's *support* may exceed that of another rule in its window."""
         most = np.maximum(self.max_relative_deficiency * support, self.max_absolute_deficiency)
         allowed: Array = np.floor(most).astype(np.int64)
         return allowed
@@ -36,12 +38,16 @@ class EliminationParams:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
+    """A redundant rule, and the rule that made it redundant."""
+
     rule: LikelyRule
     because: LikelyRule  #: of nearly the same support: narrower, or in its turn dropped for one that is
 
 
 @dataclass(frozen=True, slots=True)
 class Elimination:
+    """The result of phase 2."""
+
     kept: tuple[LikelyRule, ...]  #: by descending support under T_low, then α, then β
     dropped: tuple[Dropped, ...]
 
@@ -54,8 +60,10 @@ def eliminate_redundant(likely: Sequence[LikelyRule], params: EliminationParams)
 def eliminate_in_sites(
     sites: Sequence[Sequence[LikelyRule]], params: EliminationParams, *, hash_mask: int = 2**64 - 1
 ) -> list[Elimination]:
-    """The same for each of several sites. All are gone through together: for small ones, the passes over arrays cost what
-    they cost for one. *hash_mask*: as `refinements` has it.
+    """The results for each of several sites, as `eliminate_redundant` gives them.
+
+    All sites are processed together: for small sites, the passes over arrays cost what they cost for one.
+    *hash_mask*: as in `refinements`.
     """
     rules = [
         one
@@ -78,7 +86,7 @@ def eliminate_in_sites(
 
 
 def _windows(support: Array, ends: Array, params: EliminationParams) -> Array:
-    """The last rule that figure 2 compares with each: of those in its window, of which no support is far smaller."""
+    """For each rule, the last one that figure 2 compares with it: in its window, and with no far smaller support between."""
     least = support - params.allowed(support)
     last = np.arange(len(support)) + params.max_window
     begin = 0
@@ -90,7 +98,7 @@ def _windows(support: Array, ends: Array, params: EliminationParams) -> Array:
 
 
 def _reasons(narrow: Array, wide: Array) -> dict[int, int]:
-    """For each rule that is dropped, by positions, the one because of which it is."""
+    """For each dropped rule the rule that made it redundant, both by position."""
     refining: dict[int, int] = {}  # the first one behind a rule that refines it
     wider: dict[int, list[int]] = {}
     for one, other in zip(narrow.tolist(), wide.tolist(), strict=True):

@@ -1,16 +1,16 @@
-"""Envelopes that substrings share, and the instances among them that say the least.
+"""Finds envelopes that substrings share, and the shortest instances in them.
 
 The envelope of a substring is what stands before and after it in its URL (paper §4); the substrings with one envelope
 are its bucket. The paper writes a table of all substrings with their envelopes and sorts it. No such table is made:
 
-- A prefix that no other URL has cannot be in a bucket of two. Sharing is monotone: where a prefix is shared, so are
-  all shorter ones. So prefixes are gone through by their length, as long as they are shared: each length is a layer.
-- What URLs with one prefix have after it is sorted from the end. Then a bucket is a run of neighbours that have so
-  many of their last tokens in common, and their neighbours on both sides have not.
+- A prefix that no other URL has cannot be in a bucket of two. Where a prefix is shared, so are all shorter ones. So
+  prefixes are processed by their length, as long as they are shared: each length is a layer.
+- The rests of URLs with one prefix are sorted from the end. Then a bucket is a run of neighbours that have so
+  many of their last tokens in common, and whose neighbours on both sides have not.
 - An instance is bare when its two substrings neither begin nor end alike. All others are bare ones with some of the
   envelope added to both substrings (`growth`), so only the bare ones are looked for here.
 
-A run is a bucket where none of its substrings is longer than S; of the others, `overlong` has what differs.
+A run is a bucket if none of its substrings is longer than S; `overlong` handles the others.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Layer:
 
 
 def layers(tokens: Tokens, sites: Array, suffixes: Suffixes) -> Iterator[Layer]:
-    """By ascending length of the prefix. *sites*: as `shared_prefixes` has it."""
+    """The layers by ascending length of the prefix. *sites*: as in `shared_prefixes`."""
     lengths = tokens.lengths()
     height: type[np.signedinteger[Any]] = (
         np.int16 if int(lengths.max(initial=0)) < np.iinfo(np.int16).max else np.int32
@@ -58,7 +58,7 @@ def layers(tokens: Tokens, sites: Array, suffixes: Suffixes) -> Iterator[Layer]:
 
 
 def portions(prefix: Array, count: Array, together: int) -> Iterator[tuple[int, int]]:
-    """Cut the sorted *prefix* array where it changes, so that each part makes about *together* of *count*."""
+    """Cut the sorted *prefix* array where it changes, so that each part has about *together* of *count*."""
     made = np.cumsum(count)
     starts = edges_of(prefix)
     begin = 0
@@ -74,10 +74,11 @@ def portions(prefix: Array, count: Array, together: int) -> Iterator[tuple[int, 
 
 
 def _from_the_end(urls: Array, prefix: Array, rest: Array, suffixes: Suffixes) -> tuple[Array, Array]:
-    """URLs with one prefix sorted by their *rest*, its end first, and what neighbours have in common.
+    """URLs with one prefix sorted by their *rest* from its end, and how much neighbours have in common.
 
-    *urls* come sorted by the whole of them, and mostly that is the same. It is not where a prefix and a suffix that two
-    URLs have in common overlap in one of them: then its rest is the end of the other's, and stands before all of these.
+    *urls* come sorted from their ends, and mostly that is the same order. It differs where a prefix and a suffix that
+    two URLs share overlap in one of them: then its rest is the end of the other's, and must stand before all of
+    these.
     """
     same = prefix[1:] == prefix[:-1]
     common = np.where(same, suffixes.common(urls[:-1], urls[1:]), -1)
@@ -95,7 +96,7 @@ def _from_the_end(urls: Array, prefix: Array, rest: Array, suffixes: Suffixes) -
 
 
 def _with_ends_first(urls: Array, prefix: Array, rest: Array, ends: Array, suffixes: Suffixes) -> Array:
-    """The order in which each rest among *ends* stands before those that it is the end of."""
+    """The order in which each rest among *ends* stands before the rests that end with it."""
     others = np.delete(np.arange(len(urls)), ends)
     # The first URL that has it. Where a rest is the end of no other one, that may as well be its own.
     place = suffixes.place[suffixes.first[urls[ends]] + rest[ends]].astype(np.int64)
@@ -112,17 +113,18 @@ def _with_ends_first(urls: Array, prefix: Array, rest: Array, ends: Array, suffi
 
 
 def counted(ascending: Array) -> Array:
-    """0, 1, 2… in the place of the different numbers: as few bits as can be."""
+    """0, 1, 2… in the place of the different numbers: as few bits as possible."""
     sizes = np.diff(edges_of(ascending))
     return np.repeat(np.arange(len(sizes)), sizes)
 
 
 def packed(upper: Array, lower: Array) -> Array:
+    """*upper* and *lower* in one number."""
     return (upper << int(lower.max(initial=0)).bit_length()) | lower
 
 
 def bare_instances(layer: Layer, tokens: Tokens, longest: int, low: int, largest: int) -> Iterator[Instances]:
-    """Those of the layer's runs of up to *largest* URLs, *low* of which count under the lower limit too."""
+    """The bare instances in the layer's runs of up to *largest* URLs. Runs of up to *low* count under the lower limit too."""
     urls, lengths = layer.urls, tokens.lengths()
     rest = lengths[urls] - layer.depth
     after = tokens.ids[np.minimum(tokens.offsets[urls] + layer.depth, len(tokens.ids) - 1)]
@@ -142,7 +144,7 @@ def bare_instances(layer: Layer, tokens: Tokens, longest: int, low: int, largest
 
 
 def _pairs_of_runs(layer: Layer, largest: int) -> Iterator[tuple[int, Array, Array, Array]]:
-    """For each size of a run: the places of two of its URLs, and all that the two have in common at their ends."""
+    """For each size of a run: the places of two of its URLs, and how much the two have in common at their ends."""
     common, count = layer.common, len(layer.urls)
     within = common[1:-1]
     of_one_prefix = int(np.diff(np.flatnonzero(common < 0)).max())

@@ -1,14 +1,14 @@
 """What the log already says about pairs of URLs, before anything is fetched.
 
-A redirect says that two URLs are one page; equal text says so too, and so does a rel=canonical that neither
-title nor sketch contradicts. URLs that differ in nothing but their fragment are one request, unless a browser
-makes it. Different sketches raise a suspicion, and so do equal ones that hold nothing but the site's template, and
-different titles. Like sketches under one title leave it open: of such pairs of different texts a quarter on one
+A redirect says that two URLs are one page; equal texts say so too, and so does a rel=canonical that neither title nor
+sketch contradicts. URLs that differ in nothing but their fragment are one request, unless a browser makes it.
+Different sketches raise a suspicion, and so do different titles, and equal sketches with nothing but the site's
+template. Like sketches under one title leave the question open: of such pairs of different texts a quarter on one
 tracker, and half on one shop, were different pages.
 
-In logs without contents, how likely a pair is one page by sizes and the like (`likelihood.py`) is told beside it.
+In logs without contents, `likelihood.py` estimates from sizes and the like whether a pair is one page.
 
-What a fetch said of two texts is remembered: it is true of all URLs that show them, whichever rule asks.
+The result of a fetch of two texts is remembered: it holds for all URLs that show these texts, whichever rule asks.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from scrapy_dust.rules.canonizer import Canonizer
 
 
 class LogEvidence:
-    """The log of one site, for looking up pairs. *order* is the order to draw URLs in: shuffle it before."""
+    """Looks up pairs in the log of one site. *order* is the order in which URLs are drawn: shuffle it before."""
 
     def __init__(self, log: SiteLog, order: Iterable[str], matches: int = 4) -> None:
         self._pages = {page.url: page for page in log.pages}
@@ -44,17 +44,17 @@ class LogEvidence:
         return page_behind(url, self._pages, self._redirects)
 
     def digest(self, url: str) -> str | None:
-        """The text digest of *url*, where the log knows one that can be relied on."""
+        """The text digest of *url*, if the log has a reliable one."""
         page = self.page_of(url)
         return None if page is None or page.volatile else page.exact
 
     def shows_elsewhere(self, digest: str, canonizer: Canonizer) -> bool:
-        """Whether pages of this text have different keys."""
+        """Whether pages with this text have different keys."""
         having = (url for url, page in self._pages.items() if page.exact == digest)
         return len({canonizer.canonize(url) for url in having}) > 1
 
     def pair(self, url: str, target: str) -> Pair:
-        """The pair, with what is known of it."""
+        """The pair of *url* and *target*, with what the log says of it."""
         here, there = self.page_of(url), self.page_of(target)
         known = self._known(here, there)
         if known is None and _is_one_request(url, target) and not _are_rendered(here, there):
@@ -75,11 +75,11 @@ class LogEvidence:
         )
 
     def _is_redirected(self, url: str, target: str) -> bool:
-        """Whether nothing but a redirect says what one of them shows."""
+        """Whether only a redirect says what one of the two shows."""
         return url in self._redirects or target in self._redirects
 
     def _asked(self, url: str, target: str, by_redirect: bool) -> tuple[str, str]:
-        """What an answer is about: two texts or, where redirects are asked for, the URLs themselves."""
+        """The subject of an answer: two texts or, where redirects are tested, the URLs themselves."""
         return (url, target) if by_redirect else (self._shown(url), self._shown(target))
 
     def _ratio(self, here: Page | None, there: Page | None) -> float | None:
@@ -88,7 +88,7 @@ class LogEvidence:
         return self._likelihood.ratio(here, there)
 
     def learn(self, url: str, target: str, outcome: Outcome) -> None:
-        """What a fetch said of the pair."""
+        """Remember the *outcome* of a fetch of the pair."""
         self.learned += 1
         here, there = self._asked(url, target, self.pair(url, target).by_redirect)
         if outcome is not Outcome.UNKNOWN:
@@ -99,7 +99,7 @@ class LogEvidence:
             self._found[there, here] = outcome
 
     def _shown(self, url: str) -> str:
-        """What stands for the text that *url* showed, and for the URL itself where that is not reliable."""
+        """A text that stands for what *url* showed; the URL itself if that is not reliable."""
         digest = self.digest(url)
         return url if digest is None or digest in self.nothing else digest
 
@@ -127,7 +127,7 @@ class LogEvidence:
         return Outcome.DIFFERENT if untrue and not changes else None
 
     def _known_by_units(self, here: Page, there: Page) -> Outcome | None:
-        """The same of pages in units. A page without a label says nothing."""
+        """The outcome for two pages with units. A page without a label gives none."""
         if here.core is None or there.core is None:
             return None
         if here.text_digest is None or there.text_digest is None:
@@ -144,7 +144,7 @@ class LogEvidence:
         return None if outcome is Outcome.UNKNOWN else outcome
 
     def compare(self, url: str, target: str) -> tuple[Outcome, str]:
-        """What a close comparison of what the two showed says, and why: ``differ in text `div.price` ``."""
+        """The outcome of a close comparison of what the two showed, and why: ``differ in text `div.price` ``."""
         here, there = self.page_of(url), self.page_of(target)
         if self._comparing is None or here is None or there is None:
             return Outcome.UNKNOWN, ""
@@ -158,19 +158,19 @@ def _texts_differ(here: Page | None, there: Page | None) -> bool:
 
 
 def _is_one_request(url: str, target: str) -> bool:
-    """Whether a server is asked the same for both."""
+    """Whether both URLs make the same request to a server."""
     return url.partition("#")[0] == target.partition("#")[0]
 
 
 def _are_rendered(here: Page | None, there: Page | None) -> bool:
-    """Whether a browser, which may show a page for each fragment, made one of them, or seems to have."""
+    """Whether a browser, which may show a page for each fragment, made one of the pages, or seems to have."""
     pages = [page for page in (here, there) if page is not None]
     texts = {page.text_digest for page in pages} - {None}
     return len(texts) > 1 or any(page.rendered is not None for page in pages)
 
 
 def _likelihood(pages: Sequence[Page], order: Sequence[str]) -> Likelihood | None:
-    """What sizes tell, where the log knows no contents."""
+    """An estimate from sizes, if the log has no contents."""
     if any(page.text_digest or page.sketch for page in pages):
         return None
     by_url = {page.url: page for page in pages}

@@ -1,10 +1,10 @@
-"""Rules that grow from bare ones: α → β, then γα → γβ and αδ → βδ, as far as they have support.
+"""Grows longer rules from bare ones: α → β, then γα → γβ and αδ → βδ, as far as they have support.
 
 Where an envelope is no longer than a bucket allows, no longer one is: buckets only shrink as their context grows. So
-an instance of γαδ → γβδ is one of α → β, whose support is no less; and a rule with too little support has none
-that grows from it (as Agrawal and Srikant's Apriori has it of item sets). Each rule grows on one way only, first to
-the right, one token at a time, then to the left; so what it grew from, and the token, are all there is to know of
-it, and nothing is hashed or compared.
+an instance of γαδ → γβδ is one of α → β, whose support is no less; and no rule grows from one with too little
+support (as in Agrawal and Srikant's Apriori for item sets). Each rule grows in one way only: first to the right, one
+token at a time, then to the left. So the rule that it grew from and the new token identify a rule, and nothing is hashed
+or compared.
 
 How far an instance may grow is a staircase: for each shorter prefix, the suffix from which on its run of URLs is
 small enough.
@@ -34,6 +34,7 @@ class Staircases:
 
 
 def staircases(bare: Instances, layers: Iterable[Layer], urls: int, limits: tuple[int, int]) -> Staircases:
+    """The staircases of the *bare* instances."""
     sizes = bare.prefix.astype(np.int64) + 1
     ends = np.cumsum(sizes)
     first = ends - sizes
@@ -53,7 +54,7 @@ def staircases(bare: Instances, layers: Iterable[Layer], urls: int, limits: tupl
 
 
 def _steps(common: Numbers, i: Numbers, j: Numbers, limits: tuple[int, int]) -> list[Numbers]:
-    """The longest suffix at which the run that has the places *i* and *j* has more URLs than each limit allows."""
+    """The longest suffix at which the run with the places *i* and *j* has more URLs than each limit allows."""
     found = [np.full(len(i), np.iinfo(common.dtype).max, dtype=common.dtype) for _ in limits]
     apart = j - i
     for width in range(1, limits[1]):
@@ -81,7 +82,7 @@ def _steps(common: Numbers, i: Numbers, j: Numbers, limits: tuple[int, int]) -> 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Rules of one number of tokens more than their bare ones have, and their instances, rule by rule."""
+    """Rules that are longer than their bare ones by one number of tokens, and their instances, rule by rule."""
 
     instances: Instances
     edges: Array  #: where each rule's instances begin, and where the last one's end
@@ -91,7 +92,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class _Grown:
-    """Instances at one stage of their growth, by the rule that they are of."""
+    """Instances at one stage of their growth, each with the number of its rule."""
 
     row: Array  #: of the bare instance
     prefix: Numbers
@@ -100,12 +101,15 @@ class _Grown:
     open: Bools  #: per rule
 
     def at(self, chosen: Array | Bools) -> _Grown:
+        """The *chosen* instances."""
         return _Grown(
             self.row[chosen], self.prefix[chosen], self.suffix[chosen], self.rule[chosen], self.open
         )
 
 
 class Growth:
+    """Grows rules from the *bare* instances of a layer."""
+
     def __init__(self, bare: Instances, stairs: Staircases, tokens: Tokens, longest: int, least: int) -> None:
         self._bare, self._stairs, self._tokens = bare, stairs, tokens
         self._longest, self._least = longest, least
@@ -119,7 +123,7 @@ class Growth:
         self._may_turn = ids[a] != ids[b] if last >= 0 else np.zeros(0, dtype=np.bool_)
 
     def rules(self, rule: Array, is_open: Bools) -> Iterator[Found]:
-        """All with enough support, and all open ones; *rule* is that of each bare instance, ascending."""
+        """All rules with enough support, and all open ones. *rule*: the rule of each bare instance, ascending."""
         row = np.arange(len(self._bare))
         level = _Grown(row, self._bare.prefix, self._bare.suffix, rule, is_open)
         level, found = self._counted(level, level.rule)
@@ -158,7 +162,7 @@ class Growth:
         return rule * self._vocabulary + token
 
     def _counted(self, level: _Grown, key: Array) -> tuple[_Grown, Found]:
-        """Of what has one *key*, those that have enough support; they are numbered anew."""
+        """The instances whose *key* has enough support, with new numbers for their rules."""
         key, order = sorted_with_order(key)
         level, edges = level.at(order), edges_of(key)
         is_low = level.suffix > self._stairs.low[self._stairs.first[level.row] + level.prefix]

@@ -1,4 +1,4 @@
-"""Instances of rules: pairs of URLs with one envelope; and which of them have the same two substrings."""
+"""Instances of rules: pairs of URLs with one envelope, and the two substrings of each."""
 
 from __future__ import annotations
 
@@ -30,10 +30,12 @@ class Instances:
         return len(self.a)
 
     def at(self, chosen: Bools | Array) -> Instances:
+        """The *chosen* instances."""
         return Instances(*(getattr(self, name)[chosen] for name in self.__slots__))
 
 
 def together(parts: Iterable[Instances]) -> Instances:
+    """The instances of all *parts* in one table."""
     found = list(parts)
     if not found:
         none = np.zeros(0, dtype=np.int32)
@@ -44,7 +46,7 @@ def together(parts: Iterable[Instances]) -> Instances:
 
 
 def rules_of(instances: Instances, tokens: Tokens) -> Iterator[Substitute]:
-    """The two substrings of each instance, as `shrinking` would have them."""
+    """The rule that each instance shows, in the direction of `shrinking`."""
     sides = [
         _texts(tokens, tokens.offsets[url] + instances.prefix, tokens.offsets[1:][url] - instances.suffix)
         for url in (instances.a, instances.b)
@@ -56,7 +58,7 @@ def rules_of(instances: Instances, tokens: Tokens) -> Iterator[Substitute]:
 
 
 def _texts(tokens: Tokens, begin: Array, end: Array) -> Sequence[tuple[int, str]]:
-    """What is between *begin* and *end*, each with the number of its tokens."""
+    """The texts between *begin* and *end*, each with its number of tokens."""
     counts = end - begin
     ends = np.cumsum(counts)
     places = np.repeat(begin - (ends - counts), counts) + np.arange(int(counts.sum()))

@@ -1,8 +1,8 @@
-"""The URLs of a log by key, under rules that come one after the other.
+"""The URLs of a log by key, under rules that are accepted one after the other.
 
-What a rule is asked here is not "does u look like r(u)" but "which pages of this log would get one key that have
-different keys now": all members of a class are evidence, and two rules that only together merge two pages are seen
-doing it. A rule is tried on the URLs alone that have its words.
+For each rule this module finds the URLs of the log that get one key by the rule and have different keys without it.
+Thus all members of a class are evidence, and two rules that merge two pages only together are seen doing so. A rule
+is tried only on URLs that have the rule's words.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _FIRST = 100
 
 
 def puts_marks(rule: Rule) -> bool:
-    """Whether keys that *rule* makes may be no URLs."""
+    """Whether *rule* may make keys that are no URLs."""
     return not rule.leads_to_urls
 
 
 class _Walk(NamedTuple):
-    """How a URL comes to its key."""
+    """The rules that change a URL one after the other, and the forms that it takes, up to its key."""
 
     way: (
         tuple[int, ...] | None
@@ -46,11 +46,11 @@ _State = tuple[str, int, int]
 
 
 class _Added:
-    """A rule that is added to those accepted so far, and what was found out about forms on the way.
+    """A rule that is added to the accepted ones, and its effects found so far.
 
-    Rules are asked in their order, and again from the beginning, until all have been asked about one form. So a rule is
-    asked about a form only where its place is between those of the rules before and after the form; and about the last form.
-    Where the rule changes none of these, the way stays as it is. URLs that have a form in common go on alike.
+    Rules are applied in their order, and again from the beginning, until all have been applied to one form. So a rule
+    is applied to a form only if its place is between the rules before and after the form; and to the last form. If
+    the rule changes none of these, nothing changes on the way. URLs that have a form in common go on alike.
     """
 
     def __init__(self, rule: Rule, canonizer: Canonizer) -> None:
@@ -62,7 +62,7 @@ class _Added:
         self._turns: dict[tuple[int, ...], Sequence[tuple[int, int]]] = {(): ((0, 0),)}
 
     def key(self, url: str, walk: _Walk | None, rules: Sequence[Rule]) -> str | None:
-        """The new key of *url*; None: *url* comes to its key as it did before. *walk*: where *rules* do something."""
+        """The new key of *url*; None if it comes to its key as before. *walk*: where *rules* change the URL."""
         if walk is None:
             changed = self._rule.apply(url)
             return None if changed == url else self._end(url, changed, 0)
@@ -81,7 +81,7 @@ class _Added:
         return found
 
     def _end(self, url: str, form: str, times: int) -> str:
-        """The key of *url*, of which the rule has made *form* when all rules had been asked so often."""
+        """The key of *url*, which the rule has turned into *form* when all rules had been applied so many *times*."""
         rules = self.canonizer.ready_for(url)
         if rules is None:
             return url
@@ -108,9 +108,9 @@ class _Added:
 
 
 def _turns(place: int, way: Sequence[int]) -> Sequence[tuple[int, int]]:
-    """The forms about which the rule at *place* is asked, where those at the places of *way* do something in turn.
+    """The forms to which the rule at *place* is applied, if rules at the places of *way* change the URL in turn.
 
-    With each how often all rules had been asked before.
+    Also how often all rules had been applied before each.
     """
     found, last, times = [], -1, 0
     for number, then in enumerate(way):
@@ -125,7 +125,7 @@ def _turns(place: int, way: Sequence[int]) -> Sequence[tuple[int, int]]:
 
 
 class _Asked(NamedTuple):
-    """What pairs were asked for, and what was known then."""
+    """A question for pairs, and what was known when it was asked."""
 
     rule: Rule
     moved: dict[str, str]
@@ -191,7 +191,7 @@ class KeyedUrls:
         return number
 
     def _in_turn(self, rule: Rule) -> Iterator[tuple[str, Sequence[str]]]:
-        """The URLs that have the words of *rule*, in the order to draw them, with all their forms."""
+        """The URLs with the words of *rule*, in the order to draw them, with all their forms."""
         known = self._index.touched_by(rule)
         for url in self._key if known is None else sorted(known, key=self._place.__getitem__):
             self._poll()
@@ -205,13 +205,13 @@ class KeyedUrls:
                 yield url
 
     def says_something_new(self, rule: Rule, canonizer: Canonizer) -> bool:
-        """Whether *rule*, which *canonizer* has, changes the key of one of the first URLs that it does something to."""
+        """Whether *rule*, a rule of *canonizer*, changes the key of one of the first URLs that it applies to."""
         added, urls = self._with(rule, canonizer), islice(self._each_touched(rule), _FIRST)
         keys = ((url, added.key(url, self._walks.get(url), self._rules)) for url in urls)
         return any(key not in (None, self._key[url]) for url, key in keys)
 
     def moved(self, rule: Rule, canonizer: Canonizer) -> dict[str, str]:
-        """The URLs whose key changes when *rule* is added, which *canonizer* has, with their new keys."""
+        """The URLs whose keys change when *rule*, a rule of *canonizer*, is added, with their new keys."""
         found, diverted, added = dict[str, str](), list[str](), self._with(rule, canonizer)
         for url, _ in self._in_turn(rule):
             key = added.key(url, self._walks.get(url), self._rules)
@@ -228,10 +228,10 @@ class KeyedUrls:
         return self._added
 
     def drawn(self, rule: Rule, moved: dict[str, str], *, marks: bool) -> list[Pair]:
-        """What *rule* makes one where *moved* URLs have new keys, without what shows no page under either URL, in the order
-        to draw it.
+        """The pairs that *rule* merges by giving *moved* URLs new keys, in the order to draw them.
 
-        *marks*: rules put marks into keys. A key with a mark in it is no URL that a site could answer.
+        Pairs of which neither URL shows a page are left out. *marks*: rules put marks into keys; a key with a mark is
+        no URL that a site could answer.
         """
         asked = _Asked(rule, moved, self._evidence.learned, self._evidence.nothing, marks)
         if self._drawn is None or not self._drawn[0].is_like(asked):
@@ -245,7 +245,7 @@ class KeyedUrls:
         return self._drawn[1]
 
     def merged(self, moved: dict[str, str]) -> list[Pair]:
-        """A pair for each class that another one swallows, and for each new key that is no URL of the log."""
+        """A pair for each class that another class swallows, and for each new key that is no URL of the log."""
         pairs = []
         met: dict[str, str | None] = {}  # new key → the URL that the others are compared with
         done: set[tuple[str, str]] = set()
@@ -266,9 +266,9 @@ class KeyedUrls:
         return pairs
 
     def _member(self, key: str, moved: dict[str, str]) -> str | None:
-        """A URL that has *key* already and keeps it: the key itself where it is one, since no rule vouches for it.
+        """A URL that already has *key* and keeps it: the key itself if it is a URL, since that needs no rule.
 
-        Another may be there by a mistake of another rule, which must not be laid at this one's door.
+        Another URL may have the key by a mistake of another rule, for which this rule must not be blamed.
         """
         members = self._members.get(key, ())
         if self._key.get(key) == key and key not in moved:
@@ -276,7 +276,7 @@ class KeyedUrls:
         return next((one for one in members if one not in moved), None)
 
     def saved(self, moved: dict[str, str]) -> int:
-        """How many classes there are fewer with these keys."""
+        """How many classes fewer there are with these keys."""
         gone = self._emptied(moved)
         new = {key for key in moved.values() if key not in self._members or key in gone}
         return len(gone) - len(new)
@@ -289,7 +289,7 @@ class KeyedUrls:
         return {key for key, count in leaving.items() if count == len(self._members[key])}
 
     def accept(self, rule: Rule, moved: dict[str, str], canonizer: Canonizer) -> None:
-        """Take *rule* in, which *canonizer* has and which moves what `moved` said."""
+        """Accept *rule*, a rule of *canonizer*; *moved* is the result of `moved` for it."""
         for url in self._diverted_by(rule, canonizer):
             before = self._walks.get(url)
             known = (url,) if before is None else before.forms

@@ -1,13 +1,13 @@
-"""How much likelier it is that two pages are one, by what a log without content says of them.
+"""Estimates from a log without contents how much likelier it is that two pages are one than that they are two.
 
-What is seen of a pair is how near their sizes are (equal, within 0.1 %, within 1 %, further apart), and whether
-out-links, types and titles are equal. How often that is seen of one page, the URLs tell that were asked for more
-than once; how often of two, pairs drawn at random that have a path template in common. Both are counted for the
-site, and for each template with enough of them: where all pages of a template are of one size, as a login page
-under many URLs is, equal sizes say nothing. DustBuster's test of overlapping sizes is the case where one of the
-two is 0 and the other 1.
+The features of a pair are how near their sizes are (equal, within 0.1 %, within 1 %, further apart), and whether
+out-links, types and titles are equal. URLs that were fetched more than once show how often a feature is seen of one
+page; random pairs with a common path template show how often it is seen of two. Both are counted for the site, and
+for each template with enough of them: where all pages of a template have one size, as a login page under many URLs
+has, equal sizes say nothing. DustBuster's test of overlapping sizes is the case where one of the two is 0 and the
+other 1.
 
-These are estimates from few features: they direct where to look first, and are never the whole of a proof.
+These are estimates from few features: they say where to look first, and are never the whole of a proof.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _ENOUGH, _MOST = 30, 400
 
 
 def seen_of(here: Page, there: Page) -> Seen | None:
-    """None: there is nothing to compare."""
+    """The features of a pair of pages; None if there is nothing to compare."""
     if here.size is None or there.size is None:
         return None
     return (
@@ -39,7 +39,7 @@ def seen_of(here: Page, there: Page) -> Seen | None:
 
 
 class Likelihood:
-    """The densities of one site. *pages* are drawn from in their order: shuffle them before."""
+    """The frequencies of features on one site. *pages* are drawn from in their order: shuffle them before."""
 
     def __init__(self, pages: Iterable[Page], template_of: dict[str, str]) -> None:
         self._template_of = template_of
@@ -61,7 +61,7 @@ class Likelihood:
                 self._two[None][seen] += 1
 
     def ratio(self, here: Page, there: Page) -> float | None:
-        """How many times likelier what is seen of the two is, if they are one page; None: nothing is seen."""
+        """How many times likelier the features of the two are if they are one page; None if there are none."""
         seen = seen_of(here, there)
         if seen is None or not self._two[None]:
             return None
@@ -88,7 +88,7 @@ def log_bet(ratios: Sequence[float], share: float) -> float:
 
 
 def _agrees(other: Seen, seen: Seen) -> bool:
-    """Whether *other* is as *seen*, as far as *seen* tells."""
+    """Whether *other* has all the features of *seen* that are known."""
     return other[0] == seen[0] and all(
         mine is None or mine == theirs for mine, theirs in zip(seen[1:], other[1:], strict=True)
     )

@@ -1,4 +1,4 @@
-"""What phases 1 to 3 find."""
+"""The results of phases 1 to 3: likely rules and likely parameters."""
 
 from __future__ import annotations
 

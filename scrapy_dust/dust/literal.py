@@ -1,17 +1,18 @@
-"""Phase 4 as it is printed: WWW'07 figure 3 (ValidateRule) and figure 4 (Validate), and nothing else.
+"""Phase 4 as printed: WWW'07 figure 3 (ValidateRule) and figure 4 (Validate), and nothing else.
 
-`DUST_VALIDATION_TEST = "paper"` asks for it. There is no loss budget and no bound, what a log shows is no evidence, and
-a counterexample is one of εN, whatever it would lose. Line 13 of the thesis' figure 5.4 adds a rule in the direction that
-failed; figure 4 of WWW'07 is right, and is followed.
+`DUST_VALIDATION_TEST = "paper"` asks for it. There is no loss budget and no bound, the log is no evidence, and a
+counterexample is one of εN, whatever it would lose. Line 13 of the thesis' figure 5.4 adds a rule in the direction
+that failed; figure 4 of WWW'07 is right, and is followed.
 
-What the figures do not say, and had to be settled:
+The figures leave some questions open, which are settled as follows:
 
-- URLs are drawn with replacement, among those that the rule changes. What was fetched for a pair counts again when the pair
-  is drawn again.
-- Where no URL that the rule changes can be fetched, figure 3 would draw for ever: the rule is undecided.
-- With ε = 0 or 1 figure 3 accepts every rule unseen. Here it takes an example to accept, and a counterexample to refute, even then.
+- URLs are drawn with replacement, among those that the rule changes. The result of a fetched pair counts again when the
+  pair is drawn again.
+- If no URL that the rule changes can be fetched, figure 3 would draw for ever: the rule is undecided.
+- With ε = 0 or 1 figure 3 accepts every rule unseen. Here a rule still needs an example to be accepted, and a
+  counterexample to be refuted.
 - Parameter rules and edits are each validated by figure 3 alone (thesis, section 5.4), in their place by support.
-- What manners forbid to fetch (`trials/limits.py`) counts as a fetch of u that failed.
+- A fetch that manners forbid (`trials/limits.py`) counts as a fetch of u that failed.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ Known = dict[tuple[str, str], Outcome]
 
 @dataclass(frozen=True, slots=True)
 class LiteralParams:
+    """The parameters of figure 3, with the paper's names."""
+
     count: int = 100  #: N
     threshold: float = 0.05  #: ε
     matches: int = 4  #: shingles of a sketch's four that must be equal for two pages to be similar
@@ -57,7 +60,7 @@ class LiteralParams:
 
 
 class LiteralTrial:
-    """Figure 3 for one rule. *pairs* are u and v as they are drawn; *known* has what was said of pairs, and is added to."""
+    """Figure 3 for one rule. *pairs*: u and v as they are drawn. *known*: outcomes of pairs; the trial adds to them."""
 
     def __init__(self, pairs: Iterator[Pair], params: LiteralParams, known: Known | None = None) -> None:
         self._pairs, self._needed, self._too_many = pairs, params.needed, params.too_many
@@ -70,6 +73,7 @@ class LiteralTrial:
 
     @property
     def tally(self) -> Tally:
+        """The outcomes counted so far."""
         of = self._outcomes
         return Tally(
             of[Outcome.SAME],
@@ -84,9 +88,9 @@ class LiteralTrial:
         return self._outcomes[Outcome.DIFFERENT] + self._outcomes[Outcome.UNFETCHABLE]
 
     def next_pair(self) -> Pair | None:
-        """A pair to fetch now; None when there is a verdict, or only answers to wait for.
+        """A pair to fetch now; None if there is a verdict, or only outcomes to wait for.
 
-        No more are under way than it takes at least to come to a verdict, so that none is fetched in vain.
+        No more pairs are under way than a verdict takes at least, so that none is fetched in vain.
         """
         while self.verdict is None and len(self._drawn) < self._at_least():
             pair = next(self._pairs, None)
@@ -102,6 +106,7 @@ class LiteralTrial:
         return None
 
     def record(self, pair: Pair, outcome: Outcome, content: str | None = None) -> None:
+        """Take the *outcome* of *pair*. *content*: the digest of the text that both show."""
         self._waiting.discard(pair)
         self._known[pair.url, pair.target] = outcome
         if content is not None and outcome is Outcome.SAME:
@@ -112,7 +117,7 @@ class LiteralTrial:
         return min(self._needed - self._outcomes[Outcome.SAME], self._too_many - self._negative)
 
     def _count(self) -> None:
-        """Take what is known into account, in the order in which it was drawn."""
+        """Count the known outcomes, in the order in which pairs were drawn."""
         while self._drawn and self.verdict is None:
             outcome = self._known.get((self._drawn[0].url, self._drawn[0].target))
             if outcome is None:
@@ -134,7 +139,7 @@ class _OnTrial:
 
 
 class LiteralCampaign:
-    """Figure 4 for all rules of a site, with what `Campaign` offers to those who fetch and tell."""
+    """Figure 4 for all rules of a site, with the interface of `Campaign`."""
 
     redundant: Sequence[Candidate]
     silent: Sequence[str] = ()
@@ -169,25 +174,28 @@ class LiteralCampaign:
 
     @property
     def finished(self) -> bool:
+        """Whether all trials are over."""
         return not (self._current or self._directions or self._queue)
 
     @property
     def remaining(self) -> int:
+        """The number of candidates without a verdict."""
         return len(self._queue) + (self._current is not None)
 
     @property
     def decided(self) -> int:
+        """The number of rules that have been on trial so far."""
         return len(self.decisions)
 
     def offer(self, more: Iterable[Candidate]) -> None:
-        """What a site says of its own parameters is in no figure."""
+        """Do nothing: the figures know no rules that a site declares."""
 
     def believe_the_log(self) -> None:
-        """No more fetches are made. What is not decided stays so."""
+        """Make no more fetches. Undecided rules stay undecided."""
         self.is_cut_short = not self.finished
 
     def next_probe(self) -> Probe | None:
-        """A pair to fetch now; None when finished, or while answers to earlier probes are to come."""
+        """A pair to fetch now; None when finished, or while outcomes of earlier probes are under way."""
         while (probe := self._next()) is not None and self.params.log_only:
             self.record(probe, self._by_the_log(probe.pair))
         return probe
@@ -207,7 +215,7 @@ class LiteralCampaign:
     def record(
         self, probe: Probe, outcome: Outcome, content: str | None = None, fetches: int = 0, why: str = ""
     ) -> None:
-        """The answer to *probe*."""
+        """Take the *outcome* of *probe*."""
         self._notes.said(probe.rule, probe.pair, outcome, fetches, why)
         current = self._current
         if current is not None and current.rule == probe.rule:
@@ -237,9 +245,9 @@ class LiteralCampaign:
         self._current = _OnTrial(rule, candidate, trial, saves)
 
     def _changed(self, rule: Rule) -> dict[str, str]:
-        """The URLs of the list on which applying *rule* results in a different URL, and that one.
+        """The URLs of the list that *rule* changes, with the changed URLs.
 
-        Where nothing is fetched, only those of which the log can tell anything.
+        If nothing is fetched, only those about which the log says something.
         """
         having = self._index.touched_by(rule)
         urls = self._evidence.urls if having is None else sorted(having, key=self._place.__getitem__)
@@ -249,7 +257,7 @@ class LiteralCampaign:
         return {url: target for url, target in changed.items() if self._evidence.page_of(target) is not None}
 
     def _drawn(self, rule: Rule, changed: Mapping[str, str]) -> Iterator[Pair]:
-        """Random URLs that *rule* changes, with what it makes of them, as long as one may be fetched."""
+        """Random URLs that *rule* changes, with the changed URLs, as long as one may be fetched."""
         failed, draw, urls = set[str](), self._draw_for(rule), list(changed)
         while len(failed) < len(urls):
             self._poll()
@@ -260,7 +268,7 @@ class LiteralCampaign:
                 yield Pair(url, changed[url])
 
     def _refines_valid(self, candidate: Candidate) -> bool:
-        """Pairs stand for rules in both directions."""
+        """Whether *candidate* refines a valid rule, in either direction."""
         (rule, *_), others = candidate.rules, (one.rules[0] for one in self._valid)
         return any(rule.refines(other) for other in others)
 
@@ -283,7 +291,7 @@ class LiteralCampaign:
 
 
 def are_similar(here: Page, there: Page, matches: int) -> bool | None:
-    """DocSketch(u) = DocSketch(v), of pages of a log; None where it has no sketches."""
+    """DocSketch(u) = DocSketch(v), for pages of a log; None if the log has no sketches."""
     if here is there:
         return True
     if not here.sketch or not there.sketch:
@@ -292,5 +300,5 @@ def are_similar(here: Page, there: Page, matches: int) -> bool | None:
 
 
 def agree(one: Sequence[int], other: Sequence[int], matches: int) -> bool:
-    """Whether so many of the shingles of two sketches are equal, each with the one in its place."""
+    """Whether at least *matches* shingles of two sketches are equal, each with the one at its position."""
     return sum(a == b for a, b in zip(one, other, strict=False)) >= min(matches, len(one), len(other))

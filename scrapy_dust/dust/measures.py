@@ -1,7 +1,7 @@
-"""The papers' measures, and the one that matters most to us: contents lost.
+"""The papers' measures of rules, and one of our own: contents lost.
 
-WWW'07 §3 (precision, discovered redundancy, coverage) and §6; SIGIR'17 (precision, recall, F1 of a replayed
-crawl). A cluster is whatever number or name says that two URLs show the same content.
+WWW'07 §3 (precision, discovered redundancy, coverage) and §6; SIGIR'17 (precision, recall, F1 of a replayed crawl). A
+cluster is any number or name that is equal for URLs that show the same content.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ def precision_at(valid: Sequence[bool], k: int) -> float | None:
 
 
 def elimination_share(detected: int, kept: int) -> float:
-    """How much of the likely rules phase 2 eliminates."""
+    """The share of the likely rules that phase 2 eliminates."""
     return 1 - kept / detected if detected else 0.0
 
 
@@ -42,20 +42,23 @@ class Replay:
 
     @property
     def coverage(self) -> float:
-        """The share of the duplicate URLs that canonization removes. Like the papers', blind to loss."""
+        """The share of the duplicate URLs that canonization removes. Like the papers' measure, it does not see losses."""
         before = self.urls - self.clusters
         return (self.urls - self.crawled) / before if before else 0.0
 
     @property
     def precision(self) -> float:
+        """The share of fetched URLs that show a new content."""
         return self.covered / self.crawled if self.crawled else 1.0
 
     @property
     def recall(self) -> float:
+        """The share of contents that the crawl finds."""
         return self.covered / self.clusters if self.clusters else 1.0
 
     @property
     def f1(self) -> float:
+        """The harmonic mean of precision and recall."""
         return self.f(1.0)
 
     def f(self, beta: float) -> float:
@@ -65,7 +68,7 @@ class Replay:
 
 
 def replay(urls: Iterable[str], clusters: Mapping[str, Hashable], canonize: Callable[[str], str]) -> Replay:
-    """Crawl *urls* in their order."""
+    """Replay a crawl of *urls* in their order."""
     listed = list(dict.fromkeys(urls))
     keys: dict[str, str] = {}
     for url in listed:

@@ -1,8 +1,8 @@
 """How good a normalization of URLs is, by the measures of Kim, Jeong and Lee (ICCSA 2006).
 
-They judge one that is applied to all URLs of a list, fetched or not: how many it changes, how many fewer there are,
-and how often the changed URL shows the same page. A URL that does not show the same page twice cannot tell, and is
-left out of the last one.
+The measures judge a normalization that is applied to all URLs of a list, fetched or not: how many URLs it changes,
+how many fewer URLs there are afterwards, and how often a changed URL shows the same page. A URL that shows different
+pages at different times is left out of the last measure.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from scrapy_dust.dust.pages import Visit
 
 @dataclass(frozen=True, slots=True)
 class Normalization:
-    """Counts over a list of URLs; they add up over sites."""
+    """The counts behind the measures for one list of URLs. Counts of several sites can be added."""
 
     urls: int  #: different ones
     forms: int  #: different ones when normalized
@@ -25,15 +25,17 @@ class Normalization:
 
     @property
     def applying_rate(self) -> float:
+        """The share of URLs that the normalization changes."""
         return self.changed / self.urls if self.urls else 0.0
 
     @property
     def reduction_rate(self) -> float:
+        """The share by which the normalization reduces the number of URLs."""
         return (self.urls - self.forms) / self.urls if self.urls else 0.0
 
     @property
     def true_positive_rate(self) -> float | None:
-        """None: there is no changed URL that could be judged."""
+        """The share of changed URLs that show the same page; None if no changed URL could be judged."""
         return self.same / self.judged if self.judged else None
 
     def __add__(self, other: Normalization) -> Normalization:
@@ -52,10 +54,10 @@ NOTHING = Normalization(0, 0, 0, 0, 0)
 def normalization_of(
     forms: Mapping[str, str], pages: Mapping[str, Hashable], inconsistent: Container[str] = frozenset()
 ) -> Normalization:
-    """*forms*: each URL normalized; *pages*: the page that a URL shows, where that is known.
+    """The measures of a normalization. *forms*: each URL normalized; *pages*: the page that a URL shows, where known.
 
-    Deviation: a form need not be a URL that was fetched. One that was not shows what the first URL of that form
-    shows, which is what a crawler would have instead.
+    Deviation: a form need not be a URL that was fetched. Such a form counts as showing what the first URL of that
+    form shows, which is what a crawler would have instead.
     """
     first: dict[str, str] = {}
     for url, form in forms.items():
@@ -74,18 +76,19 @@ def normalization_of(
 
 @dataclass(frozen=True, slots=True)
 class Consistency:
-    """Of the URLs that a log has more than once."""
+    """How many URLs a log has more than once, and how many of them showed the same each time."""
 
     repeated: int
     inconsistent: frozenset[str]  #: those that showed different pages
 
     @property
     def rate(self) -> float | None:
-        """URL consistency; None: no URL was fetched twice."""
+        """URL consistency: the share of repeated URLs that showed the same; None if no URL was fetched twice."""
         return 1 - len(self.inconsistent) / self.repeated if self.repeated else None
 
 
 def consistency_of(visits: Iterable[Visit]) -> Consistency:
+    """The consistency of the URLs in a log."""
     shown: dict[str, set[str]] = {}
     repeated: set[str] = set()
     for visit in visits:

@@ -1,4 +1,4 @@
-"""What can come of comparing two URLs. By itself, so that who only passes it on does not load what compares."""
+"""The possible outcomes of comparing two URLs. A module of its own, so that passing outcomes on loads no comparison."""
 
 from __future__ import annotations
 

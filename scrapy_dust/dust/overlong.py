@@ -1,8 +1,8 @@
-"""Instances that there are because other substrings of their envelope are longer than S, and so not in its bucket.
+"""Finds instances in envelopes whose buckets look small only because some of their substrings exceed S.
 
-Where a run of URLs has a substring that is too long, its bucket is smaller than the run: it may be no larger than a
-limit that the run is beyond. Then a longer envelope may have a larger bucket, so that growth from bare instances does
-not find all. There are few such envelopes where few URLs are long; they are made and sorted here.
+If a run of URLs has a substring that is too long, its bucket is smaller than the run, and may be within a limit that
+the run exceeds. Then a longer envelope may have a larger bucket, so that growth from bare instances misses some. Such
+envelopes are few where few URLs are long; they are made and sorted here.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ENVELOPES = 500_000
 def instances_beside_overlong(
     layer: Layer, tokens: Tokens, suffixes: Suffixes, longest: int, limits: tuple[int, int]
 ) -> Iterator[Instances]:
-    """Those in buckets that a limit admits, of runs that it does not; by that limit alone they count."""
+    """The instances in buckets within a limit that their runs exceed; they count by that limit alone."""
     rest = tokens.lengths()[layer.urls] - layer.depth
     if int(rest.max(initial=0)) <= longest:
         return
@@ -41,7 +41,7 @@ def instances_beside_overlong(
 
 
 def _crowded(common: Numbers, limit: int) -> Numbers:
-    """For each URL, the longest suffix at which its run has more than *limit* URLs; -1 where none has."""
+    """For each URL, the longest suffix at which its run has more than *limit* URLs; -1 if there is none."""
     count = len(common) - 1
     found = np.full(count, -1, dtype=common.dtype)
     if count > limit:
@@ -53,7 +53,7 @@ def _crowded(common: Numbers, limit: int) -> Numbers:
 
 
 def _shared_with(overlong: Array, layer: Layer, rest: Array, suffixes: Suffixes) -> Array:
-    """For each URL, the longest suffix that it shares with one of *overlong* that has its prefix; -1: none has it."""
+    """For each URL, the longest suffix that it shares with one of *overlong* with the same prefix; -1 if there is none."""
     group = np.cumsum(layer.common[:-1] == -1)
     after = np.searchsorted(overlong, np.arange(len(group)))
     found = np.full(len(group), -1, dtype=np.int64)
@@ -107,7 +107,7 @@ def _of_envelopes(
 
 
 def bare_of(instances: Instances, tokens: Tokens) -> tuple[Numbers, Numbers]:
-    """The prefix and the suffix of the bare instances that these would grow from."""
+    """The prefix and the suffix of the bare instances from which these would grow."""
     ids, begin, end = tokens.ids, tokens.offsets[:-1], tokens.offsets[1:]
     lengths = tokens.lengths()
     prefix, suffix = instances.prefix.copy(), instances.suffix.copy()

@@ -1,7 +1,7 @@
 """What a log knows of URLs: a `Visit` is one record, a `Page` is all that is known of one URL.
 
-Paper §5.1: only unique URLs are kept, errors are filtered out, and each URL has its sketch or the range of
-its sizes. Redirects and failures are not pages; they are kept beside them as evidence.
+Paper §5.1: only unique URLs are kept, errors are filtered out, and each URL has its sketch or the range of its sizes.
+Redirects and failures are not pages; they are kept beside them as evidence.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _DECLARED = 100
 
 @dataclass(frozen=True, slots=True)
 class PackedUnits:
-    """The units of a page, as a log keeps them; the room `page` knows how to read them."""
+    """The units of a page, as a log keeps them. The room `page` reads them."""
 
     content: bytes = field(repr=False)
     total: int  #: 64 bits; equal totals: the same units
@@ -33,7 +33,7 @@ NOTHING_TAKEN = PackedUnits(b"", 0)
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """One record of a log: one URL asked for once."""
+    """One record of a log: one answer for one URL."""
 
     url: str
     status: int | None = None  #: None: the log does not say
@@ -59,7 +59,7 @@ class Visit:
 
     @property
     def is_page(self) -> bool:
-        """Neither a redirect nor an error. No status at all counts as a page, as in logs that have none."""
+        """Whether the answer is neither a redirect nor an error. An answer without status counts as a page."""
         return not self.failed and (self.status is None or self.status // 100 not in (3, 4, 5))
 
 
@@ -90,7 +90,7 @@ class Page:
     total: str | None = None
 
     def showing(self, label: str | None, core: str, own: int, total: str | None, *, volatile: bool) -> Page:
-        """The same page, of which the log has the units."""
+        """The same page with a label for what it shows, made of its units."""
         return Page(
             self.url,
             self.size,
@@ -111,7 +111,7 @@ class Page:
 
     @property
     def exact(self) -> str | None:
-        """What stands for all that it shows: equal ones are one page."""
+        """A text for all that the page shows, equal for equal pages; None if there is none."""
         if self.text_digest is None or self.total is None:
             return self.text_digest
         return f"{self.text_digest} {self.total}"
@@ -125,7 +125,7 @@ class Comparing(Protocol):
     """Compares closely what two URLs of a log showed."""
 
     def compare(self, url: str, other: str) -> tuple[Outcome, str]:
-        """What comes of it, and why in one sentence, without its end: ``differ in text `div.price` ``."""
+        """The outcome, and why in the beginning of a sentence: ``differ in text `div.price` ``."""
         ...
 
 
@@ -158,7 +158,7 @@ def page_behind(url: str, pages: Mapping[str, Page], redirects: Mapping[str, str
 
 
 def with_redirects(log: SiteLog) -> list[Page]:
-    """The pages of *log*, and each URL that redirected to one as if it were that page under another URL."""
+    """The pages of *log*; each URL that redirected to one counts as that page under another URL."""
     pages = {page.url: page for page in log.pages}
     behind = ((url, page_behind(url, pages, log.redirects)) for url in log.redirects)
     return [*log.pages, *(replace(page, url=url) for url, page in behind if page is not None)]
@@ -200,10 +200,10 @@ def _host(url: str) -> str:
 
 
 def _tell_copies(pages: dict[str, Page], copies: Mapping[str, str]) -> None:
-    """A page that the crawl compared with another, and found to be its copy, says what that one says.
+    """Give each page that the crawl found to be a copy the content of its original.
 
-    Most are equal by their digests too; a near-duplicate is not, and its sketch may differ in the one word that
-    the crawl has looked past. Where a URL does not always say the same, the finding is of another moment.
+    Most copies have equal digests too; a near-duplicate has not, and its sketch may differ in the one word that the
+    crawl ignored. If a URL shows different contents at different times, the finding is out of date.
     """
     for url, keeper in copies.items():
         copy, original = pages.get(url), pages.get(keeper)
@@ -214,9 +214,9 @@ def _tell_copies(pages: dict[str, Page], copies: Mapping[str, str]) -> None:
 
 
 def without_repeats(visits: Iterable[Visit]) -> Iterator[Visit]:
-    """*visits* without those that tell nothing new: `merge_visits` makes the same of what is left.
+    """*visits* without those that add nothing: `merge_visits` makes the same log of the rest.
 
-    So a log of many requests for few URLs takes the room of its URLs.
+    So a log of many requests for few URLs takes the memory of its URLs.
     """
     pages: dict[str, Visit] = {}  #: the first visit of each URL
     sizes: dict[str, tuple[int, int] | None] = {}  #: of URLs whose later visits had others
@@ -255,14 +255,14 @@ def without_repeats(visits: Iterable[Visit]) -> Iterator[Visit]:
 
 
 def _at_most_twice(visit: Visit, what: tuple[str, int], seen: Counter[tuple[str, int]]) -> Iterator[Visit]:
-    """Twice the same says that it does not change."""
+    """*visit*, unless two like it came before: two equal answers already show that the page does not change."""
     seen[what] += 1
     if seen[what] <= 2:
         yield visit
 
 
 def _is_another(visit: Visit, others: set[tuple[str, bool]]) -> bool:
-    """Whether it is a redirect or a failure that is not among *others*, where it is from now on."""
+    """Whether *visit* is a redirect or a failure that is not among *others*; it is added to them."""
     if not (visit.redirect_to or visit.failed or (visit.status or 0) >= 400):
         return False
     other = visit.url, bool(visit.redirect_to)
@@ -272,7 +272,7 @@ def _is_another(visit: Visit, others: set[tuple[str, bool]]) -> bool:
 
 
 def _is_finding(visit: Visit) -> bool:
-    """A line beside the page's own, that says whose copy it is, or what a callback took; not another fetch."""
+    """Whether *visit* is an extra record of a page (whose copy it is, what a callback took), and no fetch."""
     says = visit.duplicate_of is not None or visit.taken is not None
     return says and visit.size is None and not any(_said(visit))
 

@@ -1,9 +1,8 @@
-"""Phase 3: parameters whose value does not matter.
+"""Phase 3: finds parameters whose value does not matter.
 
-Thesis §5.3: for each parameter the site uses, look at the URLs that differ in its value alone (the buckets
-whose prefix ends with its name); where their pages are likely similar, two rules are worth validating: leave
-the parameter out, or put one fixed value in its place. Session ids and sort orders are found here, since
-their buckets overflow in phase 1.
+Thesis §5.3: for each parameter of the site, look at the URLs that differ in its value alone (the buckets whose prefix
+ends with its name); if their pages are likely similar, two rules are worth validating: leave the parameter out, or
+put one fixed value in its place. Session ids and sort orders are found here, since their buckets overflow in phase 1.
 
 Deviations, where the thesis says only that its presentation is omitted:
 
@@ -34,7 +33,7 @@ Pair = tuple[int, int]
 
 
 class Place(NamedTuple):
-    """Where a ``name=value`` is in a URL."""
+    """The position of a ``name=value`` in a URL."""
 
     name: str
     begin: int  #: where the name begins
@@ -70,7 +69,7 @@ def _parameters(url: str) -> list[re.Match[str]]:
 def detect_likely_parameters(
     pages: Sequence[Page], likeness: Likeness, min_support: int
 ) -> list[LikelyParameter]:
-    """The candidates, by descending support, then name."""
+    """The likely parameters of a site, by descending support, then name."""
     values, pairs = _pairs_by_name(pages)
     found = []
     for name, of_name in pairs.items():
@@ -84,7 +83,7 @@ def detect_likely_parameters(
 
 
 def _pairs_by_name(pages: Sequence[Page]) -> tuple[dict[str, Counter[str]], dict[str, set[Pair]]]:
-    """Per parameter: how often each value occurs, and the pairs of pages that it alone tells apart."""
+    """For each parameter: how often each value occurs, and the pairs of pages that differ in this parameter alone."""
     number = {page.url: i for i, page in enumerate(pages)}
     values: dict[str, Counter[str]] = defaultdict(Counter)
     buckets: dict[tuple[str, str, str], list[int]] = defaultdict(list)

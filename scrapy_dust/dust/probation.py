@@ -1,7 +1,8 @@
-"""What a crawl finds out of a rule on probation: what bears the rule out, what speaks against it, and when it is proved.
+"""Decides during a crawl whether a rule on probation is proved: counts what confirms and what contradicts the rule.
 
-A rule on probation suppresses nothing. What it would suppress is fetched, and compared with a page of the class that it
-would be merged into. Counted are contents, as `unseen` says, and of a rule about one page alone the URLs of that page.
+A rule on probation suppresses nothing. The URLs that it would suppress are fetched, and compared with a page of the
+class into which the rule would put them. Contents are counted, as in `unseen`; for a rule about one page alone, URLs
+are.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _READY = 100
 
 @dataclass(slots=True)
 class Proof:
-    """Of one rule."""
+    """What a crawl has found out about one rule."""
 
     #: That are the same by the rule alone, by name, with pairs of URLs.
     contents: dict[int, int] = field(default_factory=dict)
@@ -45,7 +46,9 @@ class Proof:
     shared: Counter[str] = field(default_factory=Counter)
 
     def same(self, content: int, aspects: Iterable[str] = (), *, alone: bool = True) -> None:
-        """A pair shows *content*. *aspects*: what the URL is like that the rule changes; *alone*: by this rule alone."""
+        """Count a pair that shows *content* under both URLs. *aspects*: of the changed URL; *alone*: no other rule
+        took part.
+        """
         contents = self.contents if alone else self.together
         if content not in contents and len(contents) >= CONTENTS:
             return
@@ -56,7 +59,7 @@ class Proof:
                 here[content] = here.get(content, 0) + 1
 
     def void(self, contents: Iterable[int]) -> None:
-        """*contents* are nobody's own: a wall, say."""
+        """Discard *contents*, which turned out to be no pages: a login wall, say."""
         for content in contents:
             self.silent += self.contents.pop(content, 0) + self.together.pop(content, 0)
             for here in self.where.values():
@@ -64,20 +67,20 @@ class Proof:
 
     @property
     def shown(self) -> dict[str, int]:
-        """How far the rule was seen to hold: by contents; of a rule about one page, by its URLs."""
+        """The reach of the rule: how many contents (or URLs of one page) confirmed it in each aspect."""
         is_one = len(self.all) == 1
         found = {aspect: sum(here.values()) if is_one else len(here) for aspect, here in self.where.items()}
         return {aspect: count for aspect, count in found.items() if count}
 
     def wants(self, content: int) -> bool:
-        """Whether one more pair that shows *content* says anything."""
+        """Whether one more pair with *content* would add evidence."""
         known = self.all
         is_only = known.keys() <= {content}
         return known.get(content, 0) < (PAIRS_OF_ONE if is_only else PAIRS) and not self.is_silent
 
     @property
     def all(self) -> dict[int, int]:
-        """What the rule alone and with others has shown."""
+        """The contents that the rule has shown, alone and together with others."""
         if not self.together:
             return self.contents
         more = {content: self.contents.get(content, 0) + pairs for content, pairs in self.together.items()}
@@ -85,21 +88,22 @@ class Proof:
 
     @property
     def pairs(self) -> int:
+        """The number of pairs that showed the same page."""
         return sum(self.contents.values()) + sum(self.together.values())
 
     @property
     def is_silent(self) -> bool:
-        """Whether nearly all that was compared says nothing, so that no more is compared."""
+        """Whether nearly all comparisons had no result, so that no more are made."""
         return self.silent >= MOST_SILENT and self.silent > MOST_SHARE * (self.silent + self.pairs)
 
     def is_refuted(self, max_loss: float) -> bool:
-        """As by validation."""
+        """Whether different pages refute the rule, by the same standard as in validation."""
         return self.wrong > max_loss * (self.pairs + self.wrong)
 
     def bound(self, rule: Rule) -> float:
-        """At most this share of the URLs to come is merged wrongly. What may be a difference counts as one.
+        """Upper bound of the share of URLs to come that the rule merges wrongly. A possible difference counts as one.
 
-        What several rules did together says something where the rule alone has not shown enough.
+        If the rule alone has not shown enough, its evidence together with other rules counts too.
         """
         against = self.wrong + self.unsure
         return min(
@@ -107,6 +111,7 @@ class Proof:
         )
 
     def case(self, rule: Rule) -> Case:
+        """The evidence for *rule* in the form that `admission` compares."""
         beyond = self.silent + self.unsure
         looked = self.pairs + self.wrong
         return Case(rule, self.pairs, looked + beyond, looked, self.wrong, beyond=beyond)
@@ -119,17 +124,17 @@ def _bound(rule: Rule, contents: Mapping[int, int], against: int) -> float:
 
 
 def proved(proofs: Mapping[Rule, Proof], pages: int, max_risk: float, max_loss: float) -> list[Rule]:
-    """The rules that may be in force: each risks little enough, and all together lose little enough of so many *pages*."""
+    """The rules that may be in force: each risks little enough, and all together lose few enough of so many *pages*."""
     cases = [proof.case(rule) for rule, proof in proofs.items() if proof.bound(rule) <= max_risk]
     tried = sum(bool(proof.all) for proof in proofs.values())
     return [case.rule for case in admitted(cases, max_loss * pages, tried)]
 
 
 class OnTrial:
-    """The keys that URLs of one site would have if rules on probation were in force beside those that are.
+    """The keys that URLs of one site would have if rules on probation were in force too.
 
-    Each rule is looked at alone, and all that are at work on a URL together: of two parameters that always come
-    together none alone makes two URLs one.
+    Each rule is applied alone, and all rules that change a URL together: if two parameters always come together,
+    neither alone merges two URLs.
     """
 
     def __init__(
@@ -144,7 +149,7 @@ class OnTrial:
         self._some: dict[tuple[int, ...], Canonizer] = {}
 
     def forms(self, url: str) -> list[tuple[str, tuple[Rule, ...]]]:
-        """The keys of *url*, each with the rules on trial that make it; the first one is that by rules in force alone."""
+        """The keys of *url*, each with the rules on trial that make it. The first key is by rules in force alone."""
         form, working = self._all.traced(url)
         on = tuple(rule for rule in working if id(rule) in self._by_id)
         base = form if not on else self._with(()).canonize(url)
@@ -155,16 +160,17 @@ class OnTrial:
         return list(found.items())
 
     def key_of(self, suspects: Sequence[Rule]) -> Callable[[str], str]:
-        """The key of a URL by the rules in force and those of *suspects* that are on trial."""
+        """A function that gives the key of a URL by the rules in force and *suspects*."""
         return self._with(self._on(suspects)).canonize
 
     def _on(self, suspects: Sequence[Rule]) -> tuple[Rule, ...]:
         return tuple(dict.fromkeys(rule for rule in suspects if id(rule) in self._by_id))
 
     def to_blame(self, url: str, other: str, suspects: Sequence[Rule]) -> tuple[Rule, ...]:
-        """The rules on trial without which the two would be of two classes; none where they are of two anyway.
+        """The rules on trial without which the two URLs would have different keys; none if they have different keys
+        anyway.
 
-        Rules in force are believed: that one of them is wrong, canaries tell.
+        Rules in force are believed here; canaries test them.
         """
         on = self._on(suspects)
         both = self._with(on)
@@ -177,7 +183,7 @@ class OnTrial:
         return tuple(needed) or (on if self._with(()).canonize(url) != self._with(()).canonize(other) else ())
 
     def _with(self, on: tuple[Rule, ...]) -> Canonizer:
-        """With some of the rules on trial."""
+        """The canonizer with some of the rules on trial."""
         name = tuple(map(id, on))
         if name not in self._some:
             if len(self._some) >= _READY:

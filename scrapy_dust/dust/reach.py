@@ -1,11 +1,11 @@
-"""How far the evidence for a rule reaches: a rule that is in force is on probation where nothing like it has been seen.
+"""How far the evidence for a rule reaches: a rule in force is on probation where nothing similar has been seen.
 
-What a URL is like is said in *aspects*: its part of the site, how long its longest number is, and what kind of text the rule
-does away with, or how long a number. A crawl walks through a site part by part, and ids grow. So where an aspect is new, URLs that the rule would
-suppress are fetched, and each that shows the same page bears the rule out there.
+*Aspects* describe a URL: its part of the site, the length of its longest number, and the kind of text (or the length
+of the number) that the rule removes. A crawl walks through a site part by part, and ids grow. So where an aspect is
+new, URLs that the rule would suppress are fetched, and each that shows the same page confirms the rule there.
 
-How many must do so, `unseen` says: the more parts of a site a rule was seen to hold in, the more probably it is a law of the
-next one (n + 1 of n + 2, Laplace). Rules that differ in numbers, ids and guards alone show themselves for each other.
+`unseen` says how many must do so: the more parts of a site confirm a rule, the more probably it holds in the next one
+(n + 1 of n + 2, Laplace). Rules that differ only in numbers, ids and guards confirm each other.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _ID = re.compile(r"(?=[A-Za-z0-9]{8})(?:[A-Za-z]+[0-9]+[A-Za-z]|[0-9]+[A-Za-z]+[
 
 
 def aspects_of(rule: Rule, url: str) -> tuple[str, ...]:
-    """What *url*, which *rule* changes, is like: what the rule makes of it, and what it does away with."""
+    """The aspects of *url*, which *rule* changes: of the changed URL, and of the text that the rule removes."""
     applied = rule.apply(url)
     form = _ID.sub("*", applied)
     _, _, beyond = form.partition("://")
@@ -61,7 +61,7 @@ def _value(rule: Rule, url: str, form: str) -> str:
 
 
 def _alike(one: str, other: str) -> int:
-    """With how many characters both begin."""
+    """The number of characters that both begin with."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
 
@@ -77,14 +77,15 @@ def _kind(value: str) -> str:
 
 @lru_cache(maxsize=4096)
 def deed_of(rule: Rule) -> str:
-    """What *rule* does, whatever the numbers and ids, and wherever it does it."""
+    """A text for what *rule* does, without its numbers, ids and guards."""
     return _NUMBER.sub("0", _ID.sub("*", str(rule.everywhere)))
 
 
 def changed_by(rule: Rule, url: str, other: str, explain: Explain = lambda url: ()) -> tuple[str, ...]:
-    """Which of two URLs of one class *rule* changes; or which leads there, and what other rules have made of it before.
+    """Those of two URLs of one class that *rule* changes, or the forms into which other rules put them before.
 
-    *explain*: their steps, which may be others another time, so that both say where the rule has held.
+    *explain*: the steps of the canonizer, which may differ another time, so that both count as places where the rule
+    held.
     """
     if rule.apply(url) != url:
         return (url,)
@@ -101,7 +102,7 @@ def changed_by(rule: Rule, url: str, other: str, explain: Explain = lambda url: 
 
 
 def shown_by(rule: Rule, pairs: Iterable[tuple[str, str, str]]) -> dict[str, int]:
-    """What *pairs* of URLs that show the same, with a name of what they show, say of the reach of *rule*."""
+    """The reach of *rule* that *pairs* show: two URLs with the same content, and a name of the content."""
     found: dict[str, set[str]] = {}
     for url, other, content in pairs:
         for changed in changed_by(rule, url, other):
@@ -111,7 +112,7 @@ def shown_by(rule: Rule, pairs: Iterable[tuple[str, str, str]]) -> dict[str, int
 
 
 def held_by(contents: Mapping[str, str], canonizer: Canonizer) -> dict[str, dict[str, int]]:
-    """How far the rules of *canonizer* were seen to hold, by what they do and by what each URL shows."""
+    """The reach of the rules of *canonizer*, by what they do, from what each URL shows."""
     groups: dict[str, list[str]] = {}
     for url in contents:
         groups.setdefault(canonizer.canonize(url), []).append(url)
@@ -127,7 +128,7 @@ def held_by(contents: Mapping[str, str], canonizer: Canonizer) -> dict[str, dict
 
 
 class Reach:
-    """Of the rules of one crawl that reach only as far as was shown.
+    """The reach of rules in one crawl, as far as it is limited.
 
     *max_risk*: as in ``DUST_MAX_RISK``; *explain*: what rules do to a URL, one after the other.
     """
@@ -146,7 +147,7 @@ class Reach:
         return bool(self._limited)
 
     def limit(self, rules: Iterable[Rule], shown: Mapping[str, Shown]) -> None:
-        """*rules* reach as far as is *shown* by what they do, and farther as more is seen."""
+        """Limit *rules* to the reach that is *shown* for what they do; more evidence widens it."""
         self._limited.update(rules)
         self._known.clear()
         for deed, aspects in shown.items():
@@ -155,7 +156,7 @@ class Reach:
                 known[aspect] = max(count, known.get(aspect, 0))
 
     def is_beyond(self, rules: Iterable[Rule], url: str, keeper: str) -> bool:
-        """Whether *rules*, which make the two one class, have still to show themselves where *url* is."""
+        """Whether *rules*, which merge the two URLs, are not proved yet for URLs like *url*."""
         return any(self._is_beyond(rule, url, keeper) for rule in rules)
 
     def _is_beyond(self, rule: Rule, url: str, keeper: str) -> bool:
@@ -182,14 +183,14 @@ class Reach:
         return proved_by_it or count >= needed(rule.families, others, self._max_risk)
 
     def _limits(self, rule: Rule) -> str | None:
-        """What *rule* does, where it has limits. Rules are hashed slowly."""
+        """A text for what *rule* does, if its reach is limited. Avoids the slow hash of rules."""
         known = self._known.get(id(rule))
         if known is None:
             known = self._known[id(rule)] = rule, deed_of(rule) if rule in self._limited else None
         return known[1]
 
     def same(self, rules: Iterable[Rule], url: str, keeper: str, content: int) -> None:
-        """The two, which *rules* make one class, were seen to show the same *content*."""
+        """Take note that the two URLs, which *rules* merge, showed the same *content*."""
         for rule in rules:
             deed = self._limits(rule)
             if deed is None:
@@ -203,7 +204,7 @@ class Reach:
                         contents.add(content)
 
     def shown(self, rule: Rule) -> dict[str, int]:
-        """How far *rule* reaches by now; nothing where it has no limits."""
+        """How far *rule* reaches by now; empty if its reach is not limited."""
         deed = self._limits(rule)
         return {} if deed is None else dict(self._shown_by(deed))
 
@@ -216,14 +217,14 @@ class Reach:
 
 
 def _of_longer(aspect: str, shown: Shown) -> int:
-    """Ids grow: what was seen of longer numbers says something of those that are no longer, too."""
+    """How much was shown for *aspect*. Ids grow: evidence for longer numbers counts for shorter ones too."""
     of, least = _length(aspect)
     lengths = [(*_length(other), count) for other, count in shown.items() if _DIGITS.fullmatch(other)]
     return sum(count for other, length, count in lengths if other == of and length >= least)
 
 
 def _length(aspect: str) -> tuple[str, int]:
-    """Of which number *aspect* says how long it is, and how long."""
+    """The number that *aspect* is about, and its length."""
     found = _DIGITS.fullmatch(aspect)
     assert found is not None
     return found[1], int(found[2])
@@ -231,7 +232,7 @@ def _length(aspect: str) -> tuple[str, int]:
 
 @lru_cache(maxsize=4096)
 def needed(families: tuple[str, ...], others: int, max_risk: float) -> int:
-    """How many contents must bear a rule out where one aspect is new, after it has held with so many *others*."""
+    """How many contents must confirm a rule in one new aspect, after it has held in so many *others*."""
     # Not loaded by a crawl whose rules have no limits.
     from scrapy_dust.dust.unseen import DOUBT, contents_to_prove, law_share  # noqa: PLC0415
 

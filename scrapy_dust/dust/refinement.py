@@ -1,8 +1,8 @@
-"""Which of many rules refine which (WWW'07, Lemma 5.3).
+"""Finds which rules refine which (WWW'07, Lemma 5.3).
 
-A rule refines another where taking the same context off both ends of its two sides leaves the other's sides. So what
-each rule may refine is what is left when some of the context is taken off that its sides share, and this is looked up
-by its hash. A hash only suggests that sides are the same; their tokens say so.
+A rule refines another if removing the same context from both ends of its two sides leaves the other's sides. So for
+each rule, all ways to remove context that its sides share are looked up by hash. A hash only suggests that sides are
+the same; their tokens prove it.
 """
 
 from __future__ import annotations
@@ -32,16 +32,17 @@ class _Stripped:
         return len(self.rule)
 
     def at(self, chosen: Bools | Array) -> _Stripped:
+        """The *chosen* rules."""
         return _Stripped(self.rule[chosen], self.left[chosen], self.right[chosen])
 
 
 def refinements(
     rules: Sequence[Substitute], site: Array, last: Array, *, hash_mask: int = 2**64 - 1
 ) -> tuple[Array, Array]:
-    """The numbers of rules, and of others of the same *site* that they refine.
+    """Pairs of positions: a rule, and a rule of the same *site* that it refines.
 
-    Of two rules, the one further behind is not behind the *last* that is compared with the other one. A pair may be
-    there more than once. *hash_mask* weakens the hashes, so that a test can see collisions being resolved.
+    *last*: for each rule the last one that may be compared with it. A pair may appear more than once. *hash_mask*
+    weakens the hashes, so that a test can see collisions being resolved.
     """
     sides = _Sides(rules, site, hash_mask)
     index = _Index(sides.keys(sides.whole()))
@@ -58,7 +59,7 @@ def refinements(
 
 
 class _Index:
-    """The places of keys, of which many are looked up."""
+    """An index to look up the positions of many keys at once."""
 
     def __init__(self, keys: Hashes) -> None:
         self._order = np.argsort(keys, kind="stable")
@@ -70,7 +71,7 @@ class _Index:
         self._first = np.searchsorted(self._keys, np.arange(2**bits, dtype=np.uint64) << self._shift)
 
     def of(self, sought: Hashes) -> tuple[Array, Array]:
-        """Which of *sought* are there, and the place of each; one that is there several times, several times."""
+        """Which of *sought* are in the index, and their positions; a key with several positions appears several times."""
         place, last = self._first[sought >> self._shift], len(self._keys) - 1
         rows = np.flatnonzero(place <= last)
         while len(rows):
@@ -83,7 +84,7 @@ class _Index:
 
 
 class _Sides:
-    """The sides of rules as tokens: those of rule *i* are 2 *i* and 2 *i* + 1."""
+    """The sides of rules as tokens: rule *i* has the sides 2 *i* and 2 *i* + 1."""
 
     def __init__(self, rules: Sequence[Substitute], site: Array, hash_mask: int) -> None:
         self._site, self._salt = site, mix(site.astype(np.uint64))
@@ -96,11 +97,12 @@ class _Sides:
         self._alpha, self._beta = lengths[::2], lengths[1::2]
 
     def whole(self) -> _Stripped:
+        """All rules with all their context."""
         none = np.zeros_like(self._alpha)
         return _Stripped(np.arange(len(none)), none, none)
 
     def stripped(self) -> Iterator[_Stripped]:
-        """Every rule in every way, by how much its beginnings lose; but for those that lose nothing."""
+        """All rules with less context, in every way, by how much is removed from the beginnings."""
         tokens, shorter = self._tokens, np.minimum(self._alpha, self._beta)
         alpha, beta = tokens.offsets[:-1:2] + self._before, tokens.offsets[1:-1:2] + self._before
         left = _common(tokens, alpha, beta, shorter, step=1)
@@ -112,13 +114,13 @@ class _Sides:
             yield _Stripped(rule, np.full_like(rule, taken), _counting(count) + (taken == 0))
 
     def keys(self, of: _Stripped) -> Hashes:
-        """Equal for the same two sides on one site, whichever is the first."""
+        """Numbers that are equal for the same two sides on one site, whichever is the first."""
         before, after = self._before[of.rule] + of.left, self._after[of.rule] + of.right
         alpha, beta = (self._hashes.of(2 * of.rule + side, before, after) for side in (0, 1))
         return alpha + beta + self._salt[of.rule]
 
     def same(self, narrow: _Stripped, wide: Array) -> Bools:
-        """Whether what is left of *narrow* is the two sides of *wide*, on one site."""
+        """Whether the rest of *narrow* equals the two sides of *wide*, on one site."""
         begin = self._before[narrow.rule] + narrow.left
         taken = narrow.left + narrow.right
         alpha, beta = (
@@ -145,7 +147,7 @@ class _Sides:
 
 
 def _common(tokens: Tokens, one: Array, other: Array, most: Array, *, step: int) -> Array:
-    """How many tokens, up to *most*, are the same from *one* and from *other* on."""
+    """How many tokens, up to *most*, are equal from *one* and from *other* on."""
     found = np.zeros_like(most)
     rows = np.flatnonzero(most > 0)
     while len(rows):
@@ -157,6 +159,6 @@ def _common(tokens: Tokens, one: Array, other: Array, most: Array, *, step: int)
 
 
 def _counting(counts: Array) -> Array:
-    """0, 1, 2… for each of *counts* anew."""
+    """0, 1, 2… for each of *counts*, each time from 0."""
     ends = np.cumsum(counts)
     return np.arange(int(counts.sum())) - np.repeat(ends - counts, counts)

@@ -1,8 +1,9 @@
-"""Which URLs begin with the same tokens, and which end with the same.
+"""Finds which URLs begin with the same tokens, and which end with the same.
 
 The prefixes of the URLs of a site are a tree, as are their suffixes. URLs are numbered in the order of their tokens
-from the last to the first (`from_the_end`), so those with one suffix have numbers in a row, and what two URLs have in
-common at their ends is the least that neighbours between them have. What stands together in memory is looked at together.
+from the last to the first (`from_the_end`). So URLs with one suffix have consecutive numbers, and the common ending
+of two URLs is the shortest common ending of neighbours between them. URLs that are processed together are near in
+memory.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ Heights = npt.NDArray[np.unsignedinteger[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """The URLs of which another one of the same site has the same first tokens, or last ones, so many of them."""
+    """The URLs whose first tokens, or last tokens, another URL of the site has too, for one number of tokens."""
 
     depth: int  #: so many
     urls: Array  #: those that have the same together, and among these the lesser numbers first
@@ -34,12 +35,14 @@ class Shared:
 
 
 def shared_prefixes(tokens: Tokens, sites: Array) -> Iterator[Shared]:
-    """For every length from 0 on. *sites*: the number of the first URL of each, and after them how many URLs there are."""
+    """The shared prefixes of every length from 0 on. *sites*: the number of the first URL of each site; at the end,
+    of all URLs.
+    """
     return _shared(tokens, sites, tokens.offsets[:-1], 1, np.empty(len(tokens), dtype=np.int64))
 
 
 def _shared(tokens: Tokens, sites: Array, begin: Array, step: int, places: Array) -> Iterator[Shared]:
-    """The tokens of a URL are read from *begin* on. *places* gets the place of each URL that comes to share no more."""
+    """The shared beginnings, with tokens read from *begin* on. *places* gets the place of each URL that shares no more."""
     ids, lengths = tokens.ids, tokens.lengths()
     vocabulary = int(ids.max(initial=0)) + 1
     urls, sizes = np.arange(len(tokens)), np.diff(sites)
@@ -71,7 +74,7 @@ def _shared(tokens: Tokens, sites: Array, begin: Array, step: int, places: Array
 
 
 def from_the_end(tokens: Tokens, sites: Array) -> tuple[Array, Heights]:
-    """The order of all URLs, those of a site sorted by their last tokens, and how many each shares with the one before it."""
+    """The order of all URLs, sorted by their last tokens site by site, and how many each shares with the one before."""
     common: Heights = np.zeros(len(tokens), dtype=np.min_scalar_type(int(tokens.lengths().max(initial=0))))
     places = np.empty(len(tokens), dtype=np.int64)
     for shared in _shared(tokens, sites, tokens.offsets[1:] - 1, -1, places):
@@ -83,7 +86,7 @@ def from_the_end(tokens: Tokens, sites: Array) -> tuple[Array, Heights]:
 
 
 class Suffixes:
-    """The suffixes of URLs that are numbered in the order `from_the_end`."""
+    """The suffixes of URLs that are numbered in the order of `from_the_end`."""
 
     def __init__(self, tokens: Tokens, common: Heights) -> None:
         self._common = common
@@ -104,7 +107,7 @@ class Suffixes:
         self._least, self._level = _least_of_ranges(common)
 
     def common(self, one: Array | Numbers, other: Array | Numbers) -> Array:
-        """How long a suffix each two different URLs of a site have in common."""
+        """The length of the suffix that two different URLs of a site share."""
         low, high = np.minimum(one, other), np.maximum(one, other)
         # The least of a range is that of two ranges that cover it and are as long as a power of two.
         level = self._level[high - low]
@@ -116,7 +119,7 @@ class Suffixes:
 
 
 def _least_of_ranges(values: Heights) -> tuple[Heights, Array]:
-    """The least of the 2ᵏ *values* from each on, for one k after the other; and of each length the greatest k."""
+    """For each k the least of 2ᵏ *values* from each position on; and for each length the greatest k that fits."""
     level = np.zeros(len(values) + 1, dtype=np.int64)
     levels = [np.append(values, values[:1])] if len(values) else [values]
     width = 1

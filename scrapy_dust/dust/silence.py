@@ -1,4 +1,4 @@
-"""Parts of a site where fetches say nothing, time and again: their pages change at each fetch, or stand behind a wall."""
+"""Finds parts of a site where fetches repeatedly show nothing: their pages change at each fetch, or stand behind a wall."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _ENOUGH = 10
 
 
 class Silence:
-    """By path template, how many fetches said nothing since one did."""
+    """Counts, for each path template, the fetches without result since the last one with a result."""
 
     def __init__(self) -> None:
         self._since: Counter[str] = Counter()
 
     def said(self, url: str, outcome: Outcome) -> None:
-        """A fetch for a pair of *url* has told *outcome*."""
+        """Count a fetch for a pair of *url* that had this *outcome*."""
         template = template_of(url)
         if outcome is Outcome.UNKNOWN:
             self._since[template] += 1
@@ -26,9 +26,10 @@ class Silence:
             self._since[template] = 0
 
     def covers(self, url: str) -> bool:
+        """Whether no more URLs like *url* should be fetched."""
         return self._since[template_of(url)] >= _ENOUGH
 
     @property
     def templates(self) -> list[str]:
-        """Where no more is asked for."""
+        """The path templates of which no more URLs should be fetched."""
         return [template for template, count in self._since.items() if count >= _ENOUGH]

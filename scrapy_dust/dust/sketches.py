@@ -1,8 +1,8 @@
-"""Whether two pages are likely to be alike: by sketches, by ranges of sizes, or without an opinion.
+"""Whether two pages are likely to be similar: by sketches, by ranges of sizes, or without an opinion.
 
-Paper §4, the similarity likeliness heuristic: two URLs are *unlikely* to be similar when their sketches
-differ, or when the ranges of the sizes seen for them do not overlap. A page without a sketch (or a size) is
-not unlikely to be similar to any.
+Paper §4, the similarity likeliness heuristic: two URLs are *unlikely* to be similar when their sketches differ, or
+when the ranges of the sizes seen for them do not overlap. A page without a sketch (or a size) is not unlikely to be
+similar to any.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Similar(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """LikelySimilar over the pages of a site, many pairs at a time."""
+    """LikelySimilar for the pages of a site, many pairs at a time."""
 
     similar: Similar  #: auto: by what is here of a page; pages of several sites, each with one of the two
     matches: int  #: how many hashes of two sketches must agree: k of 4
@@ -66,7 +66,7 @@ class Likeness:
         return likely
 
     def at(self, order: Indices) -> Likeness:
-        """Of the pages in another *order*."""
+        """The likeness of the pages in another *order*."""
         return replace(
             self,
             sketches=self.sketches[order],
@@ -76,7 +76,7 @@ class Likeness:
 
 
 def together(sites: Sequence[Likeness]) -> Likeness:
-    """Of the pages of several sites, one site after the other, each judged by what it is judged by. Pairs are of one site."""
+    """The likeness of the pages of several sites, one site after the other. Both pages of a pair must be of one site."""
     if len(sites) == 1:
         return sites[0]
     kinds = {one.similar for one in sites}
@@ -103,6 +103,7 @@ def _unknown_sizes(count: int) -> Indices:
 
 
 def likeness_of(pages: Sequence[Page], similar: Similar, matches: int = 4) -> Likeness:
+    """The likeness of *pages*. *matches*: how many parts of two sketches must be equal."""
     if similar is Similar.AUTO:
         similar = Similar.SKETCH if any(page.sketch for page in pages) else Similar.SIZE
     lengths = np.array([len(page.sketch or ()) for page in pages], dtype=np.int64)

@@ -1,7 +1,7 @@
-"""Sorting many numbers, with the order that they were in.
+"""Sorts many numbers and gives their former order, faster than numpy.
 
 numpy sorts plain 64-bit integers ten times as fast as it finds the order that would sort them. So a number and its
-place are put into one integer, where both fit.
+position are put into one integer, if both fit.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ Array = npt.NDArray[np.int64]
 
 
 def sorted_with_order(numbers: Array) -> tuple[Array, Array]:
-    """*numbers*, none of them negative, ascending, and where each of them was; equal ones in the order they had."""
+    """*numbers*, none of them negative, in ascending order, and the former position of each; equal numbers keep their order."""
     place = max(len(numbers) - 1, 1).bit_length()
     if int(numbers.max(initial=0)).bit_length() + place > 63:
         order = np.argsort(numbers, kind="stable")

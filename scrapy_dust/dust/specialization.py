@@ -1,8 +1,8 @@
-"""What is tried in the place of an edit that its trial refuted: the same, where none of what was looked at speaks against it.
+"""After a trial has refuted an edit, proposes the same edit under guards that nothing seen so far contradicts.
 
-The log leaves open where an edit holds, and fetches say. A decision tree over what both have said (`narrowing.py`) reads
-off guards under which no two pages were merged. Among many guards one looks good by accident: what was chosen among
-n must be proved with a doubt n times smaller, and by pairs that it merges itself.
+The log leaves open where an edit holds; fetches show it. A decision tree over both (`narrowing.py`) gives guards
+under which no two different pages were merged. Among many guards one looks good by accident: a guard chosen among n
+must be proved with a doubt n times smaller, and by pairs that it merges itself.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _GUARDS = 4
 
 
 class Specialization:
-    """Edits on trial, and what their pairs came to."""
+    """The edits on trial, and the outcomes of their pairs."""
 
     def __init__(self, evidence: LogEvidence) -> None:
         self._evidence = evidence
@@ -35,12 +35,12 @@ class Specialization:
         self._proposed: set[Rule] = set()
 
     def opened(self, candidate: Candidate, rule: Rule, pairs: Iterable[Pair]) -> None:
-        """*rule* goes on trial with these pairs."""
+        """Take note that *rule* goes on trial with these pairs."""
         if candidate.narrows and candidate.wider is None:
             self._pairs[rule] = [(pair.url, pair.target) for pair in pairs]
 
     def instead_of(self, candidate: Candidate, rule: Rule) -> list[Candidate]:
-        """*rule* merged different pages."""
+        """Candidates to try in the place of *rule*, which merged different pages."""
         widest = candidate.wider or rule
         if not candidate.narrows or self._rounds[widest] >= _ROUNDS:
             return []

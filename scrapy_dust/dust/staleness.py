@@ -1,9 +1,9 @@
-"""Whether a site still looks like the one that its rules were learned from, told by its URLs alone.
+"""Whether a site still looks like the one from which its rules were learned, judged by its URLs alone.
 
-Canaries tell of a rule that has become false. They say nothing where a site has been built anew, so that no URL needs
-the rules any more, or its URLs have parameters that no log has shown: then rules are not false, but out of date.
-What a log showed is a `Profile`; what a crawl meets is compared with it at the end. A crawl of another part of the site
-is no other site, so only what is far from chance counts, and all that follows from it is a sentence.
+Canaries show that a rule has become false. They show nothing if a site has been rebuilt, so that no URL needs the
+rules any more, or its URLs have parameters that no log has: then the rules are not false, but out of date. A
+`Profile` describes the URLs of a log; at its end a crawl is compared with it. A crawl of another part of the site
+must not look like another site, so only what is far from chance counts, and the only consequence is a sentence.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """The URLs of one site in a log."""
+    """A description of the URLs of one site in a log."""
 
     urls: int
     names: frozenset[str]  #: of their parameters; none where there were too many
@@ -41,7 +41,7 @@ class Profile:
 
 
 def profile_of(urls: Iterable[str], canonizer: Canonizer, id_of: Callable[[Rule], str]) -> Profile:
-    """One walk over *urls*, each of which is canonized."""
+    """The profile of *urls*. Reads *urls* once, and canonizes each."""
     count = 0
     names: set[str] = set()
     uses: Counter[str] = Counter()
@@ -54,12 +54,13 @@ def profile_of(urls: Iterable[str], canonizer: Canonizer, id_of: Callable[[Rule]
 
 
 def names_in(url: str) -> set[str]:
+    """The names of the parameters of *url* that have a value."""
     return {name for name, value in parts_of(url).parameters if name and value is not None}
 
 
 @dataclass(slots=True)
 class Encounter:
-    """What a crawl meets of a site, beside its *profile*."""
+    """The URLs of a site that a crawl meets, beside the site's *profile*."""
 
     profile: Profile
     urls: int = 0
@@ -68,7 +69,7 @@ class Encounter:
     names: Counter[str] = field(default_factory=Counter)  #: of these
 
     def take(self, url: str, used: Iterable[str]) -> None:
-        """One URL more, that the rules with the ids *used* change. The same must not be given twice."""
+        """Count one more URL, which the rules with the ids *used* change. The same URL must not be given twice."""
         self.urls += 1
         self.uses.update(used)
         new = names_in(url) - self.profile.names if self.profile.has_names else set()
@@ -77,7 +78,7 @@ class Encounter:
             self.names.update(new)
 
     def signs(self, in_force: Iterable[str]) -> list[str]:
-        """What speaks for another site, as clauses of a sentence; *in_force*: ids of its rules."""
+        """Signs that the site has changed, as clauses of a sentence. *in_force*: ids of its rules."""
         if min(self.urls, self.profile.urls) < _LEAST_URLS:
             return []
         return [*self._unused(in_force), *self._strangers()]
@@ -104,7 +105,7 @@ def _told(names: list[str]) -> str:
 
 
 def untestable(outcomes: Mapping[str, int]) -> str | None:
-    """What canaries say where most of them could not be compared. *outcomes*: how many, by outcome."""
+    """A sentence if most canaries could not be compared; else None. *outcomes*: how many canaries had each outcome."""
     sent = sum(outcomes.values())
     showed = outcomes.get("same", 0) + outcomes.get("different", 0)
     if sent < _EXPECTED or 2 * showed >= sent:

@@ -1,7 +1,7 @@
-"""What passed its trial, and what of it may be in force, all of it together.
+"""Decides which of the rules that passed their trials may be in force, all of them together.
 
-Rules rest on each other: where one is left out, others merge other URLs. So those that may be in force are taken in one
-after the other, the best first, and what each merges is seen beside those that are in.
+Rules rest on each other: if one is left out, others merge other URLs. So rules are admitted one after the other, the
+best first, and what each merges is computed beside those admitted before.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Passed:
     later: Counter[Outcome] = field(default_factory=Counter)  #: what was said since
 
     def record(self, pair: Pair, outcome: Outcome, content: str | None) -> None:
-        """What a fetch said of *pair*, after the trial."""
+        """Take the *outcome* of *pair*, fetched after the trial."""
         self.case.record(pair, outcome)
         self.later[outcome] += 1
         if outcome is Outcome.SAME:
@@ -43,22 +43,23 @@ class Passed:
 
     @property
     def may_be_proved(self) -> bool:
-        """Whether pairs are left to look at, and what the rule makes up exists in general."""
+        """Whether pairs are left to fetch, and most URLs that the rule makes up exist."""
         if self.case.left:
             return self.case.can_be_asked
         return bool(self.case.made_up) and self.later[Outcome.UNFETCHABLE] < _DEAD + self.later[Outcome.SAME]
 
     @property
     def witnesses(self) -> Witnesses:
+        """How many contents and pairs confirm the rule."""
         return Witnesses(len(self.texts), self.texts.total(), self.total.contradictions)
 
     @property
     def unseen(self) -> float:
-        """See `unseen_bound`."""
+        """Upper bound of the share of wrong merges among URLs to come; see `unseen_bound`."""
         return unseen_bound(self.witnesses, law_share(self.case.rule.families))
 
     def unseen_at_best(self) -> float:
-        """If all that can still be asked for turns out well."""
+        """The same bound as `unseen`, if all pairs that can still be fetched turn out the same."""
         pairs = [*self.case.left, *self.case.made_up]
         left = {pair.content or pair.url for pair in pairs}.difference(self.texts)
         seen = Witnesses(
@@ -68,6 +69,7 @@ class Passed:
 
     @property
     def total(self) -> Tally:
+        """The outcomes of the trial and of later fetches."""
         later = self.later
         return replace(
             self.tally,
@@ -80,7 +82,7 @@ class Passed:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Rules that were accepted, in their order, and those of them that passed a trial of this campaign."""
+    """Accepted rules in their order, and those of them that passed a trial of this campaign."""
 
     accepted: Sequence[Rule]
     passed: Mapping[Rule, Passed]
@@ -90,7 +92,7 @@ class Standing:
     max_risk: float  #: see `TrialParams`
 
     def in_force(self, allowed: float, tried: int) -> list[Case]:
-        """What may be in force. See `admitted`."""
+        """The rules that may be in force; see `admitted`."""
         cases = [passed.case for passed in self.passed.values() if self.is_proved(passed)]
         found = admitted(cases, allowed, tried)
         if len(found) == len(self.passed):
@@ -102,11 +104,11 @@ class Standing:
         return found
 
     def is_proved(self, passed: Passed) -> bool:
-        """Whether little enough is risked of what nobody has seen. What earlier logs proved stays proved."""
+        """Whether the risk for URLs that nobody has seen is small enough. Rules that earlier logs proved stay proved."""
         return passed.candidate.accepted or passed.unseen <= self.max_risk
 
     def next_to_prove(self) -> Case | None:
-        """The rule that spares most of those that could still be proved by looking at what they merge."""
+        """The rule that saves most among those that more fetches could still prove."""
         open_ones = [
             passed for passed in self.passed.values() if passed.may_be_proved and not self.is_proved(passed)
         ]
@@ -116,7 +118,7 @@ class Standing:
         return None
 
     def _taken_in(self, cases: Sequence[Case], together: Together) -> list[Case]:
-        """Those of *cases*, best first, that lose no more than is allowed beside what is in force without them."""
+        """Those of *cases*, best first, that lose no more than is allowed together with the rules already in force."""
         place = {rule: number for number, rule in enumerate(self.accepted)}
         tried = {case.rule for case in cases}
         rules = [rule for rule in self.accepted if rule not in tried and self._stays(rule)]
@@ -134,6 +136,6 @@ class Standing:
         return found
 
     def _stays(self, rule: Rule) -> bool:
-        """Whether *rule* is in force whatever comes of this campaign, as long as nothing refutes it."""
+        """Whether *rule* is in force whatever this campaign finds, as long as nothing refutes it."""
         passed = self.passed.get(rule)
         return passed is None or passed.candidate.accepted

@@ -1,8 +1,8 @@
-"""What a rule is, and what becomes of it: one table of all that can happen to a rule, drawn in `docs/rule-book.md`.
+"""The states of a rule: one table of all that can happen to a rule, drawn in `docs/rule-book.md`.
 
-A rule that looks right is on probation until it is proved. Only a rule that is valid is ever applied. What is in doubt suppresses
-nothing until it is proved anew, and what was contradicted comes back by evidence of another day or log alone. What a person
-switched off, a person alone switches on.
+A rule that looks right is on probation until it is proved. Only a valid rule is ever applied. A rule in doubt
+suppresses nothing until it is proved anew, and a refuted rule comes back only by evidence of another day, or of a log
+alone. A rule that a person has disabled can be enabled by a person alone.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from enum import StrEnum
 
 
 class Status(StrEnum):
-    """Of a rule in a book. Only a valid rule is ever applied."""
+    """The status of a rule in a rule book. Only a valid rule is ever applied."""
 
     PROBATION = "probation"  #: it looks right, or comes from elsewhere, and is not proved
     VALID = "valid"  #: in force
@@ -51,13 +51,13 @@ TABLE: Mapping[Status | None, Mapping[Event, Status]] = {
 
 
 def is_decided_by_crawls(status: Status) -> bool:
-    """Whether a rule of *status* suppresses nothing, and any crawl proves or contradicts it.
+    """Whether a rule of *status* suppresses nothing, and crawls prove or contradict it.
 
-    A crawl does not look for what would bring back a rule that was refuted.
+    A crawl does not look for evidence that would bring back a refuted rule.
     """
     return Event.PROVED in TABLE[status] and Event.CONTRADICTED in TABLE[status]
 
 
 def after(status: Status | None, event: Event) -> Status | None:
-    """What a rule of *status* is after *event*: what it was, where the table says nothing."""
+    """The status of a rule after *event*. If the table has no entry, *status* stays."""
     return TABLE[status].get(event, status)

@@ -1,4 +1,4 @@
-"""A run that somebody ends: whatever computes for long asks now and then whether to go on."""
+"""Lets somebody end a run: long computations call a function now and then that raises `Stopped`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 
 class Stopped(Exception):
-    """The run is to end now. What was settled before stays settled."""
+    """The run must end now. Results so far stay."""
 
 
 #: Raises `Stopped` where the run is to end, and does nothing else.
@@ -14,4 +14,4 @@ Poll = Callable[[], None]
 
 
 def go_on() -> None:
-    """The poll of a run that nobody ends."""
+    """The function for a run that nobody ends: it does nothing."""

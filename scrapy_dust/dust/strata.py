@@ -1,8 +1,8 @@
-"""Draw pairs so that each part of a site has its share of any sample: by path template.
+"""Draws pairs so that each part of a site has its share of any sample: by path template.
 
-A template is a URL without what is probably a value: digits, and what query parameters are set to. Within one,
-the order is the one given (shuffle it before); between them, the n-th of m stands at (n + shift)/m, with a shift
-of the stratum's own, so that each pair is as likely as any other to stand before a given place.
+A template is a URL without its probable values: digits, and the values of query parameters. Within one template, the
+order is the one given (shuffle it before); between templates, the n-th of m stands at (n + shift)/m, with a shift for
+each template, so that each pair is as likely as any other to stand before a given place.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _DEPTH = 3
 
 
 def template_of(url: str) -> str:
-    """What *url* has in common with others of its kind."""
+    """The path template of *url*: what it has in common with similar URLs."""
     front, question, query = url.partition("#")[0].partition("?")
     parts = _VALUE.sub("0", front).split("/")
     # The last segment of a path is a page's own name, but for how it ends.
@@ -49,7 +49,7 @@ def in_strata(pairs: Iterable[Pair], salt: str = "") -> list[Pair]:
 
 
 def _shift(salt: str, template: str) -> float:
-    """From 0 to 1, and always the same."""
+    """A number from 0 to 1, always the same for the same arguments."""
     return (
         int.from_bytes(blake2b(f"{salt} {template}".encode("utf-8", "surrogatepass"), digest_size=6).digest())
         / 2**48

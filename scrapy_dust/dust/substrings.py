@@ -1,7 +1,7 @@
-"""Hashes of token substrings, in constant time each, and the proof that two of them are the same.
+"""Hashes of token substrings, each in constant time, and the proof that two substrings are the same.
 
-Polynomial hashes modulo 2⁶⁴ over mixed token ids. Equal substrings have equal hashes; unequal ones hardly
-ever do, and whoever groups by hash asks `SubstringHashes.same_as_first` before believing it.
+Polynomial hashes modulo 2⁶⁴ over mixed token ids. Equal substrings have equal hashes; unequal ones hardly ever do,
+and code that groups by hash must ask `SubstringHashes.same_as_first`.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class SubstringHashes:
         self._inverse_powers = np.multiply.accumulate(inverse)
 
     def of(self, url: Numbers, prefix: Numbers, suffix: Numbers) -> Hashes:
-        """Of the substring of each *url* between *prefix* and *suffix*."""
+        """The hash of the substring of each *url* between *prefix* and *suffix*."""
         offsets = self._tokens.offsets
         begin, end = offsets[url] + prefix, offsets[1:][url] - suffix
         polynomial = (self._sums[end] - self._sums[begin]) * self._inverse_powers[prefix]
@@ -71,7 +71,7 @@ class SubstringHashes:
     def same_as_first(
         self, a: Numbers, b: Numbers, prefix: Numbers, suffix: Numbers, edges: Array
     ) -> npt.NDArray[np.bool_]:
-        """For rows grouped by *edges*: whether a row has the two substrings of its group's first row."""
+        """For rows grouped by *edges*: whether a row has the same two substrings as its group's first row."""
         first = np.repeat(edges[:-1], np.diff(edges))
         straight = self._equal(a, prefix, suffix, first, a) & self._equal(b, prefix, suffix, first, b)
         crossed = np.flatnonzero(~straight)

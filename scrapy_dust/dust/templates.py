@@ -1,8 +1,8 @@
-"""What a site's template puts on its pages, as far as a log tells: hashes that many different pages have.
+"""Finds the parts of sketches that come from a site's template: hashes that many different pages have.
 
-A log has no text, only the least hashes of each page's shingles. One that many pages of different text share
-comes from what surrounds their contents, and that two pages share it does not make them alike. Henzinger
-(SIGIR 2006) found that templates are why near-duplicate detection fails within a site.
+A log has no text, only the least hashes of each page's shingles. A hash that many pages of different text share comes
+from the template around their contents, and does not make two pages alike. Henzinger (SIGIR 2006) found that
+templates are why near-duplicate detection fails within a site.
 """
 
 from __future__ import annotations

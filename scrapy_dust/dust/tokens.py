@@ -42,10 +42,11 @@ class Tokens:
         return len(self.offsets) - 1
 
     def lengths(self) -> npt.NDArray[np.int64]:
+        """The number of tokens of each URL."""
         return self.offsets[1:] - self.offsets[:-1]
 
     def at(self, order: npt.NDArray[np.int64]) -> Tokens:
-        """Of the URLs in another *order*."""
+        """The tokens of the URLs in another *order*."""
         import numpy as np  # noqa: PLC0415
 
         counts = self.lengths()[order]
@@ -61,7 +62,7 @@ class Tokens:
 
 
 class _Numbers(dict[str, int]):
-    """Token → id, given where one is asked for that is new."""
+    """The id of each token; a new token gets the next id."""
 
     def __missing__(self, token: str) -> int:
         number = self[token] = len(self) + 2
@@ -86,7 +87,7 @@ def tokens_of(urls: Iterable[str]) -> Tokens:
 
 
 def _read(urls: Sequence[str], numbers: _Numbers) -> tuple[Ids, Counts]:
-    """The ids of their tokens, anchors included, and how many each has."""
+    """The ids of the tokens of *urls*, anchors included, and how many tokens each URL has."""
     import numpy as np  # noqa: PLC0415
 
     number_of, find = numbers.__getitem__, TOKEN.findall
@@ -102,7 +103,7 @@ def _read(urls: Sequence[str], numbers: _Numbers) -> tuple[Ids, Counts]:
 
 
 def _read_ascii(urls: Sequence[str], numbers: _Numbers) -> tuple[Ids, Counts]:
-    """The same of URLs without other characters, all at once."""
+    """The same as `_read` for URLs in ASCII, all at once."""
     # Loaded with the arrays that only those want who mine.
     from scrapy_dust.dust.wording import words_of  # noqa: PLC0415
 

@@ -1,12 +1,13 @@
-"""What a rule may lose of URLs that nobody has seen: an upper bound at 95 % of the share of its merges that are wrong.
+"""How much a rule may lose of URLs that nobody has seen: an upper bound at 95 % of the share of wrong merges.
 
-A witness is not a pair. A rule that spans contents is borne out by contents, of which pairs are only more of the same; a URL to
-come shows a content that was seen, or a new one, and of the latter only contents tell. How often it is a new one, the share of
-contents among the pairs says (Good and Turing). Where all pairs show one page, its URLs tell.
+Evidence is counted in contents, not in pairs, since many pairs of one content say little more than one. A URL to come
+shows a known content or a new one, and only contents tell about new ones. How often a new one comes, the share of
+contents among the pairs says (Good and Turing). If all pairs show one page, its URLs are counted.
 
-A rule that has held n times is a law of its site, or an accident that holds with an unknown rate. How many rules of its family
-are laws elsewhere says how much of the doubt is left: the bound rests on that as far as it is calibrated, which
-`python -m benchmarks.calibration` looks at with contents that had no part in it. Without a family, 150 witnesses prove 2 %.
+A rule that has held n times is a law of its site, or an accident that holds at an unknown rate. The share of laws
+among rules of its family elsewhere says how much doubt is left: the bound rests on that as far as it is calibrated,
+which `python -m benchmarks.calibration` tests with contents that had no part in it. Without a family, 150 contents
+prove 2 %.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _CELLS = 4096
 
 @dataclass(frozen=True, slots=True)
 class Witnesses:
-    """What bears a rule out."""
+    """The evidence for a rule: how many contents and pairs confirm it, and how many pairs contradict it."""
 
     contents: int  #: that were seen to be the same under several of its URLs
     pairs: int  #: of URLs that show them
@@ -41,12 +42,12 @@ NO_WITNESSES = Witnesses(0, 0)
 
 
 def law_share(families: Iterable[str]) -> float:
-    """How many rules of these families never fail, elsewhere; of several families, the least believed one counts."""
+    """The share of rules of these families that never fail on other sites; of several families, the lowest share."""
     return min((_MOST_LAWS, *(PRIORS.get(family, _UNKNOWN_FAMILY) for family in families)))
 
 
 def unseen_bound(seen: Witnesses, laws: float = 0.0) -> float:
-    """At most this share of the merges of URLs to come is wrong, if these are like those that were seen."""
+    """Upper bound of the share of wrong merges among URLs to come, if these are like those that were seen."""
     if not seen.contents:
         return 1.0
     of_new = _bound(seen.contents, seen.wrong, laws)
@@ -57,7 +58,7 @@ def unseen_bound(seen: Witnesses, laws: float = 0.0) -> float:
 
 @lru_cache(maxsize=1024)
 def contents_to_prove(bound: float, laws: float) -> int:
-    """How many contents, each under two URLs, and no wrong pair, prove *bound*."""
+    """How many contents, each under two URLs and without a wrong pair, prove *bound*."""
     needed = 1
     while _bound(needed, 0, laws) > bound:
         needed += 1
@@ -66,9 +67,9 @@ def contents_to_prove(bound: float, laws: float) -> int:
 
 @lru_cache(maxsize=4096)
 def _bound(held: int, failed: int, laws: float) -> float:
-    """The rate of failures that is exceeded with a probability of `DOUBT`, after so many witnesses.
+    """The rate of failures that is exceeded with a probability of `DOUBT`, after so many observations.
 
-    The rate of an accident may be any, before it is looked at.
+    Before any observation, the rate of an accident may be anything.
     """
     rates = (np.arange(_CELLS) + 0.5) / _CELLS
     accident = (1 - laws) / _CELLS * np.exp(failed * np.log(rates) + held * np.log1p(-rates))

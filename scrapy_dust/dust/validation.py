@@ -1,22 +1,22 @@
-"""Phase 4, one rule: a `Trial` hands out pairs to look at, takes what they say, and comes to a verdict.
+"""Phase 4, one rule: a `Trial` hands out pairs to compare, takes the outcomes, and comes to a verdict.
 
-Who fetches is not its business. The papers' own test is in `literal.py`.
+A trial fetches nothing itself. The papers' own test is in `literal.py`.
 
-A trial bets against "at least ε of what this rule merges is wrong" (`betting.py`), and the rule is valid
-once a rule of which that is true would have come so far with a probability of at most `doubt`. The stakes start
-with what the log has decided or, where it knows no contents, makes likely. What is counted are texts, since pairs of one page are not independent; and the
-rule's texts are a finite number, of which fewer and fewer are left. A target that does not answer takes no page
-from anybody: it counts as looked at, and is no example. How much may be lost in all is not asked here but in
-`admission.py`.
+A trial bets against "at least ε of what this rule merges is wrong" (`betting.py`). The rule is valid once a rule of
+which that is true would have come so far with a probability of at most `doubt`. The stakes start with what the log
+has decided or, if the log has no contents, makes likely. Texts are counted, since pairs of one page are not
+independent; and the rule's texts are a finite number, of which fewer and fewer are left. A target that does not
+answer takes no page from anybody: it counts as tested, and is no example. `admission.py` decides how much may be lost
+in all.
 
-- URLs are drawn without replacement, in the order they are given (shuffle them before). Where they run out,
+- URLs are drawn without replacement, in the order they are given (shuffle them before). When they run out,
   the rule is valid if the share of counterexamples is below ε and there are at least MS examples.
 - Pairs that the log has decided count without a fetch, up to `per_content` for one and the same text.
-- Pairs that the log suspects to differ are looked at first, up to `suspects`: nothing refutes a bad rule sooner.
-- A redirect counts where it comes again: a few of those that the log has are looked at.
+- Pairs that the log suspects to differ are fetched first, up to `suspects`: nothing refutes a bad rule sooner.
+- A redirect counts if it comes again: a few of the redirects in the log are fetched.
 - A pair shown to be *different pages* would lose one of them. It refutes the rule as soon as the share of
   such pairs exceeds `max_loss`, long before ε does.
-- However good the log's evidence, `open_probes` of the pairs that it leaves open are tried, if there are any.
+- However good the log's evidence, `open_probes` of the pairs that it leaves open are fetched, if there are any.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ from scrapy_dust.dust.outcomes import Outcome
 
 
 class Verdict(StrEnum):
+    """The result of a trial."""
+
     VALID = "valid"
     PROBATION = "probation"  #: it looks right, and too little is known to risk pages that nobody has seen
     REFUTED = "refuted"
@@ -72,6 +74,8 @@ _DOUBT = 0.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialParams:
+    """The parameters of trials, with the paper's names where it has one."""
+
     count: int = 100  #: N
     threshold: float = 0.05  #: ε
     doubt: float = 0.01  #: the probability to accept a rule of which at least ε is wrong
@@ -88,7 +92,7 @@ class TrialParams:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What the pairs said."""
+    """The outcomes of a rule's pairs, counted."""
 
     positive: int = 0
     negative: int = 0  #: unfetchable or different
@@ -99,13 +103,15 @@ class Tally:
 
     @property
     def dead(self) -> float:
-        """Share of the fetched targets that do not answer. At ε, figure 3 would refuse the rule: try another direction."""
+        """The share of fetched targets that do not answer. From ε on, figure 3 would refuse the rule: try the other
+        direction.
+        """
         dead = self.negative - self.contradictions
         return dead / max(1, self.positive - self.from_log + dead)
 
 
 class Trial:
-    """One rule on trial."""
+    """The trial of one rule."""
 
     def __init__(self, pairs: Iterable[Pair], params: TrialParams) -> None:
         self._params = params
@@ -163,21 +169,22 @@ class Trial:
 
     @property
     def verdict(self) -> Verdict | None:
-        """None while undecided. A verdict stays, whatever is recorded later."""
+        """The verdict; None while undecided. It stays, whatever is recorded later."""
         return self._decided
 
     @property
     def waiting(self) -> Collection[Pair]:
-        """Handed out, and not answered yet."""
+        """The pairs that were handed out and have no outcome yet."""
         return self._waiting.keys()
 
     @property
     def texts(self) -> Counter[str]:
-        """Pairs that are the same, by what they show."""
+        """The number of pairs that are the same, by the text they show."""
         return self._contents
 
     @property
     def tally(self) -> Tally:
+        """The outcomes counted so far."""
         outcomes = self._outcomes
         return Tally(
             positive=outcomes[Outcome.SAME],
@@ -189,7 +196,7 @@ class Trial:
         )
 
     def next_pair(self) -> Pair | None:
-        """A pair to look at now; None when there is a verdict, or only pairs handed out already to wait for."""
+        """A pair to compare now; None if there is a verdict, or only outcomes to wait for."""
         if self._decided is not None or len(self._waiting) >= self._still_needed():
             return None
         queue = self._suspects or self._open
@@ -199,7 +206,7 @@ class Trial:
         return queue.pop()
 
     def record(self, pair: Pair, outcome: Outcome, content: str | None = None) -> None:
-        """What *pair*, handed out before, turned out to say. *content* is the digest of the text both show."""
+        """Take the *outcome* of *pair*, handed out before. *content*: the digest of the text that both show."""
         suspect = self._waiting.pop(pair)
         self._ratios.pop(_text(pair), None)
         self._open_answered += not suspect
@@ -215,7 +222,7 @@ class Trial:
             self._decided = self._decide()
 
     def _says_nothing(self) -> bool:
-        """Whether so many of the pairs that were fetched cannot count that more of them would not, either."""
+        """Whether so many fetched pairs had no outcome that more fetches would not help either."""
         silent = self._fetched[Outcome.UNKNOWN]
         return silent >= MOST_SILENT and silent > MOST_SHARE * self._fetched.total()
 
@@ -229,7 +236,7 @@ class Trial:
             self._dead.add(_text(pair))
 
     def _still_needed(self) -> int:
-        """How many pairs it takes to come to a verdict at best: never ask for more at a time."""
+        """How many pairs a verdict takes at best: never hand out more at a time."""
         params = self._params
         sample, by_sizes = self._sample(), math.exp(self._by_sizes())
         doubt = min(1.0, params.doubt * by_sizes)
@@ -270,21 +277,21 @@ class Trial:
         return evidence_against(self._sample(), self._suspected()) >= needed
 
     def _by_sizes(self) -> float:
-        """What the pairs that nobody has looked at win in the bet, by what the log shows of them."""
+        """What pairs that nobody has fetched add to the bet, by what the log shows of them."""
         won = log_bet(list(self._ratios.values()), self._params.threshold) if self._ratios else 0.0
         return max(0.0, min(won, _MOST_BY_SIZES * -math.log(self._params.doubt)))
 
     def _leads_nowhere(self) -> bool:
-        """Whether what the rule makes up does not exist, as far as was tried: then it merges nothing."""
+        """Whether no URL that the rule makes up exists, as far as was tried: then the rule merges nothing."""
         params = self._params
         if not self._open[-1].made_up:
             return False
         return not self._made_up[True] and self._made_up[False] >= params.open_probes
 
     def _in_doubt(self) -> bool:
-        """Whether suspicions stay that fetching did not settle: the site is down, or its pages always change.
+        """Whether fetches left suspicions unsettled: the site is down, or its pages always change.
 
-        Those never looked at are taken for unsettled in the share of those that were.
+        Suspicions that were never fetched count as unsettled in the share of those that were.
         """
         if self._redirects_to_come:
             return True
@@ -293,14 +300,14 @@ class Trial:
         return unresolved > _DOUBT * (self._outcomes[Outcome.SAME] + unresolved)
 
     def _looked_far_enough(self) -> bool:
-        """Whether no suspicion is left, and enough of what the log leaves open was tried."""
+        """Whether no suspicion is left, and enough pairs that the log leaves open were fetched."""
         if self._suspects or any(self._waiting.values()):
             return False
         return self._open_answered >= self._params.open_probes or not (self._open or self._waiting)
 
 
 def few_of(pairs: Iterable[Pair]) -> list[Pair]:
-    """*pairs* of which few are looked at: as many as tell whether a rule is plainly false."""
+    """The first of *pairs*, just enough to see whether a rule is plainly false."""
     few: list[Pair] = []
     left = {Outcome.DIFFERENT: _FEW, None: _FEW}
     for pair in pairs:

@@ -1,14 +1,15 @@
-"""Whether a rule in force is still true, told from a few of the URLs that it suppresses, as they come.
+"""Whether a rule in force is still true, judged from a few of the URLs that it suppresses, as they come.
 
-Each of them is compared with the URL that was fetched instead. A rule that holds shows different pages in a share
-of at most ``DUST_MAX_LOSS`` of its URLs; a site that changes makes it more from some moment on, nobody knows when
-or how much. That is what an e-detector is for (Shin, Ramdas and Rinaldo, *E-detectors: a nonparametric framework
-for sequential change detection*, 2023): for each moment at which the change may have happened, the likelihood of
-what came since, under more loss against the tolerated one, and the sum of these (Shiryaev and Roberts). However
-long a true rule is watched, it comes to be suspended by mistake only once in ``1 / threshold`` outcomes on average.
+Each of these URLs is compared with the URL that was fetched instead. A rule that holds shows different pages for at
+most a share of ``DUST_MAX_LOSS`` of its URLs; when a site changes, the share grows from some moment on, nobody knows
+when or how much. An e-detector finds such a change (Shin, Ramdas and Rinaldo, *E-detectors: a nonparametric framework
+for sequential change detection*, 2023): for each moment at which the change may have happened, the likelihood of the
+outcomes since, under more loss against the tolerated one, and the sum of these (Shiryaev and Roberts). However long a
+true rule is watched, it is suspended by mistake only once in ``1 / threshold`` outcomes on average.
 
-Here the threshold is a tenth of the tolerated loss, so one difference alone does not suspend a rule, but two with
-little between them do (three where much loss is tolerated). The first puts it in doubt; who applies the rule should not, until doubt is over.
+The threshold is a tenth of the tolerated loss, so one difference alone does not suspend a rule, but two with little
+between them do (three where much loss is tolerated). The first puts the rule in doubt; a rule in doubt should not be
+applied.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _OPEN = 20
 
 
 class Standing(StrEnum):
-    """What a rule's outcomes have come to."""
+    """What the outcomes of a rule in force say about it."""
 
     TRUSTED = "trusted"
     DOUBTED = "doubted"
@@ -36,7 +37,7 @@ class Standing(StrEnum):
 
 
 class Watch:
-    """One rule in one crawl."""
+    """Watches one rule in one crawl."""
 
     def __init__(self, max_loss: float) -> None:
         loss = min(max(max_loss, _LEAST), _MOST)
@@ -54,11 +55,11 @@ class Watch:
 
     @property
     def evidence(self) -> float:
-        """Against the rule: the e-detector's value."""
+        """The evidence against the rule: the e-detector's value."""
         return sum(self._sums) / len(self._sums)
 
     def record(self, outcome: Outcome) -> Standing:
-        """A refuted rule stays so."""
+        """Take one *outcome*. Returns the rule's standing; a refuted rule stays refuted."""
         if outcome is Outcome.SAME:
             self.same += 1
         elif outcome is Outcome.DIFFERENT:
@@ -87,12 +88,12 @@ class Watch:
 
 
 def expected_suppressed(rate: float, share: float = 1.0, delay: float = 0.0) -> float:
-    """How many URLs a rule still suppresses, on average, after it has become false, until that is noticed.
+    """How many URLs a rule still suppresses, on average, after it has become false, until a canary shows it.
 
-    *rate*: of suppressed URLs that are fetched as canaries; *share*: of the rule's URLs that show another page now;
-    *delay*: URLs suppressed between the moment a canary is queued and the moment it is judged. Each URL is a
-    canary that shows the change with a chance of ``rate * share``, whatever came before; those that come first
-    and are not fetched are suppressed.
+    *rate*: share of suppressed URLs that are fetched as canaries; *share*: share of the rule's URLs that show another
+    page now; *delay*: URLs suppressed between the moment a canary is queued and the moment it is judged. Each URL is
+    a canary that shows the change with a chance of ``rate * share``; the URLs before the first such canary are
+    suppressed.
     """
     if rate <= 0 or share <= 0:
         return float("inf")

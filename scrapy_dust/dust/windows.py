@@ -1,8 +1,8 @@
-"""Rules that say the same of a log, since they are windows on one rule that is longer than S tokens.
+"""Drops rules that say the same of a log, because they are windows on one rule that is longer than S tokens.
 
-Where URLs have more than S tokens in common around what differs, each window of S tokens on them is a rule, and of two such windows
-none refines the other: phase 2 keeps them all (WWW'07, figure 2). For a trial one of them is enough, since all of them merge the
-same URLs of the log; the others would cost as many trials again.
+Where URLs have more than S tokens in common around their difference, each window of S tokens is a rule, and none of
+these refines another: phase 2 keeps them all (WWW'07, figure 2). One of them is enough for a trial, since all merge
+the same URLs of the log; the others would cost as many trials again.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Instances = frozenset[tuple[str, str]]
 
 
 def without_windows(rules: Iterable[LikelyRule], urls: Sequence[str], longest: int) -> list[LikelyRule]:
-    """*rules* but those as long as can be (*longest*, S) whose instances in *urls* are those of an earlier such rule."""
+    """*rules* without windows: rules of the greatest length *longest* with the same instances as an earlier such rule."""
     rules = list(rules)
     cut_off = {one for one in rules if _is_cut_off(one.rule, longest)}
     if len(cut_off) < 2:

@@ -1,7 +1,7 @@
-"""Which texts a rule may change, told from their words: a look at a few texts instead of at all of them.
+"""Finds by their words the texts that a rule may change: a look at a few texts instead of at all.
 
-`rules/site_rules.py` asks which rules may change a URL; this module asks the other way round. A rule names words
-that every text has which the rule changes. The texts of the rarest of these words are looked at, and no others.
+`rules/site_rules.py` finds the rules that may change a URL; this module finds the URLs for a rule. A rule names words
+that every text has which the rule changes. Only the texts with the rarest of these words are looked at.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from scrapy_dust.rules.words import Word, words_of
 
 
 class WordIndex:
-    """Names by the words of their texts. A name stays where it was put, also when it has come to have another text."""
+    """An index of names by the words of their texts. A name stays in its place when it gets another text."""
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
         """*texts* are their own names."""
@@ -23,13 +23,13 @@ class WordIndex:
             self.add(text, text)
 
     def add(self, name: str, text: str) -> None:
-        """*text* is one of the texts of *name*."""
+        """Add *text* as one of the texts of *name*."""
         for word in set(words_of(text)):
             if word not in COMMON:
                 self._names.setdefault(word, []).append(name)
 
     def touched_by(self, rule: Rule) -> Collection[str] | None:
-        """The names of which a text may be changed by *rule*, in the order of `add`; None: it may be any."""
+        """The names with a text that *rule* may change, in the order of `add`; None: the rule may change any text."""
         found: dict[str, None] = {}
         for needs in rule.needs:
             names = self._rarest(word for _, words in needs for word in words)

@@ -1,7 +1,8 @@
-"""Tokens of many URLs at once, where all their characters are ASCII.
+"""Splits many ASCII URLs into tokens at once.
 
-Where tokens begin and end is seen on the bytes of all URLs in a row. A token is known by a number made of its first
-eight bytes, and where it has more, of all; those that have one number are compared, and only one of each is made text.
+The bytes of all URLs in a row show where tokens begin and end. A number made of its first eight bytes, and of all
+bytes of a longer token, identifies a token; tokens with equal numbers are compared, and only one of each is turned
+into text.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _IS_ALNUM = np.array([chr(code).isalnum() and code < 128 for code in range(256)]
 
 
 def words_of(urls: Sequence[str], number_of: Callable[[str], int]) -> tuple[Ids, Array]:
-    """The ids of all tokens, 0 before and 1 after those of each URL, and how many each URL has, with these."""
+    """The ids of all tokens, with 0 before and 1 after those of each URL; and how many ids each URL has."""
     text = "".join(urls)
     data = text.encode("ascii")
     codes = np.frombuffer(data, dtype=np.uint8)
@@ -50,7 +51,7 @@ def words_of(urls: Sequence[str], number_of: Callable[[str], int]) -> tuple[Ids,
 
 
 def _numbered(text: str, data: bytes, first: Array, length: Array, number_of: Callable[[str], int]) -> Array:
-    """The number of each token, by where it begins and how long it is."""
+    """The number of each token, given where it begins and how long it is."""
     eight = np.ndarray(len(data), dtype="<u8", buffer=data + bytes(_WIDTH), strides=(1,))
     key = eight[first] & _MASKS[np.minimum(length, _WIDTH)]
     number = np.empty(len(first), dtype=np.int64)
@@ -69,7 +70,7 @@ def _numbered(text: str, data: bytes, first: Array, length: Array, number_of: Ca
 
 
 def _hashed(key: Words, eight: Words, first: Array, length: Array) -> Words:
-    """A number of all the bytes of each token; *key* is that of its first eight."""
+    """A hash of all bytes of each token. *key*: the number of its first eight bytes."""
     rows, at = np.flatnonzero(length > _WIDTH), _WIDTH
     key[rows] = key[rows] * _MIXED + length[rows].astype(np.uint64)
     while len(rows := rows[length[rows] > at]):
@@ -84,7 +85,7 @@ def _hashed(key: Words, eight: Words, first: Array, length: Array) -> Words:
 def _by_key(
     key: Words, text: str, eight: Words, first: Array, length: Array, number_of: Callable[[str], int]
 ) -> Array:
-    """The numbers of tokens; hardly any with one *key* are different."""
+    """The numbers of tokens. Hardly any two different tokens have one *key*."""
     bits = np.uint64(len(key).bit_length() + 1)
     mixed, order = sorted_with_order(((key * _MIXED) >> bits).astype(np.int64))
     edges = edges_of(mixed)
@@ -100,7 +101,7 @@ def _by_key(
 
 
 def _differ(eight: Words, first: Array, length: Array, group: Array) -> npt.NDArray[np.bool_]:
-    """Whether each token is another than the one that stands for its group."""
+    """Whether each token differs from the one that stands for its group."""
     differ = length != length[group]
     rows, at = np.flatnonzero(~differ), 0
     while len(rows := rows[length[rows] > at]):
