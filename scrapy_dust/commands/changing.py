@@ -36,6 +36,7 @@ def switch(desk: Desk, ids: Sequence[str], status: Status) -> None:
 
 
 def forget(desk: Desk, ids: Sequence[str]) -> None:
+    """Remove rules from the first book."""
     done: list[Found] = []
 
     def change(book: RuleBook) -> RuleBook:

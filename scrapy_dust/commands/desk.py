@@ -41,6 +41,7 @@ class Desk:
     hide: tuple[str, ...] = ()  #: parameters whose values no journal has
 
     def book(self) -> RuleBook:
+        """The rule books, joined."""
         if not self.must_exist:
             for path in self.paths:
                 if not is_uri(path) and not Path(path).exists():
@@ -56,9 +57,11 @@ class Desk:
             print("DUST_RULES names no rule book. Name one there, or with --rules.")
 
     def canonizer(self, book: RuleBook) -> Canonizer:
+        """The canonizer by the rules of *book*."""
         return Canonizer(book.rules_by_site(), site_of, self.passes)
 
     def change(self, change: Callable[[RuleBook], RuleBook]) -> None:
+        """Change the first rule book. Raises `RuleBookError`."""
         if not self.paths:
             raise RuleBookError("DUST_RULES", "names no rule book. Name one there, or with --rules.")
         RuleBook.load(self.paths[:1], missing_ok=not self.must_exist)
@@ -88,15 +91,18 @@ def desk_of(project: Settings, rules: str | None, *, as_json: bool) -> Desk:
 
 
 def entry_with_site(site: str, entry: Entry) -> dict[str, object]:
+    """The JSON object for a rule and its site."""
     return {"site": site, **entry_json(site, entry)}
 
 
 def print_json(found: Sequence[Found]) -> None:
+    """Print each rule as a line of JSON."""
     for site, entry in found:
         print(json.dumps(entry_with_site(site, entry)))
 
 
 def told(site: str, entry: Entry) -> list[str]:
+    """Lines that describe a rule with all its evidence."""
     known = entry.evidence
     lines = [
         f"{rule_id(site, entry.rule)}  {entry.status}  {site}  {entry.rule}",

@@ -66,10 +66,12 @@ class Total:
     crawls: Sequence[OnlineCrawl]
 
     def sum_of(self, name: str) -> int:
+        """The sum of the count *name* over all sites."""
         return sum(getattr(crawl, name) for crawl in self.crawls)
 
     @property
     def fetches(self) -> int:
+        """The number of fetches on all sites."""
         return sum(len(crawl.fetched) for crawl in self.crawls)
 
     @property

@@ -1,4 +1,4 @@
-"""Examples at the end of a command's ``--help``, a line each, as they are."""
+"""Prints examples at the end of a command's ``--help``, one a line, without wrapping them."""
 
 from __future__ import annotations
 
@@ -16,5 +16,6 @@ class _WithExamples(ScrapyHelpFormatter):
 
 
 def add_examples(parser: argparse.ArgumentParser, examples: Sequence[str]) -> None:
+    """Add *examples* to the help of *parser*."""
     parser.formatter_class = _WithExamples
     parser.epilog = "\n".join(["Examples", "========", *(f"  {example}" for example in examples)])

@@ -177,7 +177,7 @@ class Job:
             self._end(found, mined, trials, spent, texts, progress, clock)
 
     def _look_ahead(self) -> None:
-        """What cannot be read or written at the end is told before hours are spent."""
+        """Check before hours of work that all can be read and written at the end."""
         self._book()
         if not self.opts.dry_run:
             with lock(self._path_of_book()):
@@ -194,7 +194,7 @@ class Job:
         return named if self.shard is None else self.shard.of_path(named)
 
     def _other(self, progress: Progress) -> Read | None:
-        """The log whose URLs rules are tried on, where one is named. It is read before hours are spent."""
+        """The log with whose URLs rules are tried, if one is named, read before hours of work."""
         opts = self.opts
         if opts.validate_on is None or opts.phase != "valid":
             return None

@@ -12,6 +12,7 @@ _HEADS = ("method", "applying", "reduction", "true positive", "judged")
 
 
 def normalization_json(scores: Sequence[Score], consistency: Consistency) -> dict[str, object]:
+    """The measures as a JSON object."""
     found = _together(scores)
     return {
         "url_consistency": consistency.rate,
@@ -23,6 +24,7 @@ def normalization_json(scores: Sequence[Score], consistency: Consistency) -> dic
 
 
 def normalization_table(scores: Sequence[Sequence[Score]], consistency: Consistency) -> str:
+    """The measures as a table, a row for each method."""
     rows = []
     for of_method in scores:
         found = _together(of_method)

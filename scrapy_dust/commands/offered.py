@@ -54,7 +54,7 @@ class Option:
 
     @property
     def said(self) -> str:
-        """The beginning of the option's help."""
+        """The beginning of the option's help, for the shell's list."""
         return self.help.partition(" (")[0].partition(";")[0]
 
 
@@ -72,6 +72,7 @@ class Offered:
 
 
 def offered() -> tuple[Offered, ...]:
+    """All commands of scrapy-dust."""
     return tuple(_offered(name) for name in OURS)
 
 
@@ -81,6 +82,7 @@ def others() -> tuple[str, ...]:
 
 
 def settings() -> tuple[str, ...]:
+    """The names of all settings."""
     return tuple(sorted(setting_name(name) for name in DustSettings.__dataclass_fields__))
 
 

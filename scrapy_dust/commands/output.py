@@ -1,4 +1,4 @@
-"""Stdout of a command, which may be closed, full, or unable to show Unicode."""
+"""Writes to the stdout of a command, which may be closed, full, or unable to show Unicode."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def may_colour() -> bool:
 
 
 def as_it_is(text: str) -> str:
-    """*text* unchanged for the next program in a pipe, and `printable` on a terminal."""
+    """*text* without changes if stdout is a pipe; through `printable` if stdout is a terminal."""
     return printable(text) if sys.stdout.isatty() else text
 
 

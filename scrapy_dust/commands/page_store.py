@@ -69,16 +69,19 @@ class Desk:
     as_json: bool
 
     def list(self) -> None:
+        """Print all pages of the store that are meant."""
         for row in sorted(self._meant(), key=lambda row: row.url):
             self._print(row)
 
     def find(self, *urls: str) -> None:
+        """Print the pages with these *urls*."""
         wanted = set(urls)
         for row in self._meant():
             if row.url in wanted:
                 self._print(row)
 
     def stats(self) -> None:
+        """Print how many pages of each kind the store has of each site."""
         counts: dict[str, Counter[Kind]] = {}
         for row in self._meant():
             counts.setdefault(site_of(row.url) or "", Counter())[row.kind] += 1
@@ -95,12 +98,14 @@ class Desk:
         print(table(["site", "content", "little", "errors"], rows, right={1, 2, 3}))
 
     def merge(self, *others: str) -> None:
+        """Add the pages of *others*, paths of stores."""
         for where in others:
             with closing(_opened(where)) as other:
                 self._report("taken", where, self.store.take(other.rows()))
         self.store.flush()
 
     def purge(self, *urls: str) -> None:
+        """Remove the pages with these *urls*, or all that are meant."""
         if not urls and self.site is None and self.older is None:
             raise ValueError("say what to purge: URLs, --site HOST, --older DAYS, or both.")
         wanted = set(urls)

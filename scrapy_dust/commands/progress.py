@@ -51,6 +51,7 @@ class Line:
         self._shown = ""
 
     def show(self, text: str) -> None:
+        """Show *text* in the place of the last one, at most a few times a second."""
         now = time.monotonic()
         if not (self._moves or self._piped) or now - self._last < (_EVERY if self._moves else _EVERY_PIPED):
             return
@@ -65,12 +66,15 @@ class Line:
             print(text, file=self._stream, flush=True)
 
     def clear(self) -> None:
+        """Remove the line from the terminal."""
         if self._shown:
             self._stream.write("\r" + " " * len(self._shown) + "\r")
             self._shown = ""
 
 
 class Progress(Reporter):
+    """Shows the progress of ``dustmine`` on stderr."""
+
     def __init__(self, stream: TextIO, least: int = 3) -> None:
         """Show progress on *stream*. *least*: the support that a rule needs."""
         self._stream, self._least = stream, least

@@ -17,6 +17,7 @@ from scrapy_dust.sites import site_of
 
 
 def list_rules(desk: Desk) -> None:
+    """Print all rules, one a line."""
     found = all_found(desk.book())
     if desk.as_json:
         print_json(found)
@@ -40,6 +41,7 @@ def list_rules(desk: Desk) -> None:
 
 
 def show(desk: Desk, ids: Sequence[str]) -> None:
+    """Print the rules *ids*, or all, with their evidence."""
     book = desk.book()
     found = [one for wanted in ids for one in desk.named(book, wanted)] if ids else all_found(book)
     if desk.as_json:
@@ -51,6 +53,7 @@ def show(desk: Desk, ids: Sequence[str]) -> None:
 
 
 def explain(desk: Desk, url: str) -> None:
+    """Print the key of *url*, the rules that lead to it, and the journal's events of *url*."""
     book = desk.book()
     canonizer = desk.canonizer(book)
     site, key, steps = site_of(url), canonizer.canonize(url), canonizer.explain(url)
@@ -80,6 +83,7 @@ def explain(desk: Desk, url: str) -> None:
 
 
 def keys(desk: Desk, name: str = "-") -> None:
+    """Print the key of each URL in the file *name*."""
     canonize = desk.canonizer(desk.book()).canonize
     write_exactly()
     for url in read_urls(name):
@@ -95,6 +99,7 @@ def _before_a_tab(key: str) -> str:
 
 
 def test(desk: Desk, name: str) -> int:
+    """Check the expectations in the file *name*. Returns the exit status."""
     canonize = desk.canonizer(desk.book()).canonize
     held = failed = 0
     for expected in read_expectations(name):
@@ -115,4 +120,5 @@ def test(desk: Desk, name: str) -> int:
 
 
 def all_found(book: RuleBook) -> list[Found]:
+    """All rules of *book*, each with its site."""
     return [(site, entry) for site in book.sites for entry in book.entries(site)]

@@ -1,7 +1,7 @@
-"""Completion scripts for bash, zsh and fish, with everything that the commands declare.
+"""Makes completion scripts for bash, zsh and fish, with all that the commands declare.
 
-None of them starts Scrapy while one types. What completed ``scrapy`` before is asked for its own commands; where
-nothing did, Scrapy's commands are named beside ours.
+No script starts Scrapy while somebody types. A completion for ``scrapy`` that was there before still completes its
+own commands; without one, Scrapy's commands are offered beside ours.
 """
 
 from __future__ import annotations
@@ -76,6 +76,7 @@ complete -F _scrapy_dust scrapy
 
 
 def bash() -> str:
+    """The script for bash."""
     commands = offered()
     arguments = []
     for one in commands:
@@ -160,6 +161,7 @@ compdef _scrapy_dust scrapy
 
 
 def zsh() -> str:
+    """The script for zsh."""
     commands = offered()
     parts = {
         "@OURS@": " ".join(_quoted(f"{one.name}:{one.said}") for one in commands),

@@ -1,10 +1,9 @@
-"""Whether a URL looks as if asking for it did something: logging out, deleting, putting into a cart.
+"""Whether a URL looks as if fetching it did something: logging out, deleting, putting into a cart.
 
-A URL is read in words: the parts of its path, and the names and values of its parameters, split where letters
-end and where a capital begins, so that ``log-out``, ``logOut`` and ``log%2Dout`` are the same. A word of the
-list is found where consecutive words of the URL make it up, and at the beginning or the end of a longer word
-(``deleteUser``, ``deletepost``, ``dologout``) if it has five letters or more; ``buy`` is not in ``buying``.
-Time is linear in the URL.
+A URL is split into words: the parts of its path, and the names and values of its parameters, split where letters end
+and where a capital begins, so that ``log-out``, ``logOut`` and ``log%2Dout`` are the same. A word of the list is
+found if consecutive words of the URL make it up, and at the beginning or the end of a longer word (``deleteUser``,
+``deletepost``, ``dologout``) if it has five letters or more; ``buy`` is not in ``buying``. Time is linear in the URL.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _LONG = 5
 
 
 def words_of(text: str) -> Iterator[list[str]]:
-    """The words of *text* in lower case, as they are written together: each list is one run of letters and digits."""
+    """The words of *text* in lower case; each list is one run of letters and digits."""
     for run in _NOT_A_WORD.split(unquote(unquote(text))):
         words = [word.lower() for word in _LETTERS.findall(run)]
         if words:
@@ -28,7 +27,7 @@ def words_of(text: str) -> Iterator[list[str]]:
 
 
 class ActionWords:
-    """The words of a list, ready to be looked for."""
+    """The list of words for actions, prepared for the search."""
 
     def __init__(self, words: Iterable[str]) -> None:
         self._whole = {"".join(part for run in words_of(word) for part in run) for word in words} - {""}

@@ -1,7 +1,6 @@
-"""Addresses that validation must not be led to: those of this machine and of the networks behind it.
+"""Keeps validation away from addresses of this machine and of the networks behind it.
 
-A site that is there itself is asked where the crawl found it, and nowhere else there: neither on another port nor
-at the address next to it.
+If the site itself is there, validation reaches it only at the host and port where the crawl did.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ Netloc = tuple[str, str, int]
 
 
 class Addresses:
-    """What *known* hosts, which the crawl had, are reached at."""
+    """The addresses at which the hosts of the crawl (*known*) are reached."""
 
     def __init__(self, known: Iterable[Netloc]) -> None:
         self._known = {(host, port) for _, host, port in known}
@@ -25,14 +24,15 @@ class Addresses:
         self._own: set[tuple[str, int]] | None = None
 
     def is_known(self, host: str, port: int) -> bool:
+        """Whether the crawl has fetched from *host* at *port*."""
         return (host, port) in self._known
 
     def is_own(self, host: str, address: str, port: int) -> bool:
-        """Whether the crawl itself was at *address*, as far as it was looked up."""
+        """Whether *address* belongs to a host that the crawl fetched from, as far as it was looked up."""
         return self.is_known(host, port) or (address, port) in (self._own or ())
 
     async def is_reachable(self, host: str, port: int, *, by_proxy: bool) -> bool:
-        """Whether *host* may be asked. *by_proxy*: it is not this machine that looks up its address."""
+        """Whether validation may fetch from *host*. *by_proxy*: a proxy looks up its address, not this machine."""
         if self.is_known(host, port):
             return True
         if by_proxy and not _is_literal(host):
@@ -56,7 +56,7 @@ class Addresses:
 
 
 def is_inside(address: str) -> bool:
-    """Whether *address* is not one of the public Internet: private, loopback, link-local, shared or reserved."""
+    """Whether *address* is not public: private, loopback, link-local, shared or reserved."""
     try:
         parsed = ip_address(address.partition("%")[0])
     except ValueError:
@@ -69,7 +69,7 @@ def is_inside(address: str) -> bool:
 
 
 def _look_up(host: str) -> tuple[str, ...]:
-    """All addresses of *host*; none where it has none, so that asking it fails by itself."""
+    """All addresses of *host*; empty if it has none, so that a fetch fails by itself."""
     try:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):

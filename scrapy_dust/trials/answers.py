@@ -1,4 +1,4 @@
-"""An answer as a judge looks at it, small enough to be kept: units and hashes, no body."""
+"""Turns an answer into the small form that judges compare: units and hashes, no body."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _IN_FRONT = ActionWords(
 
 
 def fetched(response: Response, asked: str, *, rendered: bool = False, ignore: Sequence[str] = ()) -> Fetched:
-    """The answer, as far as it matters for a judgement. *rendered*: its encoding is what a browser wrote it in.
+    """The answer in the form that a judge compares. *rendered*: a browser wrote it, in its own encoding.
 
     *ignore*: CSS selectors of elements that do not count.
     """
@@ -59,13 +59,14 @@ def _shown(page: PageText, url: str) -> Answer:
 
 
 def words_of(response: Response, *, rendered: bool = False) -> list[str]:
-    """The first words of a page, for people to read; none of what is no text, and of a PDF."""
+    """The first words of a page, for people to read; empty for a PDF and for bodies without text."""
     return first_words(
         response.body, _content_type(response), _encoding(response, rendered=rendered), response.url
     )
 
 
 def unanswered(asked: str, status: int | None = None) -> Fetched:
+    """The form of an answer that did not come, or came without a page."""
     return Fetched(asked, asked, status, at=time.time())
 
 
@@ -78,7 +79,7 @@ def _encoding(response: Response, *, rendered: bool) -> str | None:
 
 
 def is_in_front(asked: str, final_url: str) -> bool:
-    """Whether redirects from *asked* ended where logins, consents and checks are, and *asked* is none of these."""
+    """Whether redirects from *asked* ended at a login, a consent or a check, and *asked* is none of these itself."""
     if asked == final_url or asked in _IN_FRONT:
         return False
     parts = urlsplit(final_url)

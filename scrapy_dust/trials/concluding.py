@@ -1,4 +1,4 @@
-"""What trials have decided goes into the rule book, and beside the logs what is to be remembered of it."""
+"""Writes the decisions of trials into the rule book, and what to remember of them beside the logs."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def conclude(
     verdicts_path: Path,
     shard: Shard | None = None,
 ) -> RuleBook:
-    """Put what was decided into the first rule book, or the part of a *shard*, and into the state beside the logs.
+    """Write all decisions into the first rule book, or the part of a *shard*, and into the state beside the logs.
 
-    Gives all that is known then. Raises `RuleBookError`.
+    Returns the rule book with all that is known then. Raises `RuleBookError`.
     """
     today = datetime.now(UTC).date().isoformat()
     # Before anything is locked: to sum up may take a while.
@@ -66,7 +66,7 @@ def conclude(
 def _keep_verdicts(
     path: Path, trials: Sequence[SiteTrials], settled: Mapping[str, Sequence[Settled]], book: RuleBook
 ) -> None:
-    """Only of the sites that were tried: other processes may write those of others."""
+    """Save the verdicts of the sites that were tried; other processes may save those of other sites."""
 
     def with_trials(known: Verdicts) -> Verdicts:
         for name, of_site in settled.items():
@@ -99,7 +99,7 @@ def _settled(decisions: Iterable[Decision], today: str) -> list[Settled]:
 def _profiles(
     trials: Iterable[SiteTrials], book: RuleBook, settings: DustSettings
 ) -> Iterator[tuple[str, Profile]]:
-    """What the sites look like to which rules belong."""
+    """The profiles of the sites that have rules."""
     rules = book.rules_by_site()
     canonizer = Canonizer(rules, site_of, settings.passes)
     for site in trials:
@@ -108,7 +108,7 @@ def _profiles(
 
 
 def with_decisions(book: RuleBook, trials: Iterable[SiteTrials], logs: Sequence[str], today: str) -> RuleBook:
-    """*book* with what was decided."""
+    """*book* with the decisions of *trials*."""
     return book.merge_sites({site.site: _entries(site, today, logs) for site in trials})
 
 
@@ -132,7 +132,7 @@ def _refuted(decision: Decision, today: str) -> str:
 
 
 def evidence_of(decision: Decision) -> Evidence:
-    """What one run found out, as a rule book counts it."""
+    """The evidence of one *decision*, as a rule book keeps it."""
     tally, bounds = decision.tally, decision.bounds
     return Evidence(
         support=decision.support,
@@ -152,4 +152,5 @@ def evidence_of(decision: Decision) -> Evidence:
 
 
 def share_of(wrong: int, merges: int) -> float:
+    """The share of *wrong* merges among all."""
     return round(wrong / merges, 4) if merges else 0.0

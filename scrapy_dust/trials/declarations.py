@@ -1,7 +1,7 @@
-"""What a site says of its own parameters: ``Clean-param`` in the robots.txt of validation, ``No-Vary-Search`` in answers.
+"""What a site says about its own parameters: ``Clean-param`` in robots.txt, ``No-Vary-Search`` in answers.
 
-It is a reason to try a rule and no evidence for it, and it is about the host that says it. Nothing is asked for to read it:
-what the crawl was answered is in its log, and what validation is answered is met on the way.
+Such a declaration is a reason to try a rule, no evidence for the rule, and concerns the host that makes it. No fetch
+is made to read declarations: they come from the crawl's log and from the answers of validation.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ _LONGEST = 100_000  #: characters of a robots.txt that are read
 
 
 def by_log(log: SiteLog) -> list[Rule]:
-    """What answers said of their parameters while the log was made."""
+    """The rules that answers declared while the log was made."""
     return list(dict.fromkeys(edit for said, url in log.declared for edit in by_header(said, url)))[:MOST]
 
 
 def by_robots(text: str, url: str) -> list[Rule]:
-    """*url*: of the robots.txt."""
+    """The rules that a robots.txt declares. *url*: of the robots.txt."""
     site = site_of(url)
     return [] if site is None else list(_of_host(clean_param.read(text[:_LONGEST], (site,)), url))
 
 
 def by_header(value: str, url: str) -> list[Rule]:
-    """*url*: of the answer that has the header."""
+    """The rules that a ``No-Vary-Search`` header declares. *url*: of the answer with the header."""
     site = site_of(url)
     line = " ".join(value.split())
     return [] if site is None or not line else list(_of_host(no_vary_search.read(line, (site,)), url))

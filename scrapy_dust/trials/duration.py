@@ -1,4 +1,4 @@
-"""The time that validation may take under the project's ``DOWNLOAD_DELAY``, told before the first fetch."""
+"""Estimates before the first fetch how long validation may take under the project's ``DOWNLOAD_DELAY``."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Ctrl-C or SIGTERM while rules are learned: within two seconds all stops, and what was settled is kept.
+"""Ctrl-C or SIGTERM while rules are learned: everything stops within two seconds, and results so far are kept.
 
-What computes in the main thread asks `poll`; what computes in another thread is stopped by an exception there; fetches under
-way have a second to come back. A second signal is for whoever handled signals before.
+Code in the main thread calls `poll`; code in another thread is stopped by an exception there; fetches under way have
+a second to come back. A second signal goes to whatever handled signals before.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _TO_CONCLUDE = 0.5
 
 
 class Interruption:
-    """In its ``with`` block signals are ours: the first one ends what goes on."""
+    """Handles signals while its ``with`` block runs: the first one ends the work."""
 
     def __init__(self) -> None:
         self.came = False
@@ -49,22 +49,22 @@ class Interruption:
         self._thread: int | None = None  # that computes
 
     def poll(self) -> None:
-        """Raises `Stopped` once a signal has come."""
+        """Raise `Stopped` if a signal has come."""
         if self.came and time.monotonic() > self._until:
             raise Stopped
 
     def conclude(self) -> None:
-        """All has stopped; what is known may be summed up."""
+        """Take note that all work has stopped, and results are summed up."""
         self._until = time.monotonic() + _TO_CONCLUDE
 
     def stops(self, crawler: Crawler) -> None:
-        """*crawler* is to be stopped; signals are taken when it begins, from whoever has taken them by then."""
+        """Stop *crawler* when a signal comes. Takes the signals over from Scrapy when the crawl begins."""
         self._crawler = crawler
         crawler.signals.connect(self._take_signals, signal=engine_started)
 
     @contextmanager
     def computing(self) -> Iterator[None]:
-        """Of another thread: when a signal comes, `Stopped` is raised in the block, wherever it is."""
+        """A block in another thread: when a signal comes, `Stopped` is raised there, wherever the code is."""
         self._thread = threading.get_ident()
         try:
             self.poll()
@@ -73,7 +73,7 @@ class Interruption:
             self._thread = None
 
     async def unless_forced(self, crawl: Awaitable[None] | Deferred[None]) -> None:
-        """Wait for *crawl*, but not much longer than until a signal comes."""
+        """Wait for *crawl*; after a signal, only a moment longer."""
         running = crawl if isinstance(crawl, Deferred) else deferred_from_coro(_awaited(crawl))
         waiting = DeferredList([running, self._forced], fireOnOneCallback=True, fireOnOneErrback=True)
         try:
@@ -132,7 +132,7 @@ class Interruption:
 
 
 class InterruptionOfProcess(Interruption):
-    """Of a process that does nothing else: what is under way after a second is dropped with Scrapy's event loop."""
+    """For a process that does nothing else: a second after the signal, work under way is dropped with the event loop."""
 
     def _force(self, number: int) -> None:
         # The first of two signals asks Scrapy to end, the second one makes it.
@@ -146,7 +146,7 @@ async def _awaited(crawl: Awaitable[None]) -> None:
 
 @contextmanager
 def as_keyboard_interrupt() -> Iterator[None]:
-    """In the block, SIGTERM is what Ctrl-C is."""
+    """In the block, SIGTERM acts like Ctrl-C."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -158,7 +158,7 @@ def as_keyboard_interrupt() -> Iterator[None]:
 
 
 def _soon() -> Callable[[Callable[[], None]], object] | None:
-    """What has the event loop call something, from within a signal handler; None where none runs."""
+    """A function by which a signal handler has the event loop call something; None if no loop runs."""
     with suppress(RuntimeError):
         return asyncio.get_running_loop().call_soon_threadsafe
     if not is_reactor_installed():

@@ -1,9 +1,9 @@
-"""Answers that were paid for, on disk: a run that was stopped, however it was, goes on without asking again.
+"""Keeps the answers of validation on disk, so that a run that was stopped goes on without fetching again.
 
-A file of state beside the verdicts, JSON lines, one per answer in the order they came; each is handed to the
-operating system at once. It has digests and hashes of pages, and no bodies. After `KEPT_DAYS` an answer is
-forgotten. A line that a crash has cut short is passed over, and so is a file of another version: losing it
-costs fetches and nothing else.
+The journal is a file beside the verdicts, JSON lines, one for each answer in the order they came; each line is handed
+to the operating system at once. It has digests and hashes of pages, and no bodies. An answer is forgotten after
+`KEPT_DAYS`. A line that a crash has cut short is skipped, and so is a file of another version: losing it costs
+fetches and nothing else.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ _Version = Sequence[int | str]
 
 
 def probes_path(verdicts: Path, shard: Shard | None = None) -> Path:
-    """Where the journal is, beside the *verdicts*. Each *shard* has its own, since a journal has one writer."""
+    """The path of the journal, beside the *verdicts*. Each *shard* has its own, since a journal has one writer."""
     path = verdicts.with_name("probes.jsonl")
     return path if shard is None else Path(shard.of_path(path))
 
 
 class ProbeJournal:
-    """Answers by URL. Those of earlier runs are given out once each, in the order they came."""
+    """The journal of answers, by URL. Each answer of an earlier run is given out once, in the order they came."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class ProbeJournal:
         return sum(map(len, self._answers.values()))
 
     def take(self, url: str, renderer: str | None = None, *, since: float = 0.0) -> Fetched | None:
-        """The next answer of *url* that came no earlier than *since*; None where the site must be asked."""
+        """The next answer of *url* that came no earlier than *since*; None if the site must be asked."""
         answers = self._answers.get((url, renderer))
         while answers:
             page = answers.popleft()
@@ -81,7 +81,7 @@ class ProbeJournal:
         return None
 
     def add(self, page: Fetched, renderer: str | None = None) -> None:
-        """Keep an answer that has just come. Where it cannot be written, nothing more is."""
+        """Save an answer that has just come. After a failure to write, no more is saved."""
         if self._path is None:
             return
         try:
@@ -101,6 +101,7 @@ class ProbeJournal:
         self.close()
 
     def close(self) -> None:
+        """Close the file."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
@@ -165,7 +166,7 @@ def _read(path: Path, version: _Version) -> Iterator[_Answer]:
 
 
 def _answer(row: object, version: _Version) -> _Answer:
-    """Raises `ValueError` or `TypeError` for what `_line` does not write."""
+    """The answer in *row*. Raises `ValueError` or `TypeError` for anything that `_line` does not write."""
     if not isinstance(row, list) or len(row) != 10 or row[0] != version:
         raise ValueError("no answer")
     _, url, final_url, status, digest, sketch, marks, at, renderer, shown = row

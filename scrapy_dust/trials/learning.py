@@ -1,6 +1,7 @@
-"""From visits to trials. `dustmine` does this, and a crawl that learns when it ends.
+"""Makes trials out of the records of logs, for `dustmine` and for crawls that learn at their end.
 
-logs → visits by site (`reading.py`) → mined (phases 1–3, edits) → trials (phase 4) → rule book and verdicts (`concluding.py`)
+logs → visits by site (`reading.py`) → mined (phases 1–3, edits) → trials (phase 4) → rule book and verdicts
+(`concluding.py`)
 """
 
 from __future__ import annotations
@@ -69,11 +70,11 @@ def mine(
     processes: int | None = 1,
     shard: Shard | None = None,
 ) -> Iterator[Mined]:
-    """Phases 1 to 3, and edits, site by site, the largest first.
+    """Mine *visits* by phases 1 to 3 and for edits, site by site, the largest first.
 
-    *state*: the folder with what the project's sites have shown of edits, and what earlier runs have mined; with *keep*
-    this one adds to it. *names*: of places of units. *processes* of this machine work; None: as many as there are processors, where there is enough to do.
-    *shard*: the one that *visits* are of.
+    *state*: the folder with what the project's sites have shown of edits, and with what earlier runs have mined;
+    *keep*: add to it. *names*: of places of units. *processes*: how many processes of this machine work; None: as
+    many as there are processors, if there is enough to do. *shard*: the shard of *visits*.
     """
     begin(settings)
     pool = known(state)
@@ -94,7 +95,7 @@ def mine(
 
 
 def begin(settings: DustSettings) -> None:
-    """What must be here is here, before hours are spent. Raises `DustError`."""
+    """Check that optional packages are installed before mining starts. Raises `DustError`."""
     if settings.learner == "seq2seq":
         require()
 
@@ -109,7 +110,7 @@ def finished(
     keep: bool,
     shard: Shard | None = None,
 ) -> Mined:
-    """What is done here with what an engine has found in a site."""
+    """*mined* with the steps that run in this process, after an engine has mined the site."""
     if keep and state is not None and len(mined.log.pages) >= _TELLING:
         # What cannot be kept costs later sites a little evidence, and nothing else.
         with suppress(RuleBookError):
@@ -129,7 +130,7 @@ def finished(
 
 
 def _with_network(mined: Mined, settings: DustSettings, state: Path | None, reporter: Reporter) -> Mined:
-    """With what a network proposes that is trained on the log; it is kept in *state*."""
+    """*mined* with the proposals of a neural network that is trained on the log; the network is saved in *state*."""
     clock = Laps()
     proposed = proposed_edits(
         mined.site,
@@ -173,8 +174,8 @@ def prepare(
 ) -> list[SiteTrials]:
     """The trials of all sites that have something to try. *seed* shuffles the URLs to draw.
 
-    *latest*: when the log ends. What the *journal* has from before is not believed: the log may have come to be
-    because the site is another one since.
+    *latest*: when the log ends. Older answers in the *journal* are not used: the site may have changed before the log
+    was made.
     """
     trials = []
     for one in mined:
@@ -204,7 +205,7 @@ def _anew(
     volatile: Volatile,
     nothing: Collection[str],
 ) -> Trying:
-    """What is left to be tried when the log is mined again: it is known what changes at each fetch, and what is no page."""
+    """What to try after the log is mined again: more is known of what changes at each fetch, and of what is no page."""
     log = compared_anew(one.log, volatile, frozenset(nothing))
     evidence, proposals = grouped(log, volatile)
     mined = one
@@ -226,7 +227,7 @@ def _trying(
     poll: Poll,
     whatever: bool = False,
 ) -> Trying | None:
-    """What is to be tried of *one*; None: nothing, unless *whatever*."""
+    """What to try of *one* site; None if there is nothing, unless *whatever*."""
     if settings.validation_test == "paper":
         return _tried_literally(one, book, settings, seed, log_only=log_only, poll=poll)
     accepted, disabled, candidates = _to_try(one, book, settings.max_substring)
@@ -272,7 +273,7 @@ def _evidence(one: Mined, settings: DustSettings, seed: int) -> LogEvidence:
 def _tried_literally(
     one: Mined, book: RuleBook, settings: DustSettings, seed: int, *, log_only: bool, poll: Poll
 ) -> Trying | None:
-    """What WWW'07 figure 4 tries. The site is not surveyed, and nothing but what a person disabled is settled before."""
+    """What to try by WWW'07 figure 4: there is no survey, and only rules that a person disabled are left out."""
     entries = book.entries(one.site)
     candidates = one.candidates(
         [(entry.rule, entry.evidence.support) for entry in entries if entry.status is Status.VALID]
@@ -299,7 +300,7 @@ def _tried_literally(
 
 
 def _to_try(one: Mined, book: RuleBook, longest: int) -> tuple[list[Rule], set[Rule], list[Candidate]]:
-    """The site's rules in force, those that a person disabled, and what is worth a trial."""
+    """The site's rules in force, those that a person disabled, and the candidates for trials."""
     entries = book.entries(one.site)
     accepted = [entry for entry in entries if entry.status is Status.VALID]
     candidates = one.candidates([(entry.rule, entry.evidence.support) for entry in accepted], longest=longest)
@@ -313,7 +314,7 @@ def _to_try(one: Mined, book: RuleBook, longest: int) -> tuple[list[Rule], set[R
 
 
 def _is_at_rest(campaign: Campaign, known: Collection[Rule]) -> bool:
-    """Whether *campaign*, which is spent by this, decides nothing but what is *known*, and asks for nothing."""
+    """Whether *campaign* decides nothing beyond what is *known*, and needs no fetch. Uses *campaign* up."""
     nothing_to_ask = campaign.next_probe() is None and campaign.finished
     return nothing_to_ask and all(decision.rule in known for decision in campaign.decisions)
 
@@ -326,7 +327,7 @@ def _renderers(log: SiteLog, evidence: LogEvidence) -> dict[str, str]:
 
 
 def _refuted(verdicts: Verdicts, site: str, candidates: Iterable[Candidate]) -> set[Rule]:
-    """What was refuted, and what goes with it: a pair of different pages refutes all rules of a candidate."""
+    """The rules refuted earlier, and the other rules of their candidates: a pair of different pages refutes them all."""
     refuted = {rule: one for rule, one in verdicts.of(site).items() if one.verdict is Verdict.REFUTED}
     contradicted = {rule for rule, one in refuted.items() if one.tally.contradictions}
     together = (one.rules for one in candidates if not contradicted.isdisjoint(one.rules))
@@ -336,7 +337,7 @@ def _refuted(verdicts: Verdicts, site: str, candidates: Iterable[Candidate]) -> 
 def on_another_log(
     mined: Iterable[Mined], visits: Mapping[str, Sequence[Visit]], settings: DustSettings
 ) -> list[Mined]:
-    """*mined*, to be tried on the *visits* of another log (thesis, section 6.1). Sites that it does not have are left out."""
+    """*mined*, to be tried on the *visits* of another log (thesis, section 6.1). Sites that the log lacks are left out."""
     return [
         replace(one, log=site_log(visits[one.site], same=settings.same), elsewhere=True)
         for one in mined
@@ -345,7 +346,7 @@ def on_another_log(
 
 
 def decide_from_log(trials: Iterable[SiteTrials]) -> None:
-    """Run trials of which nothing can be fetched, until somebody ends them."""
+    """Run trials for which nothing can be fetched, until somebody ends them."""
     with suppress(Stopped):
         for site in trials:
             if site.campaign.next_probe() is not None:

@@ -1,6 +1,6 @@
-"""What validation of a site may ask for: nothing that a rule or a redirect makes up and that could do harm.
+"""Which URLs of a site validation may fetch: none that a rule or a redirect makes up and that could do harm.
 
-A URL of the log was met and fetched by the crawl itself, and may be fetched again. Any other must be of the site,
+The crawl itself has fetched the URLs of the log, so these may be fetched again. Any other URL must be of the site,
 keep the scheme and the port, and not look like an action.
 """
 
@@ -19,7 +19,7 @@ _USUAL = frozenset({80, 443})
 
 
 class Limits:
-    """Of one site, of whose log *urls* are the pages. They are looked at where something is asked for, and not before."""
+    """The limits of one site. *urls*: the pages of its log, read only when a URL is checked."""
 
     def __init__(self, site: str, urls: Collection[str], never_probe: Iterable[str] = ()) -> None:
         self.site = site
@@ -32,7 +32,7 @@ class Limits:
 
     @cached_property
     def netlocs(self) -> frozenset[tuple[str, str, int]]:
-        """Hosts with their ports."""
+        """The schemes, hosts and ports of the log."""
         return frozenset(map(netloc_of, self._urls))
 
     @cached_property
@@ -41,13 +41,14 @@ class Limits:
         return ports | _USUAL if ports & _USUAL else ports
 
     def has(self, url: str) -> bool:
-        """Whether the crawl had *url*."""
+        """Whether the crawl has fetched *url*."""
         return url in self._urls
 
     def may_compare(self, url: str, target: str) -> bool:
-        """Whether both may be asked for, *target* being what a rule makes of *url*, which the crawl had.
+        """Whether both URLs may be fetched. The crawl had *url*; a rule makes *target* of it.
 
-        Of a URL with a value that the log hides the site knows nothing; asked for it, it would show us the door.
+        A URL in which the log hides a value must not be fetched: the site does not know it, and would answer with an
+        error.
         """
         if is_hidden(url) or is_hidden(target):
             return False
@@ -68,7 +69,7 @@ class Limits:
 
 
 def netloc_of(url: str) -> tuple[str, str, int]:
-    """Raises `ValueError` where it is none."""
+    """The scheme, host and port of *url*. Raises `ValueError` if it has none."""
     parts = urlsplit(url)
     return (
         parts.scheme,

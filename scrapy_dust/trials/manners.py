@@ -1,8 +1,8 @@
-"""What every request of a validation crawl passes: downloader middlewares that keep it within its limits.
+"""Downloader middlewares that keep every request of a validation crawl within its limits.
 
-`TrialLimits` stops what must not be asked for, `TrialRobots` obeys robots.txt, and `TrialIdentity`, next to the
-network, stops what leads into private networks and takes away what is meant for another host. A request that is
-stopped ends in `IgnoreRequest`, and the pair it was for counts for nothing.
+`TrialLimits` stops requests that must not be sent, `TrialRobots` obeys robots.txt, and `TrialIdentity`, next to the
+network, stops requests into private networks and removes credentials meant for another host. A stopped request ends
+in `IgnoreRequest`, and its pair counts for nothing.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 
 
 def _goes_to_renderer(request: Request) -> bool:
-    """scrapy-splash asks its own server for a page whose request has passed here already."""
+    """Whether *request* is scrapy-splash's own to its server, for a page whose request was checked before."""
     return bool(request.meta.get("_splash_processed"))
 
 
 class TrialLimits:
-    """Only GET, and redirects only to where the trials of a site may go."""
+    """Lets only GET pass, and redirects only to URLs that the limits of the site allow."""
 
     def process_request(self, request: Request) -> None:
         if _goes_to_renderer(request):
@@ -61,7 +61,7 @@ class TrialLimits:
 
 
 class RobotsUnavailable(IgnoreRequest):
-    """A site's robots.txt cannot be had now, so nothing of the site can."""
+    """The robots.txt of a site cannot be fetched now, so nothing else of the site may be."""
 
     def __init__(self, status: int | None, response: Response | None) -> None:
         super().__init__("robots.txt cannot be had")
@@ -69,9 +69,9 @@ class RobotsUnavailable(IgnoreRequest):
 
 
 class TrialRobots(RobotsTxtMiddleware):
-    """Scrapy's, but everybody waits for a robots.txt that is being fetched; one that cannot be had forbids all.
+    """Scrapy's robots.txt middleware, made stricter: all requests wait for the robots.txt, and a failure forbids all.
 
-    Scrapy lets the third request and those after it pass meanwhile. And a Crawl-delay is the delay of its host.
+    Scrapy lets the third request and later ones pass meanwhile. A Crawl-delay becomes the delay of its host.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -142,7 +142,9 @@ def _told(waiting: Deferred[RobotParser | None]) -> Any:
 
 
 class TrialIdentity:
-    """No private address but where the crawl itself was; nothing that identifies us at hosts that it did not meet."""
+    """Stops requests to private addresses that the crawl did not use, and removes credentials for hosts that it did
+    not meet.
+    """
 
     def __init__(self, addresses: Addresses) -> None:
         self._addresses = addresses

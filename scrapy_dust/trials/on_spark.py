@@ -1,6 +1,6 @@
-"""Reading and mining on Spark, with the same result as `learning.read` and `learning.mine` have here.
+"""Reads and mines logs on Spark, with the same result as `reading.read` and `learning.mine`.
 
-What is mined is tried here, as ever: trials ask sites, and Scrapy has the manners for that.
+Trials run here as ever, since only Scrapy keeps the manners towards sites.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def read_and_mine(
     state: Path | None,
     keep: bool,
 ) -> tuple[Read, list[Mined]]:
-    """See `learning.mine`. Raises `CrawlLogError` and `EngineError`."""
+    """Read and mine *source* on Spark; see `learning.mine`. Raises `CrawlLogError` and `EngineError`."""
     if source.base_url is not None or source.log_format is not None:
         raise EngineError("access logs are not read by Spark. Mine them with --engine local.")
     begin(settings)

@@ -1,8 +1,9 @@
-"""How fast one site is asked, and when it is left alone. Time is given, and nothing is slept here.
+"""How fast validation fetches from one site, and when it leaves the site alone. The caller gives the time; nothing
+sleeps here.
 
-An answer that says "too much" (429, 503, or 403 and silence again and again) counts for nothing: the site is left
-alone, as long as it says itself (Retry-After) or else twice as long each time, then asked for one page at a time,
-and for the same page again. Who is told so too often, or made to wait too long, gives up until another run.
+An answer that says "too much" (429, 503, or repeated 403 and silence) counts for nothing. The site is left alone, as
+long as its Retry-After says or else twice as long each time, then it is asked for one page at a time, beginning with
+the same page. After too many such answers, or too long a wait, validation gives the site up until another run.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _RECOVERY = 5
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """What a site may cost."""
+    """How many refusals, and how much waiting, validation accepts from a site."""
 
     pause: float = 2.0  #: seconds of the first pause, where the site does not say how long
     longest: float = 180.0  #: seconds to wait for one site, all pauses together
@@ -31,7 +32,7 @@ class Patience:
 
 
 class Pace:
-    """Put URLs in with `push`; ask `next_url`; say of each how it went: `went_well` or `refused`."""
+    """The queue of one site. Add URLs with `push`, take them with `next_url`, then report `went_well` or `refused`."""
 
     def __init__(self, patience: Patience) -> None:
         self.spent = 0  #: requests
@@ -47,22 +48,25 @@ class Pace:
         self._tries: Counter[str] = Counter()
 
     def push(self, urls: Iterable[str]) -> None:
+        """Add *urls* to the queue."""
         self._queue.extend(urls)
 
     def clear(self) -> None:
+        """Empty the queue."""
         self._queue.clear()
 
     @property
     def is_waiting(self) -> bool:
-        """Whether there is something to ask for, now or later."""
+        """Whether there is a URL to fetch, now or later."""
         return bool(self._queue)
 
     @property
     def is_idle(self) -> bool:
+        """Whether no fetch is under way."""
         return not self._under_way
 
     def next_url(self, now: float) -> str | None:
-        """A URL to ask for now; None where there is none, or it is too early for one more."""
+        """A URL to fetch now; None if there is none, or it is too early for one more."""
         if not self._queue or now < self.paused_until or self._under_way >= self._limit:
             return None
         if self._patience.budget is not None and self.spent >= self._patience.budget:
@@ -73,7 +77,7 @@ class Pace:
         return self._queue.popleft()
 
     def went_well(self) -> None:
-        """An answer came that says something of its page."""
+        """Take note that an answer came that says something about its page."""
         self._under_way -= 1
         self._doubtful = self._pauses = 0
         self._streak += 1
@@ -81,17 +85,17 @@ class Pace:
             self._limit, self._streak = self._limit + 1, 0
 
     def keep_distance(self, seconds: float) -> None:
-        """The site asks for so much time between two requests; who sends them keeps it."""
+        """Take note that the site asks for so many *seconds* between two requests. The sender keeps them."""
         if seconds > self._patience.longest:
             self.too_long = f"its robots.txt asks for {seconds:g} seconds between two requests"
 
     def not_sent(self) -> None:
-        """It was not asked for after all: robots.txt or our own limits forbid it."""
+        """Take note that a request was not sent after all: robots.txt or our own limits forbid it."""
         self._under_way -= 1
         self.spent -= 1
 
     def refused(self, url: str, status: int | None, retry_after: float | None, now: float) -> bool:
-        """The answer said something of us, or none came. True: *url* will be asked for again."""
+        """Take note of a refusal, or of no answer. Returns whether *url* will be fetched again."""
         self._under_way -= 1
         self._tries[url] += 1
         self._doubtful += 1

@@ -1,4 +1,4 @@
-"""Logs become visits by site: of all hosts or of one, with what could not be read."""
+"""Reads logs and sorts their records by site, for all hosts or for one; collects lines that cannot be read."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ _OTHERS_KEPT = 1000
 
 
 class Reporter:
-    """What may be watched. Does nothing."""
+    """The events of a run that can be watched. This base class ignores them."""
 
     def reading(self, visits: int) -> None:
         """So many records have been read."""
 
     def mined(self, mined: Mined) -> None:
-        """All that can be found in a site's log alone is found."""
+        """One site has been mined."""
 
     def training(self, site: str, epoch: Epoch, most: int) -> None:
-        """A network has gone through a site's pairs once more, and will do so *most* times at most."""
+        """A network has finished an *epoch* of training on a site, of at most *most*."""
 
     def probing(self, fetches: int, budget: int, decided: int, remaining: int) -> None:
-        """So far has the validation come: fetches spent of the budget, rules decided, candidates that are left."""
+        """The state of validation: fetches spent of the budget, rules decided, candidates left."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where visits come from."""
+    """Where records come from: the logs, and which of their sites."""
 
     paths: Sequence[str]
     format: str = "auto"
@@ -53,7 +53,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What was read, by site."""
+    """The records of logs, by site."""
 
     visits: Mapping[str, Sequence[Visit]]
     logs: tuple[str, ...]  #: the names of the files, as a rule book calls them
@@ -69,7 +69,7 @@ class Read:
 
 
 def read(source: Source, reporter: Reporter, *, most: int | None = None) -> Read:
-    """Raises `CrawlLogError` for what cannot be read at all. *most*: bytes that visits may take in memory."""
+    """Read *source*. Raises `CrawlLogError` if a log cannot be read at all. *most*: bytes of memory that records may take."""
     reading = read_visits(
         source.paths,
         source.format,
@@ -97,6 +97,7 @@ def read(source: Source, reporter: Reporter, *, most: int | None = None) -> Read
 
 
 def told_of(unreadable: Iterable[BadLine]) -> list[str]:
+    """A line of text for each line that could not be read."""
     return [f"{line.path}, line {line.line}: {line.reason}" for line in unreadable]
 
 
@@ -108,23 +109,25 @@ def _reported(visits: Iterable[Visit], reporter: Reporter) -> Iterator[Visit]:
 
 
 class _Times:
-    """When visits were made, as they pass."""
+    """Finds the time of the newest record while records pass."""
 
     def __init__(self) -> None:
         self._newest = ""
 
     def of(self, visits: Iterable[Visit]) -> Iterator[Visit]:
+        """Pass *visits* on."""
         for visit in visits:
             if visit.fetched_at is not None and visit.fetched_at > self._newest:
                 self._newest = visit.fetched_at
             yield visit
 
     def latest(self) -> float:
+        """The time of the newest record so far, in seconds."""
         return seconds_of(self._newest)
 
 
 def seconds_of(moment: str) -> float:
-    """As a log says it; 0: it does not."""
+    """A log's time in seconds; 0 if the text is no time."""
     try:
         newest = datetime.fromisoformat(moment)
     except ValueError:
@@ -133,7 +136,7 @@ def seconds_of(moment: str) -> float:
 
 
 class _OfHost:
-    """The visits of one host and of those below it; without a *host*, all that have one; of a *shard*, those of its sites."""
+    """Passes on the records of one host and its subdomains, or of the sites of a *shard*; without both, of all hosts."""
 
     def __init__(self, host: str | None, shard: Shard | None) -> None:
         self._wanted = None if host is None else host.lower()
@@ -143,6 +146,7 @@ class _OfHost:
         self.of_others = 0  #: visits of sites of other shards
 
     def of(self, visits: Iterable[Visit]) -> Iterator[Visit]:
+        """The records among *visits* that are wanted."""
         for visit in visits:
             site = site_of(visit.url)
             if site is None:

@@ -1,7 +1,7 @@
-"""Pages that a browser rendered for the crawl are rendered for validation too, by the same plugin.
+"""Renders pages for validation by the same browser plugin as the crawl did.
 
-Neither scrapy-playwright nor scrapy-splash is imported: both are asked by a request's meta. What a page needs to
-be ready no log tells; the project says it in ``DUST_RENDER_META``.
+Neither scrapy-playwright nor scrapy-splash is imported: a request's meta selects them. No log tells when a page is
+ready; the project says it in ``DUST_RENDER_META``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _SPLASH: dict[str, Any] = {"endpoint": "render.html"}
 
 
 def rendering_meta(renderer: str | None, url: str, more: Mapping[str, Any]) -> dict[str, Any]:
-    """What asks *renderer* for *url*, with *more* of the project's; nothing where no browser is meant."""
+    """The meta by which *renderer* renders *url*, with *more* of the project's; empty if no browser is wanted."""
     if renderer == "playwright":
         return {**more, "playwright": True}
     if renderer == "splash":
@@ -26,7 +26,7 @@ def rendering_meta(renderer: str | None, url: str, more: Mapping[str, Any]) -> d
 
 
 class _BrowserRequest(Protocol):
-    """Playwright's."""
+    """A request of Playwright's."""
 
     url: str
     method: str
@@ -37,7 +37,9 @@ class _BrowserRequest(Protocol):
 def stays_within(
     sites: Iterable[str], before: Callable[[Any], bool] | None = None
 ) -> Callable[[_BrowserRequest], bool]:
-    """For ``PLAYWRIGHT_ABORT_REQUEST``: nothing but GET, and no page of another site. *before*: the project's own."""
+    """A function for ``PLAYWRIGHT_ABORT_REQUEST``: allows GET only, and no page of another site. *before*: the
+    project's own.
+    """
     known = frozenset(sites)
 
     def abort(request: _BrowserRequest) -> bool:

@@ -1,7 +1,7 @@
-"""A site at rest: all that its log suggests is settled, and neither the log nor what is known has changed since.
+"""Skips sites at rest: sites where all is decided, and where neither the log nor anything else has changed since.
 
-Then a run asks for nothing and decides nothing. What was true when a run ended is kept beside the verdicts, as a
-digest: of what the log has, what is in force or on probation, what was refuted, by which parameters, and by which code.
+A run fetches nothing from such a site and decides nothing. Beside the verdicts, a digest is kept of all that the
+decisions depend on: the log, the rules in force or on probation, the refuted ones, the parameters and the code.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _said(mined: Mined, book: RuleBook, verdicts: Verdicts, settings: DustSettin
 
 
 def _shown(log: SiteLog) -> Iterator[object]:
-    """What the pages showed, as the log has it. What is made of that depends on what is known by now."""
+    """What the pages of the log showed; what mining makes of that may change with what is known."""
     comparison = comparison_of(log)
     for page in log.pages:
         units = None if comparison is None else comparison.totals(page.url)

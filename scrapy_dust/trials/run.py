@@ -1,4 +1,4 @@
-"""Run trials in a crawl of their own: in a process that has no crawl yet, or at the end of one that has."""
+"""Runs trials in a crawl of their own: in a process without a crawl, or at the end of a crawl."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _ASYNCIO_REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 
 
 def trial_settings(settings: Settings, sites: Iterable[str] = ()) -> Settings:
-    """*settings* of a project, made fit for a validation crawl of *sites*."""
+    """The *settings* of a project, changed for a validation crawl of *sites*."""
     own = settings.copy()
     own.frozen = False  # those of a crawl are
     own.setdict(TRIAL_SETTINGS, "cmdline")
@@ -74,7 +74,7 @@ def trial_settings(settings: Settings, sites: Iterable[str] = ()) -> Settings:
 
 
 def _is_ours(addon: Any) -> bool:
-    """Whether it is the one that turns scrapy-dust on; the one for scrapy-splash is not."""
+    """Whether *addon* is the one that turns scrapy-dust on; the one for scrapy-splash is not."""
     return bool(load_object(addon).__module__ == "scrapy_dust.addon")
 
 
@@ -86,10 +86,10 @@ def run_trials(
     interruption: Interruption,
     on_text: OnText | None = None,
 ) -> Spent:
-    """Fetch until all *trials* are finished or the budget is spent. *on_text* is told what each page says.
+    """Fetch until all *trials* are finished or the budget is spent. *on_text* is called with the words of each page.
 
-    Starts an event loop and ends it. Raises `DustError` if the crawl could not start. What was decided before
-    an *interruption* stays decided.
+    Starts an event loop and ends it. Raises `DustError` if the crawl could not start. Decisions made before an
+    *interruption* stay.
     """
     process = _process(trial_settings(settings, [site.site for site in trials]))
     crawler = process.create_crawler(TrialSpider)
@@ -106,7 +106,7 @@ async def run_trials_here(
     on_progress: OnProgress,
     interruption: Interruption,
 ) -> Spent:
-    """`run_trials` in the event loop that runs already."""
+    """Do the same as `run_trials` in the event loop that runs already."""
     arguments = _arguments(settings, trials, own, on_progress)
     of_trials = trial_settings(settings, [site.site for site in trials])
     if is_asyncio_available():
@@ -135,9 +135,9 @@ def _arguments(
 
 
 def _is_unbound(settings: Settings) -> bool:
-    """Whether the project says that its crawls do not obey robots.txt. That nobody said anything is no such thing.
+    """Whether the project itself has set that its crawls do not obey robots.txt; the default does not count.
 
-    Then what the crawl had may be fetched again; what a rule makes up must be allowed all the same.
+    Then URLs of the crawl may be fetched again; URLs that a rule makes up must be allowed all the same.
     """
     said = (settings.getpriority("ROBOTSTXT_OBEY") or 0) > SETTINGS_PRIORITIES["default"]
     return said and not settings.getbool("ROBOTSTXT_OBEY")

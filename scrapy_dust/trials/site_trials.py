@@ -1,13 +1,13 @@
-"""The trials of one site: which page is wanted next, and what to make of an answer. No network here.
+"""The trials of one site: which page to fetch next, and what its answer decides. No network here.
 
-First a survey: what the site answers for URLs that cannot exist, what its template looks like, and what changes at each
-fetch. Where something does, or where the log has what is no page, the log is read anew: pages that differed may be equal but
-for that. Then the campaign's probes, several at a time, each an inquiry that asks for one page after the other. A page that two
-inquiries want is asked for once, and one that was fetched serves all that want it later.
+First a survey: the site's answers for URLs that cannot exist, its template, and the parts that change at each fetch.
+If some parts change, or the log has answers that are no pages, the log is mined anew. Then the campaign's probes,
+several at a time, each an inquiry that asks for one page after the other. A page that two inquiries want is fetched
+once, and serves all later ones.
 
-Answers are taken in the order in which they were asked for, in whichever order they come, and an answer that the
-journal has from an earlier run is taken as if it had just come. So a run that was interrupted and goes on decides
-what an uninterrupted one does.
+Answers are taken in the order in which they were requested, in whichever order they come, and an answer in the
+journal from an earlier run counts as if it had just come. So an interrupted run that goes on decides what an
+uninterrupted one does.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class _Inquiry:
 
 @dataclass(slots=True)
 class _Errand:
-    """One fetch, and who wants it."""
+    """One fetch, and the inquiry that wants it."""
 
     url: str
     survey: Wanted | None = None
@@ -73,7 +73,7 @@ class _Errand:
 
 @dataclass(frozen=True, slots=True)
 class Trying:
-    """What one reading of a site's log leaves to be tried."""
+    """What to try by one reading of a site's log."""
 
     campaign: Campaign | LiteralCampaign
     evidence: LogEvidence
@@ -89,7 +89,7 @@ class Trying:
 
 
 class SiteTrials:
-    """Ask `wanted` for the URLs to fetch now, and give each answer to `answer`, until `finished`."""
+    """Runs the trials of one site: fetch the URLs in `wanted`, give each answer to `answer`, until `finished`."""
 
     def __init__(
         self,
@@ -139,32 +139,33 @@ class SiteTrials:
 
     @property
     def site(self) -> str:
+        """The site."""
         return self.campaign.site
 
     @property
     def volatile(self) -> Volatile:
-        """What was seen to change from one fetch of a URL to the next."""
+        """The places that were seen to change from one fetch of a URL to the next."""
         return self._judge.learned
 
     @property
     def template(self) -> SiteTemplate:
-        """What the site's pages have in common, as its rules were judged by it; of a site that was not asked: nothing new."""
+        """The template of the site by which its rules were judged; of a site without fetches, the known one."""
         known = self._judge.knowledge
         return SiteTemplate(known.common, known.template, known.chrome) if self._kept else NO_TEMPLATE
 
     @property
     def names(self) -> Names:
-        """Of the places of these."""
+        """The names of the places in `volatile` and `template`."""
         return self._judge.names
 
     @property
     def urls(self) -> Sequence[str]:
-        """Those of the log that showed a page, in no order."""
+        """The URLs of the log that showed a page, in no order."""
         return self._evidence.urls
 
     @property
     def finished(self) -> bool:
-        """Whether nothing more is wanted, now or later."""
+        """Whether no more pages are wanted, now or later."""
         if self.given_up is not None or self._is_stopped:
             return True
         return not (self._survey.to_ask or self._errands) and self.campaign.finished
@@ -177,18 +178,18 @@ class SiteTrials:
         return all(one.verdict is not Verdict.UNDECIDED for one in self.campaign.decisions)
 
     def give_up(self, reason: str) -> None:
-        """Ask no more; what is not decided stays so."""
+        """Fetch no more. Undecided rules stay undecided."""
         self.given_up = self.given_up or reason
 
     def declared(self, edits: Iterable[Rule]) -> None:
-        """The site says that these hold: they are tried last, and have to prove what others have to."""
+        """Try *edits*, which the site declares, last. They have to prove as much as other rules."""
         new = [one for one in dict.fromkeys(edits) if one not in self._declared]
         new = new[: MOST - len(self._declared)]
         self._declared.update(new)
         self.campaign.offer(Candidate((one,), support=0, narrows=True) for one in new)
 
     def renderer(self, url: str) -> str | None:
-        """The browser that the crawl had *url* from; of a URL that it did not have, what it used most."""
+        """The browser that rendered *url* for the crawl; for a URL that the crawl did not have, the most used one."""
         return self._renderers.get(url) if self.limits.has(url) else self._renderer
 
     def wanted(self) -> list[str]:
@@ -201,14 +202,14 @@ class SiteTrials:
         return [] if self._is_stopped else urls
 
     def is_stateless(self, url: str) -> bool:
-        """Whether the fetch of *url* that is made now is one by somebody whom the site has not met."""
+        """Whether *url* is now fetched without cookies, as by a new visitor."""
         if not self._stateless[url]:
             return False
         self._stateless[url] -= 1
         return True
 
     def answer(self, page: Fetched) -> list[str]:
-        """Take in what `page.url` answered; gives the URLs that are wanted because of it."""
+        """Take *page*, the answer of `page.url`. Returns the URLs that are wanted next."""
         errands = self._open[page.url]
         errands.popleft().page = page
         if not errands:
@@ -226,7 +227,7 @@ class SiteTrials:
             self._take(self._errands.popleft())
 
     def _top_up(self) -> None:
-        """Ask for as much as may be under way; the campaign begins when the survey is over."""
+        """Ask for as many pages as may be under way; the campaign begins when the survey is over."""
         while self._survey.to_ask:
             wanted = self._survey.to_ask.popleft()
             self._run(_Errand(wanted.url, survey=wanted))
@@ -240,7 +241,7 @@ class SiteTrials:
             self._begin(probe)
 
     def _run(self, errand: _Errand, since: float = 0.0) -> None:
-        """Put *errand* in line. An answer in the journal that came after *since* spares a fetch."""
+        """Queue *errand*. An answer in the journal that came after *since* saves a fetch."""
         self._errands.append(errand)
         since = max(since, self._not_before)
         errand.page = self._journal.take(errand.url, self.renderer(errand.url), since=since)
@@ -262,7 +263,7 @@ class SiteTrials:
             self._continue(inquiry, page)
 
     def _learn_from_survey(self) -> None:
-        """Read the log anew if its pages may be equal but for what changes, and know what of it is no page."""
+        """Mine the log anew if some of its pages change at each fetch, or are no pages."""
         labels = frozenset(self._labels_of_nothing())
         nothing = [url for url in self._evidence.urls if self._evidence.digest(url) in labels]
         if self._anew is not None and (nothing or any(self._judge.learned.changes.values())):
@@ -271,7 +272,7 @@ class SiteTrials:
         self._evidence.nothing = self._judge.nothing_digests | frozenset(self._labels_of_nothing())
 
     def _labels_of_nothing(self) -> Iterator[str]:
-        """Of the contents that several URLs of the log show, those that the site shows for URLs that cannot exist."""
+        """The contents of several URLs of the log that the site also shows for URLs that cannot exist."""
         firsts: dict[str, str] = {}
         shared: Counter[str] = Counter()
         for url in self._evidence.urls:
@@ -372,6 +373,6 @@ class SiteTrials:
 
 
 def lost_at_most(trials: Iterable[SiteTrials]) -> int | None:
-    """URLs of the logs that are suppressed wrongly at most, at 95 % for each site; None: the papers' test bounds nothing."""
+    """Upper bound, at 95 % for each site, of wrongly suppressed URLs of the logs; None: the papers' test has no bound."""
     bounds = [site.campaign.lost_at_most for site in trials]
     return None if None in bounds else sum(bound or 0 for bound in bounds)

@@ -1,4 +1,4 @@
-"""What a validation crawl has spent, and how far it has come."""
+"""The cost and the progress of a validation crawl."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What a validation crawl took."""
+    """The cost of a validation crawl."""
 
     fetches: int
     interrupted: bool = False  #: somebody stopped it
@@ -36,7 +36,7 @@ OnText = Callable[[str, Sequence[str]], None]
 
 
 def progress_of(reporter: Reporter) -> OnProgress:
-    """What tells *reporter* how far a crawl has come."""
+    """A function that tells *reporter* how far a validation crawl has come."""
 
     def tell(running: Running) -> None:
         decided = sum(site.campaign.decided for site in running.trials)

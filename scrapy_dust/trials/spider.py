@@ -1,8 +1,7 @@
-"""The spider that fetches what trials ask for, with the project's own settings and manners.
+"""The spider that fetches pages for trials, with the project's own settings and manners.
 
-Its requests bypass our own canonizing and every cache: a validation answered from a cache that is keyed by
-what it is to prove would prove anything. Which of them reach the network `trials/manners.py` decides, and when,
-`trials/pacing.py`.
+Its requests bypass our own canonizing and every cache: an answer from a cache that is keyed by the rules under test
+would prove anything. `trials/manners.py` decides which requests reach the network, and `trials/pacing.py` when.
 """
 
 from __future__ import annotations
@@ -78,6 +77,7 @@ class TrialSpider(Spider):
 
     @property
     def fetches(self) -> int:
+        """The number of fetches so far."""
         return sum(pace.spent for pace in self.paces.values())
 
     async def start(self) -> AsyncIterator[Request]:
@@ -121,6 +121,7 @@ class TrialSpider(Spider):
         )
 
     def answered(self, response: Response, site: SiteTrials, asked: str) -> Iterator[Request]:
+        """Give the answer to the trials of its site. Yields the next requests."""
         if site_of(response.url) == site.site:
             for value in response.headers.getlist("No-Vary-Search"):
                 site.declared(by_header(value.decode("latin-1"), response.url))
@@ -131,6 +132,7 @@ class TrialSpider(Spider):
         return self._settle(site, page, response)
 
     def failed(self, failure: Failure) -> Iterator[Request]:
+        """Tell the trials that a request brought no page. Yields the next requests."""
         request: Request = failure.request  # type: ignore[attr-defined]
         site, asked = request.cb_kwargs["site"], request.cb_kwargs["asked"]
         error = failure.value
@@ -173,13 +175,13 @@ class TrialSpider(Spider):
         self.paces[site.site].clear()
 
     def _idle(self) -> None:
-        """Nothing is under way; where a site is left alone for a while, the spider waits."""
+        """Wait when nothing is under way and a site is left alone for a while."""
         self._set_alarm()
         if self._alarm is not None:
             raise DontCloseSpider
 
     def _set_alarm(self) -> None:
-        """Wake when the first of the sites that are left alone may be asked again."""
+        """Wake up when the first site that is left alone may be asked again."""
         paused = [
             self.paces[site.site].paused_until
             for site in self.trials
@@ -202,7 +204,7 @@ class TrialSpider(Spider):
 
 
 def _retry_after(response: Response | None) -> float | None:
-    """Seconds, as the server says it; None where it says nothing that can be meant."""
+    """The seconds in the ``Retry-After`` header; None if it has no sensible value."""
     said = (
         (response.headers.get("Retry-After") or b"").decode("latin-1").strip() if response is not None else ""
     )

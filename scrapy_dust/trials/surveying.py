@@ -1,7 +1,7 @@
-"""What a site is asked before its rules are tried: how it answers where it has nothing to show.
+"""What validation asks a site before its rules are tried: how the site answers when it has nothing to show.
 
-Pages of the log show its template, and whether it still shows what the log has. URLs that cannot exist show
-its "not found" with status 200, and a login or a consent that stands in front of a whole part of it:
+Pages of the log show its template, and whether it still shows what the log has. URLs that cannot exist show its "not
+found" with status 200, and a login or a consent that stands in front of a whole part of it:
 
 - beside pages: another name in the same folder, and at the root of the host;
 - beside texts that many URLs of the log share, which are one page under many names, or no page at all;
@@ -35,6 +35,8 @@ _MANY, _SHARED = 4, 3
 
 
 class Kind(Enum):
+    """The kinds of URLs in a survey."""
+
     PAGE = 1  #: of the log
     BESIDE = 2  #: cannot exist
     VALUES = 3  #: has values that cannot exist
@@ -52,7 +54,7 @@ class Wanted:
 
 
 def survey(urls: Sequence[str], texts: Mapping[str, str], suspects: Sequence[str] = ()) -> Iterator[Wanted]:
-    """What to ask for, of a site with the pages *urls* in the order to draw them; *texts*: their digests.
+    """The URLs to fetch from a site with the pages *urls*, in the order to draw them. *texts*: their digests.
 
     *suspects*: pages that may change at each fetch.
     """
@@ -66,7 +68,7 @@ def survey(urls: Sequence[str], texts: Mapping[str, str], suspects: Sequence[str
 
 
 class SiteSurvey:
-    """What a survey makes of the answers, which a judge then knows."""
+    """Collects the answers of a survey for the site's judge."""
 
     def __init__(self, judge: Judge, to_ask: Iterable[Wanted]) -> None:
         self.to_ask = deque(to_ask)
@@ -78,10 +80,11 @@ class SiteSurvey:
 
     @property
     def over(self) -> bool:
+        """Whether all answers have come."""
         return not self._left
 
     def learn(self, wanted: Wanted, page: Fetched, known: Known | None) -> None:
-        """*page* is the answer to *wanted*; *known* is what the log has of it."""
+        """Take *page*, the answer to *wanted*. *known*: what the log has of it."""
         self._left -= 1
         if wanted.kind is Kind.BESIDE:
             self._judge.learn_nothing(page)
@@ -105,7 +108,7 @@ class SiteSurvey:
             self.to_ask.append(Wanted(wanted.url, Kind.AGAIN))
 
     def _conclude(self) -> None:
-        """What only all answers together say."""
+        """Draw the conclusions that need all answers."""
         judge, recognized = self._judge, False
         strange = []
         for wanted, page, known in self._pages:
@@ -140,7 +143,7 @@ def _beside_and_root(url: str) -> Iterator[str]:
 
 
 def _shared(urls: Sequence[str], texts: Mapping[str, str]) -> list[str]:
-    """A URL of each of the texts that most URLs share."""
+    """For each text that many URLs share, one of these URLs; the most shared texts come first."""
     by_text: dict[str, list[str]] = {}
     for url in urls:
         if url in texts:
@@ -150,7 +153,7 @@ def _shared(urls: Sequence[str], texts: Mapping[str, str]) -> list[str]:
 
 
 def _different(urls: Sequence[str], texts: Mapping[str, str]) -> Iterator[str]:
-    """Those first that the log knows to be different."""
+    """The URLs, those first whose texts the log knows to differ."""
     seen: set[str] = set()
     repeated = []
     for url in urls:
@@ -201,6 +204,6 @@ _LETTERS = str.maketrans("0123456789", "ghijklmnop")
 
 
 def _word(text: str) -> str:
-    """Without digits: some sites read a number at the beginning of whatever they are given."""
+    """*text* without digits: some sites read a number at the beginning of any value."""
     digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
     return digest.translate(_LETTERS)

@@ -1,9 +1,9 @@
-"""Which edits are worth looking at: from differences of URLs that show one page, and what is done everywhere.
+"""Proposes edits: from differences between URLs that show one page, and of kinds that hold on every site.
 
-Of each content, pairs of its URLs are compared: the smallest with the others, and neighbours in order. A
-difference has alternatives, from wide to narrow; of URLs that differ in several places, edits are made that
-take all of the widest, all of the next, and so on, and edits of single places are made too: if one of them
-holds by itself, what is left of the pair is smaller next time.
+For each content, pairs of its URLs are compared: the smallest with the others, and neighbours in order. A difference
+has alternatives, from wide to narrow. For URLs that differ in several places, edits are made that take all of the
+widest, all of the next, and so on, and edits of single places are made too: if one of them holds by itself, the pair
+differs in less next time.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ _PLACES = 5  #: in which two URLs may differ
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """An edit, and of how many contents it was read off; None: it is proposed everywhere."""
+    """A proposed edit, and how many contents suggest it; None: it is proposed on every site."""
 
     edit: Rule
     contents: int | None
 
 
 def declared(redirects: Mapping[str, str]) -> list[Proposal]:
-    """Forms of URLs that a server redirects to other forms: each redirect says so by itself."""
+    """Edits that a server's *redirects* from one form of URLs to another suggest."""
     alike: dict[object, list[tuple[Parts, Parts, Hashable]]] = {}
     for url, target in sorted(redirects.items()):
         form = parts_of(url)
@@ -64,9 +64,10 @@ def declared(redirects: Mapping[str, str]) -> list[Proposal]:
 
 
 def proposals(groups: Mapping[Hashable, Sequence[Parts]], many: int) -> list[Proposal]:
-    """*groups*: the forms under which one content is known, two and more. In a fixed order.
+    """Edits that *groups* suggest, in a fixed order. A group: the forms under which one content is known, two or
+    more.
 
-    What was read off a single content proves nothing but where *many* URLs show it.
+    A single content proves nothing, unless at least *many* URLs show it.
     """
     seen: Counter[Rule] = Counter()
     of_many: set[Rule] = set()
@@ -86,7 +87,7 @@ def proposals(groups: Mapping[Hashable, Sequence[Parts]], many: int) -> list[Pro
 
 
 def suggested(canonicals: Mapping[str, str]) -> list[Proposal]:
-    """What would make of URLs what their pages call canonical; contents decide whether it is true."""
+    """Edits that would make the canonical URLs that pages name. The contents decide whether these are true."""
     pairs = [(parts_of(url), parts_of(target), url) for url, target in sorted(canonicals.items())]
     seen = Counter(edit for one, other, _ in pairs for edit in set(edits_between(one, other)))
     seen.update({Rule((rule,)): 2 for rule in rewrites(pairs)})
@@ -95,6 +96,7 @@ def suggested(canonicals: Mapping[str, str]) -> list[Proposal]:
 
 
 def pairs_of(forms: Sequence[Parts]) -> Iterator[tuple[Parts, Parts]]:
+    """The pairs of *forms* to compare."""
     listed = sorted(forms, key=smallness)
     by_text = sorted(forms, key=lambda form: form.url)
     star = _spread([(listed[0], other) for other in listed[1:]], _PAIRS)
@@ -103,7 +105,7 @@ def pairs_of(forms: Sequence[Parts]) -> Iterator[tuple[Parts, Parts]]:
 
 
 def _spread(pairs: list[tuple[Parts, Parts]], most: int) -> list[tuple[Parts, Parts]]:
-    """At most so many of them, from all over the list."""
+    """At most *most* of *pairs*, taken evenly from the whole list."""
     return pairs if len(pairs) <= most else [pairs[n * len(pairs) // most] for n in range(most)]
 
 

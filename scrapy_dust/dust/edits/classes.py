@@ -1,7 +1,7 @@
-"""The URLs of a log by key, and what another edit would merge: the evidence for and against it.
+"""The URLs of a log by key, and the merges that another edit would make: evidence for and against the edit.
 
-Everything an edit does to the log is looked at: pages that only together with earlier edits get one key are
-seen. Two known contents under one key speak against it, however many pairs speak for it.
+Every effect of an edit on the log is seen, including pages that get one key only together with earlier edits. Two
+known contents under one key speak against an edit, however many pairs speak for it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from scrapy_dust.url.parts import Parts, parts_of
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """Classes that an edit makes one."""
+    """Classes that an edit merges into one."""
 
     key: str
     moved: tuple[str, ...]  #: the keys that change
@@ -28,16 +28,18 @@ class Merge:
 
     @property
     def is_good(self) -> bool:
+        """Whether all known contents of the merged classes are equal."""
         return len(self.contents) == 1
 
     @property
     def is_bad(self) -> bool:
+        """Whether the merged classes have different contents."""
         return len(self.contents) > 1
 
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What an edit does to the log."""
+    """All merges that an edit makes in the log."""
 
     moved: Mapping[str, str]
     good: tuple[Merge, ...] = ()
@@ -47,24 +49,24 @@ class Effect:
 
     @property
     def saves(self) -> int:
-        """URLs that would not have been fetched, nothing lost with them."""
+        """How many URLs need not be fetched, without losing any content."""
         return sum(merge.members - 1 for merge in self.good)
 
     @property
     def contents(self) -> int:
-        """Different contents that were seen under several URLs."""
+        """How many different contents were seen under several URLs."""
         return len({content for merge in self.good for content in merge.contents})
 
     @property
     def apart(self) -> int:
-        """As how many independent observations they count, where pages of one directory are copied together."""
+        """How many independent observations these contents are, if pages of one directory were copied together."""
         seen = Counter(merge.moved[0].partition("?")[0].rpartition("/")[0] for merge in self.good)
         return int(sum(1 + log2(count) for count in seen.values()))
 
 
 @dataclass(slots=True)
 class Classes:
-    """Keys with what is known to be seen under each. The log's order does not matter."""
+    """The keys of a log's URLs, with the contents seen under each. The log's order does not matter."""
 
     contents: dict[str, frozenset[Hashable]]  #: by key
     function: SiteRules = field(default_factory=lambda: SiteRules("", ()))
@@ -77,7 +79,7 @@ class Classes:
         self._index = WordIndex(self.forms)
 
     def _touched_by(self, edit: Rule) -> Iterator[str]:
-        """The keys that *edit* may change, some others among them."""
+        """The keys that *edit* may change, and some others."""
         found = self._index.touched_by(edit)
         for key in self.forms if found is None else found:
             if key in self.forms and edit.may_change(key):
@@ -87,6 +89,7 @@ class Classes:
         return len(self.contents)
 
     def effect(self, edit: Rule) -> Effect:
+        """The merges that *edit* would make."""
         moved: dict[str, str] = {}
         for key in self._touched_by(edit):
             self.work += 1
@@ -123,6 +126,7 @@ class Classes:
         return Effect(moved, tuple(good), tuple(bad), unknown)
 
     def accept(self, edit: Rule, effect: Effect) -> None:
+        """Accept *edit*, whose effect is known."""
         self.function = SiteRules("", [*self.function.rules, edit])
         for key, target in effect.moved.items():
             contents = self.contents.pop(key)
@@ -134,7 +138,7 @@ class Classes:
 
 
 def classes_of(contents: Mapping[str, Hashable | None], rules: Iterable[Rule] = ()) -> Classes:
-    """The URLs by their keys. None: what a URL shows is not known."""
+    """The classes of URLs under *rules*. *contents*: None if it is not known what a URL shows."""
     function = SiteRules("", rules)
     found: dict[str, frozenset[Hashable]] = {}
     for url, content in contents.items():

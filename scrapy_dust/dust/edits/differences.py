@@ -1,7 +1,7 @@
-"""What could make one URL of another: for each place in which two URLs differ, operations from wide to narrow.
+"""Operations that could turn one URL into another: for each place in which they differ, from wide to narrow.
 
-Both URLs are known to show one page. Each difference has alternatives: the widest would also hold for URLs
-that nobody has seen, the narrowest says no more than this pair.
+Both URLs are known to show one page. Each difference has alternatives: the widest would also hold for URLs that
+nobody has seen, the narrowest for this pair alone.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Alternatives = tuple[Operation, ...]  #: of one difference, from wide to narrow
 
 
 def differences(one: Parts, other: Parts) -> list[Alternatives]:
-    """Of two URLs; an order among them is of no importance to what comes out."""
+    """The differences between two URLs. Their order does not matter."""
     a, b = sorted((one, other), key=smallness, reverse=True)
     return [
         *_of_scheme(a, b),
@@ -43,7 +43,7 @@ def differences(one: Parts, other: Parts) -> list[Alternatives]:
 
 
 def smallness(url: Parts) -> tuple[int, str]:
-    """The total order in which the smaller of two forms is the key."""
+    """A sort key for URLs: of two forms, the smaller one is the key."""
     text = url.url
     return len(text), text
 
@@ -107,7 +107,7 @@ def _same_path(operation: Operation, a: tuple[str, ...], b: tuple[str, ...]) -> 
 
 
 def _optional(path: tuple[str, ...], begin: int, end: int) -> Iterator[Alternatives]:
-    """Segments that the one path has and the other does not."""
+    """Operations on segments that one path has and the other lacks."""
     run = path[begin:end]
     if not begin or not any(run):
         return
@@ -135,7 +135,7 @@ def _replaced(
 
 
 def _suffixes(one: str, other: str) -> Iterator[Operation]:
-    """Two last segments that differ in what follows the last dot, or the first one of several."""
+    """Operations on last segments that differ only behind a dot."""
     stem = 0
     while stem < min(len(one), len(other)) and one[stem] == other[stem]:
         stem += 1

@@ -1,8 +1,8 @@
-"""Learn the edits of a site from its log: propose, weigh, admit while the loss budget lasts, look again.
+"""Learns the edits of a site from its log: propose, weigh, admit while the loss budget lasts, repeat.
 
-Edits are admitted in the order of the risk per URL that they suppress, since that is the exchange rate between
-what is saved and what may be lost; all of them together may be expected to lose no more than the budget. An
-edit that says what admitted ones say saves nothing and is left out.
+Edits are admitted in the order of their risk per URL that they suppress: what may be lost for what is saved. All
+edits together may be expected to lose no more than the budget. An edit that adds nothing to admitted ones saves
+nothing and is left out.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ _HOPELESS = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditParams:
+    """The parameters of learning edits."""
+
     budget: float = 1e-3  #: contents that may be lost, per URL of the log
     max_risk: float = 0.02  #: of one edit, whatever the budget
     rounds: int = _ROUNDS
@@ -57,7 +59,7 @@ class LearnedEdit:
 
 @dataclass(frozen=True, slots=True)
 class EditedSite:
-    """What was learned from one log."""
+    """The edits learned from one log."""
 
     function: SiteRules
     learned: tuple[LearnedEdit, ...] = ()
@@ -89,6 +91,7 @@ class _Search:
     tallies: dict[str, Tally] = field(default_factory=dict)  #: what edits did when they were first looked at
 
     def record(self, weighed: _Weighed, effect: Effect) -> Record:
+        """The record of an edit with this *effect*: how often it held and how often it failed."""
         seen = effect.contents
         # What a leaf of a tree shows is compared with its node, where pages lie together as in the leaf.
         if weighed.slab is None and not COPIES.keys().isdisjoint(weighed.edit.families):
@@ -97,9 +100,9 @@ class _Search:
         return Record(held, len(effect.bad), weighed.slab, weighed.tries)
 
     def price(self, weighed: _Weighed, effect: Effect) -> float:
-        """The risk of a URL to come: it shows a content of which the edit has been seen to hold, or a new one.
+        """The risk for a URL to come: it shows a content for which the edit was seen to hold, or a new one.
 
-        Of URLs seen so far the share of the first kind tells what is to be expected (Good and Turing).
+        The share of new contents among the URLs so far estimates how often that is (Good and Turing).
         """
         record = self.record(weighed, effect)
         of_new = self.beliefs.risk(weighed.kinds, record)
@@ -113,7 +116,7 @@ class _Search:
         return new * of_new + (1 - new) * min(of_new, of_known)
 
     def round(self) -> bool:
-        """Whether anything was admitted."""
+        """Propose, weigh and admit once. Returns whether any edit was admitted."""
         groups = self._known_twice()
         if groups and self.params.lone and self._try(self.declared, lone=True):
             return True
@@ -136,7 +139,7 @@ class _Search:
         return self._admit(list(self._narrowed(effects)))
 
     def _within_means(self, found: Sequence[Proposal], lone: bool) -> list[tuple[_Weighed, Effect]]:
-        """What is *found*, those read off most contents first, as long as that takes no more than `_MEANS`. The others wait for a round."""
+        """Weigh the proposals *found*, those that most contents suggest first, within the work of `_MEANS`. Others wait."""
         end = self.classes.work + _MEANS * len(self.urls)
         effects: dict[Rule, tuple[_Weighed, Effect]] = {}
         for one in sorted(found, key=lambda one: (one.contents is not None, -(one.contents or 0))):
@@ -153,7 +156,7 @@ class _Search:
         ), effect
 
     def _tally(self, effects: list[tuple[_Weighed, Effect]]) -> None:
-        """What single operations did when they were looked at first, by kind."""
+        """Count, by kind, how single operations fared when they were first weighed."""
         for weighed, effect in effects:
             if len(weighed.edit.operations) == 1 and not weighed.lone and not self.looked_at[weighed.edit]:
                 tally = _tally_of(self.record(weighed, effect), effect, len(self.urls))
@@ -196,15 +199,15 @@ class _Search:
                     yield self._guarded(_Weighed(edit, slab=(1.0, 1.0), lone=True, kinds=(ONE_PAGE,)))
 
     def _shows_more(self, effect: Effect) -> bool:
-        """Whether URLs show a page of their own where others lead to the one page that bears an edit out.
+        """Whether some URLs show pages of their own, where others lead to the one page that supports an edit.
 
-        Where it would lead them was perhaps never asked for; that they do not lead there is known.
+        The target of these URLs was perhaps never fetched; but they do not lead there.
         """
         borne_out = {content for merge in effect.good for content in merge.contents}
         return len(borne_out) == 1 and any(self.classes.contents[key] - borne_out for key in effect.moved)
 
     def _named(self, looked_at: tuple[_Weighed, Effect]) -> tuple[_Weighed, Effect]:
-        """What is done to any name of a directory's page is believed of others only where two names were seen."""
+        """Limit an edit of any file name (of a directory's page) to names that were seen, unless two different ones were."""
         weighed, effect = looked_at
         name = _only_name(weighed.edit, effect)
         if name is None:
@@ -212,7 +215,7 @@ class _Search:
         return self._guarded(replace(weighed, edit=Rule((DropLast(name),))))
 
     def _where_seen(self, weighed: _Weighed, effect: Effect) -> Iterator[tuple[_Weighed, Effect]]:
-        """An edit holds in other parts of a site, where it has been seen in enough of them; else where it was."""
+        """The edit for the whole site if enough parts of the site support it; else for those parts only."""
         first = weighed.edit.operations[0]
         if first.is_of_one_part or _OF_HOSTS.issuperset(weighed.edit.families):
             yield weighed, effect
@@ -260,9 +263,10 @@ class _Search:
         return admitted
 
     def believe_others(self) -> None:
-        """Take in what is done on every site where other sites bear it out, and this one says nothing against it.
+        """Admit edits of kinds that hold on every site, if other sites support them and this one does not contradict
+        them.
 
-        What it would spare here is not known; it is charged for what it spares on the average.
+        What such an edit would save here is not known; its risk is counted with what it saves on average.
         """
         for operation in EVERYWHERE if len(self.urls) >= _ENOUGH else ():
             edit = Rule((operation,))
@@ -303,7 +307,7 @@ _OF_HOSTS = frozenset(("host alias", "host spelling", "scheme", "www"))
 
 
 def _tally_of(record: Record, effect: Effect, urls: int) -> Tally | None:
-    """None: it says nothing, or too little to be a law or none."""
+    """What an edit showed on one site; None if that is too little to say whether it is a law."""
     good, bad = len(effect.good), record.failed
     if not good and not bad:
         return None
@@ -334,11 +338,12 @@ def learn_edits(
     before: Sequence[Rule] = (),
     more: Sequence[Proposal] = (),
 ) -> EditedSite:
-    """*contents*: what each URL of the log shows, None where it is not known. *redirects* are among them.
-    *pool*: what other sites have shown. *canonicals*: what pages call their canonical URLs. *before*:
-    edits that are part of the result anyway. *more*: what else to look at, and believe as far as any other.
+    """Learn edits. *contents*: what each URL of the log shows, None if unknown; *redirects* are among them.
 
-    The result puts no two URLs under one key that are known to show different contents, unless the budget says so.
+    *pool*: evidence of other sites. *canonicals*: what pages call their canonical URLs. *before*: edits that are part
+    of the result anyway. *more*: other proposals, which are believed as much as any.
+
+    The result puts no two URLs under one key that are known to show different contents, unless the budget allows it.
     """
     known = {
         url: target for url, target in (redirects or {}).items() if url in contents and target in contents
@@ -361,10 +366,10 @@ def learn_edits(
 
 
 def _replayed(contents: Mapping[str, Hashable | None], search: _Search, before: Sequence[Rule]) -> EditedSite:
-    """What was learned, without what does otherwise on the URLs of the log than step by step.
+    """The learned edits, without those that act differently on the log's URLs than they did step by step.
 
-    Edits are weighed on the forms that others have left. On the URLs themselves their order may be another; who
-    then merges what was kept apart, or comes to no end, is left out, the last learned first.
+    Each edit was weighed on forms that earlier edits had left; on the URLs themselves their order may differ. An edit
+    that then merges different contents, or never comes to an end, is left out, the last learned first.
     """
     learned = list(search.learned)
     while learned:
@@ -381,7 +386,7 @@ def _replayed(contents: Mapping[str, Hashable | None], search: _Search, before: 
 def _first_wrong(
     contents: Mapping[str, Hashable | None], function: SiteRules, classes: Classes
 ) -> str | None:
-    """The first URL that comes to no end, or gets the key of another content that it was kept apart from."""
+    """The first URL for which rules come to no end, or which gets the key of another content."""
     together: dict[Hashable, set[str]] = {}
     for key, of_key in classes.contents.items():
         for content in of_key:

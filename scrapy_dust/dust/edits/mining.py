@@ -1,7 +1,7 @@
-"""What the learner of edits adds to phases 1 to 3: edits that a site's log bears out, as rules to put on trial.
+"""Adds the edits that a site's log supports to the rules of phases 1 to 3, as rules to put on trial.
 
-What an edit was admitted by here, contents that are equal in the log, is evidence for its trial too; what the
-log leaves open is asked of the site there, as it is for any other rule.
+Contents that are equal in the log are evidence in the trial too; the site is asked about the rest, as for any other
+rule.
 """
 
 from __future__ import annotations
@@ -30,16 +30,17 @@ class LikelyEdit:
 
 @dataclass(frozen=True, slots=True)
 class Detected:
-    """What the learner found in the log of one site."""
+    """The edits found in the log of one site."""
 
     edits: Sequence[LikelyEdit] = ()
     tallies: Tallies = field(default_factory=dict)  #: what it shows of edits of a kind, for other sites
 
 
 def detect_edits(log: SiteLog, params: EditParams, pool: Pool = NOTHING_POOLED) -> Detected:
-    """By descending support, and of equal support what spares more first. Without digests of contents nothing is learned.
+    """The edits by descending support; of equal support, those that save more first. None without digests of
+    contents.
 
-    *pool*: what other sites have shown. It says how soon an edit is put on trial, and puts none there by itself.
+    *pool*: evidence of other sites. It says how soon an edit is put on trial, and puts none on trial by itself.
     """
     if not any(page.text_digest for page in log.pages):
         return Detected()
@@ -63,10 +64,10 @@ def detect_edits(log: SiteLog, params: EditParams, pool: Pool = NOTHING_POOLED) 
 
 
 def canonicals_of(log: SiteLog) -> dict[str, str]:
-    """URL → what its page calls its canonical URL."""
+    """For each URL, the canonical URL that its page names."""
     return {page.url: page.canonical for page in log.pages if page.canonical}
 
 
 def as_rule(edit: Rule) -> Rule:
-    """*edit*, written in one way only, whatever it was read off."""
+    """*edit* in its one standard form, whatever suggested it."""
     return Rule(tuple(one.as_written() for one in edit.operations)).where(edit.guard)

@@ -1,8 +1,8 @@
-"""Where an edit holds, when it does not hold everywhere: guards read off a decision tree.
+"""Finds where an edit holds if it does not hold everywhere: guards from a decision tree.
 
-As in Koppula et al. (WSDM 2010), but for one edit at a time, and only while the evidence is mixed. What a
-leaf shows is weighed against how often the edit holds in the node it was taken from, and against the number
-of conditions that were tried: among many, one looks good by accident.
+As in Koppula et al. (WSDM 2010), but for one edit at a time, and only while the evidence is mixed. The evidence of a
+leaf is weighed against how often the edit holds in the node above, and against the number of conditions that were
+tried: among many, one looks good by accident.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ class _Row:
 
 
 def leaves(effect: Effect) -> list[Leaf]:
+    """The guards that a decision tree over the merges of *effect* finds."""
     rows = [_row(merge) for merge in (*effect.good, *effect.bad)]
     return list(_split(rows, (), 1))
 
@@ -117,9 +118,9 @@ def _part_of(url: Parts) -> Guard:
 
 
 def lone_guards(effect: Effect, many: int) -> Iterator[Guard]:
-    """Where many URLs show one content: the shape of their paths, and what keeps contradictions out.
+    """Guards for an edit that only many URLs of one content suggest: the shape of their paths, and exclusions.
 
-    Such an edit may hold there and nowhere else; a guard as this says so.
+    Such an edit may hold there and nowhere else.
     """
     for merge in effect.good:
         if merge.members >= many:
@@ -130,7 +131,7 @@ def lone_guards(effect: Effect, many: int) -> Iterator[Guard]:
 
 
 def _alike(merge: Merge) -> list[list[Parts]]:
-    """The URLs that move, those together that one shape can be of."""
+    """The URLs that *merge* moves, grouped so that one shape can describe each group."""
     alike: dict[object, list[Parts]] = {}
     for form in map(parts_of, merge.moved):
         if form.host is not None:

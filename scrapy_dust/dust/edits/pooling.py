@@ -1,8 +1,8 @@
-"""What edits of a kind have shown on other sites: names of parameters, classes of values, families.
+"""How edits of each kind fared on other sites: by name of parameter, class of values, and family.
 
-A site that is new has its kinds of edits in common with others. How often those were laws there is a prior belief
-here, from wide to narrow: of a family, of a class of values in it, of a name in it. Each level is what the one
-above says, corrected by what sites have shown; a site speaks once, however large it is.
+A new site has kinds of edits in common with others. How often edits of a kind were laws elsewhere is a prior belief,
+from wide to narrow: for a family, a class of values in it, a name in it. Each level starts from the one above and is
+corrected by what sites have shown; each site counts once, however large it is.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Kinds = tuple[str, ...]  #: of one operation, from wide to narrow; the first is 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What the edits of one kind did on one site."""
+    """How the edits of one kind fared on one site."""
 
     laws: int = 0  #: edits that merged several contents, and never two different ones under one key
     accidents: int = 0  #: edits that did that, and also merged URLs that show one content
@@ -45,7 +45,7 @@ Tallies = Mapping[str, Tally]  #: by kind
 
 
 def kinds_of(operation: Operation, urls: Iterable[str] = ()) -> Kinds:
-    """*urls*: some that the operation changes, whose values tell what kind of value it is about."""
+    """The kinds of *operation*. *urls*: some that it changes, which show the class of its values."""
     family = operation.family
     if operation.parameter is not None:
         value = operation.given
@@ -83,12 +83,12 @@ _SITES = 3
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """What sites have shown, by site. Their order means nothing: sums are exact."""
+    """The evidence of all sites. Their order does not matter: sums are exact."""
 
     sites: Mapping[str, Tallies]
 
     def without(self, site: str) -> Pool:
-        """What a site has shown is no prior belief about itself."""
+        """The pool without *site*: a site is no prior evidence for itself."""
         return Pool({name: tallies for name, tallies in self.sites.items() if name != site})
 
     def __or__(self, other: Pool) -> Pool:
@@ -99,7 +99,7 @@ class Pool:
         return (tallies[kind] for tallies in self.sites.values() if kind in tallies)
 
     def law_share(self, kinds: Kinds, prior: float) -> float:
-        """π of the narrowest kind. *prior*: of the family, before any site was seen."""
+        """The share of laws for the narrowest kind. *prior*: for the family, before any site was seen."""
         share, strength = prior, _OF_FAMILY
         for kind in kinds:
             decided = [t.laws / (t.laws + t.accidents) for t in self._of(kind) if t.laws + t.accidents]
@@ -108,14 +108,14 @@ class Pool:
         return share
 
     def holds(self, family: str, prior: float) -> float:
-        """How often accidents of a family hold. *prior*: before any site was seen."""
+        """How often an accident of a family holds. *prior*: before any site was seen."""
         shares = [t.shares / t.accidents for t in self._of(family) if t.accidents]
         return (_OF_FAMILY * prior + fsum(shares)) / (_OF_FAMILY + len(shares))
 
     def unseen(self, operation: Operation) -> tuple[float, float] | None:
-        """Of what an operation does everywhere: the share of it that is lost, and the share of URLs that it spares.
+        """For an operation on every site: the share of pages that it loses, and the share of URLs that it saves.
 
-        None: too few sites have said anything of it.
+        None if too few sites have shown anything.
         """
         kind = kinds_of(operation)[-1]
         found = [tally for tally in self._of(kind) if tally.held + tally.failed]

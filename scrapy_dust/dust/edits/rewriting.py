@@ -1,8 +1,8 @@
-"""Rewritings that pairs of URLs suggest: what stands here in the one URL stands there in the other.
+"""Rewriting rules that pairs of URLs suggest: a text here in one URL stands there in the other.
 
-They are read off pairs: texts that both URLs have, wherever, are captures; pairs whose other texts are the same
-are one rule. What is the same capture in all of them becomes part of the rule, and what varies gets the
-narrowest class that all values have, so that ``/questions/tagged/x`` is not taken for ``/questions/12/x``.
+Texts that both URLs of a pair have become captures; pairs with the same other texts make one rule. A capture that is
+equal in all pairs becomes part of the rule; one that varies gets the narrowest class that all values have, so that
+``/questions/tagged/x`` is not taken for ``/questions/12/x``.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _CAPTURES = 4
 
 
 def rewrites(pairs: Iterable[tuple[Parts, Parts, Hashable]], *, directed: bool = False) -> Iterator[Rewrite]:
-    """Rules of which at least two contents are instances. Each pair says which content it shows.
+    """Rules with at least two contents as instances. Each pair comes with its content.
 
-    They lead to the shorter text or, *directed*, from the first to the second.
+    The rules lead to the shorter URL or, *directed*, from the first to the second.
     """
     found: dict[tuple[Form, Form], list[_Instance]] = {}
     for one, other, content in pairs:
@@ -69,7 +69,7 @@ def _aligned(one: str, other: str, content: Hashable) -> _Instance | None:
 
 
 def _longest(here: Sequence[Piece], there: Sequence[Piece]) -> tuple[int, int, int]:
-    """The longest run of texts that both have and that has a letter or digit in it: where, and how long."""
+    """The position and length of the longest run of texts that both have, with a letter or digit in it."""
     best = (0, 0, 0)
     ends: dict[int, int] = {}
     for i, piece in enumerate(here):
@@ -96,7 +96,7 @@ def _joined(pieces: Sequence[Piece]) -> Form:
 
 
 def _generalized(instances: Sequence[_Instance]) -> Rewrite | None:
-    """One rule for all of them, or None where it would say nothing."""
+    """One rule for all *instances*; None if it would say nothing."""
     texts: dict[int, list[Piece]] = {}
     classes: list[str] = []
     for values in zip(*(instance.values for instance in instances), strict=True):
@@ -121,7 +121,7 @@ def _generalized(instances: Sequence[_Instance]) -> Rewrite | None:
 
 
 def _factored(values: Sequence[list[str]]) -> tuple[str, list[str] | None, str]:
-    """What all begin with, what varies (None: nothing), what all end with."""
+    """The common beginning, the part that varies (None if none does), and the common end."""
     if all(value == values[0] for value in values):
         return "".join(values[0]), None, ""
     least = min(map(len, values))

@@ -1,8 +1,8 @@
-"""What of a long log edits are learned from: their candidates grow faster than the log, and few pages suggest them.
+"""Chooses the part of a long log from which edits are learned, since candidates grow faster than the log.
 
-Contents that were seen under several URLs say what could be an edit, and other pages of the same directories what
-speaks against it. So these are taken first, by a hash: the same part of a log in every run, whatever its order.
-What is learned from a part is tried on the whole log, as all rules are (`campaign.py`).
+Contents with several URLs suggest edits, and other pages of the same directories contradict them. So these are taken
+first, by a hash: the same part of a log in every run, whatever its order. Edits learned from a part are tried on the
+whole log, as all rules are (`campaign.py`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _OF_ONE = 100
 
 
 def sample(contents: Mapping[str, Hashable | None], most: int = MOST_URLS) -> dict[str, Hashable | None]:
-    """All of *contents*, or a part of *most* URLs: up to two thirds of them with others of their content."""
+    """All of *contents*, or a part of *most* URLs: up to two thirds are URLs that share their content with others."""
     if len(contents) <= most:
         return dict(contents)
     groups: dict[Hashable, list[str]] = {}

@@ -1,4 +1,4 @@
-"""Substitutions that a pair of URLs suggests: where the two differ in one run of tokens, wherever that is."""
+"""Substitutions that a pair of URLs suggests, where the two differ in one run of tokens."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LONGEST = 35  #: tokens of a substring: S in the paper
 
 
 class _Read(Substitute):
-    """What it was read off says how soon it is believed."""
+    """A substitution that belongs to a family, which says how soon it is believed."""
 
     __slots__ = ()
 
@@ -21,19 +21,21 @@ class _Read(Substitute):
 
 
 class OfDirectories(_Read):
-    """Read off directories, and not off what directories hold."""
+    """A substitution that URLs of directories suggest, not of files in them."""
 
     __slots__ = ()
     family = "path substring"
 
 
 class OfNames(_Read):
+    """A substitution that any other URLs suggest."""
+
     __slots__ = ()
     family = "substring"
 
 
 def substitutions(one: Parts, other: Parts) -> Iterator[Substitute]:
-    """With as much around what differs as makes it findable, and with one token more."""
+    """Substitutions with just enough context to find the place, and with one token more."""
     here, there = sorted((one.url, other.url), key=lambda text: (-len(text), text))
     a, b = tokenize(here), tokenize(there)
     least = min(len(a), len(b))

@@ -1,8 +1,9 @@
-"""What several parameters say together, said in one rule: a column and a direction of a list that is whole in any order.
+"""Joins rules about several parameters into one, where the parameters do not matter together: column and direction of
+a list.
 
-The learner admits what says least first, and so it says of each parameter, and of each of its values, what holds of all of
-them at once. Where parameters stand together in URLs and each of them was found not to matter in part, they may not matter at
-all. That is proposed where no two contents of the log speak against it, and trials decide.
+The learner admits narrow rules first, so it finds for each parameter, and for each value, what holds of all of them.
+If parameters stand together in URLs and each of them was found not to matter in part, they may not matter at all. A
+joined rule is proposed if no two contents of the log contradict it, and trials decide.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ Together = tuple[Rule, int, int]  #: a rule, the contents that bear it out, the 
 
 
 def said_together(contents: Mapping[str, Hashable | None], learned: Iterable[Rule]) -> list[Together]:
-    """*contents*: what each URL of the log shows. *learned*: rules of single parameters among others."""
+    """The joined rules. *contents*: what each URL of the log shows. *learned*: rules of single parameters among others."""
     names = frozenset(_parameters(learned))
     if len(names) < 2:
         return []
@@ -53,13 +54,13 @@ def _parameters(rules: Iterable[Rule]) -> Iterator[str]:
 
 
 def _where_seen(rule: Rule, effect: Effect) -> Rule:
-    """What was seen in one part of a site only is said of that part."""
+    """*rule*, limited to the part of the site where it was seen, if there is only one."""
     parts = {part for _, part in places_of(effect)}
     return rule.where(tuple(parts)) if len(parts) == 1 else rule
 
 
 def _guard(names: Iterable[str], forms: Iterable[Parts]) -> Guard:
-    """All of the parameters are there, with values of the classes that were seen."""
+    """A guard that all parameters are there, with values of the classes that were seen."""
     forms = list(forms)
     guard = []
     for name in sorted(names):

@@ -1,13 +1,13 @@
-"""How far an edit is believed, from what the log shows of it and what is known of edits of its family.
+"""How far an edit is believed, by the log's evidence and by what is known of edits of its family.
 
-An edit either is a law of the site, or an accident: pages of which some are equal. A law fails never; an
-accident fails with a rate that a Beta distribution describes, uniform where nothing else is known. So the
-longer an edit has merged different contents without a failure, the less likely is it an accident, and the
-less an accident with such a record would still lose: `risk` is the product, per URL that the edit suppresses.
+An edit is either a law of the site, or an accident: some pages happen to be equal. A law never fails; an accident
+fails at a rate that a Beta distribution describes, uniform if nothing else is known. The more different contents an
+edit has merged without a failure, the less likely it is an accident, and the less an accident with such a record
+would still lose: `risk` is the product, per URL that the edit suppresses.
 
-π, the share of laws in a family, is a prior belief that counts for `STRENGTH` edits; edits of the same log
-that have been decided by evidence are counted with it (empirical Bayes). Where other sites have shown what
-becomes of edits of the kind, of this very name even, that is the prior belief (`pooling.py`).
+π, the share of laws in a family, is a prior belief that counts for `STRENGTH` edits; edits of the same log that have
+been decided by evidence are counted with it (empirical Bayes). If other sites have shown how edits of the kind, or of
+this very name, fare, that is the prior belief (`pooling.py`).
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ COPIES: Mapping[str, float] = {
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What an edit has shown."""
+    """How often an edit held and how often it failed."""
 
     held: int  #: contents, or URLs of one content, that bear it out; that by which it was found not included
     failed: int = 0  #: merges of different contents
@@ -81,7 +81,7 @@ class Record:
 
 @dataclass(slots=True)
 class _Seen:
-    """Edits of a family that the log has decided."""
+    """The edits of a family that the log has decided."""
 
     decided: int = 0
     laws: int = 0
@@ -90,14 +90,14 @@ class _Seen:
 
 @dataclass(slots=True)
 class Beliefs:
-    """What is believed of families: of all sites before, and of the log's own edits."""
+    """Prior beliefs about families: from other sites, and from the log's own edits."""
 
     priors: Mapping[str, float] = field(default_factory=lambda: PRIORS)
     pool: Pool = NOTHING_POOLED
     _seen: dict[str, _Seen] = field(default_factory=dict)
 
     def law_share(self, edit: Sequence[Kinds]) -> float:
-        """π. An edit of several operations is believed as the least believed of them."""
+        """π, the probability that *edit* is a law; of several operations, the lowest one."""
         shares = []
         for kinds in edit:
             seen = self._seen.get(kinds[0], _Seen())
@@ -116,7 +116,7 @@ class Beliefs:
         return 2 * holds, 2 * (1 - holds)
 
     def learn(self, records: Iterable[tuple[str, Record]]) -> None:
-        """Take in edits of one family each; what was learned before is forgotten."""
+        """Learn from edits of one family each, in the place of what was learned before."""
         self._seen = {}
         for family, record in records:
             if not record.failed and record.held < DECIDED:
@@ -140,7 +140,7 @@ class Beliefs:
 
 @cache
 def contents_needed(families: tuple[str, ...], max_risk: float) -> int:
-    """How many contents, without a failure, an edit must have held for to risk no more, where nothing else is known of it."""
+    """For how many contents an edit must hold, without a failure, to risk at most *max_risk*, if nothing else is known."""
     beliefs = Beliefs()
     needed = 1
     while beliefs.risk([(family,) for family in families], Record(needed)) > max_risk:
@@ -155,7 +155,7 @@ _SHARES = 4.0
 
 
 def chance(held: int, slab: tuple[float, float]) -> float:
-    """How likely an accident shows so many successes and no failure."""
+    """How likely an accident holds so many times without a failure."""
     a, b = slab
     product = 1.0
     for step in range(held):
