@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 import xxhash
@@ -35,8 +35,10 @@ if TYPE_CHECKING:
 #: So many pages are remembered by a hash of their bytes: some 10 MB.
 BODIES_REMEMBERED = 100_000
 
-#: So many keepers are waited for, each by so many canaries at most. Others are compared with a new fetch.
-EARLY_HELD = 16
+#: Answers that are kept while their keepers are waited for, for each keeper and in all. The pages of others are fetched again then.
+EARLY_KEPT, ALL_KEPT = 16, 256
+#: So many keepers are waited for, and so many canaries wait for them. Nothing is learned from others.
+EARLY_KEEPERS, EARLY_HELD = 10_000, 10_000
 
 #: So many canaries wait for what the log says of them.
 ASKED = 200
@@ -145,10 +147,14 @@ class Canaries:
 
         *early*: the keeper's own page has not come yet.
         """
+        if early and keeper is not None:
+            # Nobody asks a site for a keeper's page before the spider has had the page: the site may show it once.
+            if len(self._expected) < EARLY_KEEPERS:
+                self._expected.setdefault(_hash(keeper), [])
+            else:
+                keeper = None
         request.meta[self._mark] = {"url": target_url(request), "keeper": keeper, "key": key.hex()}
-        if early and len(self._expected) < EARLY_HELD and keeper is not None:
-            self._expected.setdefault(_hash(keeper), [])
-        elif self._mark == CANARY and not early:
+        if self._mark == CANARY and not early:
             request.priority += AHEAD
 
     def _response_received(self, response: Response, request: Request, spider: Spider) -> None:
@@ -217,10 +223,11 @@ class Canaries:
         most = 0 if self._readings is None else self._readings.held
         if came.page is not None and self._held < most and keeper not in self._bodies:
             self._expected.setdefault(keeper, []).append(came)
-        elif keeper in self._expected and len(self._expected[keeper]) < EARLY_HELD:
-            self._expected[keeper].append(came)
+        elif keeper in self._expected and self._held < EARLY_HELD:
+            keeps = len(self._expected[keeper]) < EARLY_KEPT and self._held < ALL_KEPT
+            self._expected[keeper].append(came if keeps else replace(came, page=None, response=None))
         else:
-            return False
+            return keeper in self._expected
         self._held += 1
         return True
 
@@ -235,8 +242,7 @@ class Canaries:
                 self._crawler, self._concluded, self._rules.canonize, of_sites, self._rules.settings.ignore
             )
         page = came.page
-        if page is None:
-            assert came.response is not None
+        if page is None and came.response is not None:
             page = read(came.response, came.canary.url, self._rules.settings.ignore)
         elif self._readings is None or not self._readings.has_links:
             page = None  # nobody knows where its links lead: it is asked for again

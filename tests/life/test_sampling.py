@@ -102,8 +102,8 @@ UNJUDGEABLE = {
     "errors for whoever asks a second time": lambda asked: (
         page(asked.url) if asked.before == 0 else Answer(status=503)
     ),
-    "pages behind a wall for a while": lambda asked: (
-        page(asked.url) if asked.number % 3 else Answer(b"<p>One moment, please.</p>")
+    "a wall in front of every third page": lambda asked: (
+        page(asked.url) if int(asked.query["x"]) % 3 else Answer(b"<p>One moment, please.</p>")
     ),
 }
 
