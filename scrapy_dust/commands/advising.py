@@ -47,11 +47,11 @@ def advise(desk: Desk, logs: Sequence[str], sites: Sequence[str], base_url: str 
     for site, advice in found.items():
         if advice:
             _print(site, advice)
-    if spared is not None:
-        share = f" ({spared.in_vain / spared.requests:.1%})" if spared.requests else ""
-        print(f"Of {spared.requests} requests, {spared.in_vain}{share} asked for a page under one more URL.")
     if not any(found.values()):
         print("No rule is in force for these sites, so there is nothing to advise.", file=sys.stderr)
+    elif spared is not None:
+        share = f" ({spared.in_vain / spared.requests:.1%})" if spared.requests else ""
+        print(f"Of {spared.requests} requests, {spared.in_vain}{share} asked for a page under one more URL.")
 
 
 def _of_site(book: RuleBook, site: str, spared: Spared | None) -> Iterator[Advice]:
@@ -80,7 +80,7 @@ def _print(site: str, advice: Sequence[Advice]) -> None:
 
 
 _SAID = {
-    Remedy.REDIRECT: "Redirects (301; `scrapy dustrules export nginx` and `apache` write them), such as:",
+    Remedy.REDIRECT: "Redirects (301; `scrapy dustrules export nginx` and `apache` write what a server can say), such as:",
     Remedy.CANONICAL: 'A link in the page, <link rel="canonical" href="…">, to the same URL in all of these, such as:',
 }
 

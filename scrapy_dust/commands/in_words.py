@@ -44,10 +44,16 @@ def _why_nothing(decisions: Sequence[Decision], probation: Sequence[Decision]) -
         yield "No rule was found: in these logs, no two URLs that differ by a rule show the same page."
     elif not probation:
         refuted = sum(one.verdict is Verdict.REFUTED for one in decisions)
-        yield (
-            f"No rule is in force: {refuted} of {len(decisions)} rules that were tried merge different pages, "
-            "the others were seen on too few. A longer log says more."
+        others = len(decisions) - refuted
+        said = (
+            [f"{refuted} of {number(len(decisions), 'rule')} tried merged different pages"] if refuted else []
         )
+        if others:
+            said.append(
+                f"{f'the other {others}' if refuted else number(others, 'rule')} seen on too few pages"
+            )
+        more = " A longer log says more." if others else ""
+        yield f"No rule is in force: {', '.join(said)}.{more}"
 
 
 def _silent(trials: Sequence[SiteTrials]) -> Iterator[str]:

@@ -70,9 +70,12 @@ def explain(desk: Desk, url: str) -> None:
     print(printable(key))
     if not steps:
         known = book.rules_by_site().get(site or "", ())
-        print(
-            f"No rule changes this URL; {number(len(known), 'rule')} in force for {site or 'no site: this is no http(s) URL'}."
+        where = (
+            f"{number(len(known), 'rule')} in force for {site}"
+            if site
+            else "a URL begins with http:// or https://"
         )
+        print(f"No rule changes this URL; {where}.")
     for step in steps:
         print(f"\n  {printable(step.before)}\n→ {printable(step.after)}")
         print("\n".join(f"  {line}" for line in told(site or "", entries[step.rule])))

@@ -79,6 +79,6 @@ class CrawlJournal:
             logger.error(
                 "Could not write down what is not fetched: %(why)s. The crawl goes on; what else fails is "
                 "counted in the stat %(stat)s.",
-                {"why": repr(error), "stat": Stat.JOURNAL_ERRORS.value},
+                {"why": f"{type(error).__name__}: {error}", "stat": Stat.JOURNAL_ERRORS.value},
                 extra={"spider": self._crawler.spider},
             )

@@ -105,7 +105,11 @@ class CrawlLogMiddleware:
                 self._open().add(record, body)
                 self._crawler.stats.inc_value(counted.value)
         except Exception as error:  # noqa: BLE001  The crawl goes on, whatever a page or the disk has against it.
-            self._failed(f"Could not record {request}", repr(error), trace=not isinstance(error, OSError))
+            self._failed(
+                f"Could not record {request}",
+                f"{type(error).__name__}: {error}",
+                trace=not isinstance(error, OSError),
+            )
 
     def _open(self) -> Recorder:
         if self._recorder is None:
@@ -124,7 +128,7 @@ class CrawlLogMiddleware:
             self._recorder.flush()
             self._hear()
         except OSError as error:
-            self._failed("Could not write the crawl log", repr(error))
+            self._failed("Could not write the crawl log", f"{type(error).__name__}: {error}")
 
     def _hear(self) -> None:
         complaint = self._recorder.complaint() if self._recorder is not None else None
@@ -142,7 +146,7 @@ class CrawlLogMiddleware:
             await run_in_thread(self._recorder.close)
             self._hear()
         except OSError as error:
-            self._failed("Could not finish the crawl log", repr(error))
+            self._failed("Could not finish the crawl log", f"{type(error).__name__}: {error}")
         keep = keep_of(self._settings)
         for failed in await run_in_thread(keep_up, self._settings.dir, keep, compacting=False):
             logger.warning("%s", failed, extra={"spider": spider})

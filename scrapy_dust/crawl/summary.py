@@ -76,7 +76,8 @@ def _without_rules(stats: Mapping[str, Any], settings: DustSettings) -> str:
     answers = _number(recorded, "answer")
     if settings.learn != "off" and settings.log_enabled:
         return f"Recorded {answers}; rules are learned from the log now."
-    return f"No rules yet; recorded {answers}. `scrapy dustmine` makes rules of them."
+    where = f" in {', '.join(settings.rules)}" if settings.rules else ""
+    return f"No rules yet{where}; recorded {answers}. `scrapy dustmine` makes rules of them."
 
 
 def _number(count: int, noun: str) -> str:

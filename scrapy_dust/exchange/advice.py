@@ -55,11 +55,20 @@ def _remedy(entry: Entry) -> Remedy:
     rule = entry.rule
     if name_left_out(rule) is not None:
         return Remedy.CLEAN_PARAM
-    text = rule.substitution
-    is_of_query = rule.one_value is not None or (text is not None and "=" in text.alpha + text.beta)
-    if not is_of_query and rule.leads_to_urls and not entry.evidence.unanswered:
+    if rule.leads_to_urls and not entry.evidence.unanswered and not _is_of_query(entry):
         return Remedy.REDIRECT
     return Remedy.CANONICAL
+
+
+def _is_of_query(entry: Entry) -> bool:
+    """Whether the rule is about the query alone: a parameter that a crawler can do without may mean something to others,
+    such as to somebody who is logged in.
+    """
+    text = entry.rule.substitution
+    if entry.rule.one_value is not None or (text is not None and "=" in text.alpha + text.beta):
+        return True
+    examples = entry.evidence.examples
+    return bool(examples) and all(a.partition("?")[0] == b.partition("?")[0] for a, b in examples)
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,7 +138,7 @@ def test_explain_tells_the_key_and_each_rule_on_the_way(dustrules):
     ("url", "why"),
     [
         ("http://a.example/?sid=1", "2 rules in force for a.example."),
-        ("index.html", "0 rules in force for no site: this is no http(s) URL."),
+        ("index.html", "a URL begins with http:// or https://."),
     ],
 )
 def test_explain_says_when_no_rule_applies(dustrules, url, why):

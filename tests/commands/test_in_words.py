@@ -28,4 +28,9 @@ def test_a_run_that_finds_nothing_says_why():
     (none,) = in_words([], [], pages=9)
     assert none.startswith("No rule was found")
     (refuted,) = in_words([decision("page", Verdict.REFUTED, 9, 0)], [], pages=9)
-    assert refuted.startswith("No rule is in force: 1 of 1 rules")
+    assert refuted == "No rule is in force: 1 of 1 rule tried merged different pages."
+    decisions = [decision("page", Verdict.REFUTED, 9, 0), decision("sid", Verdict.UNDECIDED, 9, 5)]
+    (both,) = in_words(decisions, [], pages=9)
+    assert "1 of 2 rules tried merged different pages, the other 1 seen on too few pages." in both
+    (few,) = in_words(decisions[1:], [], pages=9)
+    assert few == "No rule is in force: 1 rule seen on too few pages. A longer log says more."

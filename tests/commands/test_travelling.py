@@ -8,6 +8,8 @@ import pytest
 
 from scrapy_dust.exchange.travelling import BY_AMPERSAND
 from scrapy_dust.rule_book import Entry, RuleBook, Status, rule_id
+from scrapy_dust.rule_book.entries import Evidence
+from scrapy_dust.rules.guards import Condition
 from scrapy_dust.rules.parameters import DropParameter
 from scrapy_dust.rules.rule import Rule
 from tests.commands.test_dustrules import BOOK, INDEX_ID, WWW_ID, dustrules, folder, misused, out, refused  # noqa: F401  Fixtures.
@@ -115,6 +117,20 @@ ACCESSES = "".join(
     f'127.0.0.1 - - [18/Nov/2026:00:00:0{n} +0000] "GET {path} HTTP/1.1" 200 1000 "-" "bot"\n'
     for n, path in enumerate(("/a", "/a", "/a?utm=1", "/a?utm=2", "/b", "/b/index.html"))
 )
+
+
+def test_without_a_rule_no_request_is_counted_as_if_it_had_been_looked_at(dustrules, folder):  # noqa: F811
+    RuleBook().save(folder / BOOK)
+    (folder / "access.log").write_text(ACCESSES)
+    assert dustrules("advise", "access.log", "--base-url", "http://a.example").stdout == b""
+
+
+def test_nobody_is_redirected_by_a_parameter_that_crawlers_can_do_without(dustrules, folder):  # noqa: F811
+    pages = tuple((f"http://a.example/reply?t={n}", "http://a.example/reply?t=9") for n in range(3))
+    rule = Rule.of(DropParameter("t")).where((Condition("path", "/reply"),))
+    RuleBook().with_site(SITE, [Entry(rule, evidence=Evidence(examples=pages))]).save(folder / BOOK)
+    (told,) = [json.loads(line) for line in out(dustrules("advise", "--json")).splitlines()]
+    assert told["remedy"] == "canonical link"
 
 
 def test_owners_are_told_what_to_do_and_what_it_spares(dustrules, folder):  # noqa: F811

@@ -112,4 +112,7 @@ def test_a_crawl_that_learns_says_that_it_will(settings, summary):
 def test_without_rules_it_says_how_to_get_some(settings, summary):
     with serving(lambda path: page()) as site:
         crawl([site.url("/")], settings)
-    assert summary() == "No rules yet; recorded 1 answer. `scrapy dustmine` makes rules of them."
+    assert (
+        summary()
+        == f"No rules yet in {settings['DUST_RULES'][0]}; recorded 1 answer. `scrapy dustmine` makes rules of them."
+    )
