@@ -1,19 +1,22 @@
-"""What a request asks a server for beside its URL: headers, cookies, its own cookie jar.
+"""What a request says beside its URL: headers, cookies and its own cookie jar to the server, arguments and objects to its callback.
 
-A server may answer two requests for one URL with two pages. Only headers and cookies that the spider sets count,
-since downloader middlewares add headers later. So the crawl notes them in the request's meta when it queues the
-request.
+A server may answer two requests for one URL with two pages, and a callback may make two items of one page. Only what the spider
+sets counts: downloader middlewares add headers later, and callbacks change objects. So the crawl notes it in the request's
+meta when it queues the request.
 """
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from itemadapter import is_item
 from scrapy.http import Headers
 from xxhash import xxh3_64_hexdigest
 
-from scrapy_dust.crawl.requests import ASKED
+from scrapy_dust.crawl.plain import is_passing, is_value
+from scrapy_dust.crawl.requests import ALONE, ASKED
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -22,12 +25,16 @@ if TYPE_CHECKING:
 #: Said by Scrapy, or of the crawler and not of the page.
 _NOT_OF_THE_PAGE = frozenset({b"Referer", b"User-Agent", b"Accept-Encoding", b"Proxy-Authorization"})
 
+_META = "meta:"
+
 
 class Asking:
-    """Notes in each request of a crawl which headers and cookies the spider set. *by*: the setting ``DUST_CLASS_BY``."""
+    """Notes in each request of a crawl what it says beside its URL. *by*: the setting ``DUST_CLASS_BY``."""
 
     def __init__(self, by: Sequence[str], settings: BaseSettings) -> None:
         self._by_headers, self._by_cookies = "any_headers" not in by, "any_cookies" not in by
+        self._by_arguments = "cb_kwargs" in by
+        self._by_meta = frozenset(name.removeprefix(_META) for name in by if name.startswith(_META))
         default = Headers(settings.getdict("DEFAULT_REQUEST_HEADERS"))
         self._usual = {name: default.getlist(name) for name in default}
         self._ignored = _NOT_OF_THE_PAGE
@@ -35,11 +42,15 @@ class Asking:
             self._ignored |= {b"Cookie"}
 
     def note(self, request: Request) -> None:
-        """Note the headers and cookies of *request* in its meta. A redirect keeps the note of the request it came from."""
+        """Note in the meta of *request* what it says. A redirect keeps the note of the request it came from."""
         meta = request.meta
         if meta.get("redirect_urls"):
             return
-        said = self._said(request)
+        said, carried = self._said(request), self._carried(request)
+        if carried is None:
+            meta[ASKED] = ALONE
+            return
+        said += carried
         if said:
             meta[ASKED] = xxh3_64_hexdigest(repr(said).encode("utf-8", "surrogatepass"))
         elif ASKED in meta:  # copied from the request before
@@ -58,3 +69,29 @@ class Asking:
             said += [("cookies", request.cookies)] if request.cookies else []
             said += [("cookiejar", jar)] if jar is not None else []
         return said
+
+    def _carried(self, request: Request) -> list[tuple[str, object]] | None:
+        """What *request* hands to its callback; None: an object that other callbacks may go on with, such as an item that
+        several pages complete. No other request does that in its place.
+        """
+        if not all(map(is_value, request.cb_kwargs.values())):
+            return None
+        said: dict[str, object] = dict(request.cb_kwargs) if self._by_arguments else {}
+        for name, value in request.meta.items():
+            if name not in self._by_meta and (is_value(value) or is_passing(name)):
+                continue
+            content = value if is_value(value) else _content(value)
+            if content is None and value is not None:
+                return None
+            said[f"{_META}{name}"] = content
+        return sorted(said.items())
+
+
+def _content(value: object) -> bytes | None:
+    """Of plain containers, such as a renderer's options; None for items, and for what cannot be compared."""
+    if is_item(value) and not isinstance(value, dict):
+        return None
+    try:
+        return pickle.dumps(value)
+    except Exception:  # noqa: BLE001  An object of the project's may fail in any way.
+        return None

@@ -26,7 +26,7 @@ from scrapy.utils.job import job_dir
 from scrapy_dust.crawl.handlers import Handlers
 from scrapy_dust.crawl.log_middleware import CrawlLogMiddleware
 from scrapy_dust.crawl.records import DUPLICATE_BY, DUPLICATE_OF, body_of, is_recorded, page_url
-from scrapy_dust.crawl.requests import OPT_OUT
+from scrapy_dust.crawl.requests import ALONE, ASKED, OPT_OUT
 from scrapy_dust.crawl.rules import rules_of
 from scrapy_dust.errors import DustError
 from scrapy_dust.stats import Stat
@@ -101,7 +101,9 @@ class ContentDedupMiddleware:
             return
         try:
             url = page_url(request, response)
-            seen = self._contents.look(url, body_of(request, response), self._handlers.name(request.callback))
+            # The callback may make another item of it with other arguments.
+            handler = f"{self._handlers.name(request.callback)} {request.meta.get(ASKED, '')}".rstrip()
+            seen = self._contents.look(url, body_of(request, response), handler)
             self._settle(request, response, url, seen)
         except Exception as error:  # noqa: BLE001  The crawl goes on, whatever a page or the disk has against it.
             self._failed(f"Could not compare {response}", error)
@@ -251,6 +253,7 @@ def _is_compared(request: Request, response: Response) -> bool:
         and response.status in (200, 203)
         and _INCOMPLETE.isdisjoint(response.flags)
         and request.meta.get(OPT_OUT) is not False
+        and request.meta.get(ASKED) != ALONE
     )
 
 

@@ -1,8 +1,8 @@
 """Names how the spider handles the answer to a request: two requests share a class only if these names are equal.
 
 ``DUST_CLASS_BY`` lists what counts beside the key: callback, ``cb_kwargs``, keys of meta. Headers and cookies count
-too (`asking`), and so do the `Rule`s of a `CrawlSpider`. A request whose callback or arguments cannot be compared,
-such as a closure, is handled like no other request.
+too (`asking`), and so do the `Rule`s of a `CrawlSpider`. A request whose callback cannot be compared, such as a closure, or
+that hands an item to its callback, is handled like no other request.
 """
 
 from __future__ import annotations
@@ -11,21 +11,19 @@ import json
 from collections.abc import Callable, Sequence
 from functools import partial
 from types import CellType, CodeType, FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scrapy import Spider
 from scrapy.spiders import CrawlSpider
 
 from scrapy_dust.crawl.plain import method_of
-from scrapy_dust.crawl.requests import ASKED
+from scrapy_dust.crawl.requests import ALONE, ASKED
 
 if TYPE_CHECKING:
     from scrapy import Request
 
 #: What Scrapy calls without a callback, where a spider does not say otherwise.
 _DEFAULT = "parse"
-
-_META = "meta:"
 
 
 class Handling:
@@ -34,8 +32,6 @@ class Handling:
     def __init__(self, by: Sequence[str], spider: Callable[[], Spider | None]) -> None:
         self._spider = spider
         self._by_callback = "callback" in by
-        self._by_arguments = "cb_kwargs" in by
-        self._by_meta = tuple(name.removeprefix(_META) for name in by if name.startswith(_META))
         self._is_by_rule: bool | None = None
         #: The names of spider methods, by callback and errback.
         self._names: dict[tuple[object, object], str] = {}
@@ -43,22 +39,18 @@ class Handling:
 
     def name(self, request: Request) -> str | None:
         """A name that is equal for requests that are handled alike; None if *request* is like no other."""
-        name = self._callbacks(request) if self._by_callback else ""
         asked = request.meta.get(ASKED)
+        if asked == ALONE:
+            return None
+        name = self._callbacks(request) if self._by_callback else ""
         if name is not None and asked is not None:
             name = f"{name} asked {asked}"
         if self._is_by_rule is None:
             self._is_by_rule = isinstance(self._spider(), CrawlSpider)
-        if name is None or not (self._by_arguments or self._by_meta or self._is_by_rule):
+        if name is None or not self._is_by_rule:
             return name
-        said: list[Any] = [name]
-        if self._is_by_rule:
-            said.append(request.meta.get("rule"))
-        if self._by_arguments:
-            said.append(request.cb_kwargs)
-        said += [[name in request.meta, request.meta.get(name)] for name in self._by_meta]
         try:
-            return json.dumps(said, sort_keys=True)
+            return json.dumps([name, request.meta.get("rule")])
         except (TypeError, ValueError, RecursionError):
             return None
 

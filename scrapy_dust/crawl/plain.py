@@ -97,6 +97,11 @@ def awake(kept: bytes, spider: Spider | None) -> Request | None:
 _VALUES = frozenset({str, int, float, bool, bytes, type(None)})
 
 
+def is_value(value: object) -> bool:
+    """Whether *value* cannot change, and says the same as any other that is equal to it."""
+    return type(value) in _VALUES or (type(value) is tuple and all(type(one) in _VALUES for one in value))
+
+
 def is_as_good_as_its_copy(request: Request) -> bool:
     """Whether the copy that `awake` makes can replace *request*: *request* holds no object that others may hold too."""
     return (
@@ -144,7 +149,7 @@ def shown(request: Request, spider: Spider | None) -> tuple[dict[str, object], t
     if request.method != "GET":
         said["method"] = request.method
     if request.meta:
-        meta = {name: value for name, value in request.meta.items() if not _is_passing(name)}
+        meta = {name: value for name, value in request.meta.items() if not is_passing(name)}
         said["meta"] = _only_plain("meta", meta, lacks)
     if request.cb_kwargs:
         said["cb_kwargs"] = _only_plain("cb_kwargs", request.cb_kwargs, lacks)
@@ -167,7 +172,8 @@ def made_again(url: str, said: Mapping[str, object], spider: Spider) -> Request:
     return Request(url, **known)
 
 
-def _is_passing(name: object) -> bool:
+def is_passing(name: object) -> bool:
+    """Whether *name* in a meta says something of one fetch, or is somebody's own."""
     return name in _PASSING or str(name).startswith("_")
 
 

@@ -54,8 +54,10 @@ LINKED_BY = "_dust_linked_by"
 #: keep meta and nothing else.
 STANDS_FOR = "_dust_stands_for"
 
-#: In a request's meta, internal: a digest of what it asks for beside its URL, where that is anything.
+#: In a request's meta, internal: a digest of what it says beside its URL, where that is anything.
 ASKED = "_dust_asked"
+#: In the place of that digest: the request is like no other.
+ALONE = "alone"
 
 #: In a request's meta, internal: the keys with which it was let through, in hex, while rules are being learned.
 LET_THROUGH = "_dust_let_through"

@@ -99,7 +99,7 @@ def test_victims_come_with_their_own_callback_errback_meta_and_priority(with_rul
     with serving(lambda path: error(404) if path.endswith("sid=gone") else web(path)) as site:
         urls = [site.url(f"/p?id=1&sid={n}") for n in range(20)] + [site.url("/p?id=1&sid=gone")]
         requests = [
-            Request(url, meta={"n": n}, cb_kwargs={"answer": [n]}, priority=-n) for n, url in enumerate(urls)
+            Request(url, meta={"n": n}, cb_kwargs={"answer": (n,)}, priority=-n) for n, url in enumerate(urls)
         ]
         # Which URLs are canaries depends on the port: of one run in a thousand at 0.3, none.
         settings = with_rules(site, SID) | {"DUST_CANARY_RATE": 0.5}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 
 import pytest
@@ -141,9 +142,81 @@ class Arguments(Reader):
         yield from self.items(response, category=category)
 
 
-def test_requests_whose_arguments_the_user_named_are_told_apart(both):
-    found = both(Arguments, hub_of("a", "b"), DUST_CLASS_BY=["callback", "cb_kwargs"])
-    found.check(wanted=12)
+@pytest.mark.parametrize("content_dedup", ["off", "drop"])
+def test_requests_whose_arguments_the_user_named_are_told_apart(both, content_dedup):
+    named = ["callback", "cb_kwargs"]
+    both(Arguments, hub_of("a", "b"), DUST_CLASS_BY=named, DUST_CONTENT_DEDUP=content_dedup).check(wanted=12)
+
+
+class Chained(Reader):
+    """Completes each item with the page of its seller. Several items have one, and links say where they come from."""
+
+    def parse(self, response: Response):
+        for n in PAGES:
+            yield response.follow(f"/p{n % 2}?sid={n}", callback=self.seller, **self.handed_on({"thing": n}))
+
+    def handed_on(self, item):
+        return {"cb_kwargs": {"item": item}}
+
+    def seller(self, response: Response, item):
+        yield from self.items(response, **item)
+
+
+class ChainedByMeta(Chained):
+    def handed_on(self, item):
+        return {"meta": {"item": item}}
+
+    def seller(self, response: Response):
+        yield from self.items(response, **response.meta["item"])
+
+
+@dataclass
+class Thing:
+    thing: int
+
+
+class ChainedByItem(ChainedByMeta):
+    def handed_on(self, item):
+        return {"meta": {"thing": Thing(**item)}}
+
+    def seller(self, response: Response):
+        yield from self.items(response, thing=response.meta["thing"].thing)
+
+
+@pytest.mark.parametrize("content_dedup", ["off", "drop"])
+@pytest.mark.parametrize("spider", [Chained, ChainedByMeta, ChainedByItem])
+def test_an_item_that_a_further_page_completes_gets_that_page(both, spider, content_dedup):
+    both(spider, hub_of(), DUST_CONTENT_DEDUP=content_dedup).check(wanted=6)
+
+
+class Counting(Reader):
+    """Yields one item when the last of its pages has come."""
+
+    def parse(self, response: Response):
+        left = list(PAGES)
+        for n in PAGES:
+            yield response.follow(f"/p0?sid={n}", callback=self.one, cb_kwargs={"left": left})
+
+    def one(self, response: Response, left):
+        left.pop()
+        if not left:
+            yield from self.items(response)
+
+
+def test_pages_that_one_object_counts_all_come(both):
+    both(Counting, hub_of()).check(wanted=1)
+
+
+class Rendering(Reader):
+    """Hands options to a middleware in meta, the same for each page."""
+
+    def parse(self, response: Response):
+        for link in response.css("a::attr(href)").getall():
+            yield response.follow(link, callback=self.items, meta={"options": {"wait": [1, 2]}})
+
+
+def test_options_that_are_equal_tell_nothing_apart(both):
+    both(Rendering, hub_of("a", "b")).check(wanted=6, saved=6)
 
 
 class Metas(Reader):
