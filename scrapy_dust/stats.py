@@ -74,7 +74,7 @@ class Stat(StrEnum):
     STALE_SITES = (
         "dust/stale_sites",
         (
-            "Sites that behaved as if their rules had gone stale: rules that should have changed many URLs changed none, "
+            "Sites whose rules seemed out of date: rules that should have changed many URLs changed none, "
             "or many URLs have parameters that no log has shown. The log says which."
         ),
     )

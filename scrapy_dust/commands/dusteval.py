@@ -43,14 +43,14 @@ class Command(ScrapyCommand):
         group.add_argument(
             "--truth",
             metavar="exact|strict|simhash|FIELD",
-            help="the log's field that says what a URL shows: cluster_exact, cluster_strict or FIELD; simhash: pages are one"
-            " whose simhashes are within three bits and whose titles are equal (default: cluster_exact where the log has it,"
+            help="the field of the log that is equal for URLs of one page: cluster_exact, cluster_strict or FIELD; simhash:"
+            " simhashes within three bits and equal titles make one page (default: cluster_exact if the log has it,"
             " else text_digest)",
         )
         group.add_argument(
             "--labels",
             metavar="exact|strict|simhash|FIELD",
-            help="what all methods learn from, named as a truth is (default: each reads contents in its own way)",
+            help="the field that all methods learn from, named as in --truth (default: each compares pages in its own way)",
         )
         group.add_argument(
             "--beta",
@@ -59,7 +59,7 @@ class Command(ScrapyCommand):
             help="F weighs recall B times as much as precision (default: 1, which is F1)",
         )
         group.add_argument(
-            "--train", metavar="SHARE", default="0.75", help="the part to learn from (default: 0.75)"
+            "--train", metavar="SHARE", default="0.75", help="the share to learn from (default: 0.75)"
         )
         group.add_argument(
             "--methods",
@@ -79,12 +79,12 @@ class Command(ScrapyCommand):
             default="log",
             help="the order in which the other URLs are replayed (default: log)",
         )
-        group.add_argument("--seed", metavar="N", default="0", help="of what is random (default: 0)")
+        group.add_argument("--seed", metavar="N", default="0", help="the seed of random choices (default: 0)")
         group.add_argument(
             "--seeds",
             metavar="N",
             default="1",
-            help="means over N runs, with seeds from --seed on (default: 1)",
+            help="print means over N runs, with seeds from --seed on (default: 1)",
         )
         group.add_argument(
             "--normalization",

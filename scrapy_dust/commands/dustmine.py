@@ -28,7 +28,7 @@ FORMATS = (
 _EXAMPLES = (
     "scrapy dustmine                            the project's own log: mine, validate, write the rule book",
     "scrapy dustmine --no-validate --dry-run    what the log alone proves; nothing is fetched or written",
-    "scrapy dustmine --report report.html       a page to look at, too",
+    "scrapy dustmine --report report.html       a report for the browser, too",
     "scrapy dustmine access.log --base-url https://www.example.org --budget 200",
     "scrapy dustmine crawl.jsonl.gz --phase likely --json",
     "scrapy dustmine --shard 1/4                this quarter of the sites; others can mine theirs meanwhile",
@@ -59,28 +59,33 @@ class Command(ScrapyCommand):
         group.add_argument("--spider", metavar="NAME", help="mine this spider's log, with its settings")
         group.add_argument("--site", metavar="HOST", help="only this host and the hosts below it")
         group.add_argument(
-            "--format", **one_of("format", FORMATS), default="auto", help="of the logs (default: auto)"
+            "--format",
+            **one_of("format", FORMATS),
+            default="auto",
+            help="the format of the logs (default: auto)",
         )
         group.add_argument(
             "--base-url",
             metavar="URL",
-            help="where the requests of access logs went that name no host, such as https://www.example.org",
+            help="the site of access logs that name no host, such as https://www.example.org",
         )
         group.add_argument(
             "--log-format",
             metavar="STRING",
-            help="of access logs: what stands after Apache's LogFormat or nginx's log_format",
+            help="the format of access logs: the string after Apache's LogFormat or nginx's log_format",
         )
         group.add_argument(
             "--phase",
             **one_of("phase", ("likely", "kept", "valid")),
             default="valid",
-            help="stop after phase 1 (likely) or 2 (kept) and print the rules; nothing is fetched or written",
+            help="stop after phase 1 (likely: all rules that the URLs suggest) or 2 (kept: without redundant ones) and print"
+            " the rules; nothing is fetched or written",
         )
         group.add_argument(
             "--learner",
             **one_of("learner", ("both", "dustbuster", "dust", "seq2seq")),
-            help="who finds rules: the papers' phases, ours, both, or a network besides (DUST_LEARNER); all of it is validated",
+            help="who proposes rules: dustbuster (the papers), dust (ours), both, or seq2seq (both, and a neural network); all"
+            " rules are validated (DUST_LEARNER)",
         )
         group.add_argument(
             "--no-validate", action="store_true", help="fetch nothing: accept what the log alone proves"
@@ -95,7 +100,7 @@ class Command(ScrapyCommand):
             "--rules", metavar="PATH", help="the rule book to write (default: first of DUST_RULES)"
         )
         group.add_argument(
-            "--report", metavar="FILE.html", help="write what was found as a page to look at, in one file"
+            "--report", metavar="FILE.html", help="write a report too: one HTML file for a browser"
         )
         group.add_argument(
             "--engine",

@@ -29,7 +29,7 @@ class Command(ActionCommand):
         "list": Action("", 0, 0, "the rules, a line each"),
         "show": Action("[ID ...]", 0, None, "rules with all their evidence"),
         "explain": Action(
-            "URL", 1, 1, "the key of a URL, the rules that lead there, and what became of it in crawls"
+            "URL", 1, 1, "the key of a URL, the rules that make the key, and what crawls did with the URL"
         ),
         "keys": Action(
             "[FILE|-]",
@@ -37,7 +37,9 @@ class Command(ActionCommand):
             1,
             "key<TAB>URL for each URL of a file or stdin; URLs of one key are fetched once",
         ),
-        "test": Action("FILE", 1, 1, "whether each line 'URL, URL, same|different' holds"),
+        "test": Action(
+            "FILE", 1, 1, "check expectations, a line each: 'URL, URL, same' or 'URL, URL, different'"
+        ),
         "disable": Action("ID ...", 1, None, "never apply these rules again"),
         "enable": Action("ID ...", 1, None, "apply these rules again"),
         "forget": Action("ID ...", 1, None, "take these rules and their evidence out of the book"),
@@ -45,7 +47,7 @@ class Command(ActionCommand):
             "ID ...",
             1,
             None,
-            "print what these rules suppressed, and have the next crawl fetch it",
+            "print the URLs that these rules suppressed, and have the next crawl fetch them",
             options=("--spider", "--dry-run"),
         ),
         "import": Action(
@@ -60,14 +62,14 @@ class Command(ActionCommand):
             "FILE ...",
             1,
             None,
-            "put the rules of other people's books into this one",
+            "add the rules of other books, or of the parts that dustmine --shard made, to this one",
             options=("--dry-run",),
         ),
         "advise": Action(
             "[LOG ...]",
             0,
             None,
-            "what the owner of a site can do, and the requests (of access logs) that it would spare",
+            "advice for the owner of a site, and the requests (of access logs) that it would save",
             options=("--site", "--base-url"),
         ),
         "volatile": Action(
@@ -94,13 +96,13 @@ class Command(ActionCommand):
         group = parser.add_argument_group(title="Rules")
         group.add_argument("--rules", metavar="PATH", help="the rule book (default: those of DUST_RULES)")
         group.add_argument(
-            "--spider", metavar="NAME", help="requeue: only what crawls of this spider suppressed"
+            "--spider", metavar="NAME", help="requeue: only URLs that crawls of this spider suppressed"
         )
         group.add_argument(
             "--format",
             **one_of("format", ("auto", *IMPORTS)),
             default="auto",
-            help="import: of the file (default: auto)",
+            help="import: the format of the file (default: auto)",
         )
         group.add_argument(
             "--site",
@@ -111,7 +113,7 @@ class Command(ActionCommand):
             " site; may be given several times",
         )
         group.add_argument(
-            "--base-url", metavar="URL", help="advise: where requests went of which a log names no host"
+            "--base-url", metavar="URL", help="advise: the site of access logs that name no host"
         )
         group.add_argument(
             "--dry-run", action="store_true", help="requeue, import, merge: print it, and do nothing else"

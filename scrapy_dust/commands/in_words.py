@@ -24,14 +24,14 @@ def in_words(decisions: Sequence[Decision], trials: Sequence[SiteTrials], pages:
     )
     if valid:
         spared = sum(one.saves for one in valid)
-        yield f"No longer told apart: {_named(in_short([one.rule for one in valid], _NAMED))}."
-        yield f"That saves {spared} of the {pages} requests of these logs ({spared / max(1, pages):.0%})."
+        yield f"URLs that differ only in this are one page now: {_named(in_short([one.rule for one in valid], _NAMED))}."
+        yield f"The rules save {spared} of the {pages} requests of these logs ({spared / max(1, pages):.0%})."
     if probation:
         best = probation[0]
         seen = best.witnesses.contents
         little = ": little evidence" if seen < _LITTLE else ""
         yield (
-            f"On probation until a crawl proves them: {number(len(probation), 'rule')} seen on too few pages, "
+            f"Not applied until a crawl proves them: {number(len(probation), 'rule')} on probation, seen on too few pages, "
             f"such as {best.rule} (seen on {number(seen, 'page')}{little})."
         )
     if not valid and not any(site.campaign.remaining for site in trials):
@@ -41,7 +41,7 @@ def in_words(decisions: Sequence[Decision], trials: Sequence[SiteTrials], pages:
 
 def _why_nothing(decisions: Sequence[Decision], probation: Sequence[Decision]) -> Iterator[str]:
     if not decisions:
-        yield "No rule was found: in these logs, no two URLs that differ by a rule show the same page."
+        yield "No rule was found: these logs have no two URLs that show the same page and differ in a regular way."
     elif not probation:
         refuted = sum(one.verdict is Verdict.REFUTED for one in decisions)
         others = len(decisions) - refuted

@@ -38,7 +38,7 @@ def told(one: tuple[str, Event]) -> str:
     """A line about one event of a URL."""
     spider, event = one
     said = {
-        What.PUT_LAST: f"put last, since pages like it ({', '.join(event.rules)}) had brought nothing new",
+        What.PUT_LAST: f"fetched after all others, since pages like it ({', '.join(event.rules)}) had brought nothing new",
         What.SUPPRESSED: f"suppressed by {', '.join(event.rules)}; fetched instead: {event.keeper or 'unknown'}",
         What.RETURNED: f"given back to the spider, since {event.note}",
         What.TESTED: f"fetched to test {', '.join(event.rules) or 'rules'} against {event.keeper}: {event.note}",
@@ -58,7 +58,7 @@ def requeue(desk: Desk, ids: Sequence[str], *, spider: str | None, dry_run: bool
         book = desk.book()
         for wanted in ids:
             desk.named(book, wanted)
-        print("No journal has a URL that was suppressed by it and not given back.", file=sys.stderr)
+        print("No journal has a URL that is still suppressed by these rules.", file=sys.stderr)
         return
     for of, events in found.items():
         _print(desk, of.name, events.values())

@@ -86,7 +86,7 @@ def job_of(project: Settings, logs: Sequence[str], opts: argparse.Namespace) -> 
     if shard is not None:
         if opts.engine == "spark":
             raise ValueError(
-                "--shard is for --engine local: Spark has its own parts of the sites. Leave one of them out."
+                "--shard works with --engine local only: Spark divides the sites itself. Leave one of them out."
             )
         settings = replace(settings, validation_budget=shard.of_budget(settings.validation_budget))
     checked(opts.format, opts.base_url, opts.log_format)
@@ -99,7 +99,7 @@ def job_of(project: Settings, logs: Sequence[str], opts: argparse.Namespace) -> 
         _look_for_own(settings, opts.spider)
         if settings.same == "items" and not opts.spider and len(spiders_in(settings.dir)) > 1:
             raise ValueError(
-                'DUST_SAME is "items", and what one spider takes says nothing of what another does. Name one with --spider.'
+                'DUST_SAME is "items": pages are compared by what one spider takes from them. Name the spider with --spider.'
             )
     return Job(project, settings, logs, opts, shard)
 
@@ -110,15 +110,15 @@ def _check_together(opts: argparse.Namespace, settings: DustSettings) -> None:
         if getattr(opts, name) and opts.phase != "valid":
             option = name.replace("_", "-")
             raise ValueError(
-                f"--{option} is of rules that were tried, and --phase {opts.phase} tries none. Leave one of them out."
+                f"--{option} needs tested rules, and --phase {opts.phase} tests none. Leave one of them out."
             )
     if opts.site == "":
         raise ValueError("--site names no host. Name one such as www.example.org, or leave it out.")
     if opts.budget is not None and opts.no_validate:
-        raise ValueError("--budget is of fetches, and --no-validate fetches nothing. Leave one of them out.")
+        raise ValueError("--budget limits fetches, and --no-validate fetches nothing. Leave one of them out.")
     books = {os.path.realpath(in_project(path)) for path in settings.rules if not is_uri(path)}
     if opts.report and os.path.realpath(opts.report) in books:
-        raise ValueError(f"--report {opts.report} is the rule book. Name another file.")
+        raise ValueError(f"--report {opts.report} would overwrite the rule book. Name another file.")
 
 
 def _look_for_own(settings: DustSettings, spider: str | None) -> list[str]:
@@ -248,7 +248,7 @@ class Job:
             whole = sum(one.is_taken_over for one in mined)
             in_part = sum(bool(one.taken_over) for one in mined) - whole
             progress.say(
-                f"Taken over from an earlier run: {whole} of {len(mined)} sites, and {in_part} but for their edits."
+                f"Taken over from an earlier run: {whole} of {len(mined)} sites in full, {in_part} in part."
             )
         for line in profile_table(took).splitlines():
             progress.say(line)
@@ -384,7 +384,7 @@ class Job:
         """Say how long validation may take. On a terminal a person may answer no."""
         said = warning(self.project, self.settings)
         return said is None or progress.agrees(
-            f"{said} Less with --budget N, none with --no-validate.", "Validate?"
+            f"{said} --budget N shortens it, --no-validate leaves it out.", "Validate?"
         )
 
     def _try(
@@ -406,7 +406,7 @@ class Job:
         if settings.same == "items" and not self.opts.no_validate:
             progress.say(NOTHING_FETCHED)
             if not any(page.core for one in mined for page in one.log.pages):
-                progress.say("these logs do not say what a spider took: crawl once with this setting.")
+                progress.say('these logs do not say what a spider took: crawl once with DUST_SAME = "items".')
         book = self._book()
         with ProbeJournal(
             probes_path(state, self.shard),

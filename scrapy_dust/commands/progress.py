@@ -123,13 +123,14 @@ class Progress(Reporter):
     def _of_site(self, mined: Mined) -> None:
         seconds = sum(lap.seconds for lap in mined.laps.values())
         self.say(
-            f"{mined.site}: {len(mined.log.pages)} pages, {len(mined.likely)} likely rules, "
-            f"{len(mined.elimination.kept)} kept, {len(mined.parameters)} parameters, {len(mined.edits)} edits ({seconds:.1f} s)"
+            f"{mined.site}: {len(mined.log.pages)} pages; rules proposed: {len(mined.likely)} by the URLs "
+            f"({len(mined.elimination.kept)} without redundant ones), {len(mined.parameters)} by parameters, "
+            f"{len(mined.edits)} by equal pages ({seconds:.1f} s)"
         )
         if mined.share < 1:
             self.say(
-                f"{mined.site}: of its URLs {mined.share:.1%} were mined, by content, since all of them take more than "
-                f"DUST_MEMORY_LIMIT. A rule that {instances_needed(mined.share, self._least)} contents bear out is found with 95 %."
+                f"{mined.site}: only {mined.share:.1%} of its URLs were mined, since all of them take more than DUST_MEMORY_LIMIT. "
+                f"A rule that {instances_needed(mined.share, self._least)} different pages confirm is found with a probability of 95 %."
             )
         if mined.too_long:
             self.say(

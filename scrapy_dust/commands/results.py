@@ -142,8 +142,9 @@ def print_result(result: Result) -> None:
 #: Heads of the table of valid rules. `_LEGEND` explains those that are numbers.
 _HEADS = ["id", "site", "rule", "requests saved", "pairs alike", "from log", "fetches", "may lose", "may err"]
 _LEGEND = (
-    "pairs alike: pairs of URLs that showed one page, some of them known from the log. may lose: pages of this log, at most. "
-    "may err: share of merges of URLs that no log has shown, at most. Both hold at 95 %."
+    "pairs alike: pairs of URLs that showed one page. from log: those of them that needed no fetch. may lose: pages of this "
+    "log that the rule may hide, at most. may err: share of other URLs that the rule may take for the wrong page, at most. "
+    "Both bounds hold at 95 %."
 )
 
 
@@ -167,10 +168,13 @@ def _print_refuted(refuted: Sequence[tuple[str, Decision]]) -> None:
 def _sentences(result: Result) -> Iterator[str]:
     counts = result.counts()
     yield (
-        f"{number(result.pages, 'page')} of {number(len(result.mined), 'site')}: "
-        "{likely} likely rules, {kept} kept, {parameters} parameters, "
-        "{edits} edits; {valid} valid, {probation} on probation, {refuted} refuted, {undecided} undecided, "
-        "{redundant} redundant; {fetches} fetches."
+        f"{number(result.pages, 'page')} of {number(len(result.mined), 'site')}. Proposed: "
+        "{likely} rules by the URLs ({kept} without redundant ones), {parameters} by parameters, {edits} by equal pages."
+    ).format(**counts)
+    yield (
+        f"After {number(result.fetches, 'fetch', 'fetches')}: "
+        "{valid} valid, {probation} on probation, {refuted} refuted, {undecided} undecided, "
+        "{redundant} dropped since other rules say the same."
     ).format(**counts)
     if result.of(Verdict.VALID) and counts["lost_at_most"] is not None:
         yield "The rules hide at most {lost_at_most} of these pages wrongly (95 %, site by site).".format(

@@ -80,7 +80,7 @@ def explain(desk: Desk, url: str) -> None:
         print(f"\n  {printable(step.before)}\n→ {printable(step.after)}")
         print("\n".join(f"  {line}" for line in told(site or "", entries[step.rule])))
     if became is not None:
-        print("\nIn crawls:" if became else "\nNo crawl whose journal is kept suppressed this URL.")
+        print("\nIn crawls:" if became else "\nNo journal says that a crawl suppressed this URL.")
         for one in became:
             print(f"  {told_of(one)}")
 

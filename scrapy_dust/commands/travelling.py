@@ -56,8 +56,8 @@ def take_in(desk: Desk, path: str, sites: Sequence[str], *, format_name: str, dr
         return
     count = sum(map(len, new.values()))
     print(
-        f"{count} rules of {sum(map(bool, new.values()))} sites {'would be ' * dry_run}taken in, on probation; "
-        f"{len(found.rules) - count - len(opposed)} were known; {len(found.unsaid)} could not be said."
+        f"{count} rules of {sum(map(bool, new.values()))} sites {'would be ' * dry_run}imported, on probation; "
+        f"{len(found.rules) - count - len(opposed)} were known already; {len(found.unsaid)} could not be imported."
     )
     _tell(found.unsaid)
     for what in found.stays:
@@ -131,7 +131,7 @@ def give_out(desk: Desk, name: str, sites: Sequence[str]) -> None:
         print(as_it_is(line))
     if found.unsaid:
         total = sum(map(len, in_force.values()))
-        print(f"{len(found.unsaid)} of {total} rules could not be said.", file=sys.stderr)
+        print(f"{len(found.unsaid)} of {total} rules cannot be written in this format.", file=sys.stderr)
         _tell(found.unsaid, stderr=True)
 
 
@@ -173,7 +173,7 @@ def merge(desk: Desk, paths: Sequence[str], *, dry_run: bool) -> None:
         print(f"{printable(who)}: here {one.mine.status}, there {one.theirs.status}; now {one.now}")
     rules = sum(map(_rules_in, theirs.values()))
     print(
-        f"{rules} rules of {len(theirs)} books {'would be ' * dry_run}merged; {len(differences)} were of another status."
+        f"{rules} rules of {len(theirs)} books {'would be ' * dry_run}merged; {len(differences)} had another status here."
     )
 
 

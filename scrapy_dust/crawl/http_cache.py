@@ -44,7 +44,7 @@ def goes_by_key(crawler: Crawler) -> bool:
         return False
     if rules_of(crawler).enforced:
         logger.warning(
-            "The HTTP cache may answer with the page of another URL of a class: set HTTPCACHE_STORAGE to "
+            "The HTTP cache may answer a request with the page of another URL: set HTTPCACHE_STORAGE to "
             "scrapy_dust.DustCacheStorage, as the add-on does."
         )
     return True

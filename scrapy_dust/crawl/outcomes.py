@@ -588,7 +588,7 @@ class Outcomes:
         due, self._due = self._due, {}
         for request in self._next_of(due):
             logger.debug(
-                "Queued %(request)s after all: the URL that stood for its class brought no page.",
+                "Queued %(request)s after all: the URL that was fetched in its place brought no page.",
                 {"request": request},
                 extra={"spider": self._crawler.spider},
             )

@@ -57,14 +57,14 @@ class Staleness:
             signs = met.signs(in_force)
             stale += bool(signs)
             if signs:
-                self._say(f"{site} behaves as if its rules had gone stale: {'; '.join(signs)}.")
+                self._say(f"The rules of {site} seem out of date: {'; '.join(signs)}.")
         self._crawler.stats.set_value(Stat.STALE_SITES.value, stale)
         stats = self._crawler.stats
         unsaid = untestable({str(one): stats.get_value(f"{Stat.CANARIES}/{one}", 0) for one in Outcome})
         if unsaid:
-            self._say(f"{unsaid[0].upper()}{unsaid[1:]}: rules that cannot be tested may be stale.")
+            self._say(f"{unsaid[0].upper()}{unsaid[1:]}: rules that cannot be tested may be out of date.")
 
     def _say(self, sentence: str) -> None:
         logger.warning(
-            "%s `scrapy dustmine` looks at them anew.", sentence, extra={"spider": self._crawler.spider}
+            "%s `scrapy dustmine` tests them anew.", sentence, extra={"spider": self._crawler.spider}
         )

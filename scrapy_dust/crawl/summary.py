@@ -43,7 +43,7 @@ def _enforced(rules: CrawlRules, stats: Mapping[str, Any]) -> Iterator[str]:
     if different:
         tested += f" ({different} of them other pages)"
     yield (
-        f"{tested}, {_number(stats.get(Stat.KEPT_ALIVE, 0), 'page')} got by another alias after the first had failed"
+        f"{tested}, {_number(stats.get(Stat.KEPT_ALIVE, 0), 'page')} got under another URL after the first had failed"
     )
     if stats.get(Stat.SUSPENDED, 0):
         returned = _number(stats.get(Stat.RETURNED, 0), "URL")
@@ -53,7 +53,7 @@ def _enforced(rules: CrawlRules, stats: Mapping[str, Any]) -> Iterator[str]:
 def _on_probation(stats: Mapping[str, Any]) -> Iterator[str]:
     proved, left, refuted = (stats.get(stat, 0) for stat in (Stat.PROVED, Stat.ON_PROBATION, Stat.REFUTED))
     if proved or left or refuted:
-        yield f"proved in this crawl: {proved}; on probation: {left}; refuted: {refuted}"
+        yield f"rules on probation: {proved} proved in this crawl, {refuted} refuted, {left} still open"
 
 
 def _shadowed(rules: CrawlRules, stats: Mapping[str, Any]) -> Iterator[str]:
@@ -65,7 +65,7 @@ def _shadowed(rules: CrawlRules, stats: Mapping[str, Any]) -> Iterator[str]:
     yield (
         f"of {same + different + unclear} that were compared, {same} show the page that would have been fetched, and "
         f"{different} another one that would have been lost"
-        + (f"; of {unclear} nothing is known but that they read differently" if unclear else "")
+        + (f"; {unclear} read differently, and may be the same or another page" if unclear else "")
     )
 
 

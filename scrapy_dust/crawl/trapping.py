@@ -292,8 +292,8 @@ class Trapping:
             return
         self._said_rest = True
         logger.info(
-            "All else is fetched. What is left now are %(forms)s. It is fetched too, and nothing is lost; to end a crawl here, "
-            'set DUST_TRAPS = "cap", or stop it.',
+            "All other URLs are fetched. Now come those of forms that brought nothing new: %(forms)s. Nothing is lost; to end "
+            'crawls here, set DUST_TRAPS = "cap", or stop this one.',
             {"forms": self._forms()},
             extra={"spider": self._crawler.spider},
         )
@@ -308,8 +308,8 @@ class Trapping:
 
     def _say_capped(self, form: str, url: str) -> None:
         logger.warning(
-            "A trap: the last pages like %(url)s (%(form)s), drawn by chance from what waited, said nothing new, so that no more "
-            "are fetched from there (stat %(stat)s). `scrapy dustrules requeue %(id)s` has the next crawl fetch them; with "
+            "A trap: pages like %(url)s (%(form)s), drawn at random from those that waited, showed nothing new, so that no more "
+            "of them are fetched (stat %(stat)s). `scrapy dustrules requeue %(id)s` has the next crawl fetch them; with "
             "%(id)s in DUST_TRAPS_WANTED they are fetched as any other.",
             {"url": url, "form": form, "stat": Stat.CAPPED.value, "id": trap_id(form)},
             extra={"spider": self._crawler.spider},

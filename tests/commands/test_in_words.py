@@ -17,9 +17,12 @@ def test_a_run_says_what_no_longer_matters_what_that_spares_and_what_is_still_op
     decisions = [decision(f"p{n}", Verdict.VALID, n, 50) for n in range(1, 8)]
     decisions.append(decision("view", Verdict.PROBATION, 9, 3))
     told = list(in_words(decisions, [], pages=56))
-    assert told[0] == "No longer told apart: the parameters p7, p6, p5, p4, p3 and 2 more."
-    assert told[1] == "That saves 28 of the 56 requests of these logs (50%)."
-    assert "1 rule seen" in told[2]
+    assert (
+        told[0]
+        == "URLs that differ only in this are one page now: the parameters p7, p6, p5, p4, p3 and 2 more."
+    )
+    assert told[1] == "The rules save 28 of the 56 requests of these logs (50%)."
+    assert "1 rule on probation, seen" in told[2]
     assert "seen on 3 pages: little evidence" in told[2]
     assert len(told) == 3
 

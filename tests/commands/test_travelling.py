@@ -33,7 +33,9 @@ def statuses(folder):  # noqa: F811
 
 def test_imported_rules_are_on_probation_and_what_was_known_stays(dustrules, folder, robots):  # noqa: F811
     said = out(dustrules("import", robots)).splitlines()
-    assert said[0] == "2 rules of 1 sites taken in, on probation; 1 were known; 1 could not be said."
+    assert (
+        said[0] == "2 rules of 1 sites imported, on probation; 1 were known already; 1 could not be imported."
+    )
     assert said[1] == "  line 4, Clean-param: sort /fo*m/: it is about a part of a site that cannot be said."
     assert statuses(folder)["ref=* → (left out), where the separator is &"] is Status.PROBATION
     assert statuses(folder)["sid=* → (left out)"] is Status.REFUTED
@@ -53,7 +55,7 @@ def test_import_tells_json_and_a_dry_run_changes_nothing(dustrules, folder, robo
 def test_the_reverse_of_what_is_in_force_is_not_taken_in(dustrules, folder):  # noqa: F811
     (folder / "theirs.csv").write_text(CSV)
     assert out(dustrules("import", "theirs.csv")).splitlines() == [
-        "1 rules of 1 sites taken in, on probation; 0 were known; 1 could not be said.",
+        "1 rules of 1 sites imported, on probation; 0 were known already; 1 could not be imported.",
         "  a.example: ^http:// → ^http://www.: its reverse is in the book.",
     ]
 
@@ -63,13 +65,13 @@ def test_import_begins_a_book_where_there_is_none(dustrules, tmp_path):  # noqa:
     done = dustrules(
         "import", "-", "--site", "https://www.b.example/x", cwd=tmp_path / "new", stdin=ROBOTS.encode()
     )
-    assert out(done).startswith("3 rules of 1 sites taken in")
+    assert out(done).startswith("3 rules of 1 sites imported")
     assert RuleBook.load([str(tmp_path / "new" / BOOK)]).sites == ("b.example",)
 
 
 def test_import_makes_the_book_that_is_named(dustrules, folder, robots):  # noqa: F811
     said = out(dustrules("import", robots, "--rules", "new.json", "--site", "b.example")).splitlines()
-    assert said[0].startswith("3 rules of 1 sites taken in")
+    assert said[0].startswith("3 rules of 1 sites imported")
     assert said[-1].startswith("  These stay as they are: URLs with a parameter after a ;")
     assert RuleBook.load([str(folder / "new.json")]).sites == ("b.example",)
 
@@ -79,7 +81,7 @@ def test_export_prints_what_is_in_force_and_says_what_it_leaves(dustrules, folde
     book.with_site(SITE, (*book.entries(SITE), Entry(Rule.of(DropParameter("utm"))))).save(folder / BOOK)
     done = dustrules("export", "clean-param")
     assert (done.returncode, done.stdout.decode()) == (0, f"# site: {SITE}\nClean-param: utm\n")
-    assert done.stderr.decode().splitlines()[0] == "2 of 3 rules could not be said."
+    assert done.stderr.decode().splitlines()[0] == "2 of 3 rules cannot be written in this format."
     told = json.loads(out(dustrules("export", "regex", "--json")))
     assert told["text"].count("<regex>") == 6
     again = json.loads(out(dustrules("export", "json")))["sites"][SITE]["rules"]
@@ -106,7 +108,7 @@ def test_the_book_of_another_person_is_merged(dustrules, folder):  # noqa: F811
     said = out(dustrules("merge", "theirs.json"))
     assert said == (
         f"{INDEX_ID}  {SITE}  index.html$ → $: here valid, there disabled; now disabled\n"
-        "2 rules of 1 books merged; 1 were of another status.\n"
+        "2 rules of 1 books merged; 1 had another status here.\n"
     )
     found = {entry.rule: entry for entry in RuleBook.load([str(folder / BOOK)]).entries(SITE)}
     assert (found[INDEX].status, found[INDEX].comment) == (Status.DISABLED, "the webmaster says so / theirs")

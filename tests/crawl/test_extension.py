@@ -36,7 +36,7 @@ def test_what_was_saved_and_by_which_rule(with_rules, summary, tmp_path):
         identity = rule_id(site.name, SID)
     assert summary() == (
         f"1 rule saved 6 requests ({identity}: 7); 0 URLs fetched to test rules, "
-        "1 page got by another alias after the first had failed. "
+        "1 page got under another URL after the first had failed. "
         f"All of them are in {tmp_path / 'dust' / 'journal' / 'visitor'}; "
         "`scrapy dustrules explain URL` says why it was not fetched."
     )

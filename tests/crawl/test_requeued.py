@@ -118,9 +118,7 @@ def test_explain_tells_what_became_of_a_url(with_rules, desk, capsys):
         (event,) = json.loads(capsys.readouterr().out)["history"]
         assert (event["what"], event["keeper"], event["spider"]) == ("suppressed", urls[0], "visitor")
         reviewing.explain(desk(), urls[0])
-        assert (
-            capsys.readouterr().out.splitlines()[-1] == "No crawl whose journal is kept suppressed this URL."
-        )
+        assert capsys.readouterr().out.splitlines()[-1] == "No journal says that a crawl suppressed this URL."
 
 
 def test_a_hidden_url_is_found_by_its_own_name_and_cannot_be_requeued(with_rules, desk, capsys):

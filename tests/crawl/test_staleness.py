@@ -43,9 +43,9 @@ def test_one_sentence_says_what_is_strange(warned):
     assert warned("src=a") == (
         [
             (
-                "SITE behaves as if its rules had gone stale: 1 of 1 rules that should have changed 20 URLs or more "
+                "The rules of SITE seem out of date: 1 of 1 rules that should have changed 20 URLs or more "
                 "changed none (ID); 100% of its URLs have parameters that no log has shown (src). "
-                "`scrapy dustmine` looks at them anew."
+                "`scrapy dustmine` tests them anew."
             )
         ],
         1,

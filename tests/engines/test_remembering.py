@@ -259,7 +259,7 @@ def test_the_rule_book_is_the_same_with_and_without_and_the_command_says_what_wa
     first, _, _ = dustmine("with", [*VISITS, *other])
     book, summary, said = dustmine("with", more)
     assert (summary["sites"], summary["taken_over"]) == (2, 1)
-    assert "Taken over from an earlier run: 1 of 2 sites, and 0 but for their edits." in said
+    assert "Taken over from an earlier run: 1 of 2 sites in full, 0 in part." in said
     off = ("-s", "DUST_REMEMBER_MINING=False")
     assert dustmine("without", [*VISITS, *other], *off)[0] == first
     again, summary, said = dustmine("without", more, *off)
