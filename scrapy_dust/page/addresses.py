@@ -53,6 +53,9 @@ class Target(NamedTuple):
     value: int  #: of a link to it
     media_value: int  #: of a picture there: without the host, since sites spread their pictures over several
     media_parts: tuple[int, ...] = ()  #: of its path, and of each part of its query
+    foreign: int | None = (
+        None  #: of a document there that stands in the page, where its host is not the page's own
+    )
 
 
 class Addresses:
@@ -84,7 +87,13 @@ class Addresses:
         slash = url.find("/", url.find("://") + 3)
         # A picture that is a part of the document is the same part of whichever document.
         picture = href if href.startswith("#") else url[slash:] if slash >= 0 else "/"
-        return Target(url, url_value(url), _hash(picture), _parts(picture))
+        host = _host(url)
+        foreign = None if host == _host(self._root) else _hash(f"//{host}{picture}")
+        return Target(url, url_value(url), _hash(picture), _parts(picture), foreign)
+
+
+def _host(url: str) -> str:
+    return url.partition("://")[2].partition("/")[0].removeprefix("www.")
 
 
 def _parts(picture: str) -> tuple[int, ...]:

@@ -15,13 +15,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 import numpy as np
 
 from scrapy_dust.dust.pages import LEAST_OWN
-from scrapy_dust.page.knowledge import NOTHING_KNOWN, Aside, Knowledge, LinkClasses, common_to, sifted
+from scrapy_dust.page.knowledge import (
+    NOTHING_KNOWN,
+    Aside,
+    Knowledge,
+    LinkClasses,
+    are_beside,
+    as_own,
+    common_to,
+    sifted,
+)
 from scrapy_dust.page.places import Kind, as_kind, kind_of, name_of
 from scrapy_dust.page.units import Units, mixed
 from scrapy_dust.page.unitsets import (
@@ -40,6 +49,7 @@ from scrapy_dust.page.unitsets import (
     shapes_of,
     union_of,
     values_of,
+    within,
     without,
 )
 from scrapy_dust.page.volatile import NO_PLACES, Places
@@ -145,11 +155,13 @@ class _Pair:
     """Two answers, without the units that are set aside."""
 
     def __init__(self, a: Answer, b: Answer, knowledge: Knowledge) -> None:
-        self.a, self.b, self._knowledge = a, b, knowledge
+        self.a, self.b = a, b
+        self._likely = knowledge.places_for(a.url) | knowledge.places_for(b.url)
+        knowledge = _where_links_say_the_same(a, b, knowledge, self._likely)
+        self._knowledge = knowledge
         self.aside: Counter[Aside] = Counter()
         self._links = LinkClasses(knowledge, (a.url, b.url), {**b.links, **a.links}, _own_links(a, b))
         self.is_whole = _are_all_there(a, b)
-        self._likely = knowledge.places_for(a.url) | knowledge.places_for(b.url)
         self._surely = knowledge.sure_places_for(a.url) | knowledge.sure_places_for(b.url)
         raw_a, raw_b = self._cut((a.units, *a.controls), (b.units, *b.controls))
         self._a, self._b = ([self._sift(one) for one in raw] for raw in (raw_a, raw_b))
@@ -330,6 +342,28 @@ def _end(sets: Iterable[UnitSet], *, of_links: bool = False) -> np.uint64:
 
 def _until(units: UnitSet, rest: np.uint64, links: np.uint64) -> UnitSet:
     kept: UnitSet = units[mixed(units) <= np.where(_are_links(units), links, rest)]
+    return kept
+
+
+def _where_links_say_the_same(a: Answer, b: Answer, knowledge: Knowledge, changing: Places) -> Knowledge:
+    """*knowledge* without those places of links for the page itself where the links of *a* and *b* say different things
+    beside the pages' URLs.
+
+    Such links lead to the items of a page, although they carry the parameters of the page.
+    """
+    here, there = (_beside(one, changing) for one in (a, b))
+    both = within(np.unique(places_of(here)), np.unique(places_of(there)))
+    differ = without(both, np.unique(places_of(within(here, there))))
+    if not len(differ):
+        return knowledge
+    said_at = as_own(knowledge.chrome)
+    return replace(knowledge, chrome=knowledge.chrome[~is_in(said_at, differ)])
+
+
+def _beside(answer: Answer, changing: Places) -> UnitSet:
+    units = union_of(set_of(one) for one in (answer.units, *answer.controls))
+    units = units[are_beside(units)]
+    kept: UnitSet = units[~changing.has(units)]
     return kept
 
 

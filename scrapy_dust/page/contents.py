@@ -25,7 +25,7 @@ import numpy.typing as npt
 from scrapy_dust.dust.pages import LEAST_OWN, PackedUnits
 from scrapy_dust.dust.strata import template_of
 from scrapy_dust.page.flat import BLOCK, Flat, Index, each_once, flat_of, joined
-from scrapy_dust.page.knowledge import have_likes, rest_value
+from scrapy_dust.page.knowledge import are_beside, as_own, have_likes, rest_value
 from scrapy_dust.page.lists import Lists, Resolved, Said
 from scrapy_dust.page.own import pieces_of
 from scrapy_dust.page.places import Kind, url_value
@@ -123,11 +123,14 @@ def contents_of(
     pages = _pages_behind([*rows.urls, *urls], behind)
     ends = _ends(rows, read, pages)
     template = replace(read.template, chrome=ends.chrome(read.links, rows, read.template))
-    whole = read.core + ends.resolved(read.links, rows, template)
+    core = read.core + _sums(
+        read.beside.only(is_in(places_of(read.beside.units), np.unique(as_own(template.chrome))))
+    )
+    whole = core + ends.resolved(read.links, rows, template)
     in_the_way = walls(rows.urls, rows.templates, _shown(whole, read.own))
     if in_the_way:
         ends = _ends(rows, read, pages, in_the_way)
-        whole = read.core + ends.resolved(read.links, rows, template)
+        whole = core + ends.resolved(read.links, rows, template)
     found = _settled(rows, read, whole, in_the_way)
     return Contents(found, template, read.volatile, read.places, ends, ends.alike, of_items)
 
@@ -191,6 +194,7 @@ class _Read:
 
     core: Sums  #: of the units that count, without links
     links: Flat  #: those that count
+    beside: Flat  #: what links for the page itself say beside its URL
     own: _Own
     template: SiteTemplate
     volatile: Volatile
@@ -199,7 +203,7 @@ class _Read:
 
 
 def _read(rows: _Rows, volatile: Volatile, *, of_items: bool, likely: bool) -> _Read:
-    site, volatile = _without_own_urls(rows, volatile)
+    site, beside, volatile = _without_own_urls(rows, volatile)
     template = NO_TEMPLATE if of_items else site_template(site, rows.spans)
     aside, changing = _aside(site, rows, template, volatile)
     if likely:
@@ -214,27 +218,43 @@ def _read(rows: _Rows, volatile: Volatile, *, of_items: bool, likely: bool) -> _
         links.append(sifted.only(are_links))
         own.append(_taken(sifted, are_links) if of_items else _own(block, sifted, template))
     return _Read(
-        np.concatenate(core), joined(links), _together(own), template, volatile, _places(site), changes
+        np.concatenate(core),
+        joined(links),
+        beside,
+        _together(own),
+        template,
+        volatile,
+        _places(site),
+        changes,
     )
 
 
-def _without_own_urls(rows: _Rows, volatile: Volatile) -> tuple[Flat, Volatile]:
-    """The units of all answers without those that repeat the page's own URL, and the places known to change."""
+def _without_own_urls(rows: _Rows, volatile: Volatile) -> tuple[Flat, Flat, Volatile]:
+    """The units of all answers without those that repeat the page's own URL; those that tell what links for the page
+    itself say beside its URL; and the places known to change.
+    """
     flat = rows.flat()
-    changing = volatile.joined(learn_volatile(rows.groups(flat)))
-    return flat.only(flat.where(lambda units: ~is_of(units, Kind.OWN))), changing
+    known = volatile.joined(learn_volatile(rows.groups(flat)))
+    beside = flat.only(flat.where(are_beside))
+    beside = beside.only(~_changing(beside, rows, known))
+    return flat.only(flat.where(lambda units: ~is_of(units, Kind.OWN))), beside, known
 
 
 def _aside(site: Flat, rows: _Rows, template: SiteTemplate, volatile: Volatile) -> tuple[Mask, Mask]:
     """Which units of *site* belong to its template, and which stand where similar pages change."""
     known = template.template
     aside: Mask = site.where(lambda units: _is_in_some_form(units, known))
+    return aside, _changing(site, rows, volatile)
+
+
+def _changing(site: Flat, rows: _Rows, volatile: Volatile) -> Mask:
+    """Which units of *site* stand where pages like theirs change."""
     changing = np.zeros(len(site.units), np.bool_)
     for begin, end in rows.spans if volatile else ():
         if places := volatile.of(rows.templates[begin]):
             here = slice(int(site.offsets[begin]), int(site.offsets[end]))
             changing[here] = places.has(site.units[here])
-    return aside, changing
+    return changing
 
 
 def _is_in_some_form(units: UnitSet, known: UnitSet) -> Mask:

@@ -36,7 +36,7 @@ _PRE = re.compile(r"<pre(?:\s[^>]*+)?>")
 _TAG, _WORD = re.compile(r"<[^>]*+>?"), re.compile(r"\S++")
 _TYPE = re.compile(r"\btype=\"([^\"]*)\"")
 _KEPT_TEXT = 1000
-_PLAIN, _MEDIA = What.PLAIN, What.MEDIA
+_PLAIN, _MEDIA, _FRAME = What.PLAIN, What.MEDIA, What.FRAME
 
 #: A start or an end tag without its brackets, and the text after it; for raw elements, the start tag and what is inside.
 Token = tuple[str, str]
@@ -50,6 +50,7 @@ class Memory:
         self.root = Path((), 0, self.names)
         self.data = Path(("xml",), 0, self.names, is_data=True)
         self.texts: dict[str, tuple[int, ...]] = {}
+        self.lines: set[int] = set()  #: what elements are that are parts of a line
         self.scripts: dict[tuple[Path, str, str], tuple[Emission, ...]] = {}
         self.addresses: dict[tuple[str, str], dict[str, Target]] = {}
         self.size = 0  #: of all that, about
@@ -127,10 +128,12 @@ class Walk:
             else:
                 opening = path.opened.get(tag) or self._opened(path, tag)
                 if opening.emissions:
-                    self._emit(opening.emissions, opening.mark, parts)
+                    self._emit(opening.emissions, opening.mark, [] if opening.refers else parts)
                 if not opening.is_void:
                     around.append((made, path, parts))
                     made, path, parts = opening, opening.path, []
+                    if opening.refers:
+                        parts.extend([(TEXT, self._settling.reference(url), 1) for url in opening.refers])
                     if opening.is_raw:
                         self._raw(path, tag, next(contents, ""))
             if text:
@@ -150,6 +153,8 @@ class Walk:
     def _opened(self, path: Path, tag: str) -> Opened:
         self._memory.size += 1
         made = path.opened[tag] = opened(path, tag)
+        if made.is_line:
+            self._memory.lines.add(made.mark)
         return made
 
     def _read(self, text: str) -> tuple[int, ...]:
@@ -170,8 +175,8 @@ class Walk:
             what = emission[0]
             if what is _PLAIN:
                 units.append(emission[1])
-            elif what is _MEDIA:
-                unit = emission[1] | settling.media_value(emission[2], emission[3])
+            elif what is _MEDIA or what is _FRAME:
+                unit = emission[1] | settling.media_value(emission[2], emission[3], is_frame=what is _FRAME)
                 units.append(unit)
                 parts.append((mark, unit, 1))
             else:
@@ -186,7 +191,9 @@ class Walk:
         self._emit(made, 0, [])
 
     def _grouped(self, opened: Opened, parts: list[Part]) -> Part:
-        digest, leaves, groups, counts_beside = grouped(parts, is_row=opened.is_row)
+        digest, leaves, groups, counts_beside = grouped(
+            parts, is_row=opened.is_row, is_line=parts[0][0] in self._memory.lines
+        )
         if groups:
             place = opened.path.at(Kind.GROUP)
             if not counts_beside:

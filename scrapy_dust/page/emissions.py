@@ -29,6 +29,7 @@ class What(IntEnum):
     ACTION = 4  #: likewise, and it may be the page's own
     MEDIA = 5  #: likewise
     BASE = 6  #: it is the base of the document's URLs
+    FRAME = 7  #: as a medium, and its host counts: a site spreads its pictures over several hosts, and no other documents
 
 
 class Emission(NamedTuple):
@@ -53,7 +54,7 @@ class Found(NamedTuple):
 class Opened:
     """The result of a start tag at one place: the path below it, and the units of its attributes."""
 
-    __slots__ = ("emissions", "is_raw", "is_row", "is_void", "mark", "path", "shows")
+    __slots__ = ("emissions", "is_line", "is_raw", "is_row", "is_void", "mark", "path", "refers", "shows")
 
     def __init__(self, path: Path, plan: Plan, emissions: tuple[Emission, ...], shows: str) -> None:
         self.path = path  #: of what is in the element
@@ -61,8 +62,14 @@ class Opened:
         self.emissions = emissions
         self.is_void = plan.is_void  #: nothing is in it, and it has no end tag
         self.is_row = plan.tag in _ORDERED
+        self.is_line = not path.is_data and plan.tag in _LINE  #: it is a part of a line of text
+        self.refers = _references(emissions) if path.is_data else ()  #: URLs that it says
         self.is_raw = plan.is_raw  #: the parser does not look into it
         self.shows = shows  #: what it shows by itself where nothing is in it
+
+
+def _references(emissions: Iterable[Emission]) -> tuple[str, ...]:
+    return tuple(one.said for one in emissions if one.what in (What.ACTION, What.MEDIA))
 
 
 Attributes = Mapping[str, str]
@@ -77,8 +84,16 @@ _LEFT_OUT = frozenset({"html", "head", "body"})
 #: Elements whose parts say something by their order.
 _ORDERED = frozenset({"tr", "ol"})
 _CONTROLS = frozenset({"input", "button", "option", "select", "textarea"})
+#: Elements that are parts of a line of text. Links are none: several of them are a menu.
+_LINE = frozenset(
+    "abbr b bdi bdo big cite code data del dfn em font i ins kbd mark q s samp small span strike strong sub sup time tt u var".split()
+)
+#: Elements that show another document.
+_FRAMES = frozenset({"iframe", "frame", "object", "embed"})
 #: Elements of drawings that show what they link.
 _DRAWN = frozenset({"use", "image"})
+
+_WITH_PARTS = frozenset({What.LINK, What.MEDIA, What.FRAME, What.BASE})
 
 _MEDIA = frozenset("src poster data background lowsrc dynsrc xlink:href".split())
 _SRCSETS = frozenset("srcset imagesrcset data-srcset".split())
@@ -173,8 +188,10 @@ def emissions_of(path: Path, made: Iterable[Found]) -> Iterator[Emission]:
     """The units of *made* at *path*."""
     for what, kind, inside, said, named in made:
         place = path.at(kind, inside)
-        if what in (What.LINK, What.MEDIA, What.BASE):
+        if what in _WITH_PARTS:
             beside = path.at(Kind.OWN_LINK if what is What.LINK else Kind.FIELD, inside)
+            if what is What.LINK:
+                path.at(Kind.OWN, inside)  # so that it has a name
             yield Emission(what, place, said, beside)
             if what is What.LINK and "?" in said and is_file(said):
                 # Where its query is signed anew at each fetch, its path still says which file it is.
@@ -201,7 +218,7 @@ def _maker(tag: str, name: str) -> Maker | None:  # noqa: C901 - one line for ea
     if name in _LINKS:
         return _of_medium if tag in _DRAWN else _of_link
     if name in _MEDIA:
-        return _of_picture_button if tag == "input" else _of_medium
+        return _of_picture_button if tag == "input" else _of_frame if tag in _FRAMES else _of_medium
     if name in _SRCSETS:
         return _of_srcset
     if name == "style":
@@ -272,6 +289,10 @@ def _of_link(url: str, attributes: Attributes) -> Iterator[Found]:
 
 def _of_medium(url: str, attributes: Attributes) -> Iterator[Found]:
     yield Found(What.MEDIA, Kind.MEDIA, "", url)
+
+
+def _of_frame(url: str, attributes: Attributes) -> Iterator[Found]:
+    yield Found(What.FRAME, Kind.MEDIA, "", url)
 
 
 def _of_picture_button(url: str, attributes: Attributes) -> Iterator[Found]:

@@ -2,9 +2,9 @@
 item.
 
 Without groups, a page on which two items have swapped their prices would have the same units. In a list of like
-elements the order does not count, but the content of each element does. An element that is alone at its place, with
-parts of different places, has nothing to swap: its group says nothing, and would tie an item to the template around
-it.
+elements the order does not count, but the content of each element does. A line of text is no list: a reader reads
+``<b>3</b> <b>5</b>`` in order. An element that is alone at its place, with parts of different places, has nothing to
+swap: its group says nothing, and would tie an item to the template around it.
 """
 
 from __future__ import annotations
@@ -25,11 +25,12 @@ _MASK = (1 << 64) - 1
 _FACTOR = 0x9E3779B97F4A7C15
 
 
-def grouped(parts: list[Part], *, is_row: bool) -> tuple[int, int, list[int], bool]:
+def grouped(parts: list[Part], *, is_row: bool, is_line: bool = False) -> tuple[int, int, list[int], bool]:
     """For an element with two *parts* or more: its digest, its number of leaves, its groups, and whether they are
     conditional.
 
-    Conditional groups count only if another such element is on the page.
+    Conditional groups count only if another such element is on the page. *is_line*: the first part is an element within
+    a line of text.
     """
     leaves, kinds = 0, set()
     for kind, _, count in parts:
@@ -38,6 +39,9 @@ def grouped(parts: list[Part], *, is_row: bool) -> tuple[int, int, list[int], bo
     if not leaves:  # so many stars, of which so many are full
         digest = _in_order(parts)
         return digest, 0, [digest], False
+    if is_line and len(kinds) == 1 and leaves == len(parts) <= MAX_LEAVES:
+        digest = _in_order(parts)
+        return digest, leaves, [digest], False
     if len(kinds) == 1 and not is_row:
         return _sum_of(parts), leaves, [], False
     if is_row or TEXT in kinds or len(kinds) == len(parts):

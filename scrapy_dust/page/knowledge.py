@@ -16,7 +16,7 @@ from xxhash import xxh3_64_intdigest
 
 from scrapy_dust.dust.strata import template_of
 from scrapy_dust.page.own import pieces_of, rest_of
-from scrapy_dust.page.places import Kind, url_value
+from scrapy_dust.page.places import PATH_BITS, REPEATED, Kind, url_value
 from scrapy_dust.page.unitsets import (
     EMPTY,
     Mask,
@@ -112,6 +112,7 @@ def sifted(units: UnitSet, knowledge: Knowledge, places: Places) -> Sifted:
             aside[reason] = len(units) - len(kept)
         return kept
 
+    units = units[~are_beside(units)]
     units = keep(units[~is_of(units, Kind.OWN)], Aside.OWN)
     # A link of the menu is of the template on the page that it leads to, too.
     is_template = is_in(units, knowledge.template) | is_in(as_links(units), knowledge.template)
@@ -120,6 +121,18 @@ def sifted(units: UnitSet, knowledge: Knowledge, places: Places) -> Sifted:
         units = keep(units[~places.has(units)], Aside.VOLATILE)
     is_chrome = is_of(units, Kind.OWN_LINK) & is_in(places_of(units), knowledge.chrome)
     return Sifted(np.unique(np.where(is_chrome, units, as_links(units))), aside)
+
+
+def are_beside(units: UnitSet) -> Mask:
+    """Which of *units* are what links for the page itself say beside its URL."""
+    mask: Mask = is_of(units, Kind.OWN) & (values_of(units) != np.uint64(REPEATED))
+    return mask
+
+
+def as_own(places: UnitSet) -> UnitSet:
+    """*places* of links for the page itself as those of what these links say beside its URL."""
+    own: UnitSet = places & np.uint64((1 << PATH_BITS) - 1) | np.uint64(Kind.OWN << PATH_BITS)
+    return own
 
 
 class LinkClasses:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Container, Iterable
-from itertools import accumulate
+from collections.abc import Container, Iterable, Sequence
+from itertools import accumulate, chain
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 #: As often a URL is looked for that stands in another.
 _ROUNDS = 3
 #: Characters of a session id at the least.
 _TOKEN = 8
+#: Links for the page itself that a place holds at most; more of them are a list.
+MOST_OWN_LINKS = 3
 #: Parameters that are looked for; a page with more has none that speak of it.
 _MAX_PARAMETERS = 20
 
@@ -37,6 +39,23 @@ class OwnUrl:
         self.repeated = self.addresses | frozenset(filter(_is_address_or_token, self.values))
         self._inside = [decoded(path)] if path not in ("", "/") else []
         self._inside += [f"{name}={decoded(value)}" for name, value in pairs]
+
+        self.pieces = frozenset(map(decoded, pieces_of(self.url)))
+
+    def is_path_of(self, url: str) -> bool:
+        """Whether *url* has the same path on the same host."""
+        return url.partition("?")[0] == self.url.partition("?")[0]
+
+    def beside(self, urls: Sequence[str]) -> list[str]:
+        """For each of *urls*, its pieces that repeat nothing of this URL. Hosts do not count.
+
+        A short value, such as a number, is no repetition: it may stand for anything.
+        """
+        split = [[piece for piece in pieces_of(url)[1:] if decoded(piece) not in self.pieces] for url in urls]
+        pieces = list(dict.fromkeys(chain.from_iterable(split)))
+        held = _holding([f"&{piece}" for piece in pieces], self._inside, self.repeated) if pieces else []
+        own = {piece for piece, is_held in zip(pieces, held, strict=True) if is_held}
+        return ["/".join(piece for piece in found if piece not in own) for found in split]
 
     def marks(self, urls: list[str]) -> list[bool]:
         """For each of *urls*, whether it contains the page's path, one of its parameters or one of their values.

@@ -17,6 +17,9 @@ EXACT_BITS = 24 - SHAPE_BITS
 #: The bits of a value, in 32.
 VALUE = (1 << SHAPE_BITS) - 1 << 32 - SHAPE_BITS | (1 << EXACT_BITS) - 1
 
+#: As the value of a unit of `Kind.OWN`: it repeats the page's own URL, and says nothing else.
+REPEATED = 1
+
 #: Of places, as people read them: `text div#main span.price`.
 Names = Mapping[int, str]
 
@@ -31,7 +34,7 @@ class Kind(IntEnum):
     DATA = 4  #: a value of JSON, XML, a script, microdata; the digest of a body that has nothing else
     GROUP = 5  #: texts and media that stand together, such as the cells of a row
     OWN_LINK = 6  #: a link whose URL has the page's own path or parameters in it
-    OWN = 7  #: a field, or a value of a script, that repeats the page's own URL or a part of it
+    OWN = 7  #: a field, or a value of a script, that repeats the page's own URL or a part of it; what links say beside it
 
 
 def place_of(kind: Kind, path: str) -> int:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import chain
 from urllib.parse import urljoin
 
 from scrapy_dust.page.addresses import WHITE, Addresses, Target
 from scrapy_dust.page.emissions import Emission, What
-from scrapy_dust.page.own import OwnUrl, decoded
+from scrapy_dust.page.own import MOST_OWN_LINKS, OwnUrl, decoded, pieces_of
+from scrapy_dust.page.places import REPEATED, Kind, as_kind
+from scrapy_dust.page.values import value_of
 
-#: As the value of all that repeats the page's own URL.
-_REPEATED = 1
 _FIELD, _LINK = What.FIELD, What.LINK
 
 
@@ -32,23 +34,32 @@ class Settling:
         if what is _LINK:
             self._links.append(emission)
         elif what is _FIELD:
-            self.units.append(own_place | _REPEATED if said in self._own.repeated else unit)
+            self.units.append(own_place | REPEATED if said in self._own.repeated else unit)
         elif what is What.ADDRESS:
-            self.units.append(own_place | _REPEATED if said in self._own.addresses else unit)
+            self.units.append(own_place | REPEATED if said in self._own.addresses else unit)
         elif what is What.BASE:
             self._rebase(said)
-        elif what is What.MEDIA:
-            self.units.append(unit | self.media_value(said, own_place))
+        elif what in (What.MEDIA, What.FRAME):
+            self.units.append(unit | self.media_value(said, own_place, is_frame=what is What.FRAME))
         elif what is What.ACTION:
             self._act(unit, said, own_place)
         else:
             self.units.append(unit)
 
-    def media_value(self, url: str, fields: int) -> int:
-        """The value of a picture or other file at *url*. *fields*: the place for the parts of its URL."""
+    def media_value(self, url: str, fields: int, *, is_frame: bool = False) -> int:
+        """The value of a picture or other file at *url*. *fields*: the place for the parts of its URL.
+
+        *is_frame*: the page shows another document, whose host counts if the page has another host.
+        """
         target = self._addresses.of(url)
         self.units.extend([fields | part for part in target.media_parts])
-        return target.media_value
+        return target.foreign if is_frame and target.foreign is not None else target.media_value
+
+    def reference(self, url: str) -> int:
+        """The value of a URL within a group: of its path and its parameters, without what the page's own URL has too."""
+        found = self._addresses.of(url).url
+        said = pieces_of(found)[1:] if found else [url]
+        return value_of("/".join(piece for piece in said if piece not in self._own.pieces))
 
     def finish(self) -> list[int]:
         """All units of the document. Links are finished together here."""
@@ -61,12 +72,38 @@ class Settling:
                 for link, target, is_own in zip(self._links, targets, own, strict=True)
             ]
         )
+        self._say_beside(
+            (link.own_place, target.url or "")
+            for link, target, is_own in zip(self._links, targets, own, strict=True)
+            if is_own
+        )
         return self.units
+
+    def _say_beside(self, own_links: Iterable[tuple[int, str]]) -> None:
+        """Add a unit for each place with few links for the page itself: what these links say beside the page's own URL.
+
+        A login link says the same on each page. A link to an item says which item. A link to the page's own path with other
+        parameters leads to another view of the page, and does not count.
+        """
+        by_place: dict[int, dict[str, None]] = {}
+        for place, url in own_links:
+            by_place.setdefault(place, {})[url] = None
+        few = {
+            place: others
+            for place, urls in by_place.items()
+            if len(urls) <= MOST_OWN_LINKS
+            and (others := [url for url in urls if not self._own.is_path_of(url)])
+        }
+        listed = list(dict.fromkeys(chain.from_iterable(few.values())))
+        beside = dict(zip(listed, self._own.beside(listed), strict=True))
+        for place, urls in few.items():
+            said = "\n".join(sorted({beside[url] for url in urls}))
+            self.units.append(as_kind(place >> 32, Kind.OWN) << 32 | value_of(f"beside {said}"))
 
     def _act(self, place: int, said: str, own_place: int) -> None:
         target = self._addresses.of(said)
         if target.url == self._own.url or decoded(said) in self._own.repeated:
-            self.units.append(own_place | _REPEATED)
+            self.units.append(own_place | REPEATED)
         else:
             self.units.append(place | target.value)
 

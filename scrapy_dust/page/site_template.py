@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from scrapy_dust.page.flat import Flat, Index, joined
+from scrapy_dust.page.own import MOST_OWN_LINKS
 from scrapy_dust.page.places import Kind
 from scrapy_dust.page.unitsets import EMPTY, UnitSet, is_in, is_of, places_of, union_of, within
 
@@ -22,8 +23,8 @@ LEAST_PAGES, SHARE = 4, 0.8
 LEAST_TEMPLATES = 2
 #: Of a site with one path template: different pages, and the share of them that must have a unit.
 LEAST_CONTENTS, SHARE_OF_ALL = 8, 0.95
-#: Links for the page itself that a place holds at most, and the share of the pages that must have one there.
-MOST_OWN_LINKS, SHARE_WITH_LINKS = 3, 0.5
+#: The share of the pages that must have a link for the page itself at a place.
+SHARE_WITH_LINKS = 0.5
 
 Span = tuple[int, int]  #: the pages of one path template: the first, and the first of the next one
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from tests.crawl.site import Answer, redirect
 from tests.families.apart import Family, differing_in
-from tests.families.drafting import Draft, Fetch, Web
+from tests.families.drafting import Draft, Fetch, Web, escaped
 from tests.families.parts import Part, Shown, _amount, _attribute, _table
 
 _SIGNS = "这是一个关于产品的说明文字我们在里写下许多不同汉用来测试网页内容否相同大小颜色重量长度宽高价格时间地点人物"
@@ -247,6 +247,55 @@ def xml_tags(draft: Draft) -> Web:
     return draft.web()
 
 
+def sitemaps(draft: Draft) -> Web:
+    """Sitemaps whose days have moved among their pages."""
+    address, values = draft.address(), draft.values(3)
+    draft.take("//*[local-name()='loc']/text()", "//*[local-name()='lastmod']/text()")
+    for thing in draft.words(20):
+        links = [f"http://{thing}.example/{draft.word()}" for _ in range(5)]
+        days = [f"2024-{draft.of(thing, day).randint(1, 12):02}-{day + 1:02}" for day in range(5)]
+        for number, value in enumerate(values):
+            shown = days[number:] + days[:number]
+            rows = (
+                f"<url><loc>{link}</loc><lastmod>{day}</lastmod></url>"
+                for link, day in zip(links, shown, strict=True)
+            )
+            text = f'<?xml version="1.0"?><urlset>{"".join(rows)}</urlset>'
+            answer = Answer(text.encode(), 200, {"Content-Type": "application/xml"})
+            draft.add(address(thing, value), (thing, value), (" | ".join(links), " | ".join(shown)), answer)
+    return draft.web()
+
+
+def own_items(draft: Draft) -> Web:
+    """Pages of two folders that link an item each, which nobody follows, with the page's own parameter."""
+    folders, (item, name, own, kind) = draft.words(2), draft.words(4)
+    values = draft.values(3)
+    draft.take("//h1/text()", f"//area[@class='{kind}']/@href")
+    for folder in folders:
+        for thing in draft.words(12):
+            for number, value in enumerate(values):
+                link = f"/{item}?{name}={number}&{own}={value}"
+                main = f"<h1>{thing}</h1><p>{draft.prose(100, thing)}</p>"
+                answer = draft.html(f'{main}<area class="{kind}" href="{escaped(link)}">')
+                draft.add(f"/{folder}/{thing}?{own}={value}", (thing, value), (thing, link), answer)
+    return draft.web()
+
+
+def swapped_numbers(draft: Draft) -> Part:
+    """Four numbers in a line, in another order."""
+    name, value = draft.word(), _one_of("0", "1", "2", "3")
+    draft.take("//h1/text()", f"//p[@class='{name}']//i/text()")
+
+    def show(thing: str, variant: str) -> Shown:
+        first = int(value(draft, thing, variant))
+        numbers = [str(number) for number in draft.of(thing).sample(range(100, 999), 4)]
+        numbers = numbers[first:] + numbers[:first]
+        line = " ".join(f"<i>{number}</i>" for number in numbers)
+        return Shown(f'<p class="{name}">{draft.classes[0]} <b>{line}</b></p>', " | ".join(numbers))
+
+    return show
+
+
 def price_beside_clock(draft: Draft) -> Web:
     """A price in one sentence with the time at which it was asked for."""
     address, (tag, kind) = draft.address(), draft.element()
@@ -326,6 +375,7 @@ _ON_BODIES: dict[str, Callable[[Draft], Part]] = {
     "ticked_column": ticked_column,
     "picture_order": picture_order,
     "ranking": ranking,
+    "swapped_numbers": swapped_numbers,
     "other_picture_host": _in_attribute(
         '<img class="{name}" src="{value}">',
         "//img[@class='{name}']/@src",
@@ -378,6 +428,11 @@ _ON_BODIES: dict[str, Callable[[Draft], Part]] = {
         "if a:\n\n  b\nc",
         "if a:\n    b\n  c",
     ),
+    "frame_host": _in_attribute(
+        '<iframe class="{name}" src="{value}"></iframe>',
+        "//iframe[@class='{name}']/@src",
+        lambda code: f"http://{code}.example/shop",
+    ),
     "language_of_element": _of_values(
         '<div class="{name}" lang="{value}">x</div>', "//div[@class='{name}']/@lang", "en", "de", "fr", "it"
     ),
@@ -415,6 +470,8 @@ _ATTACKS: dict[str, Family] = {
     "relative_links": relative_links,
     "encodings": encodings,
     "xml_tags": xml_tags,
+    "sitemaps": sitemaps,
+    "own_items": own_items,
     "price_beside_clock": price_beside_clock,
     "live_beside_fixed": live_beside_fixed,
     "numbers_beside_counter": _live(

@@ -220,6 +220,35 @@ def test_a_key_that_all_links_of_a_kind_have_does_not_tell_where_they_lead() -> 
     assert linking(sized, replace(by_key, linked=seen)) is Same.SAME
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("/item?x=1&id={id}", "/item?x=2&id={id}", Same.UNKNOWN),
+        ("/item?x=1&id={id}", "/item?x=1&id={id}", Same.SAME),
+        ("/login?next=%2Ftea%3Fid%3D{id}", "/login?next=%2Ftea%3Fid%3D{id}", Same.SAME),
+        ("/login?next=%2Ftea%3Fid%3D{id}", "/login?next=%2Ftea%3Fid%3D{id}&id={id}", Same.SAME),
+        ("/edit?x=1&tea={id}&id={id}", "/edit?x=1&id={id}", Same.UNKNOWN),
+        ("/tea?id={id}&sort=up", "/tea?id={id}&sort=down", Same.SAME),
+    ],
+)
+def test_links_with_the_pages_parameters_are_its_own_where_they_say_nothing_else(
+    one: str, other: str, same: Same
+) -> None:
+    """As the log has them: nobody has followed these links."""
+
+    def linking(number: int, link: str) -> Answer:
+        url, target = f"http://s.example/tea?id={number}", link.format(id=number)
+        body = (
+            f"<title>Tea</title><h1>Tea</h1><p>Grown in the hills<p>A fine tea<i><a href={target!r}>x</a></i>"
+        )
+        found = describe(body.encode(), "text/html", "utf-8", url)
+        assert found.units is not None
+        return Answer(url, found.units)
+
+    known = Knowledge(chrome=array_of([place_named("own_link p i a")]), shown={1: 1})
+    assert judged(linking(1, one), linking(2, other), known).same is same
+
+
 def test_a_link_to_the_page_itself_is_the_same_link_on_both() -> None:
     a, b = answer(A, *TEA, f"own_link nav a: {A}"), answer(B, *TEA, f"link nav a: {B}")
     assert judged(a, b).same is Same.SAME
