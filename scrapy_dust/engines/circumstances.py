@@ -1,8 +1,8 @@
-"""What the mining of a site depends on, as digests: equal ones mean that it would find the same again.
+"""Digests of all that the mining of a site depends on: with equal digests, mining would find the same again.
 
-Its log, record by record as merged; the settings that mining asks;
-what other sites have shown of edits; and the code, with the versions of what that stands on. Too much is in them rather than
-too little: who changes a setting back and forth mines twice, and nobody is given what another log said.
+A digest covers the site's log, record by record as merged; the settings that mining uses; the evidence of other sites
+about edits; and the code, with the versions of the libraries that it uses. It covers too much rather than too little:
+who changes a setting back and forth mines twice, and nobody gets the result of another log.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _tally = attrgetter(*(field.name for field in fields(Tally)))
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """Of one site: what its rules depend on, and what its edits do."""
+    """The digests for one site: for its rules and for its edits."""
 
     rules: str
     edits: str
@@ -46,7 +46,7 @@ class Keys:
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """What is the same for all sites of a run."""
+    """The part of the digests that is the same for all sites of a run."""
 
     common: str  #: the code, the settings, and whether redirects count
     sites: Mapping[str, str]  #: what each site has shown of edits
@@ -54,6 +54,7 @@ class Circumstances:
     with_edits: bool = True  #: they are learned
 
     def keys(self, site: str, log: SiteLog) -> Keys:
+        """The digests for *site* with this *log*."""
         rules = _digest([self.common, site, *_said(log)])
         # Without contents nothing is learned, whatever others have shown.
         learns = self.with_edits and any(page.text_digest for page in log.pages)
@@ -66,6 +67,7 @@ class Circumstances:
 
 
 def circumstances_of(settings: DustSettings, pool: Pool, *, redirects_count: bool) -> Circumstances:
+    """The circumstances of a run with these *settings*."""
     read = [(name, getattr(settings, name)) for name in READ_BY_MINING]
     sites = {site: _digest([site, *_shown(tallies)]) for site, tallies in pool.sites.items()}
     common, with_edits = _digest([made_by(), read, redirects_count]), settings.learner != "dustbuster"
@@ -74,7 +76,7 @@ def circumstances_of(settings: DustSettings, pool: Pool, *, redirects_count: boo
 
 @cache
 def made_by() -> str:
-    """The code that mines. Its text too: between two releases their number says nothing."""
+    """A digest of the code that mines. It covers the code's text, since the version number stays between releases."""
     package = Path(__file__).parents[1]
     files = sorted(file for room in _ROOMS for file in (package / room).rglob("*.py"))
     texts = (file.read_bytes() for file in files)

@@ -1,4 +1,4 @@
-"""What mining found in a site, written down and read again; what does not come back as it was is not kept."""
+"""Writes the results of mining to bytes and reads them back. A result that would not come back unchanged is not written."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from scrapy_dust.rules.substitution import Substitute
 
 @dataclass(frozen=True, slots=True)
 class Ruled:
-    """What phases 1 to 3 found."""
+    """The results of phases 1 to 3."""
 
     likely: Sequence[LikelyRule] = ()
     elimination: Elimination = field(default_factory=lambda: Elimination((), ()))
@@ -27,7 +27,7 @@ class Ruled:
 
 
 def rules_written(found: Ruled) -> bytes | None:
-    """None: it could not be read again as it is."""
+    """*found* as bytes; None if it would not come back unchanged."""
     number = {one: i for i, one in enumerate(found.likely)}
     kept, dropped = found.elimination.kept, found.elimination.dropped
     if len(number) != len(found.likely) or not number.keys() >= {*kept, *(one.rule for one in dropped)}:
@@ -47,7 +47,7 @@ def rules_written(found: Ruled) -> bytes | None:
 
 
 def rules_read(content: bytes) -> Ruled | None:
-    """None: nobody here has written it."""
+    """The results in *content*; None if `rules_written` has not written it."""
     try:
         file = _unpacked(content)
         likely = [
@@ -67,7 +67,7 @@ def rules_read(content: bytes) -> Ruled | None:
 
 
 def edits_written(found: Detected) -> bytes | None:
-    """None: it could not be read again as it is."""
+    """*found* as bytes; None if it would not come back unchanged."""
     content = _packed(
         {
             "edits": [[content_of(one.rule), one.support, one.saves] for one in found.edits],
@@ -80,7 +80,7 @@ def edits_written(found: Detected) -> bytes | None:
 
 
 def edits_read(content: bytes) -> Detected | None:
-    """None: nobody here has written it."""
+    """The edits in *content*; None if `edits_written` has not written it."""
     try:
         file = _unpacked(content)
         return Detected(

@@ -1,7 +1,7 @@
-"""The visits of a log by site: in memory, and beyond a limit on disk, a part of the sites at a time.
+"""Sorts the visits of a log by site: in memory and, beyond a limit, on disk.
 
-Of a site that takes more than the limit by itself only a part of the URLs is given, as `sampling` says. The files are
-this process's own, in the folder for temporary files, and gone with it.
+A site that alone exceeds the limit is given only in part, as `sampling` says. The files belong to this process, lie
+in the folder for temporary files, and are removed with the process.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _values = attrgetter(*_FIELDS)
 
 
 def gather(visits: Iterator[Visit], most: int | None) -> Mapping[str, Sequence[Visit]]:
-    """Those with a site, in their order. *most*: bytes that they may take in memory; `Shelved` beyond."""
+    """The visits by site, in their order. *most*: bytes that they may take in memory; beyond, they are `Shelved`."""
     by_site: dict[str, list[Visit]] = {}
     room = most
     for visit in without_repeats(visits):
@@ -48,11 +48,12 @@ def gather(visits: Iterator[Visit], most: int | None) -> Mapping[str, Sequence[V
 
 
 def records_of(visits: Mapping[str, Sequence[Visit]]) -> int:
+    """The number of visits."""
     return visits.records if isinstance(visits, Shelved) else sum(map(len, visits.values()))
 
 
 class Shelved(Mapping[str, Sequence[Visit]]):
-    """Visits on disk; those of one site after another's are quick to have in the order of `in_turn`."""
+    """Visits on disk, by site. Reading sites in the order of `in_turn` is fast."""
 
     def __init__(self, begun: dict[str, list[Visit]], more: Iterable[Visit], most: int) -> None:
         self._folder = TemporaryDirectory(prefix="dust-")
@@ -72,6 +73,7 @@ class Shelved(Mapping[str, Sequence[Visit]]):
             self._write(shelf)
 
     def close(self) -> None:
+        """Remove the files."""
         self._folder.cleanup()
 
     def _put(self, site: str, visits: Iterable[Visit]) -> None:
@@ -92,10 +94,11 @@ class Shelved(Mapping[str, Sequence[Visit]]):
         self._waiting[shelf] = []
 
     def share(self, site: str) -> float:
-        """How much of a site is given: of its contents, or where none are known, of its folders."""
+        """The share of a site that is given: of its contents or, if none are known, of its folders."""
         return min(1.0, self._most / self._taken[site])
 
     def in_turn(self) -> list[str]:
+        """The sites in the order in which they are fast to read."""
         return sorted(self._taken, key=lambda site: (_shelf(site), -self._taken[site], site))
 
     def __len__(self) -> int:
@@ -137,7 +140,7 @@ class Shelved(Mapping[str, Sequence[Visit]]):
 
 
 def _size(visit: Visit) -> int:
-    """Bytes that *visit* takes, and its units when they are compared."""
+    """The bytes that *visit* takes in memory, with its units when they are compared."""
     units = sum(_UNITS * len(units.content) for units in (visit.units, visit.taken) if units is not None)
     return _VISIT + len(visit.url) + units
 

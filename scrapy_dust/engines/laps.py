@@ -1,4 +1,4 @@
-"""What phases take: seconds, and the peak of the memory."""
+"""Measures what each phase of a run takes: seconds and peak memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Lap:
-    """What one phase took."""
+    """The seconds and the peak memory of one phase."""
 
     seconds: float = 0.0
     cpu: float = 0.0  #: seconds of processors
@@ -32,7 +32,7 @@ class Lap:
 
 
 class Laps:
-    """What this process, and those that it started and that have ended, took for each phase."""
+    """Measures the phases of this process, and of processes that it started and that have ended."""
 
     def __init__(self, *, since_start: bool = False) -> None:
         """*since_start*: what the process did before is a phase too, ``start``. Nobody waits then, so that its seconds are of CPU."""
@@ -42,7 +42,7 @@ class Laps:
             self.laps["start"] = Lap(self._last_cpu, self._last_cpu, peak_memory())
 
     def lap(self, phase: str) -> None:
-        """Since the last one, it was *phase*."""
+        """Count the time since the last call for *phase*."""
         now, cpu = time.perf_counter(), _cpu()
         taken = Lap(now - self._last, cpu - self._last_cpu, peak_memory())
         self.laps[phase] = self.laps.get(phase, Lap()) + taken
@@ -55,10 +55,12 @@ def _cpu() -> float:
 
 
 def in_all(laps: Mapping[str, Lap], more: Mapping[str, Lap]) -> dict[str, Lap]:
+    """The sums of two measurements, phase by phase."""
     return {phase: laps.get(phase, Lap()) + more.get(phase, Lap()) for phase in {**laps, **more}}
 
 
 def peak_memory() -> int | None:
+    """The peak memory of this process in megabytes; None if the system does not say."""
     try:
         from resource import RUSAGE_SELF, getrusage  # noqa: PLC0415  Not on Windows.
     except ImportError:

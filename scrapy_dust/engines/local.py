@@ -1,6 +1,6 @@
-"""Mining on this machine: the pure phases, site by site, with what each took.
+"""Mines logs on this machine: runs the pure phases site by site, and measures each.
 
-Beside the papers' phases, and from the same log, edits are learned; `DUST_LEARNER` says which of the two is asked.
+Beside the papers' phases, edits are learned from the same log; `DUST_LEARNER` chooses between the two.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ MOST_TOKENS = 500
 
 @dataclass(frozen=True, slots=True)
 class Mined:
-    """What phases 1 to 3, and the learner of edits, found in the log of one site."""
+    """The results of mining the log of one site: of phases 1 to 3, and of the learner of edits."""
 
     site: str
     log: SiteLog
@@ -54,15 +54,15 @@ class Mined:
 
     @property
     def is_taken_over(self) -> bool:
-        """Nothing was mined anew."""
+        """Whether an earlier run found all of the result."""
         return self.taken_over == {"rules", "edits"}
 
     def candidates(
         self, accepted: Iterable[tuple[Rule, int]] = (), *, longest: int | None = None
     ) -> list[Candidate]:
-        """What is worth a trial, *accepted* rules with their supports first.
+        """The candidates for trials, *accepted* rules with their supports first.
 
-        *longest*: S; then of rules that are windows on one longer rule one alone is tried.
+        *longest*: S. If given, only one of several rules is tried that are windows on one longer rule.
         """
         kept: Sequence[LikelyRule] = self.elimination.kept
         if longest is not None:
@@ -73,7 +73,7 @@ class Mined:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What an earlier run found in the very same log of a site."""
+    """The results of an earlier run for the very same log."""
 
     keys: Keys | None = None
     rules: Ruled | None = None
@@ -92,9 +92,11 @@ def mine_site(
     pool: Pool = NOTHING_POOLED,
     share: float = 1.0,
 ) -> Mined:
-    """The papers look at pages alone. With *redirects_count*, a URL that redirected to a page is one of its
-    spellings: the rules behind redirects are found too. *pool*: what other sites have shown of edits. *share*:
-    how much of the site *visits* is.
+    """Mine the *visits* of one site.
+
+    The papers use pages alone. With *redirects_count*, a URL that redirected to a page counts as one of the page's
+    spellings, so that the rules behind redirects are found too. *pool*: evidence of other sites about edits. *share*:
+    the part of the site that *visits* are.
     """
     log = site_log(visits, same=settings.same)
     return mine_log(site, log, settings, redirects_count=redirects_count, pool=pool, share=share)
@@ -110,13 +112,14 @@ def mine_log(
     share: float = 1.0,
     known: Known = NOTHING_KNOWN,
 ) -> Mined:
+    """Mine the *log* of one site. The parameters are those of `mine_site`; *known*: results of an earlier run."""
     (mined,) = mine_logs([Task(site, log, pool, share, known)], settings, redirects_count=redirects_count)
     return mined
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A site to be mined; see `mine_log`."""
+    """A site to mine; the fields are the parameters of `mine_log`."""
 
     site: str
     log: SiteLog
@@ -129,7 +132,7 @@ class Task:
 def mine_logs(
     tasks: Iterable[Task], settings: DustSettings, *, redirects_count: bool = False
 ) -> Iterator[Mined]:
-    """The same for several sites. They are together in phases 1 and 2; what these took each is told by its URLs and rules."""
+    """Mine several sites. Phases 1 and 2 process all sites together, and their time is divided by URLs and rules."""
     begun = [_Begun(task, _of_short_urls(task.log)) for task in tasks]
     if settings.learner != "dust":
         _detect([one for one in begun if one.task.known.rules is None], settings, redirects_count)
@@ -148,7 +151,7 @@ class _Begun:
 
 
 def _detect(sites: Sequence[_Begun], settings: DustSettings, redirects_count: bool) -> None:
-    """Phases 1 and 2."""
+    """Run phases 1 and 2 for *sites*."""
     if not sites:
         return
     clock = Laps()
@@ -168,7 +171,7 @@ def _detect(sites: Sequence[_Begun], settings: DustSettings, redirects_count: bo
 
 
 def _ended(site: _Begun, settings: DustSettings) -> Mined:
-    """What comes after phase 2."""
+    """Run the phases after phase 2 for *site*."""
     clock = Laps()
     task, known = site.task, site.task.known
     ruled, found = known.rules or Ruled(), known.edits
@@ -203,6 +206,7 @@ def _parameters(pages: Sequence[Page], settings: DustSettings) -> list[LikelyPar
 
 
 def edit_params(settings: DustSettings) -> EditParams:
+    """The parameters of learning edits by the project's *settings*."""
     return EditParams(budget=settings.max_loss)
 
 
@@ -219,6 +223,7 @@ def _is_long(url: str) -> bool:
 
 
 def detection_params(settings: DustSettings) -> DetectionParams:
+    """The parameters of phase 1 by the project's *settings*."""
     return DetectionParams(
         max_substring=settings.max_substring,
         bucket_low=settings.bucket_low,
@@ -230,6 +235,7 @@ def detection_params(settings: DustSettings) -> DetectionParams:
 
 
 def elimination_params(settings: DustSettings) -> EliminationParams:
+    """The parameters of phase 2 by the project's *settings*."""
     return EliminationParams(
         max_relative_deficiency=settings.max_relative_deficiency,
         max_absolute_deficiency=settings.max_absolute_deficiency,
@@ -238,6 +244,7 @@ def elimination_params(settings: DustSettings) -> EliminationParams:
 
 
 def trial_params(settings: DustSettings, *, log_only: bool = False) -> TrialParams:
+    """The parameters of trials by the project's *settings*."""
     return TrialParams(
         count=settings.validation_count,
         threshold=settings.refutation_threshold,

@@ -1,8 +1,8 @@
-"""What was mined of each site, kept beside the logs from one run to the next.
+"""Keeps the results of mining each site beside the logs, from one run to the next.
 
-A file of state, not for people: losing it costs time and nothing else. So one that cannot be read is begun anew, and one
-that cannot be written stays as it is. Each part of a site is kept with what it depends on and a checksum, and is given
-for exactly that.
+The file is state, not for people: losing it costs time and nothing else. So an unreadable file is begun anew, and one
+that cannot be written stays as it is. Each part of a result is kept with a checksum and the digest of all that it
+depends on, and is given back only for exactly this digest.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _TOUCH = "UPDATE mined SET run = ? WHERE site = ? AND part = ?"
 
 
 class Part(NamedTuple):
-    """Of what was mined of a site."""
+    """One part of the results for a site."""
 
     site: str
     part: str
@@ -49,12 +49,12 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """The file; it is open only while it is asked, so that any process may."""
+    """The file of results. It is open only during a call, so that any process may use it."""
 
     path: str
 
     def find(self, site: str, keys: Mapping[str, str]) -> dict[str, bytes]:
-        """By part, what depended on this key of it; nothing where that is not known, for whatever reason."""
+        """The parts of the results for *site* with these keys; parts that are not known are left out."""
         if not Path(self.path).is_file():
             return {}
         uri = f"{Path(self.path).absolute().as_uri()}?mode=ro"
@@ -72,7 +72,7 @@ class Memory:
         }
 
     def keep(self, parts: Sequence[Part], most: int = MOST) -> None:
-        """Each in the place of what was known of it. Where that cannot be, nothing is kept."""
+        """Save *parts* in the place of older ones. If that fails, nothing is saved."""
         with suppress(RuleBookError, OSError, sqlite3.Error):
             files.make_folder(Path(self.path).parent)
             with files.lock(self.path) as file:
@@ -125,12 +125,12 @@ def _checksum(site: str, part: str, key: str, content: bytes) -> bytes:
 
 
 def _text(site: str) -> str:
-    """SQLite takes no halves of surrogate pairs."""
+    """*site* without halves of surrogate pairs, which SQLite does not take."""
     return site.encode("utf-8", "backslashreplace").decode()
 
 
 class Keeping:
-    """What a run found and what it used again, kept some sites at a time, and at its end, however it ends."""
+    """Saves the results of a run, some sites at a time, and the rest at its end, however it ends."""
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
@@ -146,6 +146,7 @@ class Keeping:
         self._flush()
 
     def add(self, parts: Iterable[Part]) -> None:
+        """Save *parts*, now or with the next ones."""
         for one in parts:
             self._waiting.append(one)
             self._bytes += len(one.content or b"")

@@ -1,7 +1,7 @@
-"""A site that is mined again: what an earlier run found in the very same log is taken over.
+"""Takes over the results of an earlier run for a site whose log has not changed.
 
-Phases 1 to 3 and the edits are taken over each by itself, since edits also depend on what other sites have shown.
-The grain is the site: one more record can make an envelope's bucket too large, or a rule the narrower of two.
+The rules of phases 1 to 3 and the edits are taken over separately, since edits also depend on the evidence of other
+sites. The unit is the site: one more record can make an envelope's bucket too large, or a rule the narrower of two.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ from scrapy_dust.settings import DustSettings
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """What earlier runs have found, under the circumstances of this one."""
+    """The results of earlier runs that are valid in this one."""
 
     memory: Memory
     circumstances: Circumstances
 
     def of(self, site: str, log: SiteLog) -> Known:
+        """The results of an earlier run for *site* with exactly this *log*."""
         keys = self.circumstances.keys(site, log)
         found = self.memory.find(site, {"rules": keys.rules, "edits": keys.edits})
         rules = rules_read(found["rules"]) if "rules" in found else None
@@ -36,13 +37,14 @@ class Remembered:
 
 
 def remembered_in(state: Path, settings: DustSettings, pool: Pool, *, redirects_count: bool) -> Remembered:
+    """The results in the folder *state* that are valid with these settings."""
     return Remembered(
         Memory(str(state / FILE)), circumstances_of(settings, pool, redirects_count=redirects_count)
     )
 
 
 def parts_of(mined: Mined) -> Iterator[Part]:
-    """What is to be kept of it. Raises nothing: what cannot be written down is mined again."""
+    """The parts of *mined* to save. Never raises: a part that cannot be written is mined again."""
     if mined.keys is None:
         return
     known = mined.taken_over

@@ -1,7 +1,7 @@
-"""A part of a site whose URLs with one content stay together, and what may be missed in it.
+"""Chooses a part of a site in which URLs with one content stay together, and computes what the part may miss.
 
-By the digest of the content, where the log has one; else by the folder of the URL without its host, since most copies
-differ in their host, their last part or their query. Which part it is depends on nothing but the log.
+The digest of the content decides, if the log has one; else the folder of the URL without its host, since most copies
+differ in their host, their last segment or their query. The choice depends on the log alone.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _SURE = 0.95
 
 
 def is_in(visit: Visit, share: float) -> bool:
-    """Whether *visit* belongs to such a *share* of all."""
+    """Whether *visit* belongs to the part, which is a *share* of the site."""
     key = visit.text_digest or visit.digest or _folder(visit.url)
     hashed = blake2b(key.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(hashed) < share * 2**64
@@ -28,9 +28,9 @@ def _folder(url: str) -> str:
 
 
 def instances_needed(share: float, least: int) -> int:
-    """How many contents must bear out a rule, that *least* of them are in the part with 95 %.
+    """How many contents must confirm a rule so that, with 95 %, at least *least* of them are in the part.
 
-    Contents are in it or not by themselves, so their number is binomial.
+    Contents are chosen independently, so their number is binomial.
     """
     low, high = least, least
     while _too_few(high, share, least) > 1 - _SURE:

@@ -1,4 +1,6 @@
-"""Sites mined by several processes of this machine; results in the order of the sites, and the same as by one."""
+"""Mines sites in several processes of this machine. The results are in the order of the sites, and the same as by one
+process.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,7 @@ _Any = TypeVar("_Any")
 
 @dataclass(frozen=True, slots=True)
 class Miner:
-    """What all sites are mined with."""
+    """The parameters with which all sites are mined."""
 
     settings: DustSettings
     redirects_count: bool
@@ -64,7 +66,7 @@ class Miner:
 
 
 def mined_by(miner: Miner, sites: Iterable[Site], processes: int) -> Iterator[Mined]:
-    """In this process where *processes* is 1, or what they are to be given cannot be handed over."""
+    """Mine *sites*, in this process if *processes* is 1, or if the sites cannot be handed to another process."""
     parts = together(sites, lambda one: len(one[1]))
     if processes < 2 or not _can_be_handed_over(miner):
         for some in parts:
@@ -81,7 +83,7 @@ def mined_by(miner: Miner, sites: Iterable[Site], processes: int) -> Iterator[Mi
 
 
 def together(sites: Iterable[_Any], visits_of: Callable[[_Any], int]) -> Iterator[list[_Any]]:
-    """Small sites with their neighbours: each by itself would cost what it costs to begin."""
+    """Small sites in groups of neighbours, since starting costs more than mining one of them."""
     some: list[_Any] = []
     taken = 0
     for site in sites:
@@ -96,6 +98,7 @@ def together(sites: Iterable[_Any], visits_of: Callable[[_Any], int]) -> Iterato
 
 
 def processes_for(sites: int, records: int) -> int:
+    """How many processes to use for so many sites and records."""
     if records < WORTH:
         return 1
     return min(sites, os.process_cpu_count() if hasattr(os, "process_cpu_count") else os.cpu_count() or 1)
@@ -113,8 +116,9 @@ _miner: list[Miner] = []
 
 
 def look_seldom_for_garbage() -> None:
-    """For a process that mines and does nothing else: what mining makes stays, and looking through it again and again finds
-    hardly any cycle, and takes an eighth of the time.
+    """Let Python collect garbage rarely, for a process that only mines.
+
+    The objects that mining makes stay, and looking for cycles among them takes an eighth of the time for hardly any.
     """
     gc.set_threshold(*_GARBAGE)
 
@@ -128,7 +132,7 @@ def _begin(miner: Miner) -> None:
 
 
 def _end_with_parent() -> None:
-    """End this process when the one that started it has gone, even if that one was killed and could end nobody."""
+    """End this process when its parent has gone, even if the parent was killed."""
     parent = parent_process()
     if parent is not None:
         connection.wait([parent.sentinel])

@@ -1,9 +1,10 @@
-"""Mining on Spark: logs are read and sites mined where Spark has its workers; what is found comes back here.
+"""Mines logs on Spark: workers read logs and mine sites; the results come back here.
 
-Spark's own configuration says where that is (``spark-defaults.conf``, ``spark-submit``, ``PYSPARK_SUBMIT_ARGS``);
-without any, this machine. Workers need a Python with scrapy-dust in it. What they do is `spark_tasks`.
+Spark's own configuration says where the workers are (``spark-defaults.conf``, ``spark-submit``,
+``PYSPARK_SUBMIT_ARGS``); without any, this machine. Workers need a Python with scrapy-dust. Their work is in
+`spark_tasks`.
 
-Spark's types end here, and in `spark_session`: only these import it, and only when it is asked for.
+Only this module and `spark_session` import Spark, and only when it is used.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ _PARTS_A_CORE = 4
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What came back."""
+    """The results that came back from Spark."""
 
     files: tuple[Path | RemoteFile, ...]  #: in the order they were read
     seen: Seen
@@ -55,9 +56,9 @@ def read_and_mine(
     host: str | None = None,
     redirects_count: bool = False,
 ) -> Found:
-    """What `side_by_side.Miner` finds in each site of these logs. Raises `CrawlLogError` and `EngineError`.
+    """Read logs and mine each site as `side_by_side.Miner` does. Raises `CrawlLogError` and `EngineError`.
 
-    *pool*: what all sites have shown of edits; each site is mined with that of the others. *volatile*: by site, places
+    *pool*: evidence of all sites about edits; each site is mined with that of the others. *volatile*: by site, places
     that are known to change at each fetch.
     """
     with session_of() as session, told_in_a_sentence():
@@ -88,7 +89,9 @@ def read_and_mine(
 
 
 def _sources(session: SparkSession, names: Sequence[str]) -> list[Source]:
-    """As this machine would read them. URIs are Spark's own, which knows storage that fsspec does not."""
+    """The logs, in the order in which this machine would read them. Spark reads URIs itself, since it knows more
+    kinds of storage.
+    """
     found: dict[str, Source] = {}
     for name in names:
         for source in _remote(session, name) if is_uri(name) else sources_of([name]):
@@ -119,7 +122,7 @@ def _chunks(
     log_format: str,
     host: str | None,
 ) -> DataFrame:
-    """Of all logs. Tables of the same columns are read together."""
+    """The visits of all logs. Tables with the same columns are read together."""
     columns = _Columns(session)
     lines: dict[str, list[str]] = {}
     tables: dict[tuple[str, ...], list[str]] = {}
@@ -142,7 +145,7 @@ def _chunks(
 
 
 class _Columns:
-    """The names of a table's columns. Files of one folder somewhere else have the same: Spark takes seconds to ask one."""
+    """The names of a table's columns, asked once for each folder: Spark takes seconds for one answer."""
 
     def __init__(self, session: SparkSession) -> None:
         self._session = session

@@ -1,4 +1,4 @@
-"""Spark, begun and ended; and what it says when something is wrong, in a sentence."""
+"""Starts and ends Spark, and turns its errors into sentences."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _OPTIONS = {
 
 @contextmanager
 def session_of() -> Iterator[SparkSession]:
-    """The one that is there, or one that ends with this."""
+    """The running session of Spark, or one that ends with the block."""
     try:
         import pandas  # noqa: F401, PLC0415  Spark's Arrow functions ask for it.
         import pyarrow  # noqa: F401, PLC0415
@@ -57,6 +57,7 @@ def session_of() -> Iterator[SparkSession]:
 
 @contextmanager
 def told_in_a_sentence() -> Iterator[None]:
+    """Turn errors of Spark in the block into an `EngineError` of one sentence."""
     from py4j.protocol import Py4JError  # noqa: PLC0415
     from pyspark.errors import PySparkException  # noqa: PLC0415
 
@@ -67,7 +68,7 @@ def told_in_a_sentence() -> Iterator[None]:
 
 
 def said(error: Exception) -> str:
-    """The last line that says something: of a worker's traceback, the error."""
+    """The last line of *error* that says something: in a worker's traceback, the error itself."""
     lines = [line.strip() for line in str(error).splitlines()]
     told = [line for line in lines if line and not line.startswith(("at ", "JVM stacktrace", "File "))]
     return (told[-1] if told else type(error).__name__).rstrip(".")[:300]

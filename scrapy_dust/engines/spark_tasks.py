@@ -1,13 +1,12 @@
-"""What Spark's workers run: rows of logs become visits by site, and all visits of a site what is mined from them.
+"""The work of Spark's workers: rows of logs become visits by site, and the visits of a site are mined.
 
-Pure functions over Arrow batches, which know nothing of Spark. What a site is mined with is what this machine would
-mine it with, `side_by_side.Miner`; and its visits are put into the order of the logs before, so it makes no
-difference how rows came to workers, nor how often one of them had to begin anew.
+Pure functions over Arrow batches, without Spark. A site is mined with the same `side_by_side.Miner` as on this
+machine, and its visits are sorted into the order of the logs before. So it does not matter how rows came to workers,
+nor how often one of them had to begin anew.
 
     rows ──▶ chunks: site, place in the logs, visits ──▶ by site: sorted, without repeats, mined
 
-What else was seen of the logs, lines that could not be read and the like, goes the same way as if it were of a site
-of no name.
+Other findings about the logs, such as lines that could not be read, take the same way under a site without a name.
 """
 
 from __future__ import annotations
@@ -67,7 +66,7 @@ class LogFile(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What was seen of some logs beside the visits that were kept."""
+    """Findings about logs beside their visits: unreadable lines and the like."""
 
     records: int = 0
     passed_over: int = 0  #: lines that show no page
@@ -90,7 +89,7 @@ class Seen:
 
 
 def bare(uri: str) -> str:
-    """A file's name in one spelling: Spark encodes names, and knows local files by a scheme."""
+    """The name of a file in one spelling: Spark encodes names, and puts a scheme before local files."""
     scheme, colon, path = uri.partition(":")
     return unquote("/" + path.lstrip("/")) if colon and scheme == "file" else unquote(uri)
 
@@ -98,7 +97,7 @@ def bare(uri: str) -> str:
 def chunks_of_rows(
     batches: Iterable[pa.RecordBatch], files: Mapping[str, LogFile], layout: Layout, host: str | None
 ) -> Iterator[pa.RecordBatch]:
-    """Of a table's rows, which say in which file and where in it they stand."""
+    """The visits in a table's rows; each row says in which file and where in it it stands."""
     for batch in batches:
         paths, rows = (batch.column(name).to_pylist() for name in (FILE, ROW))
         found = _Chunks(host)
@@ -118,7 +117,7 @@ def chunks_of_rows(
 def chunks_of_files(
     batches: Iterable[pa.RecordBatch], files: Mapping[str, LogFile], log_format: str, host: str | None
 ) -> Iterator[pa.RecordBatch]:
-    """Of whole files of lines."""
+    """The visits in whole files of lines."""
     for batch in batches:
         for path, content in zip(
             *(batch.column(name).to_pylist() for name in ("path", "content")), strict=True
@@ -154,7 +153,7 @@ def mine_sites(
     *,
     redirects_count: bool,
 ) -> Iterator[pa.RecordBatch]:
-    """Of all chunks of some sites, sorted by their sites and their places in the logs."""
+    """Mine sites from all their chunks, sorted by site and place in the logs."""
     miner = Miner(settings, redirects_count, pool, volatile=dict(volatile))
     for some in together(_sites(batches), lambda one: len(one[1])):
         sites = [(site, visits, 1.0) for site, visits, seen in some if seen is None]
@@ -166,7 +165,7 @@ def mine_sites(
 
 
 def _sites(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, list[Visit], Seen | None]]:
-    """Each site with its visits, and what else was seen where there is no site."""
+    """Each site with its visits; findings about the logs come under no site."""
     rows = (
         row
         for batch in batches
@@ -181,7 +180,7 @@ def _sites(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, list[Visit]
 
 
 def results(rows: Iterable[Sequence[Any]]) -> tuple[Seen, list[Mined]]:
-    """What `mine_sites` said of all sites, the largest first, as this machine takes them."""
+    """The results of `mine_sites` for all sites, the largest first, in the form of this machine's own results."""
     seen, mined = Seen(), []
     for site, visits, content in rows:
         one = pickle.loads(zlib.decompress(content))  # noqa: S301  Ours.
@@ -199,7 +198,7 @@ def _row(site: str, visits: int, found: Seen | Mined) -> pa.RecordBatch:
 
 @dataclass(frozen=True, slots=True, order=True)
 class _Loaded(RemoteFile):
-    """A file that Spark has fetched from wherever it is."""
+    """A file that Spark has loaded from its storage."""
 
     content: bytes = b""
 
@@ -208,7 +207,7 @@ class _Loaded(RemoteFile):
 
 
 class _Chunks:
-    """Visits by site and file."""
+    """Collects visits by site and file."""
 
     def __init__(self, host: str | None) -> None:
         self._host = host
@@ -217,6 +216,7 @@ class _Chunks:
         self.names: dict[int, str] = {}  #: of the places that units stand at
 
     def add(self, file: int, row: int, visit: Visit) -> None:
+        """Add *visit*, which stands at this *row* of this *file*."""
         self._records, self._last = self._records + 1, (file, row)
         if visit.fetched_at is not None and visit.fetched_at > self._latest:
             self._latest = visit.fetched_at
@@ -225,10 +225,12 @@ class _Chunks:
             self._parts.setdefault((site, file), (row, []))[1].append(visit)
 
     def seen_of(self, file: int, row: int, seen: Seen) -> None:
+        """Add findings about a *file*."""
         at, before = self._parts.get((_NO_SITE, file), (row, Seen()))
         self._parts[_NO_SITE, file] = at, before + seen
 
     def batch(self) -> pa.RecordBatch:
+        """All that was added, as one Arrow batch."""
         if self._records:
             self.seen_of(*self._last, Seen(self._records, latest=self._latest, names=self.names))
         rows = [

@@ -1,6 +1,6 @@
-"""Rules of other programs come in, and ours go out, in their formats.
+"""Imports rules of other programs and exports ours, in the other programs' formats.
 
-What a format, or we, cannot say is never said differently: it is named, with the reason.
+A rule that one side cannot express is never altered: it is reported, with the reason.
 """
 
 from __future__ import annotations

@@ -20,6 +20,8 @@ from scrapy_dust.rules.rule import Rule
 
 
 class Remedy(StrEnum):
+    """The three remedies that an owner can use."""
+
     CLEAN_PARAM = "clean-param"
     CANONICAL = "canonical link"
     REDIRECT = "redirect"

@@ -20,6 +20,7 @@ _NAME = re.compile(r"[!-~]+")
 
 
 def export(entries: Entries) -> Exported:
+    """``Clean-param`` lines for the parameters that rules leave out."""
     unsaid: list[Unsaid] = []
     lines: list[str] = []
     found = names_by_site(entries, unsaid, "Clean-param can only leave parameters out")
@@ -36,6 +37,7 @@ def export(entries: Entries) -> Exported:
 
 
 def directives(names: list[str]) -> Iterator[str]:
+    """The lines that name all *names*, as few as their greatest length allows."""
     begin = "Clean-param: "
     line = begin
     for name in names:
@@ -78,4 +80,5 @@ def _prefix(path: str | None) -> str:
 
 
 def is_it(text: str) -> bool:
+    """Whether *text* has a ``Clean-param`` line."""
     return any(_DIRECTIVE.fullmatch(line.strip()) for line in text.splitlines())

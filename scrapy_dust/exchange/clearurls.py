@@ -104,4 +104,5 @@ def _may_concern(exception: str, site: str) -> bool:
 
 
 def is_it(value: object) -> bool:
+    """Whether *value* looks like a ClearURLs file."""
     return isinstance(value, dict) and isinstance(value.get("providers"), dict)

@@ -27,6 +27,7 @@ _NO_SITE = (
 
 
 def export(entries: Entries) -> Exported:
+    """A duplicate-url-discarder file with the parameters that rules leave out."""
     unsaid: list[Unsaid] = []
     rules = [
         {

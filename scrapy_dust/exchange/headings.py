@@ -9,6 +9,7 @@ _HEADING = re.compile(r"#\s*site:\s*(\S+)\s*", re.IGNORECASE)
 
 
 def heading(site: str) -> str:
+    """The comment line that names *site*."""
     return f"# site: {site}"
 
 

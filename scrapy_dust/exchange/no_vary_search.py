@@ -22,6 +22,7 @@ _MEMBER = re.compile(
 
 
 def export(entries: Entries) -> Exported:
+    """A ``No-Vary-Search`` header for each site, with the parameters that rules leave out."""
     unsaid: list[Unsaid] = []
     lines: list[str] = []
     found = names_by_site(entries, unsaid, "No-Vary-Search can only leave parameters out")
@@ -40,10 +41,12 @@ def export(entries: Entries) -> Exported:
 
 
 def decoded_alike(name: str) -> bool:
+    """Whether decoding *name* leaves it unchanged."""
     return unquote_plus(name) == name
 
 
 def read(text: str, sites: tuple[str, ...]) -> Imported:
+    """The rules of ``No-Vary-Search`` headers, one a line."""
     collected = Collected(sites)
     for number, meant, line in lines_by_site(text, sites):
         header = _HEADER.fullmatch(line)
@@ -95,4 +98,5 @@ def _members(value: str) -> dict[str, object] | None:
 
 
 def is_it(text: str) -> bool:
+    """Whether *text* mentions a ``No-Vary-Search`` header."""
     return "no-vary-search" in text.lower()

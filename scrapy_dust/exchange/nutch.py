@@ -35,6 +35,7 @@ _GROUPS_ONLY = re.compile(r"(?:\$[0-9])*")
 
 
 def export(entries: Entries) -> Exported:
+    """A ``regex-normalize.xml`` that does the same as the rules."""
     unsaid: list[Unsaid] = []
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', _NOTE + "<regex-normalize>"]
     for site, entry in each_rule(entries):
@@ -60,12 +61,14 @@ def _is_xml(text: str) -> bool:
 
 
 def java_replacement(pieces: Iterable[Piece]) -> str:
+    """The replacement text of *pieces* in Java's syntax."""
     return "".join(
         f"${piece}" if isinstance(piece, int) else re.sub(r"([\\$])", r"\\\1", piece) for piece in pieces
     )
 
 
 def pieces_of(replacement: str) -> tuple[Piece, ...]:
+    """The texts and group numbers of a *replacement* in Java's syntax."""
     pieces: list[Piece] = []
     for match in re.finditer(r"\$([0-9])|\\?(.)", replacement, re.DOTALL):
         if match[1]:

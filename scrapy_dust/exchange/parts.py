@@ -1,7 +1,8 @@
-"""Rules of other programs that are about a part of a site: edits with a guard, where the guard can say the part.
+"""Rules of other programs for a part of a site, turned into rules with a guard, if a guard can express the part.
 
-What is said may be narrower than what was meant, and is never wider: ``/dp`` is the segment, and not ``/dpx`` too. To
-these programs only & separates parameters, so that a URL with a parameter after a ; stays as it is, which `Collected.leave_queries` tells.
+A guard may cover less than the program's pattern, and never covers more: ``/dp`` is the segment, and not ``/dpx``
+too. For these programs only & separates parameters, so that a URL with a parameter after a ; stays as it is;
+`Collected.leave_queries` reports that.
 """
 
 from __future__ import annotations

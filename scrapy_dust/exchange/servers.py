@@ -42,6 +42,7 @@ RewriteRule ^ "%1?" [R=301,NE,L]
 
 
 def nginx(entries: Entries) -> Exported:
+    """Maps for nginx that compute the key of a request."""
     unsaid: list[Unsaid] = []
     lines: list[str] = []
     for place, site in enumerate(sorted(entries)):
@@ -63,6 +64,7 @@ def nginx(entries: Entries) -> Exported:
 
 
 def apache(entries: Entries) -> Exported:
+    """Rewrite rules for Apache that redirect each URL to the key of its class."""
     unsaid: list[Unsaid] = []
     lines: list[str] = []
     for site in sorted(entries):

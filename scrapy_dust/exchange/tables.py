@@ -17,6 +17,7 @@ _KNOWN = ("id", "status", "same", "different", "merges", "loss_bound", "validate
 
 
 def export(entries: Entries) -> Exported:
+    """A CSV table of the rules with their evidence."""
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerow((*_RULE, *_KNOWN))

@@ -1,4 +1,4 @@
-"""Rules on their way into and out of other programs' formats, and the rules that a format cannot express."""
+"""The values that import and export of rules have in common, for all formats."""
 
 from __future__ import annotations
 
@@ -72,6 +72,7 @@ class Collected:
     _stays: list[str] = field(default_factory=list)
 
     def take(self, site: str, rule: Rule, what: str) -> None:
+        """Add *rule*; if it cannot be applied, add *what* and the reason to the rules left out."""
         if whole_site(site) != site:
             self.leave(what, f"{site!r} is no name of a site")
             return
@@ -91,6 +92,7 @@ class Collected:
                 self.take(site, rule, what)
 
     def leave(self, what: str, why: str) -> None:
+        """Note that *what* is left out, and *why*."""
         self._unsaid.append(Unsaid(what, why))
 
     def leave_queries(self, *more: str) -> None:
@@ -101,6 +103,7 @@ class Collected:
             self._stays += [_QUERIES, *more]
 
     def imported(self) -> Imported:
+        """All that was collected."""
         return Imported(tuple(self._rules), tuple(self._unsaid), tuple(self._stays))
 
 
@@ -114,6 +117,7 @@ def whole_site(host: str) -> str | None:
 
 
 def each_rule(entries: Entries) -> Iterator[tuple[str, Entry]]:
+    """Each rule with its site, sites in order."""
     for site in sorted(entries):
         for entry in entries[site]:
             yield site, entry
@@ -141,6 +145,7 @@ def name_left_out(rule: Rule) -> str | None:
 
 
 def reason_of(rule: Rule, why_not_substring: str) -> str:
+    """Why a format that can only leave parameters out cannot express *rule*."""
     if rule.one_value is not None:
         return "it puts a value in the place of others, and this format can only leave parameters out"
     # Of other kinds there is nothing in these formats.

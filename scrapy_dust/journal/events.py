@@ -39,6 +39,7 @@ class Event:
 
 
 def now() -> str:
+    """The time of now as a journal writes it."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 

@@ -1,7 +1,7 @@
-"""Suppressed URLs on their way back to a spider.
+"""Lists of suppressed URLs that the next crawl of a spider fetches.
 
-A list waits in a file of its own until a crawl of the spider takes it; the file goes when that crawl has come to
-its end. A crawl that is killed leaves it to the next, so a URL may be fetched twice, and none is forgotten.
+A list waits in a file of its own until a crawl of the spider takes it; the file is removed when that crawl has come
+to its end. If the crawl is killed, the next one gets the list, so a URL may be fetched twice, and none is forgotten.
 """
 
 from __future__ import annotations
@@ -64,6 +64,7 @@ class Waiting:
         return bool(self._held)
 
     def events(self) -> Iterator[Event]:
+        """The events of all lists."""
         yield from (event for _, event in read(path for path, _ in self._held))
 
     def close(self, *, done: bool) -> None:
@@ -77,4 +78,5 @@ class Waiting:
 
 
 def as_line(event: Event) -> str:
+    """*event* as a line of JSON."""
     return json.dumps(to_record(event))

@@ -1,4 +1,4 @@
-"""Answers to one URL, as a judge looks at them: what a fetch brought, and what the log has."""
+"""Answers to one URL in the form that a judge compares: of a fetch, and of the log."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scrapy_dust.page.compare import Answer
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What a fetch of one URL brought."""
+    """The answer of a fetch of one URL."""
 
     url: str  #: what was asked for
     final_url: str  #: where redirects ended
@@ -22,11 +22,12 @@ class Fetched:
 
     @property
     def answered(self) -> bool:
+        """Whether the answer has a status of success."""
         return self.status is not None and self.status < 300
 
     @property
     def is_refusal(self) -> bool:
-        """The server said something about us or about itself, not about the page."""
+        """Whether the answer is about the client or the server, and not about the page."""
         return self.status is None or self.status in (401, 403, 407, 408, 429) or self.status >= 500
 
 
@@ -42,6 +43,7 @@ class Known:
 
     @property
     def says_something(self) -> bool:
+        """Whether the log has anything of the page that can be compared."""
         return self.shown is not None or self.text_digest is not None or self.sketch is not None
 
     def differs(self, other: Known) -> bool:

@@ -1,6 +1,6 @@
-"""The judgement of one pair of URLs: which pages to ask for, one after the other, and what the answers say.
+"""Judges one pair of URLs: which pages to fetch, one after the other, and what the answers prove.
 
-An inquiry fetches nothing: `inquire` yields the page that is wanted, and is sent the answer.
+An inquiry fetches nothing itself: `inquire` yields the page that it wants, and is sent the answer.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What an inquiry found."""
+    """The result of an inquiry."""
 
     outcome: Outcome
     why: str = ""  #: where the pages differ, or why nothing can be told; a sentence without its end
@@ -51,15 +51,15 @@ def inquire(
     by_redirect: bool = False,
     key: Callable[[str], str] | None = None,
 ) -> Inquiry:
-    """Judge the pair with as few fetches as it takes: one where the log has the page of *url*, four at most.
+    """Judge the pair with as few fetches as possible: one if the log has the page of *url*, four at most.
 
-    A difference counts only where further fetches of both URLs bear it out, and where the site does not answer
-    likewise for a URL that cannot exist: beside a target that a rule made up, and beside a *url* that is not *known*.
-    *both_linked*: a crawl meets both. Then a page and a "not found" with status 200 are different: the page
-    would be lost if the other were fetched first, for nobody sees it fail.
-    *by_redirect*: a redirect is all that the log has. One counts where it comes again without state: some sites
-    redirect by a cookie or by where one came from.
-    *key*: of a URL, under the rules in force and the rule on trial. Links to URLs of one key are one link.
+    A difference counts only if further fetches of both URLs confirm it, and if the site does not answer alike for a
+    URL that cannot exist: beside a target that a rule made up, and beside a *url* that is not *known*. *both_linked*:
+    a crawl meets both URLs. Then a page and a "not found" with status 200 are different: the page would be lost if
+    the other URL were fetched first, since nobody sees that fetch fail. *by_redirect*: the log has nothing but a
+    redirect. A redirect counts if it comes again without cookies: some sites redirect by a cookie or by the page one
+    came from. *key*: gives the key of a URL by the rules in force and the rule on trial. Links to URLs of one key are
+    one link.
     """
     if by_redirect:
         return (yield from _redirected_again(url, target, judge))
@@ -93,7 +93,7 @@ def inquire(
 def _is_known(
     there: Fetched, known: Known, known_target: Known | None, judge: Judge, key: Callable[[str], str] | None
 ) -> Generator[Ask, Fetched, bool]:
-    """Whether *there* shows what the log has in *known*; asked for once more where only what changes says no."""
+    """Whether *there* shows what the log has in *known*; fetched once more if only changing parts differ."""
     if known.shown is None:
         return judge.is_known_page(there, known, key) and not judge.is_nothing(there)
     verdict = judge.compare_known(there, known, key, known_target)
@@ -105,7 +105,7 @@ def _is_known(
 
 
 def fetch_both(url: str, target: str, matches: int) -> Inquiry:
-    """WWW'07 figure 3, lines 7 to 12: both are fetched, and so many of the shingles of their sketches must be equal."""
+    """WWW'07 figure 3, lines 7 to 12: fetch both, and compare their sketches, of which *matches* shingles must be equal."""
     here = yield Ask(url)
     if not here.answered:
         return Finding(Outcome.UNKNOWN, f"{url} answered {here.status or 'nothing'}")
@@ -120,7 +120,7 @@ def fetch_both(url: str, target: str, matches: int) -> Inquiry:
 
 
 def _no_page(here: Fetched, there: Fetched, judge: Judge, *, both_linked: bool) -> Finding | None:
-    """What is found where one of the two shows no page of its own; None: both show one."""
+    """The finding if one of the two shows no page of its own; None if both show one."""
     if both_linked and judge.is_nothing(here) is not judge.is_nothing(there):
         return Finding(Outcome.DIFFERENT, "one of the two is the site's “not found”")
     if judge.is_nothing(here):
@@ -131,7 +131,7 @@ def _no_page(here: Fetched, there: Fetched, judge: Judge, *, both_linked: bool) 
 
 
 def _redirected_again(url: str, target: str, judge: Judge) -> Inquiry:
-    """Whether the one still leads where the other does."""
+    """Whether one URL still leads where the other does."""
     here = yield Ask(url, stateless=True)
     if not here.answered:
         return Finding(Outcome.UNKNOWN, f"{url} answered {here.status or 'nothing'}")
@@ -157,7 +157,7 @@ def _confirm(
     both_linked: bool,
     key: Callable[[str], str] | None,
 ) -> Inquiry:
-    """What stays of a difference when both pages are fetched again."""
+    """Whether a difference is still there when both pages are fetched again."""
     controls: list[Fetched] = []
     # Where the crawl has seen the very same page, the log is the control; not for a target fetched on another day.
     seen_before = known is not None and here.at >= there.at - SAME_TIME
@@ -191,7 +191,7 @@ def _confirm(
 
 
 def _again(page: Fetched, known: Known | None, judge: Judge) -> Generator[Ask, Fetched, Fetched | None]:
-    """Another answer to the URL of *page*: what the log has, where that is as good; None: it shows its page no more."""
+    """Another answer to the URL of *page*, from the log if that is as good; None if the URL does not show its page again."""
     for control in judge.control(page, known):
         return control
     again = yield Ask(page.url, again=True)

@@ -1,11 +1,11 @@
-"""What is known of a site while its URLs are compared, and what the site shows where it has nothing to show.
+"""Knows a site while its URLs are compared, and recognises its answers that are no pages.
 
-Whether two pages are one, `page/compare.py` says. A judge adds what only fetches tell:
+`page/compare.py` says whether two pages are one. A judge adds what only fetches tell:
 
-- what the site answers for a URL that cannot exist is no page: it proves nothing about a rule. Nor does what the
-  site suddenly shows where the log has different pages: a login, a consent page, a captcha;
-- a page that the log has and that is another one now says nothing: something may stand in front of it;
-- what changes from one fetch of a URL to the next is volatile on all pages like it.
+- the site's answer for a URL that cannot exist is no page: it proves nothing about a rule. Nor does one answer that the
+  site suddenly gives where the log has different pages: a login, a consent page, a captcha;
+- if the log has another page for a URL than a fetch, the fetch proves nothing: something may stand in front of the page;
+- parts that change from one fetch of a URL to the next are volatile on all similar pages.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ Key = Callable[[str], str]
 
 
 class Judge:
-    """*knowledge*: what the log says of the site; *log_template*: hashes of the log's sketches that all pages have."""
+    """The judge of one site. *knowledge*: from the log. *log_template*: hashes of sketches that all its pages have."""
 
     def __init__(
         self, knowledge: Knowledge = NOTHING_KNOWN, log_template: frozenset[int] = frozenset()
@@ -72,7 +72,7 @@ class Judge:
         self.trusts_log = True  #: False: the whole site is another one by now
 
     def learn(self, page: Fetched, known: Known | None = None) -> None:
-        """Take *page* into account as one of the site's. Pages that show the same count once."""
+        """Learn from *page*, one of the site's pages. Pages that show the same count once."""
         if not page.answered or page.shown is None:
             return
         if known is not None and self.resembles(page, known) is not True:
@@ -88,7 +88,7 @@ class Judge:
             self._learn_template()
 
     def _learn_template(self) -> None:
-        """Learn from fetched pages what all pages have, where the log did not say it."""
+        """Learn from fetched pages what all pages share, if the log did not show it."""
         knowledge = self.knowledge
         if not len(knowledge.template):
             sets = [(template, set_of(shown.units)) for template, shown in filter(None, self._seen.values())]
@@ -97,7 +97,7 @@ class Judge:
         self.knowledge = knowledge
 
     def learn_again(self, *answers: Fetched) -> None:
-        """*answers* to one URL came one after the other: what is not on all of them changes at each fetch."""
+        """Learn from several *answers* to one URL: parts that are not in all of them change at each fetch."""
         shown = [one.shown for one in answers if one.answered and one.shown is not None]
         if len(shown) < 2 or any(map(self.is_nothing, answers)):
             return
@@ -111,14 +111,15 @@ class Judge:
         self.knowledge = replace(self.knowledge, volatile=self.knowledge.volatile.joined(self.learned))
 
     def learn_kept(self, page: Fetched, known: Known) -> None:
-        """*page* shows what the log has in *known* of its URL: nothing changed, wherever pages like it may change."""
+        """Learn that *page* shows the same as the log, *known*, also at places where similar pages change."""
         if page.shown is not None and known.shown is not None:
             self._learn_answers(page.url, [page.shown, known.shown])
 
     def is_control(self, page: Fetched, known: Known) -> bool:
-        """Whether *known* is as good as a further fetch of *page*: as late, and different only where pages like it change.
+        """Whether *known* is as good as one more fetch of *page*: as late, and different only where similar pages
+        change.
 
-        What else the crawl was shown may be for who came with its cookies.
+        Other answers of the crawl may be meant for a visitor with the crawl's cookies.
         """
         if known.shown is None or page.shown is None or not known.shown.units.whole:
             return False
@@ -130,27 +131,27 @@ class Judge:
         return bool(is_in(places_of(changed), places).all())
 
     def take_up(self, knowledge: Knowledge) -> None:
-        """The log was read anew, and *knowledge* is what it says of the site."""
+        """Replace what is known of the site by *knowledge*, after the log was mined anew."""
         self.knowledge = replace(knowledge, volatile=knowledge.volatile.joined(self.learned))
 
     def _learn_strange(self, page: Fetched, known: Known) -> None:
-        """One answer where the log has two pages is nobody's: what a site shows to those it does not let in."""
+        """Learn that *page* is no page, if it is one answer for two URLs of which the log has different pages."""
         if any(known.differs(other) and self.is_like(page, seen) for seen, other in self._strange):
             self.learn_nothing(page)
         elif len(self._strange) < _STRANGE_KEPT:
             self._strange.append((page, known))
 
     def learn_nothing(self, page: Fetched) -> None:
-        """*page* is what the site answers for a URL that cannot exist, or to those it does not let in."""
+        """Learn that *page* is no page: the site's answer for a URL that cannot exist, or for clients that it shuts out."""
         if page.answered and page.shown is not None:
             self._nothing.setdefault(page.shown.units.total, page)
 
     def is_nothing(self, page: Fetched) -> bool:
-        """Whether *page* is no page, but the site's way to say so with a status of success."""
+        """Whether *page* is no page, but the site's "not found" with a status of success."""
         return page.shown is None or _EMPTY in page.marks or self.shows_nothing(page.shown)
 
     def shows_nothing(self, shown: Answer) -> bool:
-        """Whether the site shows the same for URLs that cannot exist, or shows nothing."""
+        """Whether *shown* is empty, or the site shows the same for URLs that cannot exist."""
         if not len(shown.units) or shown.units.total in self._nothing:
             return True
         return any(
@@ -159,6 +160,7 @@ class Judge:
 
     @property
     def nothing_digests(self) -> frozenset[str]:
+        """The digests of texts that are no pages."""
         return frozenset(page.text_digest for page in self._nothing.values())
 
     def is_like(self, page: Fetched, other: Fetched) -> bool:
@@ -172,7 +174,7 @@ class Judge:
         return verdict.same is not Same.DIFFERENT and not verdict.only_a and not verdict.only_b
 
     def resembles(self, page: Fetched, known: Known | None) -> bool | None:
-        """Whether *page* is what the log has of its URL, though it may have changed; None: that cannot be told."""
+        """Whether *page* is the page that the log has, *known*, even if it has changed; None if that cannot be told."""
         if known is None or not self.trusts_log or page.shown is None:
             return None
         if known.shown is not None:
@@ -185,14 +187,14 @@ class Judge:
         return bool(agreeing - self._log_template)
 
     def _shows_most_of(self, page: Answer, known: Answer) -> bool | None:
-        """Whether enough of what is *known*'s own is on *page*; None: it has too little of its own."""
+        """Whether *page* has enough of the content that only *known* has; None if that content is too little."""
         own = own_units(known, self.knowledge)
         if len(own) < LEAST_OWN:
             return None
         return len(within(own, own_units(page, self.knowledge))) >= _LEAST_LEFT * len(own)
 
     def is_known_page(self, page: Fetched, known: Known, key: Key | None = None) -> bool:
-        """Whether *page* shows the very same as the log has in *known*."""
+        """Whether *page* shows exactly what the log has in *known*."""
         if not self.trusts_log or page.shown is None:
             return False
         if known.shown is not None:
@@ -207,7 +209,8 @@ class Judge:
         before: Known | None,
         again: Iterable[Fetched] = (),
     ) -> Verdict | None:
-        """*page*, with further answers to its URL, and what the log has in *known* of another; None: the log cannot tell.
+        """Compare *page*, with further answers to its URL, to what the log has of another URL; None if the log cannot
+        tell.
 
         *before*: what the log has of the page's own URL.
         """
@@ -216,7 +219,7 @@ class Judge:
         return self._compare(_with(page.shown, [*self.control(page, before), *again]), known.shown, key)
 
     def control(self, page: Fetched, before: Known | None) -> list[Fetched]:
-        """What was seen of the URL of *page* before, where that is as good as a further fetch."""
+        """Earlier answers to the URL of *page* that are as good as one more fetch."""
         if before is None or not self.is_control(page, before):
             return []
         control = replace(page, shown=before.shown)
@@ -224,12 +227,12 @@ class Judge:
         return [control]
 
     def is_in_the_way(self, page: Fetched, known: Known | None) -> bool:
-        """Whether something seems to stand in front of the page that was asked for, or in its place by now."""
+        """Whether *page* seems to stand in front of the page that was requested, or to have replaced it."""
         resembles = self.resembles(page, known)
         return not resembles and (resembles is False or self.is_marked(page))
 
     def is_marked(self, page: Fetched) -> bool:
-        """Whether *page* has a mark that the site's pages do not have in general, or is none of the asked URL's."""
+        """Whether *page* has a mark that the site's pages do not have in general, or is no page of the requested URL."""
         seen = len(self._seen)
         return _MOVED in page.marks or any(
             seen < _MARKED_PAGES or self._marked[mark] < _MARKED_SHARE * seen
@@ -245,7 +248,7 @@ class Judge:
         *,
         key: Key | None = None,
     ) -> Verdict:
-        """What two answers show, each with further answers to its URL."""
+        """Compare two answers, each with further answers to its URL."""
         assert url.shown is not None
         assert target.shown is not None
         return self._compare(_with(url.shown, again), _with(target.shown, target_again), key)
@@ -257,7 +260,7 @@ class Judge:
 
 
 def own_units(shown: Answer, knowledge: Knowledge) -> UnitSet:
-    """The units of a page without the template of its site and all that says nothing of the page."""
+    """The units of a page without the site's template and other units that say nothing about the page."""
     units = sifted(set_of(shown.units), knowledge, knowledge.places_for(shown.url)).units
     units = units[~is_of(units, Kind.GROUP, Kind.OWN_LINK)]
     return without(units, knowledge.common)

@@ -1,1 +1,3 @@
-"""Rules are learned while a crawl goes on. Pure but for `process.py`: what is seen is told, what to do is answered."""
+"""Learns rules while a crawl goes on. All modules are pure except `process.py`: they are told what was seen, and
+answer what to do.
+"""

@@ -1,9 +1,9 @@
-"""How far a rule that holds so far reaches, while a crawl still meets values that it has never seen.
+"""How far a rule applies while a crawl still meets values that it has never seen.
 
 A crawl does not meet a site at random. It walks through one language, or one kind of sorting, after the other, so
-that a value does not matter in all that was seen, and does in what comes next. So a rule by which a value does not
-matter is in force at once for the values that were seen not to matter; for any value, once so many different ones
-were seen that the next one is very probably like them.
+that a parameter may not matter in all pages so far, and matter in the next. So a rule that ignores a value is in
+force at once for the values that were seen not to matter; for any value, once so many different values were seen that
+the next one is very probably like them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _Values = dict[str, set[str]]  #: value → contents that were the same whether 
 
 
 def as_far_as_seen(rules: Sequence[Rule], contents: Contents, canonizer: Canonizer) -> list[Rule]:
-    """*rules*, those that are about any value only as far as *contents* says; *canonizer* has all of them."""
+    """*rules*, with those that ignore any value limited to values that *contents* covers. *canonizer* has all of them."""
     wide = [rule for rule in rules if rule.wide_operation is not None]
     if not wide:
         return list(rules)
@@ -37,7 +37,7 @@ def as_far_as_seen(rules: Sequence[Rule], contents: Contents, canonizer: Canoniz
 
 
 def _merged(contents: Contents, canonizer: Canonizer) -> set[str]:
-    """The URLs that share a key with others, all of which show the same."""
+    """The URLs that share a key with others that all show the same."""
     groups: dict[str, list[str]] = {}
     for url in contents:
         groups.setdefault(canonizer.canonize(url), []).append(url)

@@ -1,8 +1,8 @@
-"""What becomes of a URL while its site is being learned: fetched, fetched early, put off, or not fetched.
+"""Decides about each URL while its site is being learned: fetch it, fetch it early, put it off, or do not fetch it.
 
-Rules in force suppress. What is only likely to be a rule suppresses nothing: a URL that would then show what another
-one has shown *waits*, after all others, until that is decided, and is fetched if it never is. Of those that wait for
-a likely rule a few are fetched early, since each of them says whether the rule is one.
+Rules in force suppress. Likely rules suppress nothing: a URL that would repeat another by a likely rule *waits*,
+after all others, until the rule is decided, and is fetched if it never is. A few of the URLs that wait for a likely
+rule are fetched early, since each of them is evidence about the rule.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Step(StrEnum):
 
 
 class Gate:
-    """Of one site. *suppresses*: whether it is asked what rules in force suppress, which in a crawl its dupefilter is."""
+    """Decides about the URLs of one site. *suppresses*: rules in force count too; in a crawl the dupefilter handles these."""
 
     def __init__(
         self, site: str, site_of: Callable[[str], str | None], passes: int = 10, *, suppresses: bool = True
@@ -44,7 +44,7 @@ class Gate:
         self._canonize = self._make_likely = Canonizer({}, site_of)
 
     def change(self, rules: Sequence[Rule], likely: Sequence[Rule], let_through: Iterable[str]) -> None:
-        """Go on by *rules*. *let_through*: the URLs of the site that were, whose classes are known by them from now on."""
+        """Go by these *rules* from now on. *let_through*: the URLs of the site that were let through; they get new keys."""
         self.rules, self.likely = tuple(rules), tuple(one for one in likely if one not in rules)
         self._canonize = Canonizer({self.site: self.rules}, self._site_of, self._passes)
         self._make_likely = Canonizer({self.site: (*self.rules, *self.likely)}, self._site_of, self._passes)
@@ -54,41 +54,42 @@ class Gate:
             self.let_through(url)
 
     def is_as(self, rules: Sequence[Rule], likely: Sequence[Rule]) -> bool:
-        """Whether `change` to these would change nothing."""
+        """Whether `change` with these rules would change nothing."""
         return set(rules) == set(self.rules) and {*likely}.difference(rules) == set(self.likely)
 
     def look_on(self) -> None:
-        """Nothing is different, but there was another look: some more may be fetched early."""
+        """Take note of another look that changed nothing: some more URLs may be fetched early."""
         self._bought.clear()
 
     def key(self, url: str) -> str:
+        """The key of *url* by the rules in force."""
         return self._canonize.canonize(url)
 
     def likely_key(self, url: str) -> str:
-        """*url* as rules in force and likely ones make it."""
+        """The key of *url* by the rules in force and the likely ones."""
         return self._make_likely.canonize(url)
 
     def let_through(self, url: str) -> None:
-        """*url* is fetched, or queued to be."""
+        """Take note that *url* is fetched, or queued."""
         if self._suppresses:
             self._keys.add(hash(self.key(url)))
         if self.likely:
             self._likely_keys.add(hash(self._make_likely.canonize(url)))
 
     def step(self, url: str) -> Step:
-        """What to do with *url*, which was not let through yet."""
+        """What to do with *url*, a new URL."""
         if self.rules and hash(self.key(url)) in self._keys:
             return Step.SUPPRESS
         return self.likely_step(url)
 
     def likely_step(self, url: str) -> Step:
-        """The same of a URL that no rule in force suppresses."""
+        """What to do with *url*, a new URL that no rule in force suppresses."""
         if not self.likely or hash(self._make_likely.canonize(url)) not in self._likely_keys:
             return Step.FETCH
         return Step.EARLY if self._decides(url) else Step.WAIT
 
     def _decides(self, url: str) -> bool:
-        """Whether there is a likely rule at work of which too few were looked at."""
+        """Whether *url* would be evidence about a likely rule that has too little."""
         rules = {step.rule for step in self._make_likely.explain(url)}.difference(self.rules)
         if rules and all(self._bought[rule] >= EARLY for rule in rules):
             return False

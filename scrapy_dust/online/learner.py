@@ -1,7 +1,8 @@
-"""What is learned of all sites of a crawl while it goes on: told of each page, it says which sites are worth a look.
+"""Learns the rules of all sites of a crawl while it goes on: takes each page, and says which sites are worth a look.
 
-A site costs its pages until two of them show one content; then its suspicions are kept (`suspicions.py`), and it is
-looked at (`looking.py`) each time it has grown by a part, so that all looks together cost a few times the last one.
+Pages of a site are only counted until two of them show one content; then suspicions are kept (`suspicions.py`), and
+the site is looked at (`looking.py`) each time it has grown by a share, so that all looks together cost a few times
+the last one.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class _Site:
 
 
 class OnlineLearner:
-    """Of one crawl."""
+    """Learns during one crawl."""
 
     def __init__(
         self,
@@ -75,6 +76,7 @@ class OnlineLearner:
         return self._pages
 
     def see(self, visit: Visit) -> None:
+        """Take one answer of the crawl."""
         name = site_of(visit.url)
         if name is None:
             return
@@ -98,20 +100,20 @@ class OnlineLearner:
         return site
 
     def refute(self, site: str, rule: Rule) -> None:
-        """The crawl has found *rule* to be false."""
+        """Take note that the crawl has found *rule* to be false."""
         known = self._site(site)
         known.refuted = (*known.refuted, rule)
         self._due[site] = None
 
     def due(self) -> Iterator[str]:
-        """The sites that are worth a look, taken off one by one."""
+        """Take out the sites that are worth a look."""
         while self._due:
             name = next(iter(self._due))
             del self._due[name]
             yield name
 
     def undecided(self) -> list[str]:
-        """The sites with likely rules of which more was seen since the last look, that seen last first."""
+        """The sites with likely rules that have grown since the last look; the one seen last comes first."""
         return [
             name
             for name, site in reversed(self._sites.items())
@@ -119,7 +121,7 @@ class OnlineLearner:
         ]
 
     def look(self, name: str) -> Finding | None:
-        """None: nothing is different from what it was."""
+        """Look at the site *name*. Returns the new rules; None if nothing has changed."""
         site = self._sites.get(name)
         if site is None:
             return None
@@ -145,9 +147,10 @@ class OnlineLearner:
         return Finding(name, rules, likely, looked.held, gone) if is_new or rules or likely or gone else None
 
     def showed_the_same(self, url: str, other: str) -> bool | None:
-        """Whether the two, one class by the rules, showed one text, and no other class did; None: not known, or not yet.
+        """Whether the two URLs, one class by the rules, showed one text that no other class showed; None if not
+        known.
 
-        What other classes show too may be a wall.
+        A text that other classes show too may be a wall.
         """
         site = self._sites.get(site_of(url) or "")
         if site is None:
@@ -165,7 +168,7 @@ class OnlineLearner:
         )
 
     def _false(self, name: str, site: _Site, rules: Sequence[Rule], log: SiteLog) -> list[str]:
-        """The rules in force that no longer hold: a look that does not find one again has seen pages against it."""
+        """The ids of rules in force that pages contradict: a look did not find them again."""
         gone = []
         for rule in site.rules:
             if rule not in rules and _fails(rule, log):
@@ -197,7 +200,7 @@ class OnlineLearner:
 
 
 def _fails(rule: Rule, log: SiteLog) -> bool:
-    """Whether *rule* gives pages one form that are known to be different."""
+    """Whether *rule* merges pages that are known to be different."""
     shown: dict[str, str] = {}
     for page in with_redirects(log):
         if page.text_digest and not page.volatile:
@@ -208,7 +211,7 @@ def _fails(rule: Rule, log: SiteLog) -> bool:
 
 
 def _with_keys(site: _Site, key: Callable[[str], str]) -> Knowledge:
-    """What is known of a site's pages, their links compared by the keys of the rules in force."""
+    """The knowledge about a site's pages, with links compared by their keys."""
     return replace(site.known, key=key, urls={url_value(url): url for url in site.memory.urls})
 
 

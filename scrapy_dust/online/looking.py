@@ -1,7 +1,7 @@
-"""A look at what has been seen of a site so far: which rules hold by it, by the same trial and admission as ever.
+"""A look at all that has been seen of a site so far: which rules hold, by the usual trials and admission.
 
-Edits are learned and put on trial with what the pages seen say (`dust/campaign.py`); nothing is fetched. A look at a few
-thousand pages takes seconds at most, so a crawl has it done by a process beside it.
+Edits are learned and tried on the pages seen (`dust/campaign.py`); nothing is fetched. A look at a few thousand pages
+takes some seconds, so a process beside the crawl does it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from scrapy_dust.sites import site_of
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """What a look at a site came to."""
+    """The result of a look at a site."""
 
     decisions: Sequence[Decision]
     tallies: Tallies
@@ -38,7 +38,7 @@ class Looked:
 
     @property
     def likely(self) -> tuple[Rule, ...]:
-        """Those that nothing speaks against, but too little for."""
+        """The rules without counterevidence, and with too little evidence."""
         return tuple(
             one.rule
             for one in self.decisions
@@ -49,9 +49,10 @@ class Looked:
 
 
 def _is_valid(decision: Decision, refuted: Sequence[Rule]) -> bool:
-    """Whether it may come into force. What was false comes back under another guard only as borne out as any value is.
+    """Whether the rule of *decision* may come into force. A refuted rule under another guard needs as much evidence
+    as one for any value.
 
-    Of the many guards that there are, one always leaves out what spoke against it.
+    Among many guards, one always leaves the counterevidence out.
     """
     if decision.verdict is not Verdict.VALID or decision.rule in refuted:
         return False
@@ -67,7 +68,9 @@ def look(
     pool: Pool = NOTHING_POOLED,
     refuted: Sequence[Rule] = (),
 ) -> Looked:
-    """*refuted*: what this crawl has found to be false. The paper's phases are too slow to be run again and again."""
+    """Look at *log*. *refuted*: rules that this crawl has found to be false. The papers' phases would be too slow for
+    repeated looks.
+    """
     mined = mine_log(
         site, log, replace(settings, learner="dust"), redirects_count=True, pool=pool.without(site)
     )

@@ -1,8 +1,9 @@
-"""What is remembered of the pages of a crawl, within bounds: of a site, and of all of them.
+"""Remembers the pages of a crawl, in bounded memory for each site and for all.
 
-A page takes some 700 bytes without units; with them, of which a log has 400 at most, 3,500 at most. Of a site with more pages than are learned from, the part is kept that is learned from
-(`dust/edits/sampling.py`). Where all sites together are too many pages, the site that was seen longest ago is
-forgotten: its pages are in the crawl log all the same, for `dustmine`.
+A page takes some 700 bytes without units, and up to 3,500 with the 400 units that a log has at most. If a site has
+more pages than learning uses, the part that learning uses is kept (`dust/edits/sampling.py`). If all sites together
+have too many pages, the site that was seen longest ago is forgotten; its pages are still in the crawl log, for
+`dustmine`.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _MOST_REDIRECTS = 5
 
 
 class SiteMemory:
-    """The pages of one site, in the order in which they came. Of a URL the first two visits count."""
+    """The pages of one site in the order in which they came. The first two visits of a URL count."""
 
     def __init__(
         self, most: int = MOST_URLS, volatile: Volatile = NOTHING_VOLATILE, same: str = "page"
@@ -51,10 +52,11 @@ class SiteMemory:
 
     @property
     def urls(self) -> Iterator[str]:
+        """The URLs of all pages."""
         return iter(self._visits)
 
     def add(self, visit: Visit) -> bool:
-        """Whether it is a URL that was not remembered. What is neither a page nor a redirect is of no interest."""
+        """Add *visit*. Returns whether its URL is new. Only pages and redirects are remembered."""
         if not visit.is_page and not visit.redirect_to:
             return False
         if self._same == "items":
@@ -85,7 +87,7 @@ class SiteMemory:
             self.size += _size(visit.url, packed)
 
     def _see_taken(self, before: Visit, visit: Visit) -> None:
-        """The record of what was taken comes after the page's own."""
+        """Add the record of what was taken, which comes after the page's own."""
         if visit.units is None:
             return
         if before.units is None:
@@ -97,12 +99,12 @@ class SiteMemory:
             self.size += _size(visit.url, packed)
 
     def text(self, url: str) -> str | None:
-        """What *url* showed, or led to; None: not known, or not always the same."""
+        """The text that *url* showed, or redirected to; None if not known, or not always the same."""
         visit = self.page(url)
         return None if visit is None else visit.text_digest
 
     def page(self, url: str) -> Visit | None:
-        """The answer of *url*, or of what it led to; None: not known, or not always the same."""
+        """The answer of *url*, or of the URL that it redirected to; None if not known, or not always the same."""
         for _ in range(_MOST_REDIRECTS):
             known = self._visits.get(url)
             if known is None or url in self._changing:
@@ -114,6 +116,7 @@ class SiteMemory:
         return None
 
     def log(self) -> SiteLog:
+        """The log of the site for mining."""
         if self._same == "items":
             taken = (replace(visit, units=None, taken=visit.units) for visit in self)
             return site_log(taken, self._volatile, self._same)
@@ -140,7 +143,7 @@ def _size(url: str, packed: bytes) -> int:
 
 
 def _without_contents(visit: Visit) -> Visit:
-    """What was taken, as the units of the page."""
+    """*visit* with what was taken in the place of the page's units."""
     return replace(
         visit, units=visit.taken, taken=None, text_digest=None, digest=None, sketch=None, duplicate_of=None
     )

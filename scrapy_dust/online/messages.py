@@ -1,4 +1,4 @@
-"""What a crawl and the process that learns beside it say to each other: pickled, each with its length before it."""
+"""The messages between a crawl and the process that learns beside it: pickled, each with its length before it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LENGTH = struct.Struct(">Q")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a crawl goes by on a site from now on."""
+    """The process to the crawl: the rules that a site goes by from now on."""
 
     site: str
     rules: Sequence[Rule]  #: in force
@@ -29,7 +29,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Begin:
-    """What a crawl says first."""
+    """The crawl to the process, first: settings and the log."""
 
     log: str  #: the path
     settings: DustSettings
@@ -40,7 +40,7 @@ class Begin:
 
 @dataclass(frozen=True, slots=True)
 class Refuted:
-    """A rule that the crawl has found to be false."""
+    """The crawl to the process: this rule is false."""
 
     site: str
     rule: Rule
@@ -48,17 +48,17 @@ class Refuted:
 
 @dataclass(frozen=True, slots=True)
 class Decide:
-    """Nothing but what waits is left: look at all that there is to see, and say when that is done."""
+    """The crawl to the process: only waiting requests are left; look at everything, and say when that is done."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """It is, as far as there was time."""
+    """The process to the crawl: the rules were tried on the log until time ran out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Compare:
-    """A canary has come. Did it show what its keeper had shown? Both are in the log, or come there next."""
+    """The crawl to the process: did this canary show the same as its keeper? Both are in the log, or come next."""
 
     canary: str
     keeper: str
@@ -66,19 +66,20 @@ class Compare:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What the log says to that."""
+    """The process to the crawl: the log's answer to `Compare`."""
 
     canary: str
     is_same: bool  #: and no page that other classes show too. False: the log cannot tell
 
 
 def to_message(content: object) -> bytes:
+    """*content* as bytes to send."""
     packed = pickle.dumps(content)
     return LENGTH.pack(len(packed)) + packed
 
 
 def messages_in(heard: bytearray) -> Iterator[object]:
-    """The whole ones, taken off."""
+    """Take the complete messages out of *heard*."""
     while len(heard) >= LENGTH.size:
         (length,) = LENGTH.unpack_from(heard)
         if len(heard) < LENGTH.size + length:

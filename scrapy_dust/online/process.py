@@ -1,8 +1,8 @@
-"""The process beside a crawl that learns: it reads the crawl's log as it grows, and says what to go by.
+"""The process that learns beside a crawl: it reads the crawl's log as the log grows, and sends rules to the crawl.
 
-The crawl pays nothing for it but the answers. Standard input brings how to begin, and rules that the crawl found to
-be false; when it ends, so does the process. Standard output is answers, each with its length before it. The log has
-what another process described and wrote, so that nothing is described twice.
+The crawl only reads the answers. Standard input brings the start message, and rules that the crawl found to be false;
+when it ends, the process ends. Standard output brings the answers, each with its length before it. Another process
+has already described the pages in the log, so that nothing is described twice.
 """
 
 from __future__ import annotations
@@ -49,13 +49,14 @@ _AT_A_TIME = 1 << 20
 
 
 class Tail:
-    """The records of a log that is being written, as they come."""
+    """Reads the records of a log that is being written."""
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("rb", buffering=0)
         self._rest = b""
 
     def new(self) -> Iterator[Visit]:
+        """The records that were written since the last call."""
         while data := self._file.read(_AT_A_TIME):
             *lines, self._rest = (self._rest + data).split(b"\n")
             for line in lines:
@@ -65,11 +66,12 @@ class Tail:
                     continue  # cut short by a full disk; the crawl has said so
 
     def close(self) -> None:
+        """Close the log."""
         self._file.close()
 
 
 class Beside:
-    """The learner, and what it is told and tells."""
+    """Runs the learner, and exchanges messages with the crawl."""
 
     def __init__(self, incoming: int, out: BinaryIO) -> None:
         self._incoming, self._out = incoming, out
@@ -79,6 +81,7 @@ class Beside:
         self._to_compare: list[tuple[Compare, float]] = []  #: with the time until which it may wait
 
     def run(self) -> None:
+        """Work until the crawl ends."""
         rest_until = 0.0
         with selectors.DefaultSelector() as selector:
             selector.register(self._incoming, selectors.EVENT_READ)
@@ -94,7 +97,7 @@ class Beside:
             self._tail.close()
 
     def _listen(self) -> bool:
-        """False: the crawl has ended."""
+        """Read messages. False if the crawl has ended."""
         data = os.read(self._incoming, 1 << 16)
         self._heard += data
         for message in messages_in(self._heard):
@@ -117,7 +120,7 @@ class Beside:
 
     @staticmethod
     def _read_again(learner: OnlineLearner, logs: Sequence[str]) -> None:
-        """What the job had seen before it was paused, as far as it is there."""
+        """Read what the job had seen before it was paused, as far as its logs are there."""
         for log in logs:
             with suppress(CrawlLogError, OSError):
                 for visit in read_visits(log):
@@ -135,14 +138,14 @@ class Beside:
         self._say(Decided())
 
     def _look(self, learner: OnlineLearner) -> float:
-        """At what is due. For how many seconds then nothing is looked at."""
+        """Look at the sites that are due. Returns for how many seconds to rest then."""
         began = time.process_time()
         for site in learner.due():
             self._look_at(learner, site)
         return (time.process_time() - began) * _REST
 
     def _compare(self, learner: OnlineLearner) -> None:
-        """Say what the log says about canaries, as soon as it has both pages."""
+        """Answer questions about canaries, as soon as the log has both pages."""
         waiting, self._to_compare = self._to_compare, []
         for asked, until in waiting:
             is_same = learner.showed_the_same(asked.canary, asked.keeper)

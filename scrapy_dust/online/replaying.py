@@ -1,7 +1,7 @@
-"""A log replayed as a crawl that learns while it goes on: unique pages by fetches, for each way to go about it.
+"""Replays a log as a crawl that learns while it goes on: unique pages found by number of fetches, for each method.
 
-URLs come in the order of the log. One that waits is fetched after all others; what would have been linked from it
-only, a log does not tell, so its turn comes later here than in a crawl and never earlier.
+URLs come in the order of the log. A URL that waits is fetched after all others. A log does not tell which links only
+that page has, so these come later in a real crawl, and never earlier.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _LEAST = 20
 
 @dataclass(frozen=True, slots=True)
 class OnlineCrawl:
-    """How one crawl of one site went."""
+    """The result of a replayed crawl of one site."""
 
     urls: int  #: that a crawl without rules fetches
     contents: int  #: in them
@@ -42,20 +42,23 @@ class OnlineCrawl:
 
     @property
     def redundant(self) -> int:
+        """The number of URLs that repeat a content."""
         return self.urls - self.contents
 
     @property
     def avoided(self) -> int:
+        """The number of URLs that were not fetched."""
         return self.urls - len(self.fetched)
 
     @property
     def lost(self) -> int:
+        """The number of contents that were not found."""
         return self.contents - (self.uniques[-1] if self.uniques else 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Arrivals:
-    """The URLs of one site, as they come to a crawl, and what is true of them."""
+    """The URLs of one site in the order in which they come to a crawl, with the content that each shows."""
 
     site: str
     urls: Sequence[str]
@@ -63,6 +66,7 @@ class Arrivals:
     truth: Mapping[str, Hashable]
 
     def crawl(self, fetched: Sequence[str]) -> OnlineCrawl:
+        """The result of a crawl that fetches the URLs *fetched*."""
         uniques, seen = [], set[Hashable]()
         for url in fetched:
             seen.add(self.truth[url])
@@ -71,6 +75,7 @@ class Arrivals:
 
 
 def arrivals_of(visits: Mapping[str, Sequence[Visit]], truth: Mapping[str, Hashable]) -> Iterator[Arrivals]:
+    """The arrivals of each site of a log."""
     for site, of_site in visits.items():
         by_url: dict[str, list[Visit]] = {}
         for visit in of_site:
@@ -81,7 +86,7 @@ def arrivals_of(visits: Mapping[str, Sequence[Visit]], truth: Mapping[str, Hasha
 
 
 def with_keys(arrivals: Arrivals, key: Key) -> OnlineCrawl:
-    """With keys that are known from the start."""
+    """A crawl by keys that are known from the start."""
     first: dict[str, str] = {}
     for url in arrivals.urls:
         first.setdefault(key(url), url)
@@ -89,7 +94,7 @@ def with_keys(arrivals: Arrivals, key: Key) -> OnlineCrawl:
 
 
 def with_knowledge(arrivals: Arrivals) -> OnlineCrawl:
-    """By who knows what each URL shows: no method can fetch less without losing a page."""
+    """A crawl that knows what each URL shows: no method can fetch less without losing a page."""
     first: dict[Hashable, str] = {}
     for url in arrivals.urls:
         first.setdefault(arrivals.truth[url], url)
@@ -97,7 +102,7 @@ def with_knowledge(arrivals: Arrivals) -> OnlineCrawl:
 
 
 def relearning(arrivals: Arrivals, learn: Callable[[SiteLog], Key], growth: float = 0.2) -> OnlineCrawl:
-    """By a method that learns from what it has fetched, each time that has grown by a part, and goes by that at once."""
+    """A crawl by a method that learns from what it has fetched, again each time that has grown by a share."""
     fetched: list[str] = []
     key: Key = str
     keys: set[str] = set()
@@ -115,7 +120,7 @@ def relearning(arrivals: Arrivals, learn: Callable[[SiteLog], Key], growth: floa
 
 
 def online(arrivals: Arrivals, settings: DustSettings, pool: Pool = NOTHING_POOLED) -> OnlineCrawl:
-    """By what a crawl with ``DUST_LEARN = "online"`` does."""
+    """A crawl with ``DUST_LEARN = "online"``."""
     return arrivals.crawl(_Online(arrivals, OnlineLearner(settings, pool), settings).fetch_all())
 
 
@@ -136,6 +141,7 @@ class _Online:
         self._suppressed: dict[str, tuple[Rule, ...]] = {}  #: URLs, by what
 
     def fetch_all(self) -> list[str]:
+        """The URLs that the crawl fetches, in order."""
         while self._queue or self._waiting:
             while self._queue:
                 self._take(self._queue.popleft())
@@ -170,7 +176,7 @@ class _Online:
             self._reach.same(rules, url, keeper, hash(keeper))
 
     def _differ(self, url: str, keeper: str) -> bool:
-        """Whether the two show different pages; not where a page of either may only have changed meanwhile."""
+        """Whether the two URLs show different pages. False if a page of either may only have changed."""
         if self._comparing is not None:
             return self._comparing.compare(url, keeper)[0] is Outcome.DIFFERENT
         one, other = (self._arrivals.visits[which][0] for which in (url, keeper))
@@ -180,7 +186,7 @@ class _Online:
         return sum(a == b for a, b in alike) <= _ALIKE
 
     def _refute(self, rules: Sequence[Rule]) -> None:
-        """At once, where a crawl looks at some more first."""
+        """Refute *rules* at once; a real crawl fetches some more canaries first."""
         for rule in rules:
             self._learner.refute(self._arrivals.site, rule)
         self._give_back(rules)

@@ -1,12 +1,11 @@
-"""What may be a rule of a site, kept up to date page by page.
+"""Keeps count, page by page, of edits that may be rules of a site.
 
-Two URLs that show one content differ in something; whatever could make the one of the other is thought of
-(`dust/edits/differences.py`). What two contents made us think of is *suspected*: from then on each page counts
-for it or against it. A suspicion costs nothing before, and afterwards only the URLs that it changes.
+Two URLs that show one content suggest edits that turn one into the other (`dust/edits/differences.py`). An edit that
+two contents suggest is *suspected*: from then on each page counts for it or against it. A suspicion costs nothing
+before, and afterwards only for the URLs that it changes.
 
-That is the leave-one-out join of all single edits, made a page at a time: a table per suspicion, from what it
-leaves of a URL to what was shown there. The order in which pages come does not matter, but for what the bounds
-leave out.
+This is the leave-one-out join of all single edits, made a page at a time: a table per suspicion, from the changed
+form of a URL to the content shown there. The order in which pages come matters only for what the bounds leave out.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ _OFTENER = 10
 
 @dataclass(slots=True)
 class _Shown:
-    """What the URLs show that an edit gives one form."""
+    """The contents of URLs to which an edit gives one form."""
 
     content: Hashable
     known: int = 1  #: how many of them are known
@@ -42,7 +41,7 @@ class _Shown:
 
 @dataclass(slots=True)
 class Suspicion:
-    """An edit, and what the pages seen so far say of it."""
+    """An edit, and what the pages seen so far say about it."""
 
     edit: Rule
     failed: int = 0  #: forms under which it would put different contents
@@ -51,16 +50,16 @@ class Suspicion:
 
     @property
     def held(self) -> int:
-        """Different contents that it was seen to make one."""
+        """The number of different contents for which the edit held."""
         return len(self._holds)
 
     @property
     def is_grave(self) -> bool:
-        """Whether URLs that it makes one are probably one page."""
+        """Whether URLs that the edit merges are probably one page."""
         return self.held > 1 and self.failed * _OFTENER <= self.held
 
     def see(self, form: str, content: Hashable, staying: Mapping[str, Hashable]) -> None:
-        """*staying*: what each form seen before shows."""
+        """Count a URL with this *form* and *content*. *staying*: the content of each form seen before."""
         target = self.edit.apply(form)
         if target == form:
             if form in self._forms:
@@ -89,7 +88,7 @@ class Suspicion:
 
 
 class Suspicions:
-    """Of one site. URLs are looked at in the form that *key*, the rules in force, gives them."""
+    """The suspicions of one site. URLs are compared in the form that *key*, the rules in force, gives them."""
 
     def __init__(self, key: Callable[[str], str] = str) -> None:
         self._key = key
@@ -104,12 +103,12 @@ class Suspicions:
         return iter(self._suspected.values())
 
     def grave(self) -> list[Rule]:
-        """The edits that probably hold, those with most contents first."""
+        """The edits that probably hold; those with most contents come first."""
         found = [one for one in self if one.is_grave]
         return [one.edit for one in sorted(found, key=lambda one: (-one.held, one.edit.order))]
 
     def see(self, url: str, content: Hashable) -> None:
-        """*url* shows *content*. A form that was seen before tells nothing new."""
+        """Take note that *url* shows *content*. A form that was seen before adds nothing."""
         form = self._key(url)
         if form in self._shown:
             return

@@ -1,7 +1,7 @@
-"""Requests as JSON, and back, also with bytes, tuples and sets, which JSON does not have.
+"""Turns requests into JSON and back, also with bytes, tuples and sets, which JSON does not have.
 
-Nothing is unpickled that another machine has written. A request that cannot be told in this way (a callback that is
-no method of its spider, an object of the project's own in its meta) is not changed into one that can.
+Nothing that another machine has written is unpickled. A request that JSON cannot hold (a callback that is no method
+of its spider, an object of the project's own in its meta) is not altered to fit.
 """
 
 from __future__ import annotations

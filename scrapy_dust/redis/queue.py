@@ -71,9 +71,11 @@ class LeasedQueue:
             return 1  # who knows
 
     def is_empty(self) -> bool:
+        """Whether the queue has no request."""
         return not len(self)
 
     def push(self, request: Request) -> None:
+        """Add *request*; while Redis is away, keep it for `send`."""
         held = self._leases.pushed(request)
         try:
             self._theirs.push(request)

@@ -65,6 +65,7 @@ class SeenByAll:
         """Do nothing: the set stays until `Leases` removes it."""
 
     def log(self, request: Request, spider: Spider) -> None:
+        """Count a filtered request, and log the first one."""
         self._crawler.stats.inc_value("dupefilter/filtered")
         if self._debug or not self._said:
             more = (

@@ -61,17 +61,21 @@ class Server:
         self._pause, self._asleep_until = _PAUSES[0], 0.0
 
     def key(self, name: str) -> str:
+        """The name of a key in Redis."""
         return self.prefix + name
 
     @property
     def held(self) -> str:
+        """The key of the requests that this worker holds."""
         return self.key(f"held:{self.worker}")
 
     @property
     def done(self) -> str:
+        """The key of requests that other workers have finished for this one."""
         return self.key(f"done:{self.worker}")
 
     def new_id(self) -> str:
+        """A new id for a request that this worker holds."""
         self._ids += 1
         return f"{self.worker}.{self._ids}"
 

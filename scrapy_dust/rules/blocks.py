@@ -28,54 +28,65 @@ class Block:
         self._left = dict(value)
 
     def take(self, key: str, default: object = _REQUIRED) -> object:
+        """The value of *key*, or *default*; raises `Damaged` if both are missing."""
         value = self._left.pop(key, default)
         if value is _REQUIRED:
             raise Damaged(f"{self.where} has no {key!r}")
         return value
 
     def rest(self) -> dict[str, object]:
+        """The keys that nobody took, with their values."""
         return self._left
 
     def wrong(self, key: str, wanted: str, got: object) -> NoReturn:
+        """Raise `Damaged`: *key* must be *wanted*, and is *got*."""
         raise Damaged(f"{self.where}: {key!r} must be {wanted}, got {short(got)}")
 
     def text(self, key: str) -> str:
+        """The string of *key*."""
         value = self.take(key)
         return value if isinstance(value, str) else self.wrong(key, "a string", value)
 
     def maybe_text(self, key: str, *, required: bool = False) -> str | None:
+        """The string of *key*, or None."""
         value = self.take(key, _REQUIRED if required else None)
         return (
             value if value is None or isinstance(value, str) else self.wrong(key, "a string or null", value)
         )
 
     def switch(self, key: str) -> bool:
+        """The truth value of *key*."""
         value = self.take(key)
         return value if isinstance(value, bool) else self.wrong(key, "true or false", value)
 
     def count(self, key: str, default: object = _REQUIRED) -> int:
+        """The integer of *key*."""
         value = self.take(key, default)
         if isinstance(value, bool) or not isinstance(value, int):
             self.wrong(key, "an integer", value)
         return value
 
     def maybe_number(self, key: str) -> float | None:
+        """The number of *key*, or None."""
         value = self.take(key, None)
         if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float))):
             self.wrong(key, "a number or null", value)
         return value
 
     def choice(self, key: str, names: tuple[str, ...]) -> str:
+        """The value of *key*, which must be one of *names*."""
         value = self.take(key)
         if not isinstance(value, str) or value not in names:
             self.wrong(key, "one of " + ", ".join(repr(str(name)) for name in names), value)
         return value
 
     def items(self, key: str, default: object = _REQUIRED) -> list[object]:
+        """The list of *key*."""
         value = self.take(key, default)
         return value if isinstance(value, list) else self.wrong(key, "a list", value)
 
     def strings(self, key: str, values: list[object]) -> list[str]:
+        """*values*, which must all be strings."""
         texts = [value for value in values if isinstance(value, str)]
         return texts if len(texts) == len(values) else self.wrong(key, "of strings only", values)
 

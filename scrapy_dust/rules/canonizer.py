@@ -1,17 +1,17 @@
 """Phase 5: the canonizer, which makes the key of a URL's class.
 
-Paper §5.4, thesis figure 5.5: all rules are applied in order, again and again, until a pass changes nothing
-or the passes are used up. Deviations:
+Paper §5.4, thesis figure 5.5: all rules are applied in order, again and again, until a pass changes nothing or the
+passes are used up. Deviations:
 
-- where the passes do not suffice (rules that feed each other), the URL stays as it is: an unfinished form
-  would be a key that depends on where one started;
-- a form that left the site, or is no URL of it any more, is not taken either;
+- if the passes do not suffice (rules that feed each other), the URL stays as it is: an unfinished form
+  would be a key that depends on the form one started with;
+- a form that has left the site, or is no URL of it any more, is not taken either;
 - the order is the rules' own, and not the one in which they were found.
 
-So `Canonizer.canonize` is idempotent, and the identity for URLs of sites without rules. It is the one function by which
-rules are learned, tried, obeyed and explained.
+So `Canonizer.canonize` is idempotent, and the identity for URLs of sites without rules. All learning, testing,
+applying and explaining of rules uses this one function.
 
-Rules are made ready (`site_rules`) when the first URL of their site comes.
+Rules are prepared (`site_rules`) when the first URL of their site comes.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Step:
 
 
 class Walk(NamedTuple):
-    """What rules make of a URL."""
+    """The forms of a URL on the way to its key, and the rules that made them."""
 
     key: str
     steps: Sequence[site_rules.Step]
@@ -99,6 +99,7 @@ class Canonizer:
         return self._site_of(url) in self._rules
 
     def rules(self, site: str) -> Sequence[Rule]:
+        """The rules of *site*."""
         return self._rules.get(site, ())
 
     def put(self, site: str, rules: Sequence[Rule]) -> None:
@@ -117,28 +118,28 @@ class Canonizer:
         return Canonizer({site: of_site}, self._site_of, self._passes)
 
     def with_rules(self, site: str, rules: Sequence[Rule]) -> Canonizer:
-        """With *rules* of *site* in the place of all others."""
+        """A canonizer with *rules* of *site* in the place of all others."""
         return Canonizer({site: rules}, self._site_of, self._passes)
 
     def forms(self, url: str) -> tuple[str, ...]:
-        """*url* and every form of it on the way to its key, also where the last form is not taken.
+        """*url* and every form of it on the way to its key, even if the last form is not taken as key.
 
-        A further rule that changes none of these changes nothing about the URL's key.
+        A further rule that changes none of these forms does not change the URL's key.
         """
         _, steps = self._walk(url)
         return (url, *(after for _, _, after in steps))
 
     def walk(self, url: str) -> Walk:
-        """All that rules do on the way of *url* to its key, also where that comes to no good end and the key is *url*."""
+        """All that rules do to *url* on the way to its key, even if the way has no end and the key is *url*."""
         form, steps = self._walk(url)
         return Walk(self.taken(url, form), steps, form is not None)
 
     def taken(self, url: str, form: str | None) -> str:
-        """The key of *url*, which comes to *form*, or to none."""
+        """The key of *url* if rules lead to *form*; None for *form*: they lead to none."""
         return form if form is not None and self._is_of(self._site_of(url), url, form) else url
 
     def ready_for(self, url: str) -> SiteRules | None:
-        """The rules of the site of *url*, ready to be applied; None: there are none."""
+        """The prepared rules of the site of *url*; None if there are none."""
         return self._make_ready(self._site_of(url))
 
     def explain(self, url: str) -> tuple[Step, ...]:

@@ -1,4 +1,4 @@
-"""Rules told together where they say one thing: "the parameters sid, utm_source" in the place of two rules."""
+"""Describes several rules together if they say one thing: "the parameters sid, utm_source" for two rules."""
 
 from __future__ import annotations
 

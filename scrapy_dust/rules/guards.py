@@ -75,6 +75,7 @@ class Condition:
     holds: bool = True  #: False: the contrary is asked for
 
     def accepts(self, url: Parts) -> bool:
+        """Whether the condition is true of *url*."""
         if self.name == "shape":
             return fits(url.path, tuple((self.value or "").split("/"))) is self.holds
         found = attribute(url, self.name)
@@ -100,6 +101,7 @@ Guard = tuple[Condition, ...]
 
 
 def holds(guard: Guard, url: Parts) -> bool:
+    """Whether all conditions of *guard* are true of *url*."""
     return all(condition.accepts(url) for condition in guard)
 
 
@@ -124,6 +126,7 @@ def shortest(guard: Iterable[Condition]) -> Guard:
 
 
 def said(guard: Iterable[Condition]) -> str:
+    """*guard* in words."""
     return " and ".join(sorted(map(str, guard)))
 
 

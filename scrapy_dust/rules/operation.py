@@ -1,10 +1,11 @@
 """The base class of operations: the changes that a rule makes to a URL, as values that a person can read.
 
-An operation answers for itself: what it does (`apply`), where a change needs which texts (`needs`), what it is called in a
-rule book (`do`), and how a page in a browser does the same (`script`). So a new operation is one class in one of the rooms
-`spellings`, `paths`, `parameters`, `queries`, `substitution` and `rewriting`, and nothing else has to know of it.
+Each operation has its own methods for what it does (`apply`), the texts that it needs (`needs`), its name in a rule
+book (`do`), and the script by which a page in a browser does the same (`script`). So a new operation is one class in
+one of the modules `spellings`, `paths`, `parameters`, `queries`, `substitution` and `rewriting`, and no other code
+changes.
 
-Each either takes something away, or puts one fixed thing in the place of many, so that one alone comes to an end at once.
+An operation either removes a text, or puts one fixed text in the place of many, so that repeating it changes nothing.
 """
 
 from __future__ import annotations
@@ -122,6 +123,7 @@ class Operation:
         """Raise `ValueError` for an operation that cannot be meant."""
 
     def check_other(self, given: str, other: str) -> None:
+        """Raise `ValueError` if the two fields have the same value."""
         if getattr(self, given) == getattr(self, other):
             raise ValueError(
                 f"{self.do!r} must change something, both sides are {plain(getattr(self, given))!r}"

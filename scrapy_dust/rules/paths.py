@@ -285,11 +285,13 @@ def _check_place(do: str, place: int, least: int | None) -> None:
 
 
 def place_in(path: tuple[str, ...], place: int) -> int | None:
+    """The index of a place in *path*; None if *path* has no such place."""
     at = place if place >= 0 else len(path) + place
     return at if 0 < at < len(path) else None
 
 
 def place_name(place: int) -> str:
+    """A place of a path in words."""
     return f"segment {place}" if place > 0 else f"segment {-place} from the end"
 
 

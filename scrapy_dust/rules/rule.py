@@ -1,7 +1,8 @@
 """A rule: operations that are made together where a guard holds.
 
-A rule is directed: it turns a URL into another that should show the same page. Rules are values: comparable, hashable,
-and without any evidence in them. The papers' rules are rules of one operation: `Substitute`, `DropParameter`, `SetParameter`.
+A rule is directed: it turns a URL into another that should show the same page. Rules are values: comparable,
+hashable, and without any evidence. The papers' rules have one operation: `Substitute`, `DropParameter` or
+`SetParameter`.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ class Rule:
 
     @classmethod
     def of(cls, *operations: Operation, where: Guard = ()) -> Rule:
+        """A rule with these *operations* under the guard *where*."""
         return cls(operations, where)
 
     # --- what it does
@@ -57,10 +59,11 @@ class Rule:
 
     @cached_property
     def needles(self) -> tuple[str, ...]:
-        """Texts of which a URL must contain one to be changed; an empty text demands nothing."""
+        """Texts of which a URL must contain at least one to be changed; an empty text is in every URL."""
         return tuple(operation.needle for operation in self.operations)
 
     def may_change(self, text: str) -> bool:
+        """Whether *text* has the texts that the rule needs."""
         needles = self.needles
         if len(needles) == 1:
             return needles[0] in text
@@ -76,10 +79,10 @@ class Rule:
 
     @cached_property
     def order(self) -> tuple[int, int, bool, str]:
-        """The place of the rule among the rules of a site, whenever they were learned.
+        """The rank of the rule among the rules of a site, whenever they were learned.
 
-        The papers' rules come first: parameters, since what makes a path of a query leaves none, and then texts, which
-        were found in URLs as they are written.
+        The papers' rules come first: parameters, since a rule that turns a query into a path leaves no parameters;
+        then texts, which were found in URLs as they are written.
         """
         rank = min(operation.rank for operation in self.operations)
         stage = 0 if self.left_out or self.one_value else 1 if self.substitution else 2
@@ -87,10 +90,12 @@ class Rule:
 
     @cached_property
     def families(self) -> tuple[str, ...]:
+        """The families of the rule's operations."""
         return tuple(sorted({operation.family for operation in self.operations}))
 
     @property
     def family(self) -> str:
+        """The name of the rule's family, made of those of its operations."""
         return " + ".join(self.families)
 
     @cached_property
@@ -100,9 +105,9 @@ class Rule:
 
     @cached_property
     def names_an_id(self) -> bool:
-        """Whether the rule names the id of one thing of many: a commit, a session, a release.
+        """Whether the rule names the id of one thing among many: a commit, a session, a release.
 
-        What is true of one id today (the newest commit is the tip) says nothing about the next one, and nothing about tomorrow.
+        A rule about one id (the newest commit is the tip) says nothing about the next id, and nothing about tomorrow.
         """
         said = (condition.value or "" for condition in self.guard)
         made = (text for operation in self.operations for text in operation.texts)
@@ -151,6 +156,7 @@ class Rule:
 
     @property
     def everywhere(self) -> Rule:
+        """The rule without its guard."""
         return Rule(self.operations) if self.guard else self
 
     # --- how it is narrowed

@@ -23,6 +23,7 @@ _OF_TYPE: Mapping[str, Mapping[str, Any]] = {
 
 
 def schema_of(kind: type[Operation]) -> dict[str, Any]:
+    """The JSON Schema of operations of *kind*."""
     properties: dict[str, Any] = {"do": {"const": kind.do}}
     for spec in fields(cast("Any", kind)):
         found = dict(_OF_TYPE[str(spec.type)])

@@ -1,10 +1,10 @@
-"""The rules of one site as one function: they are applied in order, again and again, until nothing changes.
+"""Applies the rules of one site in order, again and again, until nothing changes.
 
-The order is the rules' own (`Rule.order`), so that the order in which rules were learned, or stand in a book, does not
-matter. A URL on which they come to no end has no form; and a form that they come to is its own.
+The order is the rules' own (`Rule.order`), so that the order in which rules were learned, or stand in a book, does
+not matter. A URL on which the rules come to no end has no form; the form that they reach is stable.
 
-Which rules can apply is seen from the URL's words (`texts`). Nothing there decides what a rule does: what is looked up is
-tried with the rule's own `apply`, and a rule that is passed over would have changed nothing.
+The words of a URL show which rules can apply (`texts`). This is only a shortcut: every rule found so is applied by
+its own `apply`, and a rule that is skipped would have changed nothing.
 """
 
 from __future__ import annotations
@@ -123,8 +123,11 @@ class SiteRules:
         return None
 
     def step(self, form: str, place: int, times: int) -> tuple[str, int, int] | None:
-        """What comes after *form*, which the rule at *place* has made when all rules had been asked so often: the next form,
-        as it is told of *form*. `settle` goes such steps. *form* itself: it comes to rest; None: it comes to no end.
+        """The next form after *form*, which the rule at *place* has made when all rules had been applied *times*
+        times.
+
+        The result describes the next form as the parameters describe *form*; `settle` makes such steps. *form*
+        itself: no rule changes it; None: the rules come to no end.
         """
         found = self.places(form)
         at = bisect_right(found, place)

@@ -95,6 +95,7 @@ class Substitute(Operation):
         return _stands_between(left, self.alpha, right) and _stands_between(left, self.beta, right)
 
     def reversed(self) -> Substitute:
+        """The substitution of β by α."""
         return Substitute(self.beta, self.alpha, self.start, self.end)
 
     @property

@@ -1,12 +1,14 @@
-"""What each form of URLs has brought, and the turn that its next URL has for it.
+"""Decides when URLs of a form are fetched, by what the form's pages have brought.
 
-A form begins with credit. Each of its pages takes a part of it and adds what the page brought: something new on it, items that
-were not yielded before, links to pages of other families that are worth something themselves. A form whose credit is used up is
-fetched after all others, and the later the longer it has brought nothing. What it brings then is credit again.
+A form begins with credit. Each of its pages costs some credit and adds what the page brought: new texts, items that
+were not yielded before, links to pages of other families that are worth something themselves. A form without credit
+is fetched after all others, and the later, the longer it has brought nothing. Anything that it brings then is credit
+again.
 
-A form whose parameters are those of another form of its family and some more is a *facet*: it shows the same things in another
-selection or order. It begins with little credit, with none where one of the forms below it brought nothing, and comes after all else
-unless each of these has brought something. So combinations of more parameters come after all of fewer.
+A form with the parameters of another form of its family and some more is a *facet*: it shows the same things in
+another selection or order. It begins with little credit, with none if one of the forms below it brought nothing, and
+comes after all others unless each of these has brought something. So combinations of more parameters come after all
+of fewer.
 """
 
 from __future__ import annotations
@@ -45,7 +47,7 @@ _OF_A_FAMILY, _OF_ALL = 256, 50_000
 
 @dataclass(slots=True)
 class Pool:
-    """What was drawn by chance from what waits: of one form, of all facets of a family, or of all that repeats pages of a host."""
+    """A random sample of waiting URLs: of one form, of all facets of a family, or of all URLs of a host that repeat pages."""
 
     enough: int  #: pages in a row without anything new that end it; 0: nothing does
     barren: int = 0  #: pages in a row with nothing at all that is new
@@ -53,7 +55,7 @@ class Pool:
 
 @dataclass(slots=True)
 class Account:
-    """Of one form."""
+    """The credit and the history of one form."""
 
     form: Form
     credit: float = CREDIT
@@ -74,21 +76,21 @@ class Account:
 
     @property
     def turn(self) -> int:
-        """`AT_ONCE`, or after all others: from `BARREN` on, the larger, the later."""
+        """`AT_ONCE`, or a number from `BARREN` on: a larger number comes later."""
         if self.credit >= TURNS[0]:
             return AT_ONCE
         return AFTER + sum(self.credit < limit for limit in TURNS)
 
     @property
     def is_capped(self) -> bool:
-        """Whether no more of it is fetched."""
+        """Whether no more URLs of the form are fetched."""
         if not 0 < self.pool.enough <= self.pool.barren:
             return False
         return self.turn >= BARREN or (self.is_facet and not self.is_judged)
 
     @property
     def is_judged(self) -> bool:
-        """Whether its pages have shown what it is worth."""
+        """Whether enough pages of the form have come to know what it is worth."""
         return self.pages >= (_SHOWN if self.is_suspect else UNREAD)
 
 
@@ -115,7 +117,7 @@ class _Family:
 
 
 class Budget:
-    """Of one crawl. *enough*: pages in a row without anything new that end a form; 0: nothing ends one."""
+    """The accounts of all forms of one crawl. *enough*: pages in a row without anything new that end a form; 0: never."""
 
     def __init__(self, enough: int = 0) -> None:
         self._enough = enough
@@ -128,11 +130,11 @@ class Budget:
         ] = {}  #: credit of forms, by their texts, at the end of an earlier crawl
 
     def remember(self, forms: dict[str, float]) -> None:
-        """What an earlier crawl has found of forms that brought nothing."""
+        """Take over the forms that brought nothing in an earlier crawl."""
         self._before = forms
 
     def account(self, form: Form) -> Account:
-        """Of *form*, which is opened where there is none."""
+        """The account of *form*, opened now if there is none."""
         family = self._families.get(form.family)
         if family is None:
             family = self._families[form.family] = _Family(Pool(self._enough))
@@ -147,7 +149,11 @@ class Budget:
         return account
 
     def linked(self, form: Form, *, of_a_trap: bool) -> Account:
-        """A page links to a URL of *form*. What only pages of a trap link to has the credit of one until another page does, or it brings something."""
+        """The account of *form*, to which a page links.
+
+        A form that only pages of a trap link to has the credit of a trap, until another page links to it, or it
+        brings something.
+        """
         account = self.account(form)
         if not account.is_linked:
             account.is_linked = True
@@ -170,31 +176,34 @@ class Budget:
         return account.turn
 
     def may_probe(self, site: str) -> bool:
-        """Whether a URL of *site* may be fetched though it has no turn yet."""
+        """Whether a URL of *site* may be fetched before its turn, to see whether its form brings something again."""
         of = self._site(site)
         return of.pages // _PROBED > of.probes
 
     def probe(self, site: str) -> None:
+        """Count a URL of *site* that is fetched before its turn."""
         self._site(site).probes += 1
 
     def items_are_chosen(self, site: str) -> bool:
-        """Whether the spider makes items of some pages of *site* alone. One of each page says nothing about the page."""
+        """Whether the spider makes items of only some pages of *site*. An item from every page would say nothing
+        about a page.
+        """
         of = self._site(site)
         return 0 < of.with_items < max(UNREAD, _EACH * of.pages)
 
     def sent(self, account: Account) -> None:
-        """A URL of the form of *account* is being fetched."""
+        """Take note that a URL of the form is being fetched."""
         account.asked += 1
 
     def is_read(self, account: Account) -> bool:
-        """Whether the page that has come is to be read. Asked once of each."""
+        """Whether the page that has come should be read. Ask once for each page."""
         if account.unread:
             account.unread -= 1
             return False
         return account.is_suspect or account.pages >= UNREAD
 
     def came(self, site: str, account: Account, page: Page | None) -> None:
-        """A page of the form of *account* has come; *page*: what it brought, None: nobody has looked."""
+        """Take note that a page of the form has come. *page*: what it brought; None if it was not read."""
         account.asked = max(0, account.asked - 1)
         account.pages += 1
         of = self._site(site)
@@ -204,7 +213,9 @@ class Budget:
             self._book(account, page)
 
     def leads(self, giver: Account, form: Form) -> int | None:
-        """How far what is new is from a page of *giver*'s that links to a new URL of *form*. None: nothing is known to come there."""
+        """How many links away new content is, from a page of *giver* by a link to a new URL of *form*; None if none
+        is known.
+        """
         if form.is_kin_of(giver.form):
             return None
         account = self.account(form)
@@ -212,7 +223,9 @@ class Budget:
         return None if account.turn or far >= FAR else far
 
     def lends(self, giver: Account, form: Form, far: int) -> bool:
-        """Whether *giver* has credit for a link to *form*. For links to forms that have brought nothing yet it has so much in a row."""
+        """Whether *giver* has credit for a link to *form*. It lends a bounded number of times in a row to forms
+        without results.
+        """
         account = self.account(form)
         has_brought = account.own > OF_A_FACET if far == 0 else not account.promised
         if has_brought:
@@ -226,7 +239,7 @@ class Budget:
         return True
 
     def waiting(self) -> Iterator[Account]:
-        """The forms that come after all others."""
+        """The accounts of forms that come after all others."""
         for family in self._families.values():
             for account in family.forms.values():
                 if account.turn >= BARREN:
@@ -290,7 +303,7 @@ def _host_of(form: Form) -> str:
 
 
 def _below(family: _Family, form: Form) -> Iterator[Account]:
-    """The accounts of forms with some of the parameters of *form*, and no others."""
+    """The accounts of forms with a part of the parameters of *form*, and no others."""
     if form.names:
         names = frozenset(form.names)
         for other, account in family.forms.items():

@@ -1,7 +1,8 @@
-"""Forms of URLs: what URLs have in common that one page template makes. A path template, and names of parameters.
+"""Forms of URLs: the path template and the names of parameters, equal for all URLs that one page template makes.
 
-A path template has 0 for a number, * for an id and ~ for a name made of several words. A plain word stands for itself, until
-so many different words were seen in its place that the next one is most probably another: then it is ~ as well.
+A path template has 0 for a number, * for an id and ~ for a name made of several words. A plain word stands for
+itself, until so many different words were seen in its place that the next one is most probably another: then it
+becomes ~ too.
 """
 
 from __future__ import annotations
@@ -42,50 +43,52 @@ _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,4}")
 
 
 class Form(NamedTuple):
-    """What URLs have in common."""
+    """The form of URLs: a path template (family) and the names of parameters."""
 
     family: str  #: scheme, host and path template
     names: tuple[str, ...] = ()  #: of parameters, in order
 
     @property
     def text(self) -> str:
+        """The form as text."""
         return f"{self.family}?{'&'.join(self.names)}" if self.names else self.family
 
     def is_kin_of(self, other: Form) -> bool:
-        """Whether *other* is of the same family, or of one that differs in what its ids look like alone."""
+        """Whether *other* is of the same family, or of one whose path template differs only in the kinds of its ids."""
         return self.family == other.family or self.family.replace("*", "0") == other.family.replace("*", "0")
 
     @property
     def again(self) -> Form:
-        """The form of what repeats URLs of this one."""
+        """The form for URLs that repeat URLs of this form."""
         return self if self.is_again else self._replace(family=self.family + _AGAIN)
 
     @property
     def is_again(self) -> bool:
+        """Whether this is a form of URLs that repeat others."""
         return self.family.endswith(_AGAIN)
 
     @property
     def is_endless(self) -> bool:
-        """Whether its path repeats itself."""
+        """Whether the path repeats itself."""
         return self.family.endswith(ENDLESS)
 
 
 @dataclass(slots=True)
 class _Words:
-    """Of one place in paths."""
+    """The words seen at one place of paths."""
 
     seen: Counter[str] = field(default_factory=Counter)
     are_many: bool = False
 
 
 class Forms:
-    """Of one crawl, which remembers the words that it has seen in paths."""
+    """Finds the forms of URLs in one crawl. It remembers the words that it has seen in paths."""
 
     def __init__(self) -> None:
         self._words: OrderedDict[str, _Words] = OrderedDict()  #: by the path template before them
 
     def of(self, url: str, idle: AbstractSet[str] = frozenset()) -> Form:
-        """The form of *url*; *idle*: names of parameters that do not count."""
+        """The form of *url*. *idle*: names of parameters that do not count."""
         rest, _, query = url.partition("#")[0].partition("?")
         scheme, _, rest = rest.partition("://")
         host, _, path = rest.partition("/")
@@ -127,19 +130,19 @@ class Forms:
 
 
 def names_of(query: str) -> list[str]:
-    """The names of its parameters, in their order; of one without a value, what it is."""
+    """The names of the parameters in *query*, in their order; a parameter without ``=`` is its own name."""
     return [one.partition("=")[0] for one in query.replace(";", "&").split("&") if one]
 
 
 def named(parts: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """The *parts* of a path. One with an id has a name as a parameter has one: its place. Others have none."""
+    """The *parts* of a path with names: a part with an id is named by its place, as a parameter; others have no name."""
     for place, part in enumerate(parts):
         yield (f"/{place}" if len(part) >= _SHORTEST and _has_id(part) else ""), part
 
 
 @lru_cache(maxsize=4096)
 def _has_id(part: str) -> bool:
-    """Whether an id stands in *part* of a path, such as `(S(4f2a90b1c3))`."""
+    """Whether *part* of a path contains an id, such as `(S(4f2a90b1c3))`."""
     return any(
         _ID.fullmatch(run) or (_HEXADECIMAL.fullmatch(run) and _LETTER.search(run))
         for run in _ALPHANUMERIC.findall(part)
@@ -147,7 +150,7 @@ def _has_id(part: str) -> bool:
 
 
 def kind_of(part: str) -> str:
-    """*part* with 0 for numbers and * for ids."""
+    """*part* of a path with 0 for numbers and * for ids."""
     return _NUMBER.sub("0", _ID.sub("*", part)) if _NUMBER.search(part) else part
 
 
@@ -158,7 +161,7 @@ def _told(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def _without_parameters(path: str) -> tuple[list[str], list[str]]:
-    """The parts of *path*, and the names of the parameters that stand in it."""
+    """The parts of *path*, and the names of the parameters in it."""
     if ";" not in path:
         return path.split("/"), []
     cut = [part.split(";") for part in path.split("/")]
@@ -166,7 +169,7 @@ def _without_parameters(path: str) -> tuple[list[str], list[str]]:
 
 
 def _repeats(parts: list[str]) -> bool:
-    """Whether a part stands there twice that is no number."""
+    """Whether a part that is no number is in *parts* twice."""
     if len(parts) == len(set(parts)):
         return False
     return any(count > 1 and not part.isdigit() for part, count in Counter(filter(None, parts)).items())
@@ -174,7 +177,7 @@ def _repeats(parts: list[str]) -> bool:
 
 @lru_cache(maxsize=4096)
 def _kind(part: str) -> tuple[str, str]:
-    """What *part* of a path has in common with others, and the word in it that may be one of many."""
+    """The template of *part* of a path, and the word in it that may be one of many."""
     plain = unquote(part) if "%" in part else part
     stem, extension = _without_extension(plain)
     named = None if _HEXADECIMAL.fullmatch(stem) else _NAMED_NUMBER.fullmatch(stem)

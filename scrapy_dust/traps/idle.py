@@ -1,8 +1,9 @@
-"""Parameters that are idle as far as a crawl has seen: whatever their value, and without them, a page says the same.
+"""Finds idle parameters during a crawl: pages say the same with any value of the parameter, and without it.
 
-A part of a path with an id in it counts as a parameter, whose name is its place. Session ids and what tracks visitors make a new URL of each link. As long as no rule says so, pages that were fetched say it: two
-URLs that differ in one parameter alone, and say the same word for word. Nothing is suppressed for that. The parameter makes no new
-form, and a URL that repeats another one but for idle parameters is fetched after all else.
+Session ids and tracking parameters make a new URL of each link. A part of a path with an id counts as a parameter
+that is named by its place. As long as no rule covers a parameter, fetched pages do: two URLs that differ in one
+parameter alone and show the same text. Nothing is suppressed for that. An idle parameter makes no new form, and a URL
+that repeats another one except for idle parameters is fetched after all others.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ Reading = Callable[[], int | None]
 
 @dataclass(slots=True)
 class _Name:
-    """Of one parameter."""
+    """What is known of one parameter."""
 
     same: int = 0
     different: int = 0
@@ -62,7 +63,7 @@ _NOTHING: frozenset[str] = frozenset()
 
 
 class Idle:
-    """Of one crawl. *checked*: one of so many pages is read to see whether what repeats it says the same."""
+    """Finds the idle parameters of one crawl. *checked*: one in so many repeating pages is read, to test the finding."""
 
     def __init__(self, checked: int = _CHECKED) -> None:
         self._checked = checked
@@ -75,11 +76,11 @@ class Idle:
         return _NOTHING if known is None else known.idle
 
     def known(self, site: str, names: frozenset[str]) -> None:
-        """An earlier crawl has found *names* to be idle."""
+        """Take over *names*, which an earlier crawl found to be idle."""
         self._of(site).idle |= names
 
     def came(self, site: str, url: str, read: Reading) -> None:
-        """*url* has brought a page. It is read where another one that differs in one parameter has come before."""
+        """Take note of a page at *url*. It is read if a page came before whose URL differs in one parameter."""
         known = self._sites.get(site)
         if known is None:
             if not _cut(url)[1]:
@@ -98,7 +99,7 @@ class Idle:
                 self._compare(known, rest, aside, said)
 
     def _set_aside(self, known: _Site, url: str) -> Iterator[tuple[int, Aside]]:
-        """What is left of *url* without each parameter that is not decided, and without all of them; and what was set aside."""
+        """*url* without each undecided parameter, and without all of them; each with what was removed."""
         front, parameters = _cut(url)
         parameters = [one for one in parameters if one.partition("=")[0] not in known.idle]
         aside = [one for one in parameters if self._is_open(known, one.partition("=")[0])]
@@ -108,11 +109,11 @@ class Idle:
             yield hash((front, *(other for other in parameters if other not in aside))), tuple(aside)
 
     def sites(self) -> list[str]:
-        """Those that have idle parameters."""
+        """The sites with idle parameters."""
         return [site for site, known in self._sites.items() if known.idle]
 
     def fetched(self, site: str, url: str, read: Reading) -> bool:
-        """The page at *url* has come. Whether it says what a page says that it repeats, where that is known."""
+        """Take note of a page at *url*. Returns whether it says the same as the page that it repeats, if that is known."""
         known = self._sites.get(site)
         if known is None or not known.idle:
             return False
@@ -130,12 +131,12 @@ class Idle:
         return False
 
     def was_fetched(self, site: str, url: str) -> bool:
-        """Whether a page of *site* has come that *url* repeats, but for idle parameters."""
+        """Whether a page of *site* has come that *url* repeats except for idle parameters."""
         known = self._sites.get(site)
         return known is not None and bool(known.idle) and self.key(site, url) in known.fetched
 
     def is_linked_first(self, site: str, url: str) -> bool:
-        """Whether no link led before to *url*, or to what repeats it."""
+        """Whether this is the first link to *url* or to a URL that repeats it."""
         known = self._sites.get(site)
         if known is None or not known.idle:
             return True
@@ -148,13 +149,13 @@ class Idle:
         return True
 
     def key(self, site: str, url: str) -> int:
-        """What *url* has in common with those that repeat it."""
+        """A number that is equal for URLs that repeat each other."""
         front, parameters = _cut(url)
         idle = self.of(site)
         return hash((front, *(one for one in parameters if one.partition("=")[0] not in idle)))
 
     def differs(self, site: str, url: str) -> None:
-        """*url*, which was taken for a repetition, is another page. When many are, the parameters in it matter."""
+        """Take note that *url*, taken for a repetition, shows another page. After several, its parameters count again."""
         known = self._of(site)
         known.differing += 1
         if known.differing > max(_DIFFERENT, known.checked * _FEW):
@@ -210,7 +211,7 @@ class Idle:
 
 
 def _cut(url: str) -> tuple[str, list[str]]:
-    """What stands before all parameters, and the parameters: also those of the path, and its parts with an id."""
+    """*url* up to its parameters, and the parameters: also those in the path, and parts of the path with an id."""
     front, _, query = url.partition("#")[0].partition("?")
     front, *in_path = front.split(";")
     scheme, _, rest = front.partition("://")

@@ -1,4 +1,4 @@
-"""An item as a number: what an item says, but for the URL of its page."""
+"""Turns an item into a number that is equal for equal items, whatever the URL of their page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _DEPTH = 5
 
 
 def digest_of(values: Mapping[str, object], url: str) -> int | None:
-    """None: the item says nothing beside *url*, and the time."""
+    """The number of an item; None if the item says nothing beside *url* and the time."""
     said = []
     for name, value in values.items():
         if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""All that a crawl knows of traps: what a URL's turn is, and what pages have brought. No I/O, and no Scrapy."""
+"""All that a crawl knows of traps: the turn of each URL, and what pages have brought. No I/O, and no Scrapy."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Reading = Callable[[], Said | None]
 
 
 class Place(NamedTuple):
-    """A URL's site and form, and when it has its turn."""
+    """The site and the form of a URL, and its turn."""
 
     site: str
     url: str  #: its key
@@ -37,7 +37,7 @@ class Place(NamedTuple):
 
 @dataclass(slots=True)
 class Arrived:
-    """A page that the spider is dealing with."""
+    """A page that the spider is working on."""
 
     site: str
     url: str  #: its key
@@ -54,14 +54,14 @@ class Arrived:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What is kept of a site for the next crawl."""
+    """What the next crawl should know of a site."""
 
     idle: tuple[str, ...] = ()  #: parameters
     forms: Mapping[str, float] = field(default_factory=dict)  #: credit of those that brought nothing
 
 
 class Ledger:
-    """Of one crawl. *enough*: as `Budget` has it."""
+    """All that one crawl knows of traps. *enough*: as in `Budget`."""
 
     def __init__(self, enough: int = 0) -> None:
         self.budget = Budget(enough)
@@ -71,14 +71,14 @@ class Ledger:
         self._shown: OrderedDict[tuple[str, int], None] = OrderedDict()
 
     def remember(self, sites: Mapping[str, Kept]) -> None:
-        """What an earlier crawl has kept."""
+        """Take over what an earlier crawl has kept."""
         self.budget.remember({form: credit for kept in sites.values() for form, credit in kept.forms.items()})
         for site, kept in sites.items():
             if kept.idle:
                 self._idle.known(site, frozenset(kept.idle))
 
     def keep(self, site_of: Callable[[str], str | None]) -> dict[str, Kept]:
-        """What the next crawl may know of each site."""
+        """What the next crawl should know of each site."""
         forms: dict[str, dict[str, float]] = {}
         for account in self.budget.waiting():
             if account.is_judged:
@@ -88,7 +88,10 @@ class Ledger:
         return {site: Kept(tuple(sorted(self._idle.of(site))), forms.get(site, {})) for site in sorted(sites)}
 
     def place(self, site: str, url: str, *, of_a_trap: bool = False, may_repeat: bool = True) -> Place:
-        """Where *url*, a key, belongs. *of_a_trap*: a page of a form that brought nothing links to it; *may_repeat*: another page."""
+        """The place of *url*, a key.
+
+        *of_a_trap*: a page of a form that brought nothing links to it; *may_repeat*: the URL may repeat another one.
+        """
         form = self._forms.of(url, self._idle.of(site))
         if may_repeat and self._idle.was_fetched(site, url):
             form = form.again
@@ -96,12 +99,12 @@ class Ledger:
         return Place(site, url, form, account, self.budget.turn(account))
 
     def arrived(self, place: Place, *, is_drawn: bool) -> Arrived:
-        """The page of *place* has come."""
+        """Take note that the page of *place* has come."""
         is_read = self.budget.is_read(place.account)
         return Arrived(place.site, place.url, place.form, place.account, is_read, is_drawn)
 
     def yielded(self, page: Arrived, item: int) -> None:
-        """The spider has made an item of *page*, whose digest *item* is."""
+        """Take note that the spider has made an item of *page*. *item*: the item's digest."""
         page.items += 1
         if item not in self._items:
             page.new_items += 1
@@ -110,7 +113,7 @@ class Ledger:
                 del self._items[next(iter(self._items))]
 
     def leads(self, page: Arrived, site: str, url: str) -> None:
-        """*page* has a link to *url*, a key that nobody has asked for before."""
+        """Take note that *page* links to *url*, a key that nobody has requested before."""
         if page.links * LINK >= MOST:
             return
         if not self._idle.is_linked_first(site, url):
@@ -122,7 +125,7 @@ class Ledger:
             page.links += self.budget.lends(page.account, form, far)
 
     def done(self, page: Arrived, read: Reading) -> None:
-        """The spider is done with *page*, whose text *read* gives."""
+        """Take note that the spider is done with *page*. *read* gives the page's text."""
 
         def said() -> int | None:
             return _all_of(read())
@@ -134,7 +137,7 @@ class Ledger:
         self.budget.came(page.site, page.account, self._brought(page, read))
 
     def gone(self, site: str, url: str, *, is_drawn: bool) -> None:
-        """There is no page at *url*."""
+        """Take note that *url* has no page."""
         form = self._forms.of(url, self._idle.of(site))
         self.budget.came(site, self.budget.account(form), Page(0.0, anything=False, is_drawn=is_drawn))
 
@@ -155,7 +158,7 @@ class Ledger:
         return Page(value, anything, page.items, page.is_drawn)
 
     def _new(self, page: Arrived, read: Reading, *, are_chosen: bool) -> New | None:
-        """What counts of a repetition, or of another selection, are other items, or what leads to them."""
+        """What *page* brings. Of a page that repeats or reorders others, only new items and links to them count."""
         if page.form.is_again:
             return New(0.0, anything=not page.is_same)
         if page.account.is_facet and are_chosen:
@@ -170,7 +173,7 @@ class Ledger:
         return None if page.account.is_suspect and self._known.is_cold(page.form.family) else new
 
     def _is_wall(self, page: Arrived, said: Said) -> bool:
-        """Whether *page* stands in front of others: it says word for word what was said before, in a form where most pages were another each."""
+        """Whether *page* is a wall: its text was seen before, in a form whose pages mostly have texts of their own."""
         whole, account = _all_of(said), page.account
         assert whole is not None
         is_new = (page.site, whole) not in self._shown
@@ -191,10 +194,10 @@ def is_late(turn: int) -> bool:
 
 
 def is_barren(turn: int) -> bool:
-    """Whether *turn* is that of what brought nothing."""
+    """Whether *turn* is that of a form that brought nothing."""
     return turn >= BARREN
 
 
 def _all_of(said: Said | None) -> int | None:
-    """A hash of all that *said* has, but for ids and tokens."""
+    """A hash of all words in *said* but ids and tokens."""
     return None if said is None else hash((*filter(is_said, said.words), *said.media))

@@ -1,8 +1,9 @@
-"""What of a page is new beside the other pages of its family, so far as they were read.
+"""Measures what is new on a page beside the pages of its family that were read before.
 
-Two measures. The first is a *value*: how much the page brings, by which it has its turn. What only repeats the page's own URL,
-a number, and known words in another order are worth little. The second is whether there is *anything* new at all, in which own
-numbers alone do not count, and known numbers in another order do: as long as there is, nothing is given up.
+Two measures. The first is a *value*: how much the page brings, which decides its form's turn. Words that only repeat
+the page's own URL, numbers, and known words in another order are worth little. The second is whether there is
+*anything* new at all: numbers of the page's own do not count, and known numbers in another order do; as long as there
+is, no form is given up.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _TOKEN = re.compile(rb"[a-z]+[0-9]+[a-z]|[0-9]+[a-z]+[0-9]|(?=[a-f]*[0-9])[0-9a-
 
 
 class New(NamedTuple):
-    """What a page brings."""
+    """What is new on a page."""
 
     value: float
     anything: bool  #: whether it shows anything that was not shown before
@@ -42,7 +43,7 @@ UNKNOWN = New(MOST, anything=True)
 
 
 class Known:
-    """What the families of one crawl have shown. What is forgotten for want of room is new when it comes again."""
+    """What the pages of one crawl have shown, by family. Anything forgotten for want of memory is new when it comes again."""
 
     def __init__(self) -> None:
         self._families: OrderedDict[str, set[int]] = OrderedDict()
@@ -50,7 +51,7 @@ class Known:
         self._count = 0
 
     def new(self, family: str, url: str, said: Said) -> New:
-        """What of *said*, by the page at *url*, is new in its *family*; from now on it is known."""
+        """What in *said*, the words of the page at *url*, is new in its *family*. It is known from now on."""
         known = self._of(family)
         self._read[family] += 1
         own, before = Own(url), len(known)
@@ -67,7 +68,7 @@ class Known:
         return New(min(MOST, value), bool(media or words or numbers or runs or figures))
 
     def is_cold(self, family: str) -> bool:
-        """Whether so few pages of *family* were read that each is new for that alone."""
+        """Whether so few pages of *family* were read that each of them is new."""
         return self._read[family] <= _COLD
 
     def _of(self, family: str) -> set[int]:
@@ -106,7 +107,7 @@ def _is_linked(word: bytes, said: Said) -> bool:
 
 
 def is_said(word: bytes) -> bool:
-    """Whether *word* is no id and no token."""
+    """Whether *word* is neither an id nor a token."""
     return not _TOKEN.match(word)
 
 
@@ -115,20 +116,20 @@ def _is_word(word: bytes) -> bool:
 
 
 def _plain(word: bytes, own: Own) -> bytes:
-    """*word*, or what stands for all numbers and ids, or for what the page's own URL says."""
+    """*word*, or one sign for all numbers and ids, or for words of the page's own URL."""
     if word.isdigit() or _TOKEN.match(word):
         return _DIGITS
     return _OWN if word in own.words else word
 
 
 def _runs(words: list[bytes], plain: Mapping[bytes, bytes]) -> set[int]:
-    """Any three words in a row, whatever the numbers in them and what is the page's own."""
+    """All runs of three words, with one sign for numbers and for words of the page's own URL."""
     said = [plain[word] for word in words]
     return {hash(run) for run in zip(said, said[1:], said[2:], strict=False)}
 
 
 def _fresh_figures(known: set[int], said: Said, own: Own) -> int:
-    """New runs of three numbers, whatever the words between them, or of all where there are fewer; none of them the page's own."""
+    """How many runs of three numbers are new, whatever words stand between; numbers of the page's own URL do not count."""
     figures = [word for word in said.words if word.isdigit()]
     nothing = {word for word in figures if word in said.linked or own.has_number(word)}
     runs = zip(figures, figures[1:], figures[2:], strict=False) if len(figures) > 2 else [tuple(figures)]

@@ -1,4 +1,4 @@
-"""What a page says of its own URL: it is nothing new."""
+"""Recognises words of a page that only repeat its own URL, and so are nothing new."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LONGEST = 18
 
 
 class Own:
-    """Of one URL: its words, and its numbers with the next one and the one before each."""
+    """The words and numbers of one URL, with the number before and after each number."""
 
     def __init__(self, url: str) -> None:
         path = url.partition("://")[2].partition("/")[2]
@@ -24,5 +24,5 @@ class Own:
         self.words = frozenset(_WORD.findall(said.encode("utf-8", "surrogatepass").lower()))
 
     def has_number(self, word: bytes) -> bool:
-        """Whether *word*, all digits, is one of its numbers."""
+        """Whether *word*, all digits, is one of the URL's numbers, or the next or the last one."""
         return len(word) <= _LONGEST and int(word) in self.numbers

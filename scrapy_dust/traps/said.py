@@ -1,6 +1,7 @@
-"""What a page says, read from its bytes in a fraction of the time that parsing takes: words and media.
+"""Reads the words and media of a page from its bytes, much faster than a parser.
 
-Words are of the text, of values that elements have, and of scripts. Links do not count: they are known by where they lead.
+Words come from the text, from values of elements, and from scripts. Links do not count here: they are judged by their
+URLs.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _FILE = re.compile(
 
 
 class Said(NamedTuple):
-    """What a page says."""
+    """The words and media of a page."""
 
     words: list[bytes]  #: in lower case, in their order
     media: list[bytes]  #: where pictures and other files are
@@ -35,7 +36,7 @@ class Said(NamedTuple):
 
 
 def said_by(body: bytes, *, is_markup: bool) -> Said:
-    """What *body* says, as far as it is read."""
+    """The words and media of *body*, as far as it is read."""
     body = body[:MOST].lower()
     if not is_markup:
         return Said(_WORD.findall(body), [], frozenset())
@@ -48,7 +49,7 @@ def said_by(body: bytes, *, is_markup: bool) -> Said:
 
 
 def _without_scripts(body: bytes) -> tuple[bytes, bytes]:
-    """The markup, and what its scripts and data say."""
+    """The markup without scripts, and the texts in its scripts and data."""
     first, *rest = body.split(b"<script")
     if not rest:
         return body, b""
@@ -64,7 +65,7 @@ def _cut(piece: bytes) -> tuple[bytes, bytes]:
 
 
 def _strings(script: bytes) -> bytes:
-    """*script* without the URLs in it, which session ids may be in."""
+    """*script* without its URLs, since these may contain session ids."""
     return b" ".join(_no_urls(script))
 
 

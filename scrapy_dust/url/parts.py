@@ -30,6 +30,7 @@ class Parameter(NamedTuple):
 
     @property
     def pair(self) -> tuple[str, str | None]:
+        """Name and value."""
         return self.name, self.value
 
 
@@ -44,6 +45,7 @@ class Parts(NamedTuple):
 
     @property
     def url(self) -> str:
+        """The URL that these parts make."""
         scheme, host, path, query, fragment = self
         text = "/".join(path) if host is None else f"//{host}{'/'.join(path)}"
         if scheme is not None:
@@ -54,10 +56,12 @@ class Parts(NamedTuple):
 
     @property
     def has_authority(self) -> bool:
+        """Whether the URL has a scheme and a host."""
         return bool(self.scheme and self.host)
 
     @property
     def has_parameters_in_path(self) -> bool:
+        """Whether the path may have ``;`` parameters."""
         return ";" in "/".join(self.path)
 
     @property
@@ -78,12 +82,14 @@ class Parts(NamedTuple):
 
     @property
     def path_parameters(self) -> Iterator[tuple[str, str | None]]:
+        """Names and values of the ``;`` parameters in the path."""
         for segment in self.path:
             if ";" in segment:
                 for match in _IN_SEGMENT.finditer(segment):
                     yield match[1], match[2]
 
     def values(self, name: str) -> list[str | None]:
+        """All values of the parameter *name*."""
         return [value for key, value in self.parameters if key == name]
 
     def with_query(self, parameters: Iterable[Parameter]) -> Parts:
@@ -112,6 +118,7 @@ class Parts(NamedTuple):
 #: Rules ask one after the other about the same URL.
 @lru_cache(maxsize=256)
 def parts_of(url: str) -> Parts:
+    """The parts of *url*, any string."""
     match = _PARTS.fullmatch(url)
     assert match is not None  # the expression matches every string
     scheme, host, path, query, fragment = match.groups()
@@ -120,6 +127,7 @@ def parts_of(url: str) -> Parts:
 
 
 def parameters_of(query: str) -> tuple[Parameter, ...]:
+    """The parameters of *query*, with the separator before each."""
     if ";" not in query:
         return tuple([_parameter(text) for text in query.split("&")])
     found, begin, separator = list[Parameter](), 0, ""
@@ -149,4 +157,5 @@ def _written(query: tuple[Parameter, ...]) -> str:
 
 
 def without_path_parameters(segment: str) -> str:
+    """*segment* without its ``;`` parameters."""
     return _IN_SEGMENT.sub("", segment) if ";" in segment else segment
