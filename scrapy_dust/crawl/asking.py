@@ -15,7 +15,7 @@ from itemadapter import is_item
 from scrapy.http import Headers
 from xxhash import xxh3_64_hexdigest
 
-from scrapy_dust.crawl.plain import is_passing, is_value
+from scrapy_dust.crawl.plain import is_of_the_crawl, is_value
 from scrapy_dust.crawl.requests import ALONE, ASKED
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Asking:
             return None
         said: dict[str, object] = dict(request.cb_kwargs) if self._by_arguments else {}
         for name, value in request.meta.items():
-            if name not in self._by_meta and (is_value(value) or is_passing(name)):
+            if name not in self._by_meta and (is_value(value) or is_of_the_crawl(name)):
                 continue
             content = value if is_value(value) else _content(value)
             if content is None and value is not None:

@@ -111,6 +111,11 @@ def is_as_good_as_its_copy(request: Request) -> bool:
     )
 
 
+def is_of_the_crawl(name: object) -> bool:
+    """Whether *name* in a meta is what Scrapy notes of one fetch, or what we note: no spider hands it on."""
+    return name in _PASSING or _is_ours(name)
+
+
 def _is_ours(name: object) -> bool:
     return isinstance(name, str) and name.startswith("_dust")
 
@@ -149,7 +154,7 @@ def shown(request: Request, spider: Spider | None) -> tuple[dict[str, object], t
     if request.method != "GET":
         said["method"] = request.method
     if request.meta:
-        meta = {name: value for name, value in request.meta.items() if not is_passing(name)}
+        meta = {name: value for name, value in request.meta.items() if not _is_passing(name)}
         said["meta"] = _only_plain("meta", meta, lacks)
     if request.cb_kwargs:
         said["cb_kwargs"] = _only_plain("cb_kwargs", request.cb_kwargs, lacks)
@@ -172,8 +177,7 @@ def made_again(url: str, said: Mapping[str, object], spider: Spider) -> Request:
     return Request(url, **known)
 
 
-def is_passing(name: object) -> bool:
-    """Whether *name* in a meta says something of one fetch, or is somebody's own."""
+def _is_passing(name: object) -> bool:
     return name in _PASSING or str(name).startswith("_")
 
 

@@ -164,10 +164,10 @@ class Chained(Reader):
 
 class ChainedByMeta(Chained):
     def handed_on(self, item):
-        return {"meta": {"item": item}}
+        return {"meta": {"_item": item}}
 
     def seller(self, response: Response):
-        yield from self.items(response, **response.meta["item"])
+        yield from self.items(response, **response.meta["_item"])
 
 
 @dataclass
