@@ -21,6 +21,7 @@ from weakref import WeakKeyDictionary, WeakSet
 
 from scrapy import Request, signals
 from scrapy.exceptions import NotConfigured
+from scrapy.spiders import CrawlSpider
 from scrapy.utils.job import job_dir
 
 from scrapy_dust.crawl.handlers import Handlers
@@ -101,12 +102,16 @@ class ContentDedupMiddleware:
             return
         try:
             url = page_url(request, response)
-            # The callback may make another item of it with other arguments.
-            handler = f"{self._handlers.name(request.callback)} {request.meta.get(ASKED, '')}".rstrip()
-            seen = self._contents.look(url, body_of(request, response), handler)
+            seen = self._contents.look(url, body_of(request, response), self._handler(request))
             self._settle(request, response, url, seen)
         except Exception as error:  # noqa: BLE001  The crawl goes on, whatever a page or the disk has against it.
             self._failed(f"Could not compare {response}", error)
+
+    def _handler(self, request: Request) -> str:
+        """A name for the callback of *request*, its arguments, and the `Rule` by which a `CrawlSpider` chooses a callback."""
+        rule = request.meta.get("rule") if isinstance(self._crawler.spider, CrawlSpider) else None
+        said = [str(one) for one in (request.meta.get(ASKED), rule) if one is not None]
+        return " ".join([self._handlers.name(request.callback), *said])
 
     def process_spider_output(self, response: Response, result: Iterable[Any]) -> Iterable[Any]:
         self._restore(response)

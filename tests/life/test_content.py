@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
+from scrapy.linkextractors import LinkExtractor
+from scrapy.spiders import CrawlSpider, Rule
 
 from tests.life.both import Both, Reader
 from tests.life.web import Answer, Asked, Site, index, notice, page, words
@@ -68,6 +70,30 @@ class TwoWays(InOrder):
 
 def test_a_copy_for_another_callback_is_no_copy(both):
     both(TwoWays, linking(TWICE, the_same_printed), **DROP).check(wanted=40)
+
+
+class TwoRules(CrawlSpider):
+    """Has a `Rule` of its own for each of two pages that show the same."""
+
+    name = "two-rules"
+    rules = (
+        Rule(LinkExtractor(allow="/print/"), callback="text"),
+        Rule(LinkExtractor(), callback="price"),
+    )
+
+    def __init__(self, homes: tuple[str, ...], **_: str) -> None:
+        super().__init__()
+        self.start_urls = [homes[0] + "/"]
+
+    def text(self, response: Response):
+        yield {"text": response.css("h1::text").get()}
+
+    def price(self, response: Response):
+        yield {"price": response.css("h1::text").get()}
+
+
+def test_a_copy_for_another_rule_of_a_crawl_spider_is_no_copy(both):
+    both(TwoRules, linking(TWICE, the_same_printed), **DROP).check(wanted=40)
 
 
 class DroppingPrints:
