@@ -1,7 +1,7 @@
 """Learns which URLs of a site show the same page, and keeps Scrapy from fetching them again.
 
-The names here are the ones a ``settings.py`` uses. They are loaded when first asked for: every ``scrapy``
-command imports this package to find our commands, and must not pay for the rest.
+These names are for a project's ``settings.py``. Each is loaded when it is first used: every ``scrapy`` command
+imports this package to find our commands, and must not pay for the rest.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The add-on: puts the parts of scrapy-dust into a project's settings, over what stands there.
+"""The add-on: puts the parts of scrapy-dust into a project's settings, beside what is set there.
 
-What a project, a spider, another add-on or a person has set is respected: a component of ours that is ordered
-elsewhere, or None, stays so, and a fingerprinter or dupefilter that was configured before is kept underneath.
+Settings of a project, a spider, another add-on or a person are respected: a component of ours that is ordered
+elsewhere, or None, stays so, and a fingerprinter or dupefilter that was configured before is wrapped.
 """
 
 from __future__ import annotations
@@ -48,10 +48,13 @@ TAKEN_MIDDLEWARE_ORDER = 10_010
 
 
 class Addon:
-    """``ADDONS = {"scrapy_dust.Addon": 900}``. The highest number wraps last, and so knows of all other add-ons."""
+    """The add-on of scrapy-dust: ``ADDONS = {"scrapy_dust.Addon": 900}``.
+
+    The add-on with the highest number is asked last, and so knows the settings of all others.
+    """
 
     def update_settings(self, settings: BaseSettings) -> None:
-        """Raises `ValueError`, in one sentence, for a ``DUST_*`` setting that cannot be meant."""
+        """Add the components to *settings*. Raises `ValueError`, in one sentence, for a wrong ``DUST_*`` setting."""
         with in_one_sentence():
             ours = DustSettings.from_settings(settings)
         if not ours.enabled:
@@ -90,7 +93,7 @@ class Addon:
 
 
 def _wrap(settings: BaseSettings, name: str, ours: type) -> None:
-    """Put *ours* in the place of the class that *name* is set to, and that class underneath."""
+    """Set *name* to *ours*, which wraps the class that was set before."""
     underneath = setting_name(f"fallback_{name}")
     configured = settings.get(name)
     # Not issubclass(): Scrapy takes whatever has a scheduler's methods for a subclass of any scheduler.

@@ -1,4 +1,4 @@
-"""What a user can be told is wrong. Attributes hold the data; the sentence is made from them."""
+"""The errors that a user can mend. Attributes hold the data; the sentence is made from them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import PurePath
 
 
 class DustError(Exception):
-    """Any failure that is the input's or the environment's, not a bug of ours."""
+    """The base of all errors that come from the input or the environment, not from a bug of ours."""
 
 
 class CrawlLogError(DustError):
@@ -25,7 +25,7 @@ class CrawlLogError(DustError):
 
 
 class EngineError(DustError):
-    """Mining cannot be done where it was asked for."""
+    """An engine, such as Spark, cannot mine here."""
 
 
 class RuleBookError(DustError):
@@ -65,9 +65,10 @@ class ReportError(DustError):
 
 @contextmanager
 def in_one_sentence() -> Iterator[None]:
-    """A crawl that must not start ends the command ``scrapy`` with the sentence alone.
+    """In the block, an error that stops a crawl from starting ends the command ``scrapy`` with its sentence alone.
 
-    Scrapy would print a traceback above the sentence. A program of the user's own that starts crawls gets the exception.
+    Scrapy would print a traceback above the sentence. A program of the user's own that starts crawls gets the
+    exception.
     """
     try:
         yield

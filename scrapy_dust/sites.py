@@ -45,7 +45,7 @@ def is_below(url: str, host: str) -> bool:
 
 
 def parsed_site_of(url: str) -> str | None:
-    """`site_of`, of any URL, in ten times the time."""
+    """The same as `site_of` for any URL, at ten times the time."""
     try:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https"):

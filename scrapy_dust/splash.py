@@ -135,9 +135,10 @@ class SplashAddon:
 
     @classmethod
     def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:
-        """Nothing to set: that this module is loaded before the spiders are is what they need."""
+        """Set nothing: it is enough that this module is loaded before the spiders are."""
 
     def update_settings(self, settings: BaseSettings) -> None:
+        """Add the components of scrapy-splash to *settings*."""
         for component, order in _DOWNLOADER_MIDDLEWARES:
             settings.setdefault_in_component_priority_dict("DOWNLOADER_MIDDLEWARES", component, order)
         settings.setdefault_in_component_priority_dict(

@@ -1,7 +1,4 @@
-"""Every ``dust/…`` stat, declared once: its name and what it counts.
-
-Numbers live here and not in log lines; the log has the sentences.
-"""
+"""Every ``dust/…`` stat, declared once: its name and what it counts."""
 
 from __future__ import annotations
 

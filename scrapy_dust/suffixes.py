@@ -1,8 +1,8 @@
-"""Public suffixes, as tldextract has them, kept as one table.
+"""The public suffixes of tldextract, kept as one table.
 
-tldextract keeps them as a tree of 17,000 objects with a dict each, and as long as it is there Python's garbage collector
-goes through all of it again and again: a fifth of what there is to go through in a crawl. Here it is made, asked for its
-list, and forgotten. Hosts whose spelling leaves no doubt are looked up in the list; tldextract is asked about others.
+tldextract keeps them as a tree of 17,000 objects with a dict each. Python's garbage collector goes through all of
+these again and again: a fifth of its work in a crawl. Here the tree is made, turned into a list, and dropped. Hosts
+of plain spelling are looked up in the list; tldextract is asked about others.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ADDRESS = re.compile(rf"{_BYTE}(?:\.{_BYTE}){{3}}", re.ASCII)
 def registrable(host: str) -> tuple[str, str] | None:
     """The one label below the public suffix of *host*, which is in lower case, and the suffix.
 
-    Either may be empty: none is below it; it is not in the list. None: *host* is an IP address.
+    The label is empty if there is none; the suffix, if the list has none. None if *host* is an IP address.
     """
     if _ADDRESS.fullmatch(host):
         return None
@@ -52,7 +52,7 @@ def _first_of_suffix(labels: list[str]) -> int:
 
 @cache
 def _table() -> dict[str, bool]:
-    """What suffixes end with, and whether it is one."""
+    """The endings of suffixes, and whether each is a suffix itself."""
     suffixes = set(_extractor().tlds)
     _extractor.cache_clear()
     table = dict.fromkeys(suffixes, True)
@@ -64,5 +64,5 @@ def _table() -> dict[str, bool]:
 
 @cache
 def _extractor() -> tldextract.TLDExtract:
-    """With the list that comes with it; nothing is fetched."""
+    """Make tldextract with the list in its package; nothing is fetched."""
     return tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)

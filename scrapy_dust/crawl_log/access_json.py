@@ -76,6 +76,7 @@ _DROPPED = str.maketrans("", "", "_-. @")
 
 
 def read(log: Log) -> Iterator[Numbered]:
+    """The records of a log of JSON lines."""
     return by_line(log, partial(_record, log.told.base))
 
 

@@ -21,6 +21,7 @@ _CONTROLS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v"}
 
 
 def read(log: Log) -> Iterator[Numbered]:
+    """The records of a log in the format that the user gave, or in the known format that fits best."""
     told = log.told.log_format
     matcher = matcher_of(told) if told else best_of_known(lenient(line) for line in log.head)[0]
     return by_line(log, partial(_record, matcher, log.told.base))

@@ -28,10 +28,12 @@ _REVISIT = "warc/revisit"
 
 
 def read_cdx(log: Log) -> Iterator[Numbered]:
+    """The records of a CDX index."""
     return by_line(log, _Cdx().parse)
 
 
 def read_cdxj(log: Log) -> Iterator[Numbered]:
+    """The records of a CDXJ index."""
     return by_line(log, parse_cdxj)
 
 
@@ -40,6 +42,7 @@ class _Cdx:
         self._fields: list[str] | None = None
 
     def parse(self, line: str) -> Record | None:
+        """The record of one line; None for the header."""
         # The first character is the delimiter, mostly a space.
         if line[1:5] == "CDX " or line.startswith("CDX "):
             self._fields = line.split()[1:]
@@ -60,6 +63,7 @@ class _Cdx:
 
 
 def parse_cdxj(line: str) -> Record | None:
+    """The record of one line; None for a header."""
     if line.startswith("!"):
         return None  # The header of OpenWayback's.
     parts = line.split(" ", 2)
@@ -103,6 +107,7 @@ def plain_digest(digest: str | None) -> str | None:
 
 
 def moment_of_14(digits: str) -> str | None:
+    """The time that 14 digits mean, as ISO 8601."""
     if len(digits) < 14 or not digits.isdigit():
         return None
     return moment(f"{digits[:4]}-{digits[4:6]}-{digits[6:8]}T{digits[8:10]}:{digits[10:12]}:{digits[12:14]}")

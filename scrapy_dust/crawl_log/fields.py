@@ -1,7 +1,7 @@
-"""From one record of a log, as JSON or CSV gave it, to a `Visit`, or to the reason why it is none.
+"""Turns one record of a log, from JSON or CSV, into a `Visit`, or says why it is none.
 
-This is the border: what passes has the right types, and sizes and statuses that can be. Numbers may come as
-strings, as in CSV; an empty string says nothing, as None does; fields that nobody here knows are ignored.
+All values are checked here: types, possible sizes, possible statuses. Numbers may come as strings, as in CSV; an
+empty string counts as missing, like None; unknown fields are ignored.
 """
 
 from __future__ import annotations

@@ -17,10 +17,12 @@ _NOT_ASKED = -50
 
 
 def read(log: Log) -> Iterator[Numbered]:
+    """The records of a ``crawl.log``."""
     return by_line(log, parse)
 
 
 def parse(line: str) -> Record | None:
+    """The record of one line; None for a URI that was not fetched."""
     # Time, status, size, URI, path, referrer, type, thread, when and how long, digest, source, annotations.
     values = line.split(None, 11)
     if len(values) < 10:

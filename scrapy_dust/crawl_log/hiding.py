@@ -49,6 +49,7 @@ class Hider:
         return {**record, **{name: self.hide(url) for name, url in urls.items()}}
 
     def hide(self, url: str) -> str:
+        """*url* with its secret values hidden."""
         path, rest = url[: (at := _path_end(url))], url[at:]
         return self._in_path.sub(self._said, path) + self._inside.sub(
             self._said, self._after.sub(self._said, rest)
@@ -70,6 +71,7 @@ def _path_end(url: str) -> int:
 
 
 def new_key() -> bytes:
+    """A random key."""
     return os.urandom(32)
 
 

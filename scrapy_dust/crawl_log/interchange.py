@@ -14,6 +14,7 @@ _parse = json.JSONDecoder().raw_decode
 
 
 def read_json(log: Log) -> Iterator[Numbered]:
+    """The records of a file of JSON lines."""
     for number, line in log.lines:
         try:
             text = strict(line).strip()
@@ -94,4 +95,5 @@ def is_header(line: str) -> bool:
 
 
 def delimiter_of(header: str) -> str:
+    """The character between the columns of a CSV file with this *header*."""
     return next((mark for mark in "\t;" if mark in header and "," not in header), ",")

@@ -23,7 +23,7 @@ Numbered = tuple[int, Outcome]
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """The options of a user about logs, beside their names."""
+    """What the user has said about logs, beside their names: base URL, log format and the like."""
 
     base: Base | None = None  #: where requests went of which the log does not say it
     log_format: str | None = None  #: as the server's configuration has it
@@ -58,6 +58,7 @@ def by_line(log: Log, parse: Callable[[str], Record | None]) -> Iterator[Numbere
 
 
 def as_torn(bad: Unreadable, line: bytes, log: Log) -> Unreadable:
+    """*bad* as `Torn` if the line may be one that is still being written."""
     # A line of which only the host is not known was read to its end.
     whole = line.endswith(b"\n") or len(line) > MAX_LINE or isinstance(bad, HostUnknown)
     return bad if whole or not log.may_be_growing else Torn(str(bad))

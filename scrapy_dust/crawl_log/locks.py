@@ -1,7 +1,7 @@
-"""Locks that tell whether a log is being written. A lock of the operating system ends with its process.
+"""Locks that show whether a log is being written. A lock of the operating system ends with its process.
 
-Writers share the lock; who wants to put another file in a log's place needs it alone. Where a file system has
-no locks, every log counts as being written: it is read, and otherwise left alone.
+Writers share the lock; a process that wants to replace the log must hold the lock alone. Where a file system has no
+locks, every log counts as being written: it is read, and otherwise left alone.
 """
 
 from __future__ import annotations

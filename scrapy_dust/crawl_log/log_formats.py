@@ -118,6 +118,7 @@ class Matcher:
         self._names = names
 
     def match(self, line: str) -> dict[str, str] | None:
+        """The fields of *line*; None if it does not fit."""
         found = self._pattern.fullmatch(line)
         return None if found is None else dict(zip(self._names, found.groups(), strict=True))
 

@@ -1,9 +1,9 @@
-"""The HTTP methods of the answers in a web archive. The method stands in the request's record, beside the
+"""Finds the HTTP methods of the answers in a web archive. The method stands in the request's record, beside the
 answer's record.
 
-``WARC-Concurrent-To`` of one of the two names the other; where neither has it, the two stand next to each other and
-are about the same URL. Some programs write the request first, others the answer. An archive without requests is one of
-pages that were got.
+``WARC-Concurrent-To`` of one of the two names the other; if neither has it, the two stand next to each other and are
+about the same URL. Some programs write the request first, others the answer. In an archive without requests, all
+answers count as answers to GET.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ def new_name(began: datetime) -> str:
 
 
 def is_own(name: str) -> bool:
+    """Whether *name* is one that scrapy-dust gives to a log."""
     return _OWN.fullmatch(name) is not None
 
 

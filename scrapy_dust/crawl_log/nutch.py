@@ -1,7 +1,7 @@
 """Nutch's crawl database as ``nutch readdb … -dump`` writes it: a few lines per URL.
 
 The signature (MD5 of the content, or of its text's profile) serves as digest: Nutch itself takes URLs of one
-signature for duplicates. What was never fetched is passed over.
+signature for duplicates. URLs that were never fetched are skipped.
 """
 
 from __future__ import annotations

@@ -34,6 +34,7 @@ class Lines:
     meant: Callable[[Said], Said] = lambda said: said
 
     def match(self, line: str) -> Said | None:
+        """The fields of *line*; None if no format of the program fits."""
         found = next((said for one in self.matchers if (said := one.match(line)) is not None), None)
         return None if found is None else self.meant(found)
 

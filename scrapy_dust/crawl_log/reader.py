@@ -1,8 +1,7 @@
-"""Crawl logs as visits, one at a time: our own, and whatever others keep of what they served or fetched.
+"""Reads crawl logs as visits, one at a time: our own, and logs of other crawlers, servers and archives.
 
-A line that cannot be read is counted and named, and the next one is read; one that shows no page is counted.
-A file of which no line can be read is an error, for it is not what its reader took it for; so is one that is
-not there.
+A line that cannot be read is counted and reported, and reading goes on; a line that shows no page is counted. A file
+is an error if none of its lines can be read, since it is probably not a log of that format, or if it does not exist.
 """
 
 from __future__ import annotations
@@ -212,6 +211,7 @@ class VisitsBySite(dict[str, list[Visit]]):
 
 
 def visits_by_site(visits: Iterable[Visit]) -> VisitsBySite:
+    """The *visits* sorted by site, and the number of those without a site."""
     found = VisitsBySite()
     for visit in visits:
         site = site_of(visit.url)

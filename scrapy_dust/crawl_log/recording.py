@@ -123,7 +123,7 @@ _GARBAGE = 50_000
 
 
 class Complaints:
-    """Complaints about records, told at the end, and once a second at most before."""
+    """Counts the records that could not be written, and reports them at most once a second, and at the end."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
@@ -131,17 +131,20 @@ class Complaints:
         self._told_at = -_PATIENCE
 
     def add(self, error: Exception) -> None:
+        """Count one more record, lost because of *error*."""
         self._untold, self._why = self._untold + 1, " ".join(repr(error).split())
         if time.monotonic() - self._told_at >= _PATIENCE:
             self.tell()
 
     def tell(self) -> None:
+        """Report the records lost since the last report."""
         if self._untold:
             print(self._untold, self._why, file=self._out, flush=True)
             self._untold, self._told_at = 0, time.monotonic()
 
 
 def main(stream: BinaryIO, out: TextIO) -> None:
+    """Describe and write all records that come through *stream*. Complaints go to *out*."""
     incoming = messages(stream)
     begun = next(incoming, None)
     if begun is None:

@@ -29,6 +29,7 @@ class Keep:
 
     @property
     def everything(self) -> bool:
+        """Whether there is no limit."""
         return self.days is None and self.crawls is None and self.bytes is None
 
 
@@ -48,6 +49,7 @@ def prune(files: Iterable[Log], keep: Keep, now: datetime | None = None) -> list
 
 
 def logs_below(folder: Path) -> list[Log]:
+    """The logs of scrapy-dust below *folder*."""
     return [file for file in sorted(folder.rglob("*")) if is_own(file.name) and file.is_file()]
 
 

@@ -18,6 +18,7 @@ from scrapy_dust.errors import CrawlLogError
 
 
 def is_uri(name: str | Path) -> bool:
+    """Whether *name* is a URI."""
     return "://" in str(name)
 
 
@@ -29,10 +30,12 @@ class RemoteFile:
 
     @property
     def name(self) -> str:
+        """The last part of the URI."""
         return self.uri.rpartition("/")[2]
 
     @property
     def parent(self) -> RemoteFile:
+        """The folder of the file."""
         return RemoteFile(self.uri.rpartition("/")[0])
 
     def __str__(self) -> str:
@@ -45,11 +48,13 @@ class RemoteFile:
             return io.BufferedReader(store.open(path, mode))
 
     def size(self) -> int:
+        """The size of the file in bytes."""
         with reaching(self.uri):
             store, path = _store(self.uri)
             return int(store.size(path) or 0)
 
     def unlink(self) -> None:
+        """Remove the file."""
         with reaching(self.uri):
             store, path = _store(self.uri)
             store.rm_file(path)
@@ -91,6 +96,7 @@ def bytes_at(uri: str, content: bytes) -> bytes:
 
 
 def joined(uri: str, *parts: str) -> str:
+    """The URI of *parts* below *uri*."""
     scheme, _, path = uri.partition("://")
     return f"{scheme}://{str(PurePosixPath(path, *parts)) if path else '/'.join(parts)}"
 

@@ -1,7 +1,7 @@
-"""Upkeep of the logs of crawls that have ended: they are moved, compacted, and removed.
+"""Looks after the logs of crawls that have ended: moves, compacts and removes them.
 
 Called when a crawl's log is closed and before logs are mined. Logs of crawls that were killed are found the next
-time. Nothing here stops a crawl or a mining: what could not be done is told, and done the next time.
+time. No failure here stops a crawl or a mining: it is reported, and the work is done the next time.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ def keep_up(dust_dir: str | None, keep: Keep, *, compacting: bool) -> list[str]:
 
 
 def keep_of(settings: DustSettings) -> Keep:
+    """The limits that *settings* put on logs."""
     return Keep(settings.log_keep_days, settings.log_keep_crawls, settings.log_keep_bytes)
 
 

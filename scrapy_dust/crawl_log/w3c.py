@@ -35,6 +35,7 @@ _CLOUDFRONT = frozenset({"x-edge-location", "x-host-header", "x-edge-result-type
 
 
 def read(log: Log) -> Iterator[Numbered]:
+    """The records of a W3C extended log."""
     return by_line(log, _Lines(log.told.base).parse)
 
 
@@ -47,6 +48,7 @@ class _Lines:
         self._is_cloudfront = False
 
     def parse(self, line: str) -> Record | None:
+        """The record of one line; None for a directive."""
         if line.startswith("#"):
             name, _, rest = line.partition(":")
             if name.lower() == "#fields":

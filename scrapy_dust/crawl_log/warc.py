@@ -46,6 +46,7 @@ _TYPES = frozenset({"response", "resource", "revisit"})
 
 
 def read(log: Log) -> Iterator[Numbered]:
+    """The records of a web archive."""
     return only_of_gets(_records(log))
 
 

@@ -35,6 +35,7 @@ Consensus = tuple[Column, ...]
 
 
 def kind_of(token: str) -> str:
+    """The kind of *token*: ``a`` letters, ``0`` digits, or the token itself."""
     if token.isascii() and token.isalpha():
         return "a"
     return "0" if token.isascii() and token.isdigit() else token
@@ -56,6 +57,7 @@ def consensus_of(urls: Sequence[str]) -> Consensus:
 
 
 def as_columns(url: str) -> Consensus:
+    """*url* as a row with a column for each token."""
     return tuple(Column(frozenset({token})) for token in TOKEN.findall(url))
 
 

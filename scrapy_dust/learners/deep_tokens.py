@@ -28,6 +28,7 @@ class DeepTokens:
     delimiters: Mapping[str, str] = field(default_factory=dict)
 
     def keys(self, url: str) -> dict[str, str]:
+        """*url* as a map from components to values."""
         found: dict[str, str] = {}
         for key, value in _two_sided(keys_of(url)).items():
             delimiters = self.delimiters.get(key)
@@ -38,6 +39,7 @@ class DeepTokens:
         return found
 
     def url(self, keys: Keys) -> str:
+        """The URL with these components."""
         whole: dict[str, str] = {}
         pieces: dict[str, list[tuple[int, str]]] = defaultdict(list)
         for key, value in keys.items():
@@ -53,6 +55,7 @@ class DeepTokens:
 
 
 def deep_tokens(urls: Iterable[str]) -> DeepTokens:
+    """The delimiters that split the components of *urls* into parts."""
     values: dict[str, set[str]] = defaultdict(set)
     for url in urls:
         for key, value in _two_sided(keys_of(url)).items():

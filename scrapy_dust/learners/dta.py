@@ -38,6 +38,8 @@ Example = tuple[Keys, bool]  #: a URL, and whether the transformation makes a du
 
 @dataclass(frozen=True, slots=True)
 class Dta:
+    """The learner of the paper, with its parameters."""
+
     targets: int = 2
     sources: int = 10
     precision: float = 0.95

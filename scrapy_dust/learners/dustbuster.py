@@ -25,6 +25,8 @@ from scrapy_dust.sites import site_of
 
 @dataclass(frozen=True, slots=True)
 class DustBuster:
+    """The learner of the paper, with its parameters."""
+
     similar: Similar = Similar.SKETCH
     count: int = 100  #: N
     threshold: float = 0.05  #: ε

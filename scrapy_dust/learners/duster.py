@@ -48,6 +48,8 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True)
 class Duster:
+    """The learner of the paper, with its parameters."""
+
     most_aligned: int = 10  #: URLs of a cluster
     least_support: int = 10
     most_false: float = 0.1
@@ -95,6 +97,7 @@ class Applied:
         self._rules = [(re.compile(rule.context), rule.output) for rule in rules]
 
     def key(self, url: str) -> str:
+        """The key of *url*: the form that no rule changes, or *url* itself if there is none."""
         form = url
         for _ in range(_PASSES):
             following = self._once(form)
@@ -114,6 +117,7 @@ class Applied:
 
 
 def pattern_of(consensus: Consensus) -> Pattern:
+    """The rule that a cluster's *consensus* shows."""
     context: list[str] = []
     output: list[str] = []
     groups = slashes = 0
@@ -147,10 +151,12 @@ def _write_mixed(stretch: Iterable[Column], context: list[str], output: list[str
 
 
 def is_invariant(column: Column) -> bool:
+    """Whether all URLs have the same token in *column*."""
     return len(column.tokens) == 1 and not column.gap
 
 
 def alternatives(column: Column) -> str:
+    """A regular expression for the tokens of *column*."""
     if column.kind in _OF_KIND and len(column.tokens) > _MOST_ALTERNATIVES:
         one = _OF_KIND[column.kind or ""]
     else:
@@ -159,7 +165,7 @@ def alternatives(column: Column) -> str:
 
 
 def stretches(consensus: Consensus) -> Iterator[list[Column]]:
-    """The delimiters that all *urls* have, one by one, and the text between them."""
+    """The columns of *consensus* in groups: each common delimiter alone, and the columns between two of them."""
     stretch: list[Column] = []
     for column in consensus:
         if is_invariant(column) and column.kind not in _OF_KIND:

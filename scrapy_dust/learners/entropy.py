@@ -22,6 +22,8 @@ from scrapy_dust.learners.parts import parameters_of, parts_of, query_of
 
 @dataclass(frozen=True, slots=True)
 class Entropy:
+    """The learner of the patent, with its parameters."""
+
     of_values: float = 1.0  #: τ1, in bits
     of_fingerprints: float = 1.0  #: τ2, in bits
     name: str = "entropy"

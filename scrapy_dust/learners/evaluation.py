@@ -43,6 +43,8 @@ class Order(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protocol:
+    """How a log is divided for a comparison: which part is learned from, and in which order the rest is crawled."""
+
     split: Split = Split.LOG
     order: Order = Order.LOG
     train: float = 0.75  #: share to learn from
@@ -84,6 +86,7 @@ class Score:
 
     @property
     def us_per_url(self) -> float:
+        """The microseconds that one key takes."""
         return 1e6 * self.key_seconds / self.replay.urls if self.replay.urls else 0.0
 
 

@@ -37,10 +37,12 @@ class InCrawl:
 
 
 def in_crawl(learned: Learned) -> Learned:
+    """*learned* with the keys that Scrapy makes of the learned keys."""
     return Learned(lambda url: scrapys_key(learned.key(url)), learned.rules)
 
 
 def scrapys_key(url: str) -> str:
+    """The URL by which Scrapy's fingerprinter compares *url*."""
     try:
         return canonicalize_url(url)
     except ValueError:  # no URL, for the standard library

@@ -10,6 +10,8 @@ from scrapy_dust.learners.learner import Learned, unchanged
 
 @dataclass(frozen=True, slots=True)
 class KeepAll:
+    """A learner that learns nothing: each URL is its own key."""
+
     name: str = "keepall"
 
     def learn(self, site: str, log: SiteLog) -> Learned:

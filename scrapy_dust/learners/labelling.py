@@ -1,7 +1,8 @@
-"""One clustering for all methods: a log whose pages say nothing but which of them are one (SIGIR 2017, section 3.1).
+"""Gives all methods one clustering: a log whose pages say only which of them are one (SIGIR 2017, section 3.1).
 
-Each method reads contents in its own way: digests, sketches with titles, simhashes. What is learned from then differs more than what
-is made of it. Here every reading of a page says its label, and no other page says the same.
+Each method compares contents in its own way: digests, sketches with titles, simhashes. These ways differ more than
+the methods. In a labelled log, digest, sketch and simhash of a page all stand for its label, and are equal exactly
+for pages with one label.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Duplicates that are fetched in spite of the rules, by cause: the classes of the thesis' figure 6.6.
+"""Sorts the duplicates that are fetched in spite of the rules by cause: the classes of the thesis' figure 6.6.
 
-A URL is left when it is crawled although its content has been. What tells the classes apart is what a log tells:
-an image by its type, a soft error by being the answer to many URLs that have nothing in common with one another,
-a rule by being needed for several contents and making one of few that differ, a copy by bearing its original's name in another directory.
+A URL is left if it is fetched although its content was fetched before. The log decides the class: an image by its
+type; an error page with status 200 by being the answer to many URLs that have nothing in common; a missing rule by
+being needed for several contents and merging few that differ; a copy by its original's name in another directory.
 """
 
 from __future__ import annotations

@@ -30,6 +30,8 @@ Hypothesis = tuple[Hashable, ...]
 
 @dataclass(frozen=True, slots=True)
 class MaybeDont:
+    """MaybeDont as a learner, with its parameters."""
+
     believed: float = 0.98
     least: int = 5  #: observations
     name: str = "maybedont"
@@ -63,6 +65,7 @@ class Believer:
         self._sure = sure
 
     def key(self, url: str) -> str:
+        """*url* without the parameters that do not matter by the believed hypotheses."""
         path, query = path_and_query(url)
         if not query:
             return url
@@ -121,10 +124,12 @@ def _pairs(contents: Counter[Hashable]) -> tuple[int, int]:
 
 
 def of_parameter(path: str, name: str, rest: Query) -> Sequence[Hypothesis]:
+    """The hypotheses that a parameter does not matter."""
     return ("parameter", name), ("parameter", path, name), ("parameter", path, name, rest)
 
 
 def of_value(path: str, name: str, value: str | None) -> Sequence[Hypothesis]:
+    """The hypotheses that one value of a parameter does not matter."""
     return ("value", name, value), ("value", path, name, value)
 
 

@@ -21,6 +21,8 @@ from scrapy_dust.sites import site_of
 
 @dataclass(frozen=True, slots=True)
 class Dust:
+    """The learner of edits, with its parameters."""
+
     max_loss: float = EditParams().budget  #: contents that may be lost, per URL
     max_risk: float = EditParams().max_risk  #: of each edit
     near: bool = False  #: what is nearly equal is one content, and not only equal texts

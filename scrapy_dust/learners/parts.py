@@ -38,6 +38,7 @@ class Parts(NamedTuple):
 
 
 def parts_of(url: str) -> Parts:
+    """The parts of *url*, any string."""
     match = _PARTS.fullmatch(url)
     assert match is not None  # the expression matches every string
     return Parts(*match.groups())
@@ -50,6 +51,7 @@ def parameters_of(query: str) -> list[tuple[str, str | None]]:
 
 
 def query_of(parameters: list[tuple[str, str | None]]) -> str:
+    """The query with these *parameters*."""
     return "&".join(name if value is None else f"{name}={value}" for name, value in parameters)
 
 

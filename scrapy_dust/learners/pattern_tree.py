@@ -45,12 +45,14 @@ class Node:
     linked: bool = False  #: whether a rule leads to another part
 
     def part_of(self, keys: Keys) -> Node | None:
+        """The part to which a URL with these *keys* belongs; None if there is none."""
         if self.key is None:
             return None
         value = keys.get(self.key, _ABSENT)
         return self.parts.get(value) or (self.parts.get(_OTHERS) if value != _ABSENT else None)
 
     def walk(self) -> Iterator[Node]:
+        """This group and all its parts."""
         yield self
         for part in self.parts.values():
             yield from part.walk()
@@ -66,6 +68,7 @@ class Known:
 
     @classmethod
     def of(cls, clusters: Mapping[str, Hashable]) -> Known:
+        """The training URLs of *clusters*."""
         maps = {url: keys_of(url) for url in clusters}
         by_form: dict[str, list[str]] = defaultdict(list)
         for url, keys in maps.items():
@@ -75,6 +78,8 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class PatternTree:
+    """The learner of the paper, with its parameters."""
+
     least_urls: int = 10
     least_support: int = 3  #: URLs
     least_share: float = 0.5  #: τ
@@ -183,6 +188,7 @@ class Deployed:
         self._root = root
 
     def key(self, url: str) -> str:
+        """The key of *url*; *url* itself if the rules come to no end."""
         keys = first = keys_of(url)
         for _ in range(_PASSES):
             following = self._once(keys)
@@ -218,6 +224,7 @@ def applied(rule: frozenset[Change], keys: Keys) -> dict[str, str]:
 
 
 def entropy(values: Counter[str]) -> float:
+    """The entropy of *values*, in nats."""
     total = values.total()
     return -sum(n / total * log(n / total) for n in values.values())
 

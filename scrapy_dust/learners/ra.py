@@ -38,6 +38,8 @@ Support = dict[tuple[Context, Transformation], set[str]]
 
 @dataclass(frozen=True, slots=True)
 class Ra:
+    """The learner of the paper, with its parameters."""
+
     fanout: int = 10
     least_support: int = 3
     most_false: float = 0.1

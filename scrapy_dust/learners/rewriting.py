@@ -42,6 +42,7 @@ class Rewrite:
     transformation: Transformation
 
     def fits(self, keys: Keys) -> bool:
+        """Whether the rule applies to a URL with these *keys*."""
         return all(
             key in keys if value is None else keys.get(key) == value for key, value in self.context
         ) and all(change.source is None or change.source in keys for change in self.transformation)
@@ -99,6 +100,7 @@ class Rewriter:
             self._by_item.setdefault(item, []).append(number)
 
     def fitting(self, keys: Keys) -> Iterable[Rewrite]:
+        """The rules that apply to a URL with these *keys*, in order."""
         items: list[tuple[str, str | None]] = [*keys.items(), *((key, None) for key in keys)]
         numbers = sorted(number for item in items for number in self._by_item.get(item, ()))
         return (self.rules[number] for number in numbers if self.rules[number].fits(keys))

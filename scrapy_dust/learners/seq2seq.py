@@ -27,6 +27,8 @@ from scrapy_dust.sites import site_of
 
 @dataclass(frozen=True, slots=True)
 class Seq2Seq:
+    """The network of the paper as a learner."""
+
     params: NetworkParams = PAPER
     name: str = "seq2seq"
     watch: Watch = unwatched  #: is told of each epoch

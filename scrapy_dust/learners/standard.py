@@ -31,6 +31,8 @@ _SESSION_PARAMETER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Standard:
+    """A learner that learns nothing: keys are URLs in the standard normalization."""
+
     name: str = "standard"
 
     def learn(self, site: str, log: SiteLog) -> Learned:
@@ -39,6 +41,8 @@ class Standard:
 
 @dataclass(frozen=True, slots=True)
 class Surt:
+    """A learner that learns nothing: keys are those of the Internet Archive."""
+
     name: str = "surt"
 
     def learn(self, site: str, log: SiteLog) -> Learned:
@@ -46,6 +50,7 @@ class Surt:
 
 
 def standard_key(url: str) -> str:
+    """*url* in the standard normalization."""
     parts = parts_of(url)
     host = _DEFAULT_PORT.sub("", (parts.host or "").lower()).removeprefix("www.")
     path = _INDEX.sub("/", parts.path).rstrip("/")
@@ -54,6 +59,7 @@ def standard_key(url: str) -> str:
 
 
 def surt_key(url: str) -> str:
+    """*url* in the form of the Internet Archive's keys."""
     parts = parts_of(url.lower())
     host = _DEFAULT_PORT.sub("", (parts.host or "").rpartition("@")[2])
     host = re.sub(r"^www\d*\.", "", host)

@@ -24,6 +24,8 @@ from scrapy_dust.sites import site_of
 
 @dataclass(frozen=True, slots=True)
 class Mined:
+    """``dustmine --no-validate`` as a learner."""
+
     settings: DustSettings = field(default_factory=DustSettings)
     name: str = "dustmine"
     pool: Pool = NOTHING_POOLED  #: what other sites have shown

@@ -9,6 +9,7 @@ from scrapy_dust.neural.model import Model
 
 
 def card_of(model: Model, lesson: Lesson) -> str:
+    """The model card of *model*, in Markdown."""
     lines = [
         f"# The URLs of {model.site}",
         "",

@@ -15,6 +15,7 @@ class NoNetwork(DustError):
 
 
 def is_there() -> bool:
+    """Whether PyTorch is installed."""
     return find_spec("torch") is not None
 
 

@@ -34,6 +34,7 @@ class Lesson:
 
     @property
     def is_empty(self) -> bool:
+        """Whether there is nothing to learn from."""
         return not self.pairs or not self.duplicates
 
     @property
@@ -44,6 +45,7 @@ class Lesson:
 
 
 def lesson_of(site: str, log: SiteLog, params: NetworkParams) -> Lesson:
+    """The training data that *log* gives."""
     clusters = clusters_of(log)
     targets = targets_of(clusters, singles=params.singles)
     urls = [url for members in clusters for url in members]

@@ -13,6 +13,8 @@ from scrapy_dust.neural.vocabulary import Symbols, Vocabulary
 
 @dataclass(frozen=True, slots=True)
 class Model:
+    """A trained network: parameters, vocabulary, known forms of URLs, and weights."""
+
     site: str
     params: NetworkParams
     vocabulary: Vocabulary
@@ -23,6 +25,7 @@ class Model:
 
     @property
     def weights(self) -> Arrays:
+        """The weights of the best epoch."""
         return self.state.best
 
     @property
@@ -32,4 +35,5 @@ class Model:
 
 
 def model_of(lesson: Lesson, params: NetworkParams, state: State) -> Model:
+    """The model that training has reached."""
     return Model(lesson.site, params, lesson.vocabulary, lesson.forms, lesson.digest, state)

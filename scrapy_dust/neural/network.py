@@ -22,10 +22,13 @@ class Read:
         self.ids, self.seen, self.may_copy = ids, seen, may_copy
 
     def select(self, rows: Tensor) -> Read:
+        """The output for these *rows* of the batch."""
         return Read(self.ids[rows], self.seen[rows], self.may_copy[rows])
 
 
 class Network(nn.Module):
+    """The network, with PyTorch."""
+
     def __init__(self, vocabulary: Vocabulary, params: NetworkParams) -> None:
         super().__init__()
         self.size, self.first_argument = len(vocabulary), vocabulary.first_argument
@@ -76,6 +79,7 @@ def padded(rows: list[tuple[int, ...]], device: torch.device) -> tuple[Tensor, T
 
 
 def best_device() -> torch.device:
+    """The GPU if there is one, else the CPU."""
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 

@@ -9,16 +9,22 @@ from enum import StrEnum
 
 
 class Loss(StrEnum):
+    """The loss function of training."""
+
     ACE = "ace"  #: formula 3 of the paper: what is not the token counts too, each by itself
     CE = "ce"  #: the usual cross-entropy
 
 
 class Optimizer(StrEnum):
+    """The optimizer of training."""
+
     SGD = "sgd"
     ADAM = "adam"
 
 
 class Precision(StrEnum):
+    """The precision of numbers in training."""
+
     FP32 = "fp32"
     BF16 = "bf16"  #: products of matrices in 16 bits
 

@@ -16,7 +16,10 @@ _ARGUMENT = -1
 
 @dataclass(slots=True)
 class Forms:
-    """A tree of forms. A node is a mapping; `EOS` in a node says that a form may end there."""
+    """The forms of a site's URLs, as a tree of symbols.
+
+    A node maps each symbol that may follow to the next node; `EOS` in a node says that a form may end there.
+    """
 
     root: dict[int, dict] = field(default_factory=dict)  # type: ignore[type-arg]  # it holds itself
 
@@ -43,11 +46,13 @@ class Forms:
 
 
 def form_of(vocabulary: Vocabulary, reading: Reading) -> Symbols:
+    """The form of a URL: its symbols, with one sign for all arguments."""
     places = set(reading.places)
     return tuple(_ARGUMENT if place in places else number for place, number in enumerate(reading.ids))
 
 
 def forms_of(found: Iterable[Symbols]) -> Forms:
+    """The tree of the forms *found*."""
     forms = Forms()
     for form in found:
         node = forms.root

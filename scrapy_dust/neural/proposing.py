@@ -28,6 +28,7 @@ _RIGHTLY = 2
 
 
 def params_of(variant: str, epochs: int | None) -> NetworkParams:
+    """The parameters of a *variant*, with so many *epochs* if given."""
     params = VARIANTS[variant]
     return params if epochs is None else replace(params, epochs=epochs)
 

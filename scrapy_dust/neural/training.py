@@ -56,10 +56,12 @@ def train(
 
 
 def weights_of(network: Network) -> Arrays:
+    """The weights of *network* as plain numbers."""
     return {name: value.detach().cpu().numpy().copy() for name, value in network.state_dict().items()}
 
 
 def load_weights(network: Network, weights: Arrays) -> None:
+    """Put *weights* into *network*."""
     network.load_state_dict({name: torch.from_numpy(np.array(value)) for name, value in weights.items()})
 
 

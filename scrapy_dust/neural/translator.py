@@ -22,6 +22,8 @@ _REMEMBERED = 100_000
 
 
 class Translator:
+    """Translates URLs by the network of a *model*."""
+
     def __init__(self, model: Model) -> None:
         network = fresh(model.vocabulary, model.params, best_device())
         load_weights(network, model.weights)
@@ -31,6 +33,7 @@ class Translator:
         self._known: dict[tuple[int, ...], Said | None] = {}
 
     def key(self, url: str) -> str:
+        """The key of *url*."""
         return self.keys((url,))[url]
 
     def keys(self, urls: Iterable[str]) -> dict[str, str]:

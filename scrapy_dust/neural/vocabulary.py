@@ -107,6 +107,7 @@ class Vocabulary:
         return tuple(found)
 
     def token_of(self, reading: Reading, symbol: int) -> str | None:
+        """The token that *symbol* stands for; None if it names an argument that the URL lacks."""
         if _SPECIAL <= symbol < self.first_argument:
             return self.functions[symbol - _SPECIAL]
         if self.copies:
@@ -123,6 +124,7 @@ class Vocabulary:
         return tuple(own)
 
     def url_of(self, reading: Reading, symbols: Iterable[int]) -> str | None:
+        """The URL that *symbols* mean; None if they name an argument that the URL lacks."""
         tokens = self.tokens_of(reading, symbols)
         return None if tokens is None else join(tokens, whole=self.whole)
 

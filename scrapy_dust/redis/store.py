@@ -1,8 +1,9 @@
-"""`SharedStore`: the classes of all workers, and the requests that wait for them. Each class is a JSON
-value in Redis.
+"""`SharedStore`: the classes of all workers, and the requests that wait for them. Each class is a JSON value in
+Redis.
 
-A change is made as `life` makes it, and takes effect only if nobody else has changed the class meanwhile; otherwise it
-is made again, on what the other has left. What a worker has suppressed it keeps itself too, in case that a rule is false.
+A worker computes a change by `life`, and Redis takes the change only if no other worker has changed the class
+meanwhile; otherwise the worker computes it again. Requests that a worker has suppressed it also keeps itself, in case
+a rule is false.
 """
 
 from __future__ import annotations

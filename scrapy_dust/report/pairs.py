@@ -50,6 +50,7 @@ class Pairs:
         self._logs = {url: one.log for one in self.mined for url in one.log.redirects}
 
     def look(self, url: str, other: str) -> PairShown:
+        """Two URLs with all that is known of their pages."""
         pages = self._page(url), self._page(other)
         titles = tuple(page.title or "" if page else "" for page in pages)
         texts = self.texts.get(url, ()), self.texts.get(other, ())

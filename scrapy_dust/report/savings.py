@@ -1,6 +1,4 @@
-"""The savings of rules on a log: the URLs that are not the first of their class, and the rules that say
-so.
-"""
+"""What the rules save on a log: URLs that are not the first of their class, counted for each rule."""
 
 from __future__ import annotations
 
@@ -32,6 +30,7 @@ class Savings:
 
     @property
     def saved(self) -> int:
+        """The number of URLs that need not be fetched."""
         return self.urls - self.keys
 
 
@@ -46,6 +45,7 @@ class Remaining:
 
 
 def savings_of(pages: Sequence[Page], canonizer: Canonizer) -> Savings:
+    """The savings of the rules of *canonizer* on *pages*."""
     classes: dict[str, list[Page]] = {}
     for page in pages:
         classes.setdefault(canonizer.canonize(page.url), []).append(page)
@@ -65,6 +65,7 @@ def savings_of(pages: Sequence[Page], canonizer: Canonizer) -> Savings:
 
 
 def size_of(page: Page) -> int:
+    """The size of *page* in bytes; 0 if unknown."""
     return sum(page.size) // 2 if page.size else 0
 
 

@@ -49,6 +49,7 @@ class RuleBook:
 
     @property
     def sites(self) -> tuple[str, ...]:
+        """The sites of the book, in order."""
         return tuple(sorted(self.document.sites))
 
     def entries(self, site: str) -> tuple[Entry, ...]:
@@ -140,9 +141,9 @@ class RuleBook:
 def update(
     path: str | PathLike[str], change: Callable[[RuleBook], RuleBook], *, patience: float = files.PATIENCE
 ) -> RuleBook:
-    """Change the book at *path*, or begin one, by *change*, while no other process can.
+    """Change the book at *path* by *change*, or begin one, while no other process can write it.
 
-    What takes long is done before: *change* only puts its result into the book as it is by then.
+    Do slow work before: *change* should only put its result into the book, which may have changed meanwhile.
     """
     with files.lock(fspath(path), patience) as file:
         content = files.read(str(file))

@@ -1,6 +1,6 @@
 """Entries of a rule book: a rule, its status, and the evidence for it.
 
-All values are checked when they are made, so that what is written can be read again.
+All values are checked when an entry is made, so that every entry written can be read again.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class Entry:
 
 
 def most_shown(shown: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
-    """As a rule book has it."""
+    """The reach *shown* in the form of a rule book: the aspects with most contents."""
     most = sorted(shown.items(), key=lambda one: (-one[1], one[0]))[:SHOWN_KEPT]
     return tuple(sorted(most))
 

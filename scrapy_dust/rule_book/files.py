@@ -1,7 +1,6 @@
 """Safe writing of files: one writer at a time, and either the old content or the new one is on the disk.
 
-A writer that is killed leaves nothing that the next one stumbles over: its lock goes with it, and the next
-writer takes its unfinished file away.
+A killed writer does not hinder the next: its lock ends with it, and the next writer removes its unfinished file.
 """
 
 from __future__ import annotations
@@ -24,11 +23,12 @@ _PAUSE = 0.02
 
 
 def is_uri(path: str) -> bool:
+    """Whether *path* is a URI."""
     return "://" in path
 
 
 def in_project(path: str) -> str:
-    """*path* as settings mean it: relative to the folder of the project's scrapy.cfg, where there is one.
+    """*path* as settings mean it: relative to the folder of the project's scrapy.cfg, if there is one.
 
     So a crawl finds the same file from whichever folder of the project it is started.
     """
@@ -66,6 +66,7 @@ def _read_uri(uri: str) -> bytes:
 
 
 def make_folder(folder: Path) -> None:
+    """Make *folder* and those above it. Raises `RuleBookError`."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

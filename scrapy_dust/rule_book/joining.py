@@ -1,6 +1,6 @@
-"""Joining of two people's rule books. Where they differ, the careful side stands.
+"""Joins the rule books of two people. If they differ about a rule, the more careful status counts.
 
-Neither order nor who begins matters for what is in force. Comments of both are kept.
+The result does not depend on the order of the two books. Comments of both are kept.
 """
 
 from __future__ import annotations

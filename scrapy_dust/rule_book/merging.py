@@ -1,7 +1,7 @@
-"""Merging of what a rule book knows of rules with what a run has found now.
+"""Merges the rules that a run has found into a rule book.
 
-A rule outlives the log that taught it: once it is in force, its aliases are no longer fetched, and the next log
-cannot show it again. So nothing is ever forgotten because it was not found.
+A rule outlives its log: once it is in force, its aliases are no longer fetched, and the next log cannot show it
+again. So no rule is ever dropped because a run did not find it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Prior beliefs about edits: how often edits of each kind proved right, site by site.
 
-What comes with the package was counted on crawls of real web applications by ``python -m benchmarks.priors``;
-the file says which. What a project's own sites have shown is a file of state beside its logs, and what it says
-of a site is newer. It holds names of parameters and counts, no URLs. A damaged one is no error: it is begun anew.
+The beliefs in the package were counted on crawls of real web applications by ``python -m benchmarks.priors``; the
+file lists these. A project's own sites add to a file of state beside its logs, which counts before the package's. The
+file has names of parameters and counts, no URLs. A damaged file is no error: it is begun anew.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def remember(state: str | PathLike[str], site: str, tallies: Tallies, *, shard: 
 
 
 def take_in(state: str | PathLike[str], shard: Shard) -> None:
-    """What the sites of *shard* have shown is known to all from now on. Raises `RuleBookError`."""
+    """Add the evidence of the sites of *shard* to everybody's. Raises `RuleBookError`."""
     path = _path(state, shard)
     found = _read(path).sites
     if found:

@@ -1,6 +1,7 @@
-"""What crawls have found out of rules on probation, so that the next one goes on: a file of state beside the logs.
+"""What crawls have found out about rules on probation, so that the next crawl goes on: a file of state beside the
+logs.
 
-Losing it costs pages that rules could have spared. So a damaged one is no error; it is begun anew.
+Losing it costs fetches that rules could have saved. So a damaged file is no error; it is begun anew.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _HASH = re.compile(r"[0-9a-f]{16}")
 
 
 def known(state: str | PathLike[str]) -> dict[str, dict[str, Proof]]:
-    """By site, as far as the file can be read. *state*: the folder of the project's state."""
+    """The results by site, as far as the file can be read. *state*: the folder of the project's state."""
     try:
         content = files.read(fspath(Path(state) / FILE))
         return {} if content is None else _parse(content)
@@ -38,7 +39,7 @@ def known(state: str | PathLike[str]) -> dict[str, dict[str, Proof]]:
 def remember(
     state: str | PathLike[str], proofs: Mapping[str, Proofs], decided: Collection[tuple[str, str]] = ()
 ) -> None:
-    """Keep *proofs* beside what other crawls have found; of rules that are *decided* nothing. Raises `RuleBookError`."""
+    """Add *proofs* to the results of other crawls, and remove those of *decided* rules. Raises `RuleBookError`."""
     files.make_folder(Path(state))
     with files.lock(fspath(Path(state) / FILE)) as file:
         rows = {(site, name): one for site, of in known(state).items() for name, one in of.items()}
@@ -54,7 +55,7 @@ def remember(
 
 
 def joined(one: Proof, other: Proof) -> Proof:
-    """What two crawls found, the later of which may have begun with what the earlier one had found."""
+    """The results of two crawls together. The later crawl may have begun with the results of the earlier one."""
     where = dict(one.where)
     for aspect, contents in other.where.items():
         where[aspect] = _most(where.get(aspect, {}), contents)

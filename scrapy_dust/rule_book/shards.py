@@ -1,8 +1,8 @@
-"""A log that several processes mine, each some of its sites, and the one rule book that comes of it.
+"""Lets several processes mine one log, each some of its sites, into one rule book.
 
-Which shard a site belongs to depends on its name alone, so that any process on any machine says the same. A shard leaves the
-rule book as it is, and writes a *part* beside it: what the shard has decided now. Parts are put into the book as one run of all sites would put
-the same decisions there (`RuleBook.merge_sites`), into the book as it is by then.
+The name of a site alone decides to which shard it belongs, so that all processes on all machines agree. A shard does
+not change the rule book; it writes a *part* beside it, with its decisions of now. `RuleBook.merge_sites` then puts
+the parts into the book, which may have changed meanwhile, as one run of all sites would.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ class Shard:
             raise ValueError(f"there is no shard {self.number} of {self.count}")
 
     def has(self, site: str) -> bool:
+        """Whether *site* belongs to this shard."""
         digest = blake2b(site.encode("utf-8", "surrogatepass"), digest_size=8).digest()
         return int.from_bytes(digest) % self.count == self.number - 1
 
@@ -50,7 +51,7 @@ class Shard:
         return f"{stem}.{self.number}-of-{self.count}{suffix}"
 
     def of_budget(self, budget: int) -> int:
-        """This shard's share: all shards together spend *budget*, or one fetch each where it is less than that."""
+        """This shard's share of *budget*, or one fetch if that is less."""
         return budget and max(1, budget // self.count + (self.number <= budget % self.count))
 
     def __str__(self) -> str:
@@ -58,7 +59,7 @@ class Shard:
 
 
 def shard_of(text: str) -> Shard:
-    """Raises `ValueError` for what is no ``I/N``."""
+    """The shard that *text*, such as ``2/4``, names. Raises `ValueError`."""
     match = _SHARD.fullmatch(text)
     try:
         return Shard(*map(int, match.groups() if match else (0, 0)))
@@ -69,7 +70,7 @@ def shard_of(text: str) -> Shard:
 
 
 def write(path: str, shard: Shard, decided: Mapping[str, Sequence[Entry]]) -> None:
-    """Put the part of *shard*, what was *decided* by site, at *path*. Raises `RuleBookError`."""
+    """Write the part of *shard* to *path*. *decided*: its decisions by site. Raises `RuleBookError`."""
     sites = {site: tuple(entries) for site, entries in decided.items() if entries}
     content = render(Document(sites, {KEY: str(shard)}), f"scrapy-dust {__version__}")
     with files.lock(path) as file:
@@ -77,7 +78,7 @@ def write(path: str, shard: Shard, decided: Mapping[str, Sequence[Entry]]) -> No
 
 
 def shard_in(path: str, part: RuleBook) -> Shard | None:
-    """Of which shard the file at *path* is a part; None: it is a rule book. Raises `RuleBookError`."""
+    """The shard whose part the file at *path* is; None if it is a rule book. Raises `RuleBookError`."""
     said = part.document.extra.get(KEY)
     try:
         return None if said is None else shard_of(str(said))
@@ -86,7 +87,7 @@ def shard_in(path: str, part: RuleBook) -> Shard | None:
 
 
 def shards_in(parts: Mapping[str, RuleBook]) -> tuple[Shard, ...]:
-    """The shards of *parts*, by path; none where all are rule books. Raises `RuleBookError` for what does not go together."""
+    """The shards of *parts*, by path; empty if all are rule books. Raises `RuleBookError` if the parts do not fit together."""
     shards: dict[Shard, str] = {}
     for path, part in parts.items():
         shard = shard_in(path, part)
@@ -106,6 +107,6 @@ def shards_in(parts: Mapping[str, RuleBook]) -> tuple[Shard, ...]:
 
 
 def missing_of(shards: Sequence[Shard]) -> tuple[Shard, ...]:
-    """Those that *shards* lack to be all."""
+    """The shards that are missing among *shards*."""
     count = shards[0].count if shards else 0
     return tuple(shard for number in range(count) if (shard := Shard(number + 1, count)) not in shards)

@@ -1,7 +1,7 @@
-"""Refuted and undecided rules, remembered so that no run tries them again.
+"""Remembers refuted and undecided rules, so that no run tries them again.
 
-A file of state beside the logs, not for people: losing it costs fetches and nothing else. So a damaged one is
-no error; `Verdicts.load` begins anew and says so.
+A file of state beside the logs, not for people: losing it costs fetches and nothing else. So a damaged file is no
+error; `Verdicts.load` begins anew and says so.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ KEPT = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """A trial that is over."""
+    """The verdict of a trial that is over."""
 
     rule: Rule
     verdict: Verdict  #: refuted or undecided
@@ -94,7 +94,7 @@ class Verdicts:
         return Verdicts(self.sites, self.warning, rests if rest is None else {**rests, site: rest})
 
     def rendered(self) -> bytes:
-        """The file."""
+        """The content of the file."""
         sites = {site: [_row(one) for one in self.sites[site].values()] for site in sorted(self.sites)}
         known = {site: rows for site, rows in sites.items() if rows}
         return dump_json({"format": FORMAT, "sites": known, "rests": dict(sorted(self.rests.items()))})
@@ -103,7 +103,7 @@ class Verdicts:
 def update(
     path: str | PathLike[str], change: Callable[[Verdicts], Verdicts], *, patience: float = files.PATIENCE
 ) -> None:
-    """Put what *change* makes of the verdicts at *path* in their place, while no other process can.
+    """Replace the verdicts at *path* by the result of *change*, while no other process can write them.
 
     The folder is made if need be. Raises `RuleBookError`.
     """

@@ -1,8 +1,10 @@
-"""The places of each site's pages that change at each fetch, and the site's template, in a file of state beside the logs.
+"""The places of each site's pages that change at each fetch, and the site's template, in a file of state beside the
+logs.
 
-A crawl judges its canaries by what the rules were proved by.
+A crawl judges its canaries by the same knowledge by which the rules were proved.
 
-Losing it costs fetches and nothing else. So a damaged one is no error; it is begun anew, and `Known.warning` says so.
+Losing the file costs fetches and nothing else. So a damaged file is no error; it is begun anew, and `Known.warning`
+says so.
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ class Site:
 
     @property
     def knowledge(self) -> Knowledge:
-        """The same, for comparing two pages."""
+        """What is known of the site, for comparing two of its pages."""
         common = self.template
         return Knowledge(common.template, common.common, common.chrome, self.volatile)
 
@@ -56,9 +58,11 @@ class Known:
     warning: str | None = None  #: why this is a new beginning, in one sentence
 
     def volatile(self) -> dict[str, Volatile]:
+        """By site, the places that change at each fetch."""
         return {site: one.volatile for site, one in self.sites.items()}
 
     def knowledge(self) -> dict[str, Knowledge]:
+        """By site, what is known for comparing pages."""
         return {site: one.knowledge for site, one in self.sites.items()}
 
 

@@ -83,6 +83,7 @@ def _also_of(texts: tuple[str, ...], literal: str, word: str) -> tuple[str, ...]
 
 
 def has_one(url: str, texts: Iterable[str]) -> bool:
+    """Whether *url* contains one of *texts*."""
     for text in texts:  # noqa: SIM110 - a generator would take twice as long
         if text in url:
             return True

@@ -1,7 +1,6 @@
-"""Reading of a project's ``DUST_…`` settings.
+"""Reads a project's ``DUST_…`` settings.
 
-A name that does not exist or a value that cannot be meant stops the crawl with a sentence; a typo must not silently
-switch a feature off.
+An unknown name or an impossible value stops the crawl with a sentence; a typo must not silently switch a feature off.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ PREFIX = "DUST_"
 
 
 def setting_name(field_name: str) -> str:
+    """The name of the setting for a field of `DustSettings`."""
     return PREFIX + field_name.upper()
 
 

@@ -1,6 +1,6 @@
 """Parsers of settings: each function takes what a user wrote and returns the value.
 
-What cannot be meant raises `Wrong`, which says what it should have been.
+An impossible value raises `Wrong`, which says what the value should have been.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ class Wrong(Exception):
 
 
 def switch(value: object) -> bool:
+    """True or False, also from text."""
     if isinstance(value, bool):
         return value
     answer = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
@@ -26,6 +27,8 @@ def switch(value: object) -> bool:
 
 
 def integer(least: int, most: int | None = None) -> Callable[[object], int]:
+    """A parser of integers from *least* to *most*."""
+
     def parse(value: object) -> int:
         said = f"an integer of at least {least}" + (f" and at most {most}" if most is not None else "")
         if isinstance(value, bool) or not isinstance(value, (int, str)):
@@ -42,6 +45,7 @@ def integer(least: int, most: int | None = None) -> Callable[[object], int]:
 
 
 def share(value: object) -> float:
+    """A number from 0 to 1."""
     try:
         number = float(str(value))
     except ValueError:
@@ -52,6 +56,7 @@ def share(value: object) -> float:
 
 
 def seconds(value: object) -> float:
+    """A number of seconds."""
     try:
         number = float(str(value))
     except ValueError:
@@ -62,6 +67,7 @@ def seconds(value: object) -> float:
 
 
 def mapping(value: object) -> dict[str, Any]:
+    """A dict with string keys, also from JSON."""
     if isinstance(value, str):
         try:
             value = json.loads(value)
@@ -73,6 +79,8 @@ def mapping(value: object) -> dict[str, Any]:
 
 
 def choice(*known: str) -> Callable[[object], str]:
+    """A parser of one of the *known* words."""
+
     def parse(value: object) -> str:
         if value not in known:
             raise Wrong("one of " + ", ".join(repr(name) for name in known))
@@ -82,6 +90,7 @@ def choice(*known: str) -> Callable[[object], str]:
 
 
 def names(value: object) -> tuple[str, ...]:
+    """A list of strings, also from JSON or text with commas."""
     if isinstance(value, str):
         text = value.strip()
         if text.startswith("["):
@@ -97,6 +106,7 @@ def names(value: object) -> tuple[str, ...]:
 
 
 def hosts(value: object) -> tuple[str, ...]:
+    """A list of hosts."""
     said = "a list of hosts such as 'shop.example.com'"
     try:
         found = names(value)
@@ -112,6 +122,7 @@ _CLASS_PARTS = ("callback", "cb_kwargs", "any_headers", "any_cookies")
 
 
 def class_parts(value: object) -> tuple[str, ...]:
+    """The parts of requests in ``DUST_CLASS_BY``."""
     found = names(value)
     if not all(name in _CLASS_PARTS or name.partition("meta:")[2] for name in found):
         raise Wrong("a list of `callback`, `cb_kwargs`, `meta:NAME`, `any_headers` and `any_cookies`")
@@ -119,6 +130,7 @@ def class_parts(value: object) -> tuple[str, ...]:
 
 
 def selectors(value: object) -> tuple[str, ...]:
+    """A list of CSS selectors."""
     found = names(value)
     if found:
         # Not loaded where nothing is ignored.
@@ -134,6 +146,7 @@ def selectors(value: object) -> tuple[str, ...]:
 
 
 def text(value: object) -> str:
+    """A text that is not empty."""
     if not isinstance(value, str) or not value:
         raise Wrong("a non-empty string")
     return value

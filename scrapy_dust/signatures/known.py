@@ -38,7 +38,7 @@ KeyOf = Callable[[str, str], bytes]
 
 @dataclass(frozen=True, slots=True)
 class TakenPage:
-    """What became of a page that a spider has taken."""
+    """A page that a spider has taken, with its key and what its callback made of it."""
 
     own: bytes  #: names the request where no rule is asked
     key: bytes  #: names its class
@@ -51,7 +51,7 @@ class TakenPage:
 
 
 class KnownPages:
-    """Of one spider, in the file at *path*. Raises `SignatureStoreError`."""
+    """The pages that one spider has taken, in the file at *path*. Raises `SignatureStoreError`."""
 
     def __init__(self, path: Path, spider: str) -> None:
         self.path, self._spider = path, spider
@@ -71,7 +71,7 @@ class KnownPages:
             self._lead_on = {handled for (handled,) in asked}
 
     def of_class(self, key: bytes, since: int) -> list[TakenPage]:
-        """The pages of a class that were taken since then."""
+        """The pages of the class *key* that were taken since the time *since*."""
         query = (
             "SELECT own, key, url, handled, is_plain, items, requests, seen FROM page"
             " WHERE spider = ? AND key = ? AND seen >= ?"
@@ -80,10 +80,11 @@ class KnownPages:
             return [TakenPage(*row) for row in self._base.execute(query, (self._spider, key, since))]
 
     def leads_on(self, handled: str) -> bool:
-        """Whether requests that are handled so have led to further requests."""
+        """Whether callbacks of requests that are handled so have ever made further requests."""
         return handled in self._lead_on
 
     def has_led_on(self, handled: Iterable[str]) -> None:
+        """Remember that callbacks of requests that are *handled* so have made further requests."""
         new = set(handled) - self._lead_on
         self._lead_on |= new
         with self._saying(), self._base_transaction():
@@ -91,12 +92,13 @@ class KnownPages:
             self._base.executemany("INSERT OR IGNORE INTO callback VALUES (?, ?)", rows)
 
     def add(self, pages: Iterable[TakenPage]) -> None:
+        """Save *pages*."""
         with self._saying(), self._base_transaction():
             rows = [(self._spider, *astuple(page)) for page in pages]
             self._base.executemany("INSERT OR REPLACE INTO page VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
     def go_by(self, version: str, key_of: KeyOf) -> None:
-        """The keys of all pages as the rules of *version* make them. What cannot be keyed any more is forgotten."""
+        """Make the keys of all pages anew by the rules of *version*. Pages without a key are forgotten."""
         with self._saying(), self._base_transaction():
             known = self._base.execute(
                 "SELECT version FROM spider WHERE name = ?", (self._spider,)
@@ -113,10 +115,12 @@ class KnownPages:
             self._base.execute("INSERT OR REPLACE INTO spider VALUES (?, ?)", (self._spider, version))
 
     def forget_before(self, seen: int) -> None:
+        """Forget pages taken before the time *seen*."""
         with self._saying():
             self._base.execute("DELETE FROM page WHERE spider = ? AND seen < ?", (self._spider, seen))
 
     def close(self) -> None:
+        """Close the file."""
         with self._saying():
             self._base.close()
 
@@ -149,4 +153,5 @@ class KnownPages:
 
 
 def now() -> int:
+    """The time of now, in seconds."""
     return int(time.time())

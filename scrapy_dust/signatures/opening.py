@@ -59,6 +59,7 @@ def _put_aside(path: Path) -> None:
 
 
 def is_redis(where: str) -> bool:
+    """Whether *where* names a Redis."""
     return where.startswith(("redis://", "rediss://", "unix://"))
 
 

@@ -23,12 +23,14 @@ class Pending:
         return url in self._rows
 
     def add(self, row: Row, *, claim: bool = True) -> None:
+        """Add a page. *claim*: it becomes the keeper of signatures without one."""
         self._rows[row.url] = row
         for signature in row.signatures if claim else ():
             if self.keeper(signature) is None:
                 self._keepers[signature] = row.url
 
     def add_near(self, outline: Outline, bands: Sequence[int]) -> None:
+        """Add what `near` finds a page by."""
         self._outlines[outline.url] = outline, bands
         for band in bands:
             self._bands.setdefault(band, []).append(outline.url)
@@ -39,18 +41,23 @@ class Pending:
         return Known(row.url, row.kind) if row is not None and signature in row.signatures else None
 
     def signatures(self, url: str) -> Signatures | None:
+        """The signatures of *url*'s page; None if it shows nothing."""
         return self._rows[url].signatures or None
 
     def near(self, bands: Iterable[int]) -> Iterator[Outline]:
+        """The pages that share a band."""
         urls = dict.fromkeys(url for band in bands for url in self._bands.get(band, ()))
         return (self._outlines[url][0] for url in urls)
 
     def rows(self) -> Iterable[Row]:
+        """All pages."""
         return self._rows.values()
 
     def outlines(self) -> Iterable[tuple[Outline, Sequence[int]]]:
+        """All outlines, with their bands."""
         return self._outlines.values()
 
     def clear(self) -> None:
+        """Forget all pages."""
         for held in (self._rows, self._keepers, self._outlines, self._bands):
             held.clear()

@@ -1,8 +1,8 @@
-"""The promises that every store of signatures keeps.
+"""The interface of stores of signatures, and what every store promises.
 
-A page has a URL and shows one content at a time: the signatures it was last kept with. A signature has one
-keeper, the page that was kept with it first and still shows it. So what a page showed before it changed is free
-again, and nobody is a copy of what is no longer there.
+A page has a URL and shows one content at a time: the signatures with which it was last kept. A signature has one
+keeper, the first page that was kept with it and still shows it. So when a page changes, its former content is free
+again, and no page is a copy of a content that is no longer there.
 """
 
 from __future__ import annotations
