@@ -152,10 +152,16 @@ def past_crawls(dust_dir: str | Path | None) -> list[PastCrawl]:
     found = []
     for segment in journals(folder)[-CRAWLS_SHOWN:] if folder else []:
         counts: Counter[What] = Counter()
-        day = ""
+        day, last = "", set[str]()
         for _, event in read([segment]):
-            counts[event.what] += 1
             day = day or event.at[:10]
+            if event.what is What.PUT_LAST:
+                last.add(event.url)
+            elif event.what is What.RETURNED and event.url in last:
+                last.remove(event.url)  # its turn has come: no rule suppressed it
+            else:
+                counts[event.what] += 1
+                last.discard(event.url)
         if counts:
             past = counts[What.SUPPRESSED], counts[What.RETURNED], counts[What.TESTED]
             found.append(PastCrawl(spider_of(segment), day, *past))

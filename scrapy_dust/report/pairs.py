@@ -102,7 +102,7 @@ def _agreement(here: Page, there: Page) -> Iterator[str]:
         yield "One of them changed its text while it was crawled."
     if here.sketch and there.sketch:
         agreeing = sum(a == b for a, b in zip(here.sketch, there.sketch, strict=False))
-        yield f"{agreeing} of {min(len(here.sketch), len(there.sketch))} min-hashes of their texts agree."
+        yield f"{agreeing} of {min(len(here.sketch), len(there.sketch))} hashes of their texts agree."
     if here.size and there.size:
         same = here.size == there.size
         yield (

@@ -161,15 +161,15 @@ def steps(report: Report) -> str:
     """The number of rules after each step of a run, with bars."""
     found = report.funnel
     named = [
-        ("likely rules (phase 1)", found.likely),
-        ("kept (phase 2)", found.kept),
-        ("parameters (phase 3)", found.parameters),
-        ("edits", found.edits),
-        ("tried", found.tried),
+        ("by the URLs (phase 1)", found.likely),
+        ("not redundant (phase 2)", found.kept),
+        ("by parameters (phase 3)", found.parameters),
+        ("by equal pages", found.edits),
+        ("tested", found.tried),
         ("valid", found.valid),
         ("refuted", found.refuted),
         ("undecided", found.undecided),
-        ("redundant", found.redundant),
+        ("like other rules", found.redundant),
     ]
     most = max(1, *(count for _, count in named))
     return (

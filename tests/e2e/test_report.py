@@ -100,7 +100,7 @@ def test_rules_can_be_found_sorted_and_looked_at(open_page):
         "One page of words",
         "One page of \nonly here:\nother words",
     ]
-    assert "4 of 4 min-hashes" in page.locator("#detail").inner_text()
+    assert "4 of 4 hashes" in page.locator("#detail").inner_text()
     assert (
         "of 30 URLs that it merges, at most 1 show another page (95 %)"
         in page.locator("#detail").inner_text()

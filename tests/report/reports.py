@@ -47,7 +47,7 @@ def shown(site, rule, **other):
             PairShown(
                 ("http://a.example/?sid=1&id=2", "http://a.example/?id=2"),
                 ("A title", "A title"),
-                ("4 of 4 min-hashes of their texts agree.",),
+                ("4 of 4 hashes of their texts agree.",),
                 ("One page of words", "One page of other words"),
             ),
         ),

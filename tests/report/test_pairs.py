@@ -46,7 +46,7 @@ def test_the_log_says_how_far_its_hashes_agree_and_no_more():
     assert found.texts == ("", "")
     assert found.said == (
         "Their texts are not equal word for word.",
-        "3 of 4 min-hashes of their texts agree.",
+        "3 of 4 hashes of their texts agree.",
         "1,000 and 1,000–1,200 bytes.",
     )
 
