@@ -71,8 +71,10 @@ class Asking:
         return said
 
     def _carried(self, request: Request) -> list[tuple[str, object]] | None:
-        """What *request* hands to its callback; None: an object that other callbacks may go on with, such as an item that
-        several pages complete. No other request does that in its place.
+        """A text for what *request* passes on to its callback; None if it passes an object that other callbacks may
+        share.
+
+        Such an object is an item that several pages complete: then no other request can stand for this one.
         """
         if not all(map(is_value, request.cb_kwargs.values())):
             return None
@@ -88,7 +90,7 @@ class Asking:
 
 
 def _content(value: object) -> bytes | None:
-    """Of plain containers, such as a renderer's options; None for items, and for what cannot be compared."""
+    """A text for plain containers, such as a renderer's options; None for items and other values that cannot be compared."""
     if is_item(value) and not isinstance(value, dict):
         return None
     try:

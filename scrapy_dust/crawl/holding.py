@@ -20,7 +20,7 @@ _SAVED = 0.25
 
 
 class Turn(Enum):
-    """What happens to a request that leaves the queue."""
+    """The possible ends of a request that leaves the queue."""
 
     GO = "go"
     DROP = "drop"  #: it is a duplicate by now, or nothing comes any more where it leads

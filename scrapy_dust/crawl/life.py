@@ -27,7 +27,7 @@ class State(StrEnum):
 
 
 class Event(StrEnum):
-    """What happens to a class."""
+    """The events of a class."""
 
     LET_THROUGH = "let through"  #: a URL of it is let through, and stands for it
     TAKEN = "page taken"  #: the spider has taken a page from a URL that stands
@@ -43,7 +43,7 @@ class Event(StrEnum):
 
 
 class Effect(StrEnum):
-    """What the crawl must do after an event."""
+    """The tasks of the crawl after an event."""
 
     FETCH_NEXT = "fetch the next"  #: of the URLs that wait
     SUPPRESS = "suppress what waits"  #: what waits is kept only in case a rule is false
@@ -81,7 +81,7 @@ CLASSES: Mapping[tuple[State, Event], tuple[State, tuple[Effect, ...]]] = {
 
 
 class Fate(StrEnum):
-    """What becomes of a URL."""
+    """The possible ends of a request: let through, waiting, suppressed and so on."""
 
     ASKED = "asked for"  #: the spider asks for it
     STANDS = "standing"  #: it is fetched for its class

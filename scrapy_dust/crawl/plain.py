@@ -112,7 +112,7 @@ def is_as_good_as_its_copy(request: Request) -> bool:
 
 
 def is_of_the_crawl(name: object) -> bool:
-    """Whether *name* in a meta is what Scrapy notes of one fetch, or what we note: no spider hands it on."""
+    """Whether *name* is a key in meta that Scrapy or scrapy-dust sets for one fetch, and that no spider passes on."""
     return name in _PASSING or _is_ours(name)
 
 

@@ -159,7 +159,7 @@ class Probation:
             request.priority += EARLY
 
     def _decides(self, name: str, site: _Site, url: str, handled: str) -> bool:
-        """Whether *url* is the first of a class to be compared, or one of the first three that are queued of it."""
+        """Whether *url* is the first of its class to be compared, or among the first three of it in the queue."""
         working: dict[int, None] = {}
         for form, rules in site.trial.forms(url):
             key = _key(name, handled, form)

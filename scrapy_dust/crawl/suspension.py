@@ -245,7 +245,7 @@ class Suspension:
 
     @staticmethod
     def _doubt_left(watch: Watch) -> str | None:
-        """Why the next crawl should not go by a rule; None: there is no reason."""
+        """A sentence why the next crawl should not apply a rule; None if there is no reason."""
         if watch.standing is not Standing.DOUBTED:
             return None
         return (

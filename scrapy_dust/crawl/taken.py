@@ -75,7 +75,7 @@ class TakenMiddleware:
             taking.end()
 
     def process_spider_exception(self, response: Response, exception: Exception) -> None:
-        """It may be handled by others, and then the rest of what was yielded comes to its end."""
+        """Record that the callback failed, unless another middleware handles the exception and goes on with its output."""
         try:
             self.taken(response, None)
         except Exception as error:  # noqa: BLE001  The crawl goes on, whatever a page or the disk has against it.

@@ -21,7 +21,7 @@ _ANSWERS, _KINDS, _CLASSES = 50_000, 1_000, 10_000
 
 
 class Belief(Enum):
-    """What an answer is taken for."""
+    """The ways to treat an answer that may be a wall."""
 
     PAGE = "the page of its class"
     UNSURE = "the page of its class, until another class tells otherwise"

@@ -1,14 +1,14 @@
 """The process beside a crawl that describes each answer and writes the crawl log.
 
-Describing a page takes as long as a fifth of all else that a fast crawl does with it. So the crawl only hands
-the answer over, through a pipe, and this process, which knows nothing of Scrapy, does the rest on another core.
-It ends when the pipe does, however the crawl ended, having written all that came through it.
+Describing a page takes a fifth of the time that a fast crawl spends on all else. So the crawl only sends the answer
+through a pipe, and this process, which knows nothing of Scrapy, describes it on another core. The process ends when
+the pipe ends, however the crawl ended, after it has written all that came.
 
     crawl: record without text, body ──▶ pipe ──▶ describe ──▶ CrawlLogWriter
 
-A message: two lengths, a JSON object of the first, and the body of the second. The first message says where to
-write, what to hide and what to ignore. What could not be written is told on standard output, a line each time: how many records
-more, and why.
+A message: two lengths, a JSON object of the first, and the body of the second. The first message says where to write,
+what to hide and what to ignore. Records that could not be written are reported on standard output, a line each time:
+how many more, and why.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ _AGAIN = 2
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a rule may lose, at 95 %."""
+    """Upper bounds, at 95 %, of what a rule may lose."""
 
     merges: int  #: URLs of the log that the rule gives the key of another one
     unproved: int  #: of those, the ones that nobody looked at

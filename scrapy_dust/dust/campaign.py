@@ -82,7 +82,7 @@ class Campaign:
         settled: Iterable[Rule] = (),
         poll: Poll = go_on,
     ) -> None:
-        """*poll* is asked whether to go on. `Stopped` comes through, and leaves what was decided as it is."""
+        """*poll* is called now and then, and may raise `Stopped`; decisions made before stay."""
         self.site = site
         worthy = worth_a_trial(candidates, params.least_saving * len(evidence.urls))
         self._candidates = provable_first(worthy, params.max_risk)

@@ -26,7 +26,7 @@ from scrapy_dust.dust.tokens import Tokens
 
 @dataclass(frozen=True, slots=True)
 class Staircases:
-    """For each instance and each prefix that is no longer than its own: the longest suffix with too large a run."""
+    """How far instances may grow: for each shorter prefix of an instance, the longest suffix whose run of URLs is too large."""
 
     first: Array  #: per instance: where its entries begin, one a prefix from the empty one on
     low: Numbers  #: by the lower limit

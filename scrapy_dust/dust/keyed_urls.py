@@ -54,7 +54,7 @@ class _Added:
     """
 
     def __init__(self, rule: Rule, canonizer: Canonizer) -> None:
-        """*canonizer* has *rule* too."""
+        """*canonizer* applies *rule* too."""
         self.canonizer, self._rule = canonizer, rule
         self._place: dict[Rule, int] = {}
         self._changed: dict[str, str] = {}
@@ -144,7 +144,7 @@ class KeyedUrls:
     def __init__(
         self, evidence: LogEvidence, canonizer: Canonizer, index: WordIndex | None = None, poll: Poll = go_on
     ) -> None:
-        """*index* has the URLs of the log, and is added to; what it has of other rules does no harm."""
+        """*index*: an index of the log's URLs, to which more are added; entries of other rules do no harm."""
         self._poll = poll
         self._evidence = evidence
         self._index = WordIndex(evidence.urls) if index is None else index

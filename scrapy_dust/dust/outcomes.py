@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Outcome(StrEnum):
-    """What one pair of URLs says about a rule."""
+    """The possible outcomes of comparing one pair of URLs."""
 
     SAME = "same"
     DIFFERENT = "different"  #: both answer, with different pages that are each stable: a page would be lost

@@ -23,7 +23,7 @@ Bools = npt.NDArray[np.bool_]
 
 
 class Similar(StrEnum):
-    """How LikelySimilar judges."""
+    """The ways in which LikelySimilar compares pages."""
 
     AUTO = "auto"  #: sketches where the log has them, else sizes
     SKETCH = "sketch"

@@ -22,7 +22,7 @@ class Status(StrEnum):
 
 
 class Event(StrEnum):
-    """What can happen to a rule."""
+    """The events that can happen to a rule."""
 
     LOOKS_RIGHT = "looks right"  #: it passed its trial, or comes from elsewhere
     PROVED = "is proved"  #: the bound on what it would merge wrongly is small enough

@@ -17,7 +17,7 @@ class WordIndex:
     """An index of names by the words of their texts. A name stays in its place when it gets another text."""
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
-        """*texts* are their own names."""
+        """Begin with *texts*, each of which is its own name."""
         self._names: dict[Word, list[str]] = {}
         for text in texts:
             self.add(text, text)

@@ -23,11 +23,11 @@ class Lap:
         return Lap(self.seconds + other.seconds, self.cpu + other.cpu, max(peaks, default=None))
 
     def __sub__(self, other: Lap) -> Lap:
-        """What *other* does not account for. Processes that work side by side take more seconds than pass."""
+        """This time without *other*. Processes side by side take more seconds than pass."""
         return Lap(max(0.0, self.seconds - other.seconds), max(0.0, self.cpu - other.cpu), self.peak)
 
     def __mul__(self, share: float) -> Lap:
-        """What a part of the work took."""
+        """The time of a share of the work."""
         return Lap(self.seconds * share, self.cpu * share, self.peak)
 
 

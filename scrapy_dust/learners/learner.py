@@ -27,9 +27,11 @@ class Learner(Protocol):
     """The interface of a method with its parameters."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The name of the method in tables."""
 
-    def learn(self, site: str, log: SiteLog) -> Learned: ...
+    def learn(self, site: str, log: SiteLog) -> Learned:
+        """Learn from *log*, the training part of the log of *site*."""
 
 
 def unchanged(url: str) -> str:

@@ -1,7 +1,8 @@
-"""From a site's log to a model: trained anew, continued where a run was interrupted, or read from the disk.
+"""Gives the trained network of a site: trains it anew, goes on with an interrupted training, or reads it from the
+disk.
 
-What is on the disk is taken where it has learned from the same pairs with the same parameters. While it trains, the
-state after each epoch is kept in the model's own file, so that an interruption costs one epoch.
+A file on the disk is used if it was trained on the same pairs with the same parameters. During training, the state
+after each epoch is saved in the model's own file, so that an interruption costs one epoch.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def _safe(url: str, encoding: str) -> str:
 
 
 class Target(NamedTuple):
-    """Where a link leads."""
+    """The URL to which a link leads, and its numbers."""
 
     url: str | None  #: absolute, without its fragment; None: it is no http(s) URL
     value: int  #: of a link to it

@@ -65,7 +65,7 @@ class Same(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one URL showed."""
+    """The units that one URL showed, with further answers as controls."""
 
     url: str
     units: Units
@@ -346,10 +346,8 @@ def _until(units: UnitSet, rest: np.uint64, links: np.uint64) -> UnitSet:
 
 
 def _where_links_say_the_same(a: Answer, b: Answer, knowledge: Knowledge, changing: Places) -> Knowledge:
-    """*knowledge* without those places of links for the page itself where the links of *a* and *b* say different things
-    beside the pages' URLs.
-
-    Such links lead to the items of a page, although they carry the parameters of the page.
+    """*knowledge* without places of links to the page itself at which the links of *a* and *b* add different texts to
+    the URLs.
     """
     here, there = (_beside(one, changing) for one in (a, b))
     both = within(np.unique(places_of(here)), np.unique(places_of(there)))

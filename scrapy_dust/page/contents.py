@@ -248,7 +248,7 @@ def _aside(site: Flat, rows: _Rows, template: SiteTemplate, volatile: Volatile) 
 
 
 def _changing(site: Flat, rows: _Rows, volatile: Volatile) -> Mask:
-    """Which units of *site* stand where pages like theirs change."""
+    """Which units of *site* stand at places that change on similar pages."""
     changing = np.zeros(len(site.units), np.bool_)
     for begin, end in rows.spans if volatile else ():
         if places := volatile.of(rows.templates[begin]):
@@ -258,7 +258,7 @@ def _changing(site: Flat, rows: _Rows, volatile: Volatile) -> Mask:
 
 
 def _is_in_some_form(units: UnitSet, known: UnitSet) -> Mask:
-    """Which of *units* are among *known*, links for the page itself also as links like any other."""
+    """Which of *units* are among *known*. A link to the page itself also counts as a link like any other."""
     found = is_in(units, known)
     own_links = is_of(units, Kind.OWN_LINK)
     found[own_links] |= is_in(as_links(units[own_links]), known)
@@ -438,7 +438,7 @@ class _Ends(Mapping[int, int]):
         return found, (known & ~alike & ~alone) | is_self
 
     def _rests(self, values: UnitSet, pages: Index, urls: Sequence[str]) -> list[int]:
-        """Of links on the *pages* of *urls* what they say beside what those say."""
+        """For links on the *pages* of *urls*, the texts that they add to the pages' own URLs."""
         own = {page: frozenset(pieces_of(urls[page])) for page in np.unique(pages).tolist()}
         return [
             rest_value(self.alike[value], own[page])

@@ -34,7 +34,7 @@ from scrapy_dust.page.volatile import NO_PLACES, NOTHING_VOLATILE, Places, Volat
 
 
 class Aside(StrEnum):
-    """Why a unit does not count."""
+    """The reasons for which a unit is set aside and does not count in comparisons."""
 
     TEMPLATE = "template"  #: many pages of the site have it
     VOLATILE = "volatile"  #: it stands where units change at each fetch
@@ -124,13 +124,13 @@ def sifted(units: UnitSet, knowledge: Knowledge, places: Places) -> Sifted:
 
 
 def are_beside(units: UnitSet) -> Mask:
-    """Which of *units* are what links for the page itself say beside its URL."""
+    """Which of *units* are texts that links to the page itself add to its URL."""
     mask: Mask = is_of(units, Kind.OWN) & (values_of(units) != np.uint64(REPEATED))
     return mask
 
 
 def as_own(places: UnitSet) -> UnitSet:
-    """*places* of links for the page itself as those of what these links say beside its URL."""
+    """The *places* of links to the page itself, turned into the places of what these links add to its URL."""
     own: UnitSet = places & np.uint64((1 << PATH_BITS) - 1) | np.uint64(Kind.OWN << PATH_BITS)
     return own
 

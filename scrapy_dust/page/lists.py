@@ -48,7 +48,7 @@ class Lists:
         return said
 
     def _without_headings(self, said: Said, whole: npt.NDArray[np.uint64], unknown: Index) -> Said:
-        """*said* without texts that stand on pages with other links, such as the heading of all parts of a list."""
+        """*said* without texts that stand on pages with other links too, such as the heading of all parts of a list."""
         links: dict[int, set[int]] = {}
         for row in np.flatnonzero(self.counts & (unknown == 0)).tolist():
             links.setdefault(_short(self.core[row]), set()).add(int(whole[row]))

@@ -46,7 +46,7 @@ _TITLE = re.compile(r"<title\b[^<>]*+>([^<]*+)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What an HTML document says."""
+    """The text, title, links and units of an HTML document."""
 
     text: str  #: visible, its white space as it came
     title: str | None = None  #: white space collapsed; None: none, or empty

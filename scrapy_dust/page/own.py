@@ -47,10 +47,7 @@ class OwnUrl:
         return url.partition("?")[0] == self.url.partition("?")[0]
 
     def beside(self, urls: Sequence[str]) -> list[str]:
-        """For each of *urls*, its pieces that repeat nothing of this URL. Hosts do not count.
-
-        A short value, such as a number, is no repetition: it may stand for anything.
-        """
+        """For each of *urls*, the pieces that this URL does not have. Hosts do not count."""
         split = [[piece for piece in pieces_of(url)[1:] if decoded(piece) not in self.pieces] for url in urls]
         pieces = list(dict.fromkeys(chain.from_iterable(split)))
         held = _holding([f"&{piece}" for piece in pieces], self._inside, self.repeated) if pieces else []
@@ -71,7 +68,7 @@ def pieces_of(url: str) -> list[str]:
 
 
 def rest_of(url: str, own: Container[str]) -> str:
-    """What a link says beside what the page's own URL says anyway. *own*: the pieces of that URL."""
+    """The part of a link that the page's own URL does not have. *own*: the pieces of the page's URL."""
     return "/".join(piece for piece in pieces_of(url) if piece not in own)
 
 

@@ -56,7 +56,7 @@ print(json.dumps([pages, pdf.get_metadata_value("Title"), "\\f".join(texts)]))
 
 
 def read_pdf(body: bytes, *, with_units: bool = False) -> tuple[Document, bool] | None:
-    """What *body* says, and whether that is all of it; None where it cannot be read."""
+    """The text of *body*, a PDF, and whether that is all of it; None if it cannot be read."""
     if not body.startswith(b"%PDF-") or len(body) > MAX_PDF_BYTES or not _is_installed():
         return None
     import subprocess  # noqa: PLC0415  Not loaded where no PDF comes.

@@ -33,10 +33,7 @@ def walls(urls: Sequence[str], templates: Sequence[str], contents: Sequence[Hash
 
 
 def alike(urls: Sequence[str], templates: Sequence[str], contents: Sequence[Hashable | None]) -> set[int]:
-    """The numbers of those *urls* whose content does not tell which of them was asked for. Arguments as `walls` has them.
-
-    Other URLs of the path template show it too, and have nothing in common which tells them from the rest.
-    """
+    """The positions of those *urls* whose content is shown by URLs of any kind. Arguments as in `walls`."""
     words = _Words(urls)
     return {
         number
@@ -48,7 +45,7 @@ def alike(urls: Sequence[str], templates: Sequence[str], contents: Sequence[Hash
 def _showing(
     templates: Sequence[str], contents: Sequence[Hashable | None]
 ) -> dict[str, dict[Hashable, list[int]]]:
-    """By path template and content, the numbers of the URLs that show it."""
+    """The positions of the URLs that show each content, by path template."""
     showing: dict[str, dict[Hashable, list[int]]] = defaultdict(lambda: defaultdict(list))
     for number, (template, content) in enumerate(zip(templates, contents, strict=True)):
         if content is not None:

@@ -94,7 +94,7 @@ class RuleBook:
         return self.merge_sites({site: entries})
 
     def merge_sites(self, found: Mapping[str, Iterable[Entry]]) -> RuleBook:
-        """`merge` for all of these sites."""
+        """The book after `merge` for each of these sites."""
         return self._with(
             {site: merge_entries(self.entries(site), of_site) for site, of_site in found.items()}
         )

@@ -144,7 +144,7 @@ class SiteRules:
         return form, place, times
 
     def _rule_at(self, place: float, more: Rule) -> Rule:
-        """The rule at *place*; *more* is at the one place that is no whole number."""
+        """The rule at *place*. The one place that is no whole number is that of *more*."""
         return self.rules[place] if isinstance(place, int) else more
 
     def touching(self, url: str) -> frozenset[Rule]:

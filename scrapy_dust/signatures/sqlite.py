@@ -189,6 +189,7 @@ class SqliteStore:
         return int(count)
 
     def signatures(self) -> int:
+        """The number of signatures in the store."""
         with self._saying():
             (count,) = self._base.execute("SELECT count(*) FROM signature").fetchone()
         return int(count)

@@ -57,7 +57,8 @@ class Row:
 class Store(Protocol):
     """The interface of stores. Any method may raise `OSError`; pages that were kept before stand."""
 
-    def find(self, signature: bytes) -> Known | None: ...
+    def find(self, signature: bytes) -> Known | None:
+        """The keeper of *signature*; None if there is none."""
 
     def shown(self, url: str) -> Signatures | None:
         """The signatures that *url* showed last; None where the store does not know the URL."""
@@ -79,7 +80,8 @@ class Store(Protocol):
         """Pages that share a band, `MOST_CANDIDATES` at most."""
         ...
 
-    def keep_near(self, outline: Outline, bands: Sequence[int]) -> None: ...
+    def keep_near(self, outline: Outline, bands: Sequence[int]) -> None:
+        """Keep what `near` finds a page by."""
 
     def flush(self) -> None:
         """Write all pages that were kept, so that a crash loses none of them."""

@@ -51,7 +51,7 @@ class Known:
         self._count = 0
 
     def new(self, family: str, url: str, said: Said) -> New:
-        """What in *said*, the words of the page at *url*, is new in its *family*. It is known from now on."""
+        """The words and runs of *said*, from the page at *url*, that are new in its *family*. They are known from now on."""
         known = self._of(family)
         self._read[family] += 1
         own, before = Own(url), len(known)

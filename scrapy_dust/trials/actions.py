@@ -36,7 +36,7 @@ class ActionWords:
         self._lengths = sorted({len(word) for word in self._inside})
 
     def __contains__(self, url: object) -> bool:
-        """Whether *url* looks like an action; one that is no URL does, to be on the safe side."""
+        """Whether *url* looks like an action. A text that is no URL counts as one, to be safe."""
         try:
             parts = urlsplit(str(url))
         except ValueError:

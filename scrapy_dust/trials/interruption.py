@@ -132,7 +132,7 @@ class Interruption:
 
 
 class InterruptionOfProcess(Interruption):
-    """For a process that does nothing else: a second after the signal, work under way is dropped with the event loop."""
+    """An `Interruption` for a process that does nothing else: a second after the signal, its event loop is dropped."""
 
     def _force(self, number: int) -> None:
         # The first of two signals asks Scrapy to end, the second one makes it.

@@ -76,7 +76,7 @@ def mine(
     *keep*: add to it. *names*: of places of units. *processes*: how many processes of this machine work; None: as
     many as there are processors, if there is enough to do. *shard*: the shard of *visits*.
     """
-    begin(settings)
+    check_packages(settings)
     pool = known(state)
     in_turn = _in_turn(visits)
     taken = visits.share if isinstance(visits, Shelved) else _whole
@@ -94,7 +94,7 @@ def mine(
             yield finished(mined, settings, reporter, names, state=state, keep=keep, shard=shard)
 
 
-def begin(settings: DustSettings) -> None:
+def check_packages(settings: DustSettings) -> None:
     """Check that optional packages are installed before mining starts. Raises `DustError`."""
     if settings.learner == "seq2seq":
         require()
@@ -273,7 +273,7 @@ def _evidence(one: Mined, settings: DustSettings, seed: int) -> LogEvidence:
 def _tried_literally(
     one: Mined, book: RuleBook, settings: DustSettings, seed: int, *, log_only: bool, poll: Poll
 ) -> Trying | None:
-    """What to try by WWW'07 figure 4: there is no survey, and only rules that a person disabled are left out."""
+    """The rules to try by WWW'07 figure 4: there is no survey, and only rules that a person disabled are left out."""
     entries = book.entries(one.site)
     candidates = one.candidates(
         [(entry.rule, entry.evidence.support) for entry in entries if entry.status is Status.VALID]

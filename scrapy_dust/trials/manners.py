@@ -83,6 +83,7 @@ class TrialRobots(RobotsTxtMiddleware):
             await super().process_request(request)
 
     async def robot_parser(self, request: Request) -> RobotParser | None:
+        """The robots.txt of *request*'s host; waits while it is being fetched."""
         netloc = urlparse_cached(request).netloc
         found = self._parsers.get(netloc)
         if isinstance(found, Deferred) and not found.called:

@@ -14,7 +14,7 @@ from scrapy_dust.errors import EngineError
 from scrapy_dust.rule_book import volatile_places
 from scrapy_dust.rule_book.priors import known
 from scrapy_dust.settings import DustSettings
-from scrapy_dust.trials.learning import begin, finished
+from scrapy_dust.trials.learning import check_packages, finished
 from scrapy_dust.trials.reading import Read, Reporter, Source, seconds_of, told_of
 
 
@@ -30,7 +30,7 @@ def read_and_mine(
     """Read and mine *source* on Spark; see `learning.mine`. Raises `CrawlLogError` and `EngineError`."""
     if source.base_url is not None or source.log_format is not None:
         raise EngineError("access logs are not read by Spark. Mine them with --engine local.")
-    begin(settings)
+    check_packages(settings)
     found = spark.read_and_mine(
         source.paths,
         settings,

@@ -73,7 +73,7 @@ class _Errand:
 
 @dataclass(frozen=True, slots=True)
 class Trying:
-    """What to try by one reading of a site's log."""
+    """The campaign and the site's knowledge that one reading of a site's log gives."""
 
     campaign: Campaign | LiteralCampaign
     evidence: LogEvidence

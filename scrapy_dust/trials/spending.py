@@ -26,7 +26,8 @@ class Running(Protocol):
     budget: int
 
     @property
-    def fetches(self) -> int: ...
+    def fetches(self) -> int:
+        """The number of fetches so far."""
 
 
 OnProgress = Callable[[Running], None]

@@ -21,7 +21,7 @@ Kinds = tuple[str, ...]  #: of one operation, from wide to narrow; the first is 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How the edits of one kind fared on one site."""
+    """The counts of how the edits of one kind fared on one site."""
 
     laws: int = 0  #: edits that merged several contents, and never two different ones under one key
     accidents: int = 0  #: edits that did that, and also merged URLs that show one content
@@ -92,7 +92,7 @@ class Pool:
         return Pool({name: tallies for name, tallies in self.sites.items() if name != site})
 
     def __or__(self, other: Pool) -> Pool:
-        """What *other* says of a site is newer."""
+        """The evidence of both; for a site that both have, that of *other*."""
         return Pool({**self.sites, **other.sites})
 
     def _of(self, kind: str) -> Iterator[Tally]:
