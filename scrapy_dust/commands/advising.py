@@ -10,10 +10,10 @@ from dataclasses import asdict
 from scrapy.exceptions import UsageError
 
 from scrapy_dust.commands.desk import Desk
+from scrapy_dust.commands.exchanging import sites_of
 from scrapy_dust.commands.output import printable
 from scrapy_dust.commands.progress import Counting
 from scrapy_dust.commands.tables import table
-from scrapy_dust.commands.travelling import sites_of
 from scrapy_dust.crawl_log import read_visits
 from scrapy_dust.exchange.advice import Advice, Remedy, Spared, advice_of, spared_by
 from scrapy_dust.exchange.clean_param import directives

@@ -179,16 +179,16 @@ def _review(desk: Desk, action: str, names: list[str]) -> int:
 
 
 def _travel(desk: Desk, action: str, names: list[str], opts: argparse.Namespace) -> None:
-    from scrapy_dust.commands import advising, travelling  # noqa: PLC0415
+    from scrapy_dust.commands import advising, exchanging  # noqa: PLC0415
 
     match action:
         case "export":
-            travelling.give_out(desk, names[0], opts.site)
+            exchanging.give_out(desk, names[0], opts.site)
         case "migrate":
-            travelling.migrate(desk)
+            exchanging.migrate(desk)
         case "merge":
-            travelling.merge(desk, names, dry_run=opts.dry_run)
+            exchanging.merge(desk, names, dry_run=opts.dry_run)
         case "advise":
             advising.advise(desk, names, opts.site, opts.base_url)
         case _:
-            travelling.take_in(desk, names[0], opts.site, format_name=opts.format, dry_run=opts.dry_run)
+            exchanging.take_in(desk, names[0], opts.site, format_name=opts.format, dry_run=opts.dry_run)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from w3lib.url import safe_url_string
 
 from scrapy_dust.commands.desk import Desk
-from scrapy_dust.commands.output import as_it_is, printable
+from scrapy_dust.commands.output import printable, unchanged_in_pipes
 from scrapy_dust.crawl_log.upkeep import hider
 from scrapy_dust.journal.events import Event, What, to_record
 from scrapy_dust.journal.places import existing, journals, requeue_dir, spider_of
@@ -82,4 +82,8 @@ def _folder_name(desk: Desk, spider: str) -> str:
 
 def _print(desk: Desk, spider: str, events: Iterable[Event]) -> None:
     for event in events:
-        print(json.dumps({"spider": spider, **to_record(event)}) if desk.as_json else as_it_is(event.url))
+        print(
+            json.dumps({"spider": spider, **to_record(event)})
+            if desk.as_json
+            else unchanged_in_pipes(event.url)
+        )

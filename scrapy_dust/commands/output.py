@@ -25,7 +25,7 @@ def may_colour() -> bool:
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def as_it_is(text: str) -> str:
+def unchanged_in_pipes(text: str) -> str:
     """*text* without changes if stdout is a pipe; through `printable` if stdout is a terminal."""
     return printable(text) if sys.stdout.isatty() else text
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from scrapy_dust.commands.desk import Desk, Found, entry_with_site, print_json, told
 from scrapy_dust.commands.journals import history
 from scrapy_dust.commands.journals import told as told_of
-from scrapy_dust.commands.output import as_it_is, number, printable
+from scrapy_dust.commands.output import number, printable, unchanged_in_pipes
 from scrapy_dust.commands.tables import STATUS_COLOURS, table
 from scrapy_dust.commands.url_lists import read_expectations, read_urls, write_exactly
 from scrapy_dust.journal.events import to_record
@@ -92,13 +92,15 @@ def keys(desk: Desk, name: str = "-") -> None:
     for url in read_urls(name):
         key = canonize(url)
         print(
-            json.dumps({"key": key, "url": url}) if desk.as_json else f"{_before_a_tab(key)}\t{as_it_is(url)}"
+            json.dumps({"key": key, "url": url})
+            if desk.as_json
+            else f"{_before_a_tab(key)}\t{unchanged_in_pipes(url)}"
         )
 
 
 def _before_a_tab(key: str) -> str:
     """*key* without a tab of its own, so that the first tab of a line ends the key."""
-    return as_it_is(key.replace("\t", "\\t"))
+    return unchanged_in_pipes(key.replace("\t", "\\t"))
 
 
 def test(desk: Desk, name: str) -> int:

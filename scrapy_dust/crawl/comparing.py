@@ -19,7 +19,7 @@ from scrapy_dust.crawl.budget import AT_MOST, Budget
 from scrapy_dust.crawl.canaries import Canary
 from scrapy_dust.crawl.inquiries import Inquiries
 from scrapy_dust.crawl.judges import Judges, knowledge
-from scrapy_dust.crawl.pages_kept import PagesKept, body_of, read_page
+from scrapy_dust.crawl.pages_kept import PagesKept, body_hash, read_page
 from scrapy_dust.crawl.takings import Takings
 from scrapy_dust.dust.outcomes import Outcome
 from scrapy_dust.page.compare import Same
@@ -112,7 +112,7 @@ class Comparing:
 
         *key* gives the key of a URL by the rules in force and the rules under test.
         """
-        if self._kept.shows(pair.first, body_of(response)):
+        if self._kept.shows(pair.first, body_hash(response)):
             self._conclude(pair, Outcome.SAME)
         elif self._takings is not None:
             self._asked[canary_for(pair)] = pair

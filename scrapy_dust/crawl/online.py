@@ -78,7 +78,7 @@ class Online:
         self._listening.start(_EVERY, now=False)
 
     def mark(self, request: Request) -> None:
-        """Note in *request*, before it is queued, which rules made its key."""
+        """Note the fingerprint of *request* in its meta, before it is queued."""
         request.meta.pop(_WAITS, None)  # copied from the request before
         request.meta.pop(LET_THROUGH, None)
         if not request.dont_filter and follows_rules(request):

@@ -48,7 +48,7 @@ class PagesKept:
         if url in self._pages or not response.body or len(response.body) > LARGEST:
             return
         packed = zlib.compress(response.body, 1)
-        self._pages[url] = _Page(response.replace(body=b""), packed, body_of(response))
+        self._pages[url] = _Page(response.replace(body=b""), packed, body_hash(response))
         self._size += _BESIDE + len(packed)
         while self._size > self._most:
             _, oldest = self._pages.popitem(last=False)
@@ -77,7 +77,7 @@ class PagesKept:
         return self._read[url]
 
 
-def body_of(response: Response) -> int:
+def body_hash(response: Response) -> int:
     """A hash of the bytes of *response*."""
     return xxh3_64_intdigest(response.body)
 

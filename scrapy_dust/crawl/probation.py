@@ -25,7 +25,7 @@ from xxhash import xxh3_64_intdigest
 from scrapy_dust.crawl.comparing import Compared, Comparing
 from scrapy_dust.crawl.outcomes import shows_page
 from scrapy_dust.crawl.requests import follows_rules, target_url
-from scrapy_dust.crawl.telling import decided_entry, tell
+from scrapy_dust.crawl.rule_book_updates import decided_entry, tell
 from scrapy_dust.crawl_log.places import log_dir
 from scrapy_dust.dust.outcomes import Outcome
 from scrapy_dust.dust.probation import OnTrial, Proof, proved
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 
     from scrapy_dust.crawl.into_force import IntoForce
     from scrapy_dust.crawl.naming import Naming
+    from scrapy_dust.crawl.rule_book_updates import Found
     from scrapy_dust.crawl.rules import CrawlRules
-    from scrapy_dust.crawl.telling import Found
     from scrapy_dust.dust.reach import Reach
     from scrapy_dust.rules.rule import Rule
 

@@ -20,7 +20,7 @@ from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from scrapy.utils.job import job_dir
 
 from scrapy_dust.crawl.journal import any_rule_of
-from scrapy_dust.crawl.telling import RENEWED, Found, found_of, tell
+from scrapy_dust.crawl.rule_book_updates import RENEWED, Found, found_of, tell
 from scrapy_dust.dust.blame import at_work, decisive
 from scrapy_dust.dust.outcomes import Outcome
 from scrapy_dust.dust.watch import Standing, Watch

@@ -68,15 +68,15 @@ class Case:
         return len(self.left) + len(self.again) + len(self.waiting) + self.beyond
 
     def now(self) -> Samples:
-        """What is known by now."""
+        """The samples of pairs with an outcome."""
         return self._samples(0, len(self.again) + self.beyond)
 
     def soon(self) -> Samples:
-        """What will be known if all pairs under way turn out the same."""
+        """The samples if all pairs under way turn out the same."""
         return self._samples(len(self.waiting), len(self.again) + self.beyond)
 
     def at_best(self) -> Samples:
-        """What could be known if all pairs left turned out the same."""
+        """The samples if all pairs left turn out the same."""
         if self._says_nothing:
             return self.soon()
         return self._samples(len(self.waiting) + len(self.left), self.beyond)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from scrapy_dust.exchange.travelling import name_left_out
+from scrapy_dust.exchange.transfer import name_left_out
 from scrapy_dust.rule_book.entries import Entry
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.rules.rule import Rule

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from scrapy_dust.exchange.travelling import BY_AMPERSAND, name_left_out
+from scrapy_dust.exchange.transfer import BY_AMPERSAND, name_left_out
 from scrapy_dust.rules.parameters import DropParameter, SetParameter
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.rules.substitution import Substitute

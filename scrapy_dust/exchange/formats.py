@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import PurePath
 
 from scrapy_dust.exchange import clean_param, clearurls, dud, no_vary_search, nutch, servers, tables
-from scrapy_dust.exchange.travelling import Collected, Entries, ExchangeError, Exported, Imported
+from scrapy_dust.exchange.transfer import Collected, Entries, ExchangeError, Exported, Imported
 from scrapy_dust.rule_book import RuleBook
 from scrapy_dust.rule_book.document import Document, parse
 from scrapy_dust.rules.blocks import Damaged, load_json

@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote_plus
 
 from scrapy_dust.exchange.headings import heading, lines_by_site
 from scrapy_dust.exchange.parts import Part
-from scrapy_dust.exchange.travelling import Collected, Entries, Exported, Imported, Unsaid, names_by_site
+from scrapy_dust.exchange.transfer import Collected, Entries, Exported, Imported, Unsaid, names_by_site
 from scrapy_dust.rules.rule import Rule
 
 _HEADER = re.compile(r"(?:No-Vary-Search\s*:)?\s*(.*)", re.IGNORECASE)

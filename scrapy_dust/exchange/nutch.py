@@ -16,7 +16,7 @@ from xml.sax.saxutils import escape
 
 from scrapy_dust.exchange.expressions import Piece, Substitution, rule_of, substitutions
 from scrapy_dust.exchange.finite import texts_of
-from scrapy_dust.exchange.travelling import Collected, Entries, Exported, Imported, Unsaid, each_rule
+from scrapy_dust.exchange.transfer import Collected, Entries, Exported, Imported, Unsaid, each_rule
 from scrapy_dust.rules.blocks import Damaged
 from scrapy_dust.rules.parameters import DropParameter
 from scrapy_dust.rules.rule import Rule

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from scrapy_dust.exchange.travelling import BY_AMPERSAND, whole_site
+from scrapy_dust.exchange.transfer import BY_AMPERSAND, whole_site
 from scrapy_dust.rules.guards import Condition, Guard
 from scrapy_dust.rules.operation import Operation
 from scrapy_dust.rules.parameters import DropParameter

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from scrapy_dust.exchange.expressions import Piece, Substitution, substitutions
 from scrapy_dust.exchange.headings import heading
-from scrapy_dust.exchange.travelling import Entries, Exported, Unsaid, each_rule
+from scrapy_dust.exchange.transfer import Entries, Exported, Unsaid, each_rule
 from scrapy_dust.rule_book.entries import Entry
 
 #: A parameter that stands there twice takes two steps.

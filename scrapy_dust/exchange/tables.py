@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 
-from scrapy_dust.exchange.travelling import Collected, Entries, Exported, Imported, Unsaid, each_rule
+from scrapy_dust.exchange.transfer import Collected, Entries, Exported, Imported, Unsaid, each_rule
 from scrapy_dust.rule_book.entries import rule_id
 from scrapy_dust.rules.blocks import Damaged
 from scrapy_dust.rules.parameters import DropParameter, SetParameter

@@ -1,7 +1,7 @@
-"""Reading of journals, also of files that were cut off when a crawl was killed or a disk was full.
+"""Reads journals, also files that were cut off when a crawl was killed or a disk was full.
 
-A line that is none is passed over and counted; what follows it is read. Of a gzipped segment that ends too early
-all that came before the tear is read.
+A damaged line is skipped and counted; the lines behind it are read. Of a gzipped segment that ends too early,
+everything before the break is read.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The journal of one crawl while it runs: lines of JSON, each handed to the operating system at once.
+"""Writes the journal of one crawl while it runs: lines of JSON, each handed to the operating system at once.
 
-A crawl that is killed loses none, as with the crawl log. When a segment is full the next is begun, and what was
-written is gzipped in a thread; the last one when the crawl ends, or, if it was killed, when the next one does.
+A crawl that is killed loses no line, as with the crawl log. When a segment is full, the next is begun, and a thread
+gzips the full one. The last segment is gzipped when the crawl ends or, if it was killed, when the next crawl does.
 """
 
 from __future__ import annotations

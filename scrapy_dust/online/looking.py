@@ -68,8 +68,9 @@ def look(
     pool: Pool = NOTHING_POOLED,
     refuted: Sequence[Rule] = (),
 ) -> Looked:
-    """Look at *log*. *refuted*: rules that this crawl has found to be false. The papers' phases would be too slow for
-    repeated looks.
+    """Find the rules that hold by *log*. *refuted*: rules that this crawl has found to be false.
+
+    The papers' phases would be too slow for repeated looks.
     """
     mined = mine_log(
         site, log, replace(settings, learner="dust"), redirects_count=True, pool=pool.without(site)

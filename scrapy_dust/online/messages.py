@@ -29,7 +29,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Begin:
-    """The crawl to the process, first: settings and the log."""
+    """The crawl to the process, first: the log, the settings, and the rules in force."""
 
     log: str  #: the path
     settings: DustSettings

@@ -47,7 +47,7 @@ def _safe(url: str, encoding: str) -> str:
 
 
 class Target(NamedTuple):
-    """The URL to which a link leads, and its numbers."""
+    """The URL to which a link leads, also as the values of units."""
 
     url: str | None  #: absolute, without its fragment; None: it is no http(s) URL
     value: int  #: of a link to it

@@ -20,7 +20,7 @@ from scrapy_dust.page.values import parts_of, says_something, value_of, values_o
 
 
 class What(IntEnum):
-    """What is still to be done before an emission is a unit."""
+    """The step that still turns an emission into a unit."""
 
     PLAIN = 0  #: nothing
     FIELD = 1  #: it may repeat the page's own URL, or a part of it

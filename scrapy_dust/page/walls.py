@@ -33,7 +33,7 @@ def walls(urls: Sequence[str], templates: Sequence[str], contents: Sequence[Hash
 
 
 def alike(urls: Sequence[str], templates: Sequence[str], contents: Sequence[Hashable | None]) -> set[int]:
-    """The positions of those *urls* whose content is shown by URLs of any kind. Arguments as in `walls`."""
+    """The positions of those *urls* whose content also shows at URLs with nothing in common. Arguments as in `walls`."""
     words = _Words(urls)
     return {
         number

@@ -71,7 +71,7 @@ class Server:
 
     @property
     def done(self) -> str:
-        """The key of requests that other workers have finished for this one."""
+        """The key of the calls that Redis has carried out, and of which this worker may not know yet."""
         return self.key(f"done:{self.worker}")
 
     def new_id(self) -> str:

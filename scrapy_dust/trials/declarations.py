@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from scrapy_dust.dust.pages import SiteLog
 from scrapy_dust.exchange import clean_param, no_vary_search
-from scrapy_dust.exchange.travelling import BY_AMPERSAND, Imported
+from scrapy_dust.exchange.transfer import BY_AMPERSAND, Imported
 from scrapy_dust.rules.guards import Condition
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.sites import site_of

@@ -16,7 +16,7 @@ from scrapy.utils.request import RequestFingerprinter
 from scrapy.utils.test import get_crawler
 
 from scrapy_dust.crawl.fingerprinter import DustRequestFingerprinter
-from scrapy_dust.exchange.travelling import BY_AMPERSAND
+from scrapy_dust.exchange.transfer import BY_AMPERSAND
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.rules.parameters import DropParameter, SetParameter
 from scrapy_dust.rules.paths import DropIndex, DropSlash

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from scrapy_dust.exchange import exported
-from scrapy_dust.exchange.travelling import BY_AMPERSAND
+from scrapy_dust.exchange.transfer import BY_AMPERSAND
 from scrapy_dust.rule_book import Entry
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.rules.parameters import DropParameter, SetParameter

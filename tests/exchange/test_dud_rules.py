@@ -10,7 +10,7 @@ import pytest
 import tldextract
 
 from scrapy_dust.exchange import imported
-from scrapy_dust.exchange.travelling import name_left_out
+from scrapy_dust.exchange.transfer import name_left_out
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.sites import site_of
 from scrapy_dust.url.parts import parts_of

@@ -8,7 +8,7 @@ import pytest
 
 from scrapy_dust.exchange import EXPORTS, IMPORTS, exported, imported
 from scrapy_dust.exchange.expressions import rule_of, substitutions
-from scrapy_dust.exchange.travelling import BY_AMPERSAND, name_left_out
+from scrapy_dust.exchange.transfer import BY_AMPERSAND, name_left_out
 from scrapy_dust.rule_book import Entry
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.rules.guards import Condition

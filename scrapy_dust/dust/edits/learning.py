@@ -207,7 +207,7 @@ class _Search:
         return len(borne_out) == 1 and any(self.classes.contents[key] - borne_out for key in effect.moved)
 
     def _named(self, looked_at: tuple[_Weighed, Effect]) -> tuple[_Weighed, Effect]:
-        """Limit an edit of any file name (of a directory's page) to names that were seen, unless two different ones were."""
+        """Limit an edit that removes any file name of a directory's page to the one name seen, unless there were two."""
         weighed, effect = looked_at
         name = _only_name(weighed.edit, effect)
         if name is None:

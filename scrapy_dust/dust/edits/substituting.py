@@ -21,14 +21,14 @@ class _Read(Substitute):
 
 
 class OfDirectories(_Read):
-    """A substitution that URLs of directories suggest, not of files in them."""
+    """A substitution in a part of the path that names directories."""
 
     __slots__ = ()
     family = "path substring"
 
 
 class OfNames(_Read):
-    """A substitution that any other URLs suggest."""
+    """A substitution anywhere else."""
 
     __slots__ = ()
     family = "substring"

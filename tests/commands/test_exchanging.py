@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from scrapy_dust.exchange.travelling import BY_AMPERSAND
+from scrapy_dust.exchange.transfer import BY_AMPERSAND
 from scrapy_dust.rule_book import Entry, RuleBook, Status, rule_id
 from scrapy_dust.rule_book.entries import Evidence
 from scrapy_dust.rules.guards import Condition

@@ -1,4 +1,4 @@
-"""Writes what a crawl has found out about its rules into the rule book.
+"""Writes into the rule book what a crawl has found out about its rules.
 
 If the rule book cannot be written, for example at a URI, a sentence says so for each rule.
 """

@@ -1,4 +1,4 @@
-"""The values that import and export of rules have in common, for all formats."""
+"""The values that import and export of rules share, for all formats."""
 
 from __future__ import annotations
 

@@ -13,13 +13,13 @@ from pathlib import PurePath
 from scrapy.exceptions import UsageError
 
 from scrapy_dust.commands.desk import Desk
-from scrapy_dust.commands.output import as_it_is, printable
+from scrapy_dust.commands.output import printable, unchanged_in_pipes
 from scrapy_dust.commands.suggestions import no_such
 from scrapy_dust.crawl_log.places import log_dir
 from scrapy_dust.errors import RuleBookError
 from scrapy_dust.exchange import EXPORTS, Imported, Unsaid, exported, imported
 from scrapy_dust.exchange.older_books import migrated
-from scrapy_dust.exchange.travelling import ExchangeError, name_left_out, whole_site
+from scrapy_dust.exchange.transfer import ExchangeError, name_left_out, whole_site
 from scrapy_dust.rule_book import Entry, RuleBook, Status, files, priors, rule_id
 from scrapy_dust.rule_book.files import read
 from scrapy_dust.rule_book.joining import Difference, join
@@ -128,7 +128,7 @@ def give_out(desk: Desk, name: str, sites: Sequence[str]) -> None:
         print(json.dumps({"format": name, "text": found.text, "unsaid": unsaid}, ensure_ascii=False))
         return
     for line in found.text.splitlines():
-        print(as_it_is(line))
+        print(unchanged_in_pipes(line))
     if found.unsaid:
         total = sum(map(len, in_force.values()))
         print(f"{len(found.unsaid)} of {total} rules cannot be written in this format.", file=sys.stderr)
