@@ -101,7 +101,7 @@ def print_json(found: Sequence[Found]) -> None:
         print(json.dumps(entry_with_site(site, entry)))
 
 
-def told(site: str, entry: Entry) -> list[str]:
+def evidence_lines(site: str, entry: Entry) -> list[str]:
     """Lines that describe a rule with all its evidence."""
     known = entry.evidence
     lines = [

@@ -34,8 +34,8 @@ def history(desk: Desk, url: str) -> History | None:
     return sorted(told, key=lambda one: one[1].at)
 
 
-def told(one: tuple[str, Event]) -> str:
-    """A line about one event of a URL."""
+def event_line(one: tuple[str, Event]) -> str:
+    """A line about one event of a URL, for people."""
     spider, event = one
     said = {
         What.PUT_LAST: f"fetched after all others, since pages like it ({', '.join(event.rules)}) had brought nothing new",

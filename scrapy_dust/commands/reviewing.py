@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from scrapy_dust.commands.desk import Desk, Found, entry_with_site, print_json, told
-from scrapy_dust.commands.journals import history
-from scrapy_dust.commands.journals import told as told_of
+from scrapy_dust.commands.desk import Desk, Found, entry_with_site, evidence_lines, print_json
+from scrapy_dust.commands.journals import event_line, history
 from scrapy_dust.commands.output import number, printable, unchanged_in_pipes
 from scrapy_dust.commands.tables import STATUS_COLOURS, table
 from scrapy_dust.commands.url_lists import read_expectations, read_urls, write_exactly
@@ -47,7 +46,7 @@ def show(desk: Desk, ids: Sequence[str]) -> None:
     if desk.as_json:
         print_json(found)
     elif found:
-        print("\n\n".join("\n".join(told(*one)) for one in found))
+        print("\n\n".join("\n".join(evidence_lines(*one)) for one in found))
     else:
         desk.tell_if_empty()
 
@@ -78,11 +77,11 @@ def explain(desk: Desk, url: str) -> None:
         print(f"No rule changes this URL; {where}.")
     for step in steps:
         print(f"\n  {printable(step.before)}\n→ {printable(step.after)}")
-        print("\n".join(f"  {line}" for line in told(site or "", entries[step.rule])))
+        print("\n".join(f"  {line}" for line in evidence_lines(site or "", entries[step.rule])))
     if became is not None:
         print("\nIn crawls:" if became else "\nNo journal says that a crawl suppressed this URL.")
         for one in became:
-            print(f"  {told_of(one)}")
+            print(f"  {event_line(one)}")
 
 
 def keys(desk: Desk, name: str = "-") -> None:

@@ -1,8 +1,8 @@
-"""What a request says beside its URL: headers, cookies and its own cookie jar to the server, arguments and objects to its callback.
+"""What a request carries beside its URL: headers, cookies, a cookie jar, and values for its callback.
 
-A server may answer two requests for one URL with two pages, and a callback may make two items of one page. Only what the spider
-sets counts: downloader middlewares add headers later, and callbacks change objects. So the crawl notes it in the request's
-meta when it queues the request.
+A server may answer two requests for one URL with two pages, and a callback may make two things of one page. Only
+headers and cookies that the spider sets count, since downloader middlewares add headers later. So the crawl notes a
+digest of these values in the request's meta when it queues the request.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _META = "meta:"
 
 
 class Asking:
-    """Notes in each request of a crawl what it says beside its URL. *by*: the setting ``DUST_CLASS_BY``."""
+    """Notes in each request of a crawl what it carries beside its URL. *by*: the setting ``DUST_CLASS_BY``."""
 
     def __init__(self, by: Sequence[str], settings: BaseSettings) -> None:
         self._by_headers, self._by_cookies = "any_headers" not in by, "any_cookies" not in by
@@ -42,7 +42,10 @@ class Asking:
             self._ignored |= {b"Cookie"}
 
     def note(self, request: Request) -> None:
-        """Note in the meta of *request* what it says. A redirect keeps the note of the request it came from."""
+        """Note in the meta of *request* a digest of its headers, cookies and values for the callback.
+
+        A redirect keeps the note of the request it came from.
+        """
         meta = request.meta
         if meta.get("redirect_urls"):
             return
@@ -71,7 +74,7 @@ class Asking:
         return said
 
     def _carried(self, request: Request) -> list[tuple[str, object]] | None:
-        """A text for what *request* passes on to its callback; None if it passes an object that other callbacks may
+        """The values that *request* passes on to its callback; None if one is an object that other callbacks may
         share.
 
         Such an object is an item that several pages complete: then no other request can stand for this one.
@@ -90,7 +93,7 @@ class Asking:
 
 
 def _content(value: object) -> bytes | None:
-    """A text for plain containers, such as a renderer's options; None for items and other values that cannot be compared."""
+    """Plain containers, such as a renderer's options, as values that can be compared; None for items and other objects."""
     if is_item(value) and not isinstance(value, dict):
         return None
     try:

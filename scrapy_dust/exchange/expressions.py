@@ -1,8 +1,8 @@
-"""A rule of one site as regular expressions on a whole URL, in what Java, PCRE and Python have in common.
+"""Turns a rule of one site into regular expressions on a whole URL, in the syntax that Java, PCRE and Python share.
 
-Each expression makes the change once, at the first place; whoever uses them applies all, again and again, until
-nothing changes, as the rule itself would be. All are anchored at ``^`` and hold the site, so that none can reach
-another one.
+Each expression makes the change once, at the first place. A program must apply all expressions again and again, until
+nothing changes, as the rule itself would be. All expressions begin with ``^`` and the site, so that none changes URLs
+of another site.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""URLs as maps with deep tokens: WSDM'10's view, in which a component may have parts.
+"""URLs as maps with deep tokens, as in WSDM'10: a component of a URL may be split into parts.
 
-A path segment is known by its place from the start, the last two by their place from the end, so that a segment
-more in between moves neither. Where most values of a component fall into parts at the same
-delimiters, and one of the parts is mostly the same, the parts are components of their own.
+A path segment is named by its place from the start, the last two by their place from the end, so that one more
+segment between them renames neither. If most values of a component split into parts at the same delimiters, and one
+of the parts is mostly the same, the parts become components of their own.
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ class Duster:
 
 
 class Applied:
-    """The rules of a site in the order in which they are applied."""
+    """Makes keys of URLs by the rules of a site, in the order in which they are applied."""
 
     def __init__(self, rules: Iterable[Pattern]) -> None:
         self._rules = [(re.compile(rule.context), rule.output) for rule in rules]

@@ -1,6 +1,4 @@
-"""Decoding: the network's translation of a URL, greedily or by a beam, among plausible URLs, and how
-sure it is.
-"""
+"""Has the network translate URLs, greedily or by a beam, into plausible URLs, and says how sure the network is."""
 
 from __future__ import annotations
 

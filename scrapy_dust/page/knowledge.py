@@ -124,7 +124,7 @@ def sifted(units: UnitSet, knowledge: Knowledge, places: Places) -> Sifted:
 
 
 def are_beside(units: UnitSet) -> Mask:
-    """Which of *units* are texts that links to the page itself add to its URL."""
+    """Which of *units* come from links to the page itself, and tell what such a link adds to the page's URL."""
     mask: Mask = is_of(units, Kind.OWN) & (values_of(units) != np.uint64(REPEATED))
     return mask
 

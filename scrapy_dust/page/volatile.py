@@ -63,8 +63,8 @@ class Changes:
     emptied: int = 0  #: URLs of which no unit there was in both
 
     def are_volatile(self, *, groups: bool = False) -> bool:
-        """Whether hardly a unit survives a fetch. Of *groups* most must change, since a group changes with any of its
-        parts.
+        """Whether hardly a unit at the place survives a fetch. Of *groups* most must change, since a group changes
+        with any part.
 
         Of units drawn by lot, more survive by chance.
         """
@@ -72,13 +72,13 @@ class Changes:
         return self.urls >= LEAST_URLS and self.survived <= most * (self.changed + self.survived)
 
     def are_sure(self, *, groups: bool = False) -> bool:
-        """Whether hardly a page can keep its units there."""
+        """Whether a page can hardly keep its units at the place of these changes."""
         if groups:
             return self.urls >= LEAST_SURE and self.are_volatile(groups=True)
         return self.urls >= LEAST_SURE * (1 + self.survived)
 
     def are_drawn(self, *, groups: bool = False) -> bool:
-        """Whether units there are drawn by lot at each fetch, so that one may survive by chance."""
+        """Whether units at the place are drawn by lot at each fetch, so that one may survive by chance."""
         return self.are_volatile(groups=groups) and self.emptied >= LEAST_URLS
 
     def __add__(self, other: Changes) -> Changes:
