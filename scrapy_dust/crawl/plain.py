@@ -97,9 +97,15 @@ def awake(kept: bytes, spider: Spider | None) -> Request | None:
 _VALUES = frozenset({str, int, float, bool, bytes, type(None)})
 
 
+_SIMPLE = (str, int, float, bytes, type(None))
+
+
 def is_value(value: object) -> bool:
     """Whether *value* cannot change, and says the same as any other that is equal to it."""
-    return type(value) in _VALUES or (type(value) is tuple and all(type(one) in _VALUES for one in value))
+    # A selector's text is of a subclass of `str`.
+    return isinstance(value, _SIMPLE) or (
+        type(value) is tuple and all(isinstance(one, _SIMPLE) for one in value)
+    )
 
 
 def is_as_good_as_its_copy(request: Request) -> bool:

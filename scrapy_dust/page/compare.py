@@ -200,14 +200,15 @@ class _Pair:
     def _lasting(self, answers: list[UnitSet], others: list[UnitSet]) -> UnitSet:
         """Units that all *answers* to one URL show and that surely do not change.
 
-        Where a text changes, the words around its numbers may last. Other pages cannot tell whether they last on
-        these.
+        Where numbers change, the words around them may last. Other pages cannot tell whether they last on these,
+        unless the words change there too.
         """
         common = common_to(answers)
         if len(answers) > 1:
             return common
         shapes = union_of(map(_without_number, others))
         is_new = is_of(common, *SHAPED) & ~is_in(_without_number(common), shapes)
+        is_new &= ~self._surely.change_in_words(common)
         kept: UnitSet = common[~self._surely.has(common) | is_new]
         self.aside[Aside.VOLATILE] += len(common) - len(kept)
         return kept

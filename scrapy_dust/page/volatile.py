@@ -2,7 +2,8 @@
 
 They are learned from several answers to one URL. A place is volatile on the URLs of one path template if hardly a
 unit there survives a second fetch. Where a place changes in part, the texts of one shape may be volatile: ``Seen #
-times``. A place that is volatile under several path templates is volatile on the whole site.
+times``. A place that is volatile under several sets of parameters is volatile on the whole path, and one that is so on
+several paths, on the whole site.
 
 A place that changes on some pages may stay on others: live prices beside fixed ones. So a volatile place says which
 pages to fetch twice, and a difference there is ignored if the page itself was seen to change. The difference is
@@ -43,14 +44,14 @@ MOST_DRAWN_AGAIN = 1 / 3
 #: s of pages that keep what stands there goes unnoticed so long with a probability of (1 - s)**20: whatever s is, less
 #: than 2 % of the pages are misjudged on average.
 LEAST_SURE = 20
-#: Path templates that must show it for a place to be volatile on a whole site.
+#: Path templates that must show it for a place to be volatile on all of a path, and paths for it to be so on a whole site.
 LEAST_TEMPLATES = 2
 #: Answers to one URL that have less in common than this share of their units are different pages, not one that changes.
 _LEAST_COMMON = 0.2
 #: Places and shapes of one path template that are kept, those that change most.
 MOST_KEPT = 2000
-#: Tells the number of a place and a shape from that of a place alone.
-SHAPE = 1 << 40
+#: Tells the number of a place and a shape from that of a place alone, and from that of a place and all its shapes.
+SHAPE, SHAPES = 1 << 40, 1 << 41
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,10 @@ class Changes:
         """
         most = 1 / 2 if groups else MOST_DRAWN_AGAIN if self.emptied >= LEAST_URLS else MOST_SURVIVORS
         return self.urls >= LEAST_URLS and self.survived <= most * (self.changed + self.survived)
+
+    def are_emptied(self) -> bool:
+        """Whether hardly a page can keep any of its units there."""
+        return self.emptied >= LEAST_SURE * (1 + self.survived)
 
     def are_sure(self, *, groups: bool = False) -> bool:
         """Whether a page can hardly keep its units at the place of these changes."""
@@ -99,6 +104,8 @@ class Places:
 
     places: UnitSet = field(default_factory=EMPTY.copy)
     shapes: UnitSet = field(default_factory=EMPTY.copy)  #: place and shape, as `shapes_of` has them
+    #: Places where texts change in more than their numbers.
+    wordy: UnitSet = field(default_factory=EMPTY.copy)
 
     def has(self, units: UnitSet) -> Mask:
         """Which of *units* stand at a volatile place, or have a volatile shape there."""
@@ -107,14 +114,19 @@ class Places:
             mask |= is_in(shapes_of(units), self.shapes) & is_of(units, *SHAPED)
         return mask
 
+    def change_in_words(self, units: UnitSet) -> Mask:
+        """Which of *units* stand where texts change in more than their numbers."""
+        return is_in(places_of(units), self.wordy)
+
     def __or__(self, other: Places) -> Places:
         return Places(
             union_of((self.places, other.places)),
             union_of((self.shapes, other.shapes)),
+            union_of((self.wordy, other.wordy)),
         )
 
     def __bool__(self) -> bool:
-        return bool(len(self.places) or len(self.shapes))
+        return bool(len(self.places) or len(self.shapes) or len(self.wordy))
 
 
 NO_PLACES = Places()
@@ -122,21 +134,29 @@ NO_PLACES = Places()
 
 def is_volatile(key: int, changes: Changes) -> bool:
     """Whether the place or shape *key*, with these *changes*, is volatile."""
-    return changes.are_volatile(groups=_is_of_groups(key))
+    return key < SHAPES and changes.are_volatile(groups=_is_of_groups(key))
 
 
 def is_sure(key: int, changes: Changes) -> bool:
-    """Whether the place or shape *key*, with these *changes*, is surely volatile."""
-    return changes.are_sure(groups=_is_of_groups(key))
+    """Whether the place, the shape, or all shapes of the place *key*, with these *changes*, are surely volatile."""
+    return changes.are_emptied() if key >= SHAPES else changes.are_sure(groups=_is_of_groups(key))
 
 
 def is_drawn(key: int, changes: Changes) -> bool:
     """Whether the units at the place or shape *key* are drawn by lot."""
-    return changes.are_drawn(groups=_is_of_groups(key))
+    return key < SHAPES and changes.are_drawn(groups=_is_of_groups(key))
 
 
 def _is_of_groups(key: int) -> bool:
     return key < SHAPE and kind_of(key) is Kind.GROUP
+
+
+#: Which keys with their changes are wanted.
+Kept = Callable[[int, Changes], bool]
+
+
+def _path_of(template: str) -> str:
+    return template.partition("?")[0]
 
 
 class Volatile:
@@ -144,40 +164,59 @@ class Volatile:
 
     def __init__(self, changes: Mapping[str, Mapping[int, Changes]] | None = None) -> None:
         self.changes: Mapping[str, Mapping[int, Changes]] = changes or {}
-        self._everywhere = _places_of(_everywhere(self.changes, is_volatile))
-        self._surely_everywhere = _places_of(_everywhere(self.changes, is_sure))
-        self._drawn_everywhere = _places_of(_everywhere(self.changes, is_drawn))
-        self._found: dict[str, Places] = {}
+        self._found: dict[tuple[str, Kept], Places] = {}
+        self._paths: dict[str, list[str]] = {}  #: the path templates of each path
+        for template in self.changes:
+            self._paths.setdefault(_path_of(template), []).append(template)
 
     def __bool__(self) -> bool:
         return bool(self.changes)
 
     def of(self, template: str) -> Places:
         """The volatile places of URLs of *template*."""
-        found = self._found.get(template)
-        if found is None:
-            found = self._found[template] = self._such(template, is_volatile, self._everywhere)
-        return found
+        return self._such(template, is_volatile)
 
     def surely(self, template: str) -> Places:
         """The places of URLs of *template* that are surely volatile."""
-        return self._such(template, is_sure, self._surely_everywhere)
+        return self._such(template, is_sure)
 
     def drawn(self, template: str) -> Places:
         """The places of URLs of *template* whose units are drawn by lot, so that one may survive a fetch by chance."""
-        return self._such(template, is_drawn, self._drawn_everywhere)
+        return self._such(template, is_drawn)
 
-    def _such(self, template: str, are: Callable[[int, Changes], bool], everywhere: Places) -> Places:
-        here = self.changes.get(template, {})
-        own = _places_of(key for key, changes in here.items() if are(key, changes))
-        return own | everywhere if own else everywhere
+    def _such(self, template: str, are: Kept) -> Places:
+        """Of what the template itself has shown, several templates of its path, or several paths of the site."""
+        found = self._found.get((template, are))
+        if found is None:
+            own = _places_of(key for key, one in self.changes.get(template, {}).items() if are(key, one))
+            on_path = self._on_path(_path_of(template), are)
+            found = self._found[template, are] = own | on_path if own else on_path
+        return found
+
+    def _on_path(self, path: str, are: Kept) -> Places:
+        found = self._found.get(("?" + path, are))
+        if found is None:
+            here = {template: self.changes[template] for template in self._paths.get(path, ())}
+            own, everywhere = _places_of(_in_several(here, are, str)), self._everywhere(are)
+            found = self._found["?" + path, are] = own | everywhere if own else everywhere
+        return found
+
+    def _everywhere(self, are: Kept) -> Places:
+        found = self._found.get(("", are))
+        if found is None:
+            found = self._found["", are] = _places_of(_in_several(self.changes, are, _path_of))
+        return found
 
     def changes_in_part(self, template: str) -> bool:
         """Whether texts change on URLs of *template* that neither place nor shape distinguishes from texts that stay."""
         here = self.changes.get(template, {})
         left = {key: one.changed for key, one in here.items() if key < SHAPE and _is_text_in_part(key, one)}
         for key, one in here.items():
-            if key >= SHAPE and is_volatile(key, one) and (place := key - SHAPE >> SHAPE_BITS) in left:
+            if (
+                SHAPE <= key < SHAPES
+                and is_volatile(key, one)
+                and (place := key - SHAPE >> SHAPE_BITS) in left
+            ):
                 left[place] -= one.changed
         return any(changed > 0 for changed in left.values())
 
@@ -224,7 +263,7 @@ def _changes_of(answers: Sequence[UnitSet]) -> dict[int, Changes]:
         of_both = within(np.unique(places_of(first)), np.unique(places_of(other)))
         changed = np.concatenate((gone, new))
         changed = changed[is_in(places_of(changed), of_both)]
-        for key, changes in _counted(changed, common).items():
+        for key, changes in (_counted(changed, common) | _of_all_shapes(first, other, of_both)).items():
             found[key] = found.get(key, NO_CHANGES) + changes
     # However often a URL was asked for, it is one.
     return {
@@ -234,9 +273,16 @@ def _changes_of(answers: Sequence[UnitSet]) -> dict[int, Changes]:
 
 
 def _counted(changed: UnitSet, common: UnitSet) -> dict[int, Changes]:
-    return _by_number(places_of(changed), places_of(common), 0) | _by_number(
-        shapes_of(changed[is_of(changed, *SHAPED)]), shapes_of(common[is_of(common, *SHAPED)]), SHAPE
-    )
+    of_changed, of_common = (shapes_of(units[is_of(units, *SHAPED)]) for units in (changed, common))
+    return _by_number(places_of(changed), places_of(common), 0) | _by_number(of_changed, of_common, SHAPE)
+
+
+def _of_all_shapes(first: UnitSet, other: UnitSet, of_both: UnitSet) -> dict[int, Changes]:
+    """How the shapes of texts fared at each place, whatever their numbers: ``5 EUR`` and ``6 EUR`` have one shape."""
+    one, two = (np.unique(shapes_of(units[is_of(units, *SHAPED)])) for units in (first, other))
+    bits = np.uint64(SHAPE_BITS)
+    changed, stayed = np.concatenate((without(one, two), without(two, one))) >> bits, within(one, two) >> bits
+    return _by_number(changed[is_in(changed, of_both)], stayed, SHAPES)
 
 
 def _by_number(changed: UnitSet, common: UnitSet, mark: int) -> dict[int, Changes]:
@@ -265,16 +311,18 @@ def _better(known: Mapping[int, Changes], other: Mapping[int, Changes]) -> dict[
     return _kept(joined)
 
 
-def _everywhere(
-    changes: Mapping[str, Mapping[int, Changes]], are: Callable[[int, Changes], bool]
+def _in_several(
+    changes: Mapping[str, Mapping[int, Changes]], are: Kept, kind_of_pages: Callable[[str], str]
 ) -> Iterable[int]:
+    """The keys that *are* such, with the changes of all templates together, and that pages of several kinds have."""
     total: dict[int, Changes] = {}
-    templates: dict[int, int] = {}
-    for known in changes.values():
+    kinds: dict[int, set[str]] = {}
+    for template, known in changes.items():
+        kind = kind_of_pages(template)
         for key, one in known.items():
             total[key] = total.get(key, NO_CHANGES) + one
-            templates[key] = templates.get(key, 0) + 1
-    return (key for key, one in total.items() if templates[key] >= LEAST_TEMPLATES and are(key, one))
+            kinds.setdefault(key, set()).add(kind)
+    return (key for key, one in total.items() if len(kinds[key]) >= LEAST_TEMPLATES and are(key, one))
 
 
 def _places_of(keys: Iterable[int]) -> Places:
@@ -283,7 +331,8 @@ def _places_of(keys: Iterable[int]) -> Places:
         return NO_PLACES
     return Places(
         array_of(key for key in listed if key < SHAPE),
-        array_of(key - SHAPE for key in listed if key >= SHAPE),
+        array_of(key - SHAPE for key in listed if SHAPE <= key < SHAPES),
+        array_of(key - SHAPES for key in listed if key >= SHAPES),
     )
 
 

@@ -21,7 +21,7 @@ from scrapy_dust.page.knowledge import Knowledge
 from scrapy_dust.page.places import SHAPE_BITS, Names
 from scrapy_dust.page.site_template import NO_TEMPLATE, SiteTemplate
 from scrapy_dust.page.unitsets import UnitSet
-from scrapy_dust.page.volatile import SHAPE, Changes, Volatile
+from scrapy_dust.page.volatile import SHAPE, SHAPES, Changes, Volatile
 from scrapy_dust.rule_book import files
 from scrapy_dust.rules.blocks import Block, Damaged, dump_json, load_json
 
@@ -120,7 +120,9 @@ def _written(template: SiteTemplate) -> dict[str, str]:
 
 
 def place_in(key: int) -> int:
-    """The place that *key* is about; *key* names a place, or a shape in a place."""
+    """The place that *key* is about; *key* names a place, a shape in a place, or all shapes in a place."""
+    if key >= SHAPES:
+        return key - SHAPES
     return (key - SHAPE) >> SHAPE_BITS if key >= SHAPE else key
 
 

@@ -625,3 +625,21 @@ def test_headers_that_scrapy_sets_tell_nothing_apart(both):
         return hub_of("a", "b", "c")(asked) if asked.path == "/" else page(asked.path, **set_cookie)
 
     both(Again, site).check(wanted=6, saved=24)
+
+
+class Text(str):
+    """As lxml has them."""
+
+    __slots__ = ()
+
+
+class WithTexts(Reader):
+    """Hands the text of each link on, as `CrawlSpider` does."""
+
+    def links(self, response: Response):
+        for number, request in enumerate(super().links(response)):
+            yield request.replace(meta={"link_text": Text(f"page {number}")})
+
+
+def test_texts_of_links_tell_nothing_apart(both):
+    both(WithTexts, hub_of("a", "b", "c")).check(wanted=6, saved=12)

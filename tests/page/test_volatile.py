@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import random as chance
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from scrapy_dust.page.site_template import SiteTemplate
 from scrapy_dust.page.sketch import describe
 from scrapy_dust.page.unitsets import UnitSet, array_of, set_of
-from scrapy_dust.page.volatile import LEAST_URLS, Volatile, learn_volatile
+from scrapy_dust.page.volatile import LEAST_SURE, LEAST_URLS, Volatile, learn_volatile
 from scrapy_dust.rule_book import volatile_places
 from scrapy_dust.rule_book.volatile_places import FILE, Site, known, remember
 from tests.page.building import page, place_named
@@ -74,6 +75,14 @@ def test_what_is_volatile_under_several_path_templates_is_so_on_the_whole_site()
     assert aside(learn_volatile(both), "text .seen: 7", template="http://s.example/coffee/.") == [True]
 
 
+def test_what_is_volatile_with_several_sets_of_parameters_is_so_on_the_path_and_nowhere_else() -> None:
+    kinds = [f"{KIND}?{names}" for names in ("sid=", "sid=&page=")]
+    both = [(kind, answers) for kind in kinds for _, answers in groups(3)]
+    learned = learn_volatile(both)
+    assert aside(learned, "text .seen: 7", template=KIND) == [True]
+    assert aside(learned, "text .seen: 7", template="http://s.example/coffee/.") == [False]
+
+
 def test_of_a_place_that_changes_in_part_the_texts_of_a_shape_are_volatile() -> None:
     rows = [f"text td: row {letter}" for letter in "abcdef"]
     learned = learn_volatile(
@@ -104,6 +113,31 @@ def test_what_is_learned_twice_counts_once(urls: int, times: int) -> None:
         again = again.joined(learn_volatile(groups(urls)))
     assert again.changes == once.changes
     assert Volatile().joined(once).changes == once.changes == once.joined(Volatile()).changes
+
+
+def drawn(url: int, fetch: int, *said: str) -> UnitSet:
+    numbers = (chance.Random(f"{url} {fetch} {n}").randrange(10**9) for n in range(5))
+    words = [f"text .tip: {str(number).translate(LETTERS)}" for number in numbers]
+    return seen(url, *words, *said)
+
+
+LETTERS = str.maketrans("0123456789", "abcdefghij")
+
+
+@pytest.mark.parametrize(("more", "sure"), [((), True), (("text .tip: Ask",), False)])
+def test_texts_change_in_words_where_hardly_a_page_keeps_a_word(more, sure) -> None:
+    learned = learn_volatile(
+        (KIND, [drawn(url, fetch, *more) for fetch in (1, 2)]) for url in range(10 * LEAST_SURE)
+    )
+    new = set_of(page("text .tip: Sold out"))
+    assert learned.surely(KIND).change_in_words(new).tolist() == [sure]
+
+
+def test_where_numbers_change_alone_the_words_around_them_do_not() -> None:
+    learned = learn_volatile(groups(4 * LEAST_SURE))
+    new = set_of(page("text .seen: 7 times"))
+    assert learned.surely(KIND).has(new).tolist() == [True]
+    assert learned.surely(KIND).change_in_words(new).tolist() == [False]
 
 
 # On disk.
