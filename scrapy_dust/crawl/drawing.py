@@ -29,6 +29,11 @@ class Draw:
         drawn = blake2b(said, key=self.secret, digest_size=8).digest()
         return int.from_bytes(drawn, "big") < rate * 2**64
 
+    def number(self, name: str, below: int) -> int:
+        """A whole number from 0, less than *below*, that is always the same for *name*."""
+        said = f"{self.day} number {name}".encode("utf-8", "surrogatepass")
+        return int.from_bytes(blake2b(said, key=self.secret, digest_size=8).digest(), "big") % below
+
 
 def local_draw(folder: Path) -> Draw:
     """The draw by the secret in *folder*. The secret is made if there is none; if it cannot be saved, it lasts for

@@ -232,7 +232,7 @@ class Enforcing:
         """Whether *request* need not be fetched now: another URL of its class stands, or has brought the page."""
         self.outcomes.chain_ended(request, of)
         asked = self.asked(request)
-        if self.proving.becomes_canary(asked, of, early=is_waiting):
+        if self.proving.becomes_canary(asked, of, early=is_waiting, as_written=asked is request):
             if is_waiting:
                 self.outcomes.admit(request, of, self._depth(request))
             else:

@@ -70,7 +70,13 @@ class Naming:
         #: Class → URL and the rules that change it, the later ones, and those before them.
         self._fetched: dict[bytes, tuple[str, tuple[Rule, ...]]] = {}
         self._fetched_before: dict[bytes, tuple[str, tuple[Rule, ...]]] = {}
-        rules.changed.extend([self._suffixes.clear, self._behind.clear])
+        #: What `behind` was asked last, with the keeper, and what it said.
+        self._asked: tuple[object, ...] = ()
+        self._answer = Behind((), (), ())
+        rules.changed.extend([self._suffixes.clear, self._behind.clear, self._forget])
+
+    def _forget(self) -> None:
+        self._asked = ()
 
     def own(self, request: Request) -> bytes:
         """The name of *request* itself, without rules."""
@@ -155,7 +161,13 @@ class Naming:
                 yield of, url, meaning
 
     def behind(self, url: str, of: bytes) -> Behind:
-        """The rules that put *url* and its keeper into one class."""
+        """The rules that put *url* and its keeper into one class. Several ask, one after the other."""
+        asked = url, of, self._known(of)
+        if self._asked != asked:
+            self._asked, self._answer = asked, self._found_behind(url, of)
+        return self._answer
+
+    def _found_behind(self, url: str, of: bytes) -> Behind:
         # The keeper's too: a URL that is its own canonical form was filtered by the rules that changed the other.
         rules, keeper = self._rules.rules_for(url), self._known(of)
         if keeper is not None and keeper[1] and keeper[1] != rules:

@@ -36,6 +36,10 @@ if TYPE_CHECKING:
     from scrapy_dust.crawl.store import Store
     from scrapy_dust.rules.rule import Rule
 
+#: Of the first so many URLs that a rule suppresses in a crawl one is fetched: a site may have changed since the rule was proved, and
+#: be too small for the share that is drawn of all URLs to find that out.
+_FIRST = 8
+
 #: In the store of a job: the rules that were suspended since it was begun, by id, with their sites; and those in doubt.
 _FACT = "proving"
 
@@ -70,6 +74,11 @@ class Proving:
     ) -> None:
         self._crawler, self._rules, self._naming = crawler, rules, naming
         self._store, self._register = store, register
+        self._draw = draw
+        self._turns: dict[
+            str, int
+        ] = {}  #: by rule: the number of URLs to suppress before its own canary; -1: it had one
+        self._of_turns: set[str] = set()  #: the URLs of these canaries
         self._save: Callable[[str, str], None] = lambda name, value: None  #: where there is a job
         self.learning: Learning = NoLearning()
         self.canaries = Canaries(
@@ -103,7 +112,7 @@ class Proving:
     def _may_inquire(self, canary: Canary) -> bool:
         """Whether pages may be fetched again to judge *canary*."""
         is_tested = self.suspension.are_unproved(canary.url, canary.keeper)
-        if is_tested or self.canaries.are_chosen(canary.url):
+        if is_tested or canary.url in self._of_turns or self.canaries.are_chosen(canary.url):
             return True
         return self._rules.settings.canary_rate > 0 and self._budget.left > AT_MOST * self.canaries.open
 
@@ -146,11 +155,16 @@ class Proving:
         key = self._rules.canonize(url)
         if self.canaries.are_chosen(url) or self.suspension.are_unproved(url, key):
             return True
+        if self._rules.settings.canary_rate and 0 in map(self._left, self._naming.rule_ids(url)):
+            return True
         return bool(self.reach) and self.reach.is_beyond(self._rules.rules_for(url), url, key)
 
-    def becomes_canary(self, request: Request, of: bytes, *, early: bool) -> bool:
-        """Whether *request*, which rules would suppress, is fetched to test them. *early*: its keeper has not come yet."""
-        if not self.canaries.are_chosen(request.url):
+    def becomes_canary(self, request: Request, of: bytes, *, early: bool, as_written: bool) -> bool:
+        """Whether *request*, which rules would suppress, is fetched to test them.
+
+        *early*: its keeper has not come yet. *as_written*: its URL was not replaced by the canonical one.
+        """
+        if not (self.canaries.are_chosen(request.url) or self._is_turn(request, of, as_written=as_written)):
             unproved = self.suspension.unproved
             if not unproved and not self.reach:
                 return False
@@ -168,6 +182,25 @@ class Proving:
             self._naming.fetched(of, request.url)
         self._crawler.stats.inc_value(Stat.CANARIES.value)
         return True
+
+    def _is_turn(self, request: Request, of: bytes, *, as_written: bool) -> bool:
+        """Whether it is the turn of *request* to test one of the rules that would suppress it."""
+        if not self._rules.settings.canary_rate:
+            return False
+        is_turn = False
+        for identity in self._naming.behind(request.url, of).ids:
+            left = self._left(identity)
+            if left > 0 or (not left and as_written):
+                self._turns[identity] = left - 1
+                is_turn |= not left
+        if is_turn:
+            self._of_turns.add(request.url)
+        return is_turn
+
+    def _left(self, identity: str) -> int:
+        """The number of URLs that the rule *identity* suppresses before it is tested; -1: it was tested."""
+        left = self._turns.get(identity)
+        return self._draw.number(identity, _FIRST) if left is None else left
 
     def was_beyond(self, request: Request) -> bool:
         """Whether *request* was queued as a canary only because rules were untested there, and they are tested by now."""

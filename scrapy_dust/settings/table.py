@@ -112,7 +112,7 @@ class DustSettings:
     canary_rate: float = setting(
         0.01,
         share,
-        "Share of the suppressed URLs that are fetched all the same, so that rules stay tested.",
+        "Share of the suppressed URLs that are fetched all the same, so that rules stay tested, beside one of the first eight of each rule; 0: none.",
     )
     max_age: int = setting(
         180,

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from scrapy.core.engine import ExecutionEngine
 
+from scrapy_dust.crawl import proving
 from scrapy_dust.rules.rule import Rule
 from tests.crawl.crawling import write_rules
 from tests.crawl.site import Site
@@ -15,6 +16,12 @@ from tests.crawl.site import Site
 @pytest.fixture(autouse=True)
 def _idle_is_noticed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ExecutionEngine, "_SLOT_HEARTBEAT_INTERVAL", 0.05)
+
+
+@pytest.fixture(autouse=True)
+def _no_rule_has_its_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Canaries are those that the rate draws. That each rule has one of its own is tested in tests/life."""
+    monkeypatch.setattr(proving, "_FIRST", 1 << 60)
 
 
 @pytest.fixture

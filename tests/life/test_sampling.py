@@ -146,3 +146,20 @@ def test_stats_are_never_negative_and_no_part_is_larger_than_the_whole(tmp_path)
     whole = came.stats["downloader/request_count"] + numbers.get("dust/filtered", 0)
     parts = ("dust/filtered", "dust/canaries", "dust/kept_alive", "dust/heirs", "dust/given_back")
     assert {name: numbers[name] for name in parts if numbers.get(name, 0) > whole} == {}
+
+
+@pytest.mark.parametrize("number", [9, 60])
+@pytest.mark.parametrize("concurrency", [1, 8])
+def test_a_rule_that_is_false_by_now_is_found_out_on_a_small_site(tmp_path, number, concurrency):
+    with serving(values(*range(number))) as served:
+        came = crawled(tmp_path / "ours", served, DUST_CANARY_RATE=0.01, CONCURRENT_REQUESTS=concurrency)
+    assert len(came.items) == number
+
+
+def test_a_rule_that_holds_costs_a_canary_of_its_own_and_no_more(tmp_path):
+    def site(asked: Asked) -> Answer:
+        return page("the same") if asked.path == "/p" else index(*(f"/p?x={x}" for x in range(60)))
+
+    with serving(site) as served:
+        came = crawled(tmp_path / "ours", served, DUST_CANARY_RATE=1e-9)
+    assert sum("x=" in path for path in came.asked) == 2
