@@ -7,6 +7,7 @@ digest of these values in the request's meta when it queues the request.
 
 from __future__ import annotations
 
+import json
 import pickle
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ from scrapy.http import Headers
 from xxhash import xxh3_64_hexdigest
 
 from scrapy_dust.crawl.plain import is_of_the_crawl, is_value
-from scrapy_dust.crawl.requests import ALONE, ASKED
+from scrapy_dust.crawl.requests import ALONE, ASKED, without_url
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -85,7 +86,9 @@ class Asking:
         for name, value in request.meta.items():
             if name not in self._by_meta and (is_value(value) or is_of_the_crawl(name)):
                 continue
-            content = value if is_value(value) else _content(value)
+            content = (
+                value if is_value(value) else _content(without_url(value) if name == "splash" else value)
+            )
             if content is None and value is not None:
                 return None
             said[f"{_META}{name}"] = content
@@ -96,6 +99,11 @@ def _content(value: object) -> bytes | None:
     """Plain containers, such as a renderer's options, as values that can be compared; None for items and other objects."""
     if is_item(value) and not isinstance(value, dict):
         return None
+    try:
+        # A pickle also says which of its texts are one object.
+        return json.dumps(value, sort_keys=True).encode()
+    except (TypeError, ValueError, RecursionError):
+        pass
     try:
         return pickle.dumps(value)
     except Exception:  # noqa: BLE001  An object of the project's may fail in any way.

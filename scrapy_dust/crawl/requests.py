@@ -195,6 +195,14 @@ def _with_urls(request: Request, change: Callable[[str], str]) -> Request:
     return request.replace(**changes) if changes else request
 
 
+def without_url(splash: object) -> object:
+    """The options of scrapy-splash in *splash* without the URL: the key of the request has it."""
+    args = splash.get("args") if isinstance(splash, dict) else None
+    if not isinstance(splash, dict) or not isinstance(args, dict):
+        return splash
+    return {**splash, "args": {name: value for name, value in args.items() if name != "url"}}
+
+
 def _splash_url(meta: dict[str, Any]) -> str | None:
     splash = meta.get("splash")
     args = splash.get("args") if isinstance(splash, dict) else None

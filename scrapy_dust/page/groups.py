@@ -80,7 +80,8 @@ def _sections(parts: list[Part]) -> list[list[Part]]:
 
 
 def _belongs_together(parts: list[Part], leaves: int, most: int) -> bool:
-    return len(parts) > 1 and 1 < leaves <= most and any(part[2] == 1 for part in parts)
+    # Beside one text there may be parts that show something by themselves: cells that are empty, stars, a tick.
+    return len(parts) > 1 and leaves <= most and any(part[2] == 1 for part in parts)
 
 
 def _in_order(parts: list[Part]) -> int:

@@ -249,7 +249,7 @@ class Turned(Learning):
 def test_a_rule_that_is_learned_and_turns_out_to_be_false_in_one_crawl_gives_back_all_its_victims(settings):
     Turned.web = Turning()
     with serving(patient(Turned.web)) as site:
-        proving = settings | ONLINE | {"DUST_CANARY_RATE": 0.2}
+        proving = settings | ONLINE | {"DUST_CANARY_RATE": 0.5}
         first = crawl([site.url("/")], proving, follow=True, spider=Turned)
     assert Turned.web.has_turned
     assert first.stats["dust/suspended"] >= 1

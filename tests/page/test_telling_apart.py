@@ -16,7 +16,7 @@ from scrapy_dust.page.sketch import describe
 from scrapy_dust.page.units import Units
 
 ENVIRONMENT = dict(os.environ)
-GOLDEN_TOTAL = 1992443372896168723
+GOLDEN_TOTAL = 7914633002539852064
 URL = "http://shop.test/list?id=7&sort=price"
 PROSE = " ".join(f"word{i % 97} and so it goes on, line after line." for i in range(60))
 
@@ -48,6 +48,14 @@ TELL_APART = {
     "which column is ticked": (
         "<table><tr><td>a<td>yes<td></table>",
         "<table><tr><td>a<td><td>yes</table>",
+    ),
+    "which column is ticked in a table of one row": (
+        "<h1>x</h1><table><tr><td><td>yes<td></table>",
+        "<h1>x</h1><table><tr><td><td><td>yes</table>",
+    ),
+    "so many stars beside a text": (
+        "<h1>x</h1><p>Rated <i class=full></i><i class=full></i><i class=none></i></p>",
+        "<h1>x</h1><p>Rated <i class=full></i><i class=none></i><i class=none></i></p>",
     ),
     "the order of a ranking": ("<ol><li>Ann<li>Bob</ol>", "<ol><li>Bob<li>Ann</ol>"),
     "a price in long text": (f"<p>{PROSE} 19.99 {PROSE}", f"<p>{PROSE} 19.98 {PROSE}"),
