@@ -18,9 +18,9 @@ from random import Random
 from statistics import fmean
 
 from benchmarks.logs import EXACT, STRICT, lists_in, load, name_of
-from scrapy_dust.dust.pages import merge_visits
 from scrapy_dust.learners.evaluation import Protocol, Score, Task, Taught, judge, tasks_of, teach
 from scrapy_dust.learners.registry import LEARNERS
+from scrapy_dust.visits.pages import merge_visits
 
 SIZES = (200, 400, 800)
 NEW = ("keepall", "scrapy", "standard", "dust-alone", "dust", "dust-crawl")

@@ -14,10 +14,10 @@ import resource
 import time
 from hashlib import blake2b
 
-from scrapy_dust.dust.pages import Visit
 from scrapy_dust.online.learner import OnlineLearner
 from scrapy_dust.rule_book.priors import shipped
 from scrapy_dust.settings import DustSettings
+from scrapy_dust.visits.pages import Visit
 
 _DUSTY = 10
 

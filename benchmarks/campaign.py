@@ -15,14 +15,14 @@ from pathlib import Path
 
 from benchmarks.logs import EXACT, load
 from benchmarks.messy import HOST, MessySite, StubbornSite
-from scrapy_dust.dust.campaign import Campaign
-from scrapy_dust.dust.evidence import LogEvidence
-from scrapy_dust.dust.outcomes import Outcome
-from scrapy_dust.dust.pages import Visit
-from scrapy_dust.dust.validation import Verdict
+from scrapy_dust.believe.campaign import Campaign
+from scrapy_dust.believe.evidence import LogEvidence
+from scrapy_dust.believe.validation import Verdict
 from scrapy_dust.engines.local import Mined, mine_site, trial_params
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of
+from scrapy_dust.visits.outcomes import Outcome
+from scrapy_dust.visits.pages import Visit
 
 LISTS = ("oscar", "trac", "hgweb")
 Answers = Callable[[str, str], Outcome]

@@ -17,16 +17,16 @@ from scrapy.utils.test import get_crawler
 
 from scrapy_dust.addon import Addon
 from scrapy_dust.crawl.fingerprinter import DustRequestFingerprinter
-from scrapy_dust.dust.detection import DetectionParams, detect_likely_rules
-from scrapy_dust.dust.elimination import EliminationParams, eliminate_redundant
-from scrapy_dust.dust.pages import Page
-from scrapy_dust.dust.sketches import Similar
+from scrapy_dust.propose.dustbuster.detection import DetectionParams, detect_likely_rules
+from scrapy_dust.propose.dustbuster.elimination import EliminationParams, eliminate_redundant
+from scrapy_dust.propose.dustbuster.sketches import Similar
 from scrapy_dust.rule_book import Entry, RuleBook
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.rules.parameters import DropParameter
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.rules.substitution import Substitute
 from scrapy_dust.sites import site_of
+from scrapy_dust.visits.pages import Page
 from tests import oracle
 
 SITES = 50

@@ -25,7 +25,7 @@ from scrapy import Request, Spider
 from scrapy.crawler import AsyncCrawlerRunner
 from scrapy.http import Response, TextResponse
 
-from scrapy_dust.dust.watch import expected_suppressed
+from scrapy_dust.believe.watch import expected_suppressed
 from scrapy_dust.journal.events import Event, What
 from scrapy_dust.journal.places import journals
 from scrapy_dust.journal.reader import read

@@ -1,8 +1,9 @@
-"""What a request costs that a dupefilter is asked about: ``python -m benchmarks.duplicates [--quick] [--json]``.
+"""What a request costs that a dupefilter is asked about: ``python -m benchmarks.duplicates [--quick] [--requests N] [--json]``.
 
 A stream of requests to one site, of which 78 % are aliases that a rule suppresses, as in a crawl that is worth our while;
 beside it, the same stream through Scrapy's `RFPDupeFilter` and `RequestFingerprinter`. In CPU time, in turns, best of some
-rounds; what is suppressed and what is let through apart. Memory: what each takes of the stream when it has seen all.
+rounds; what is suppressed and what is let through apart. Memory: what each has taken for a request when it has seen all,
+where the spider takes each page, and where no page ever comes, so that all aliases wait.
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ class Cost:
     whose: str
     suppressed: float
     admitted: float
-    megabytes: float  #: when all have been asked about
+    settled: float  #: bytes a request, when all have been asked about
+    waiting: float  #: the same where no page has come
 
 
 def stream(count: int) -> list[tuple[str, bool]]:
@@ -120,20 +122,23 @@ def _request(url: str, spider: Spider) -> Request:
     return Request(url, callback=spider.parse_item, meta={"depth": 2}, headers=headers)  # type: ignore[attr-defined]
 
 
-def memory(asked: list[tuple[str, bool]], folder: Path, *, ours: bool, journal: bool) -> float:
+def memory(
+    asked: list[tuple[str, bool]], folder: Path, *, ours: bool, journal: bool, pages_come: bool
+) -> float:
+    """Bytes a request."""
     dupefilter, spider = dupefilter_of(folder, ours=ours, journal=journal)
     gc.collect()
     tracemalloc.start()
     for url, is_new in asked:
         request = _request(url, spider)
         dupefilter.request_seen(request)
-        if ours and is_new:
+        if ours and is_new and pages_come:
             dupefilter.enforcing.outcomes.settle(request)
     gc.collect()
     taken = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
     dupefilter.close("finished")
-    return taken / 1e6
+    return taken / len(asked)
 
 
 def costs(count: int, rounds: int) -> list[Cost]:
@@ -147,18 +152,21 @@ def costs(count: int, rounds: int) -> list[Cost]:
                 times = measured(asked, Path(folder), ours=ours, journal=journal)
             best[whose] = [min(one, other) for one, other in zip(best[whose], times, strict=True)]
     for whose, ours, journal in kinds:
-        with TemporaryDirectory() as folder:
-            taken = memory(asked, Path(folder), ours=ours, journal=journal)
-        found.append(Cost(whose, best[whose][0], best[whose][1], taken))
+        taken = []
+        for pages_come in (True, False):
+            with TemporaryDirectory() as folder:
+                taken.append(memory(asked, Path(folder), ours=ours, journal=journal, pages_come=pages_come))
+        found.append(Cost(whose, *best[whose], *taken))
     return found
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="20,000 requests instead of 300,000")
+    parser.add_argument("--requests", type=int, help="another number of requests")
     parser.add_argument("--json", action="store_true", help="numbers for other programs")
     options = parser.parse_args()
-    found = costs(20_000 if options.quick else 300_000, rounds=3)
+    found = costs(options.requests or (20_000 if options.quick else 300_000), rounds=3)
     if options.json:
         print(json.dumps([asdict(cost) for cost in found]))
         return
@@ -166,7 +174,8 @@ def main() -> None:
     for cost in found:
         print(
             f"{cost.whose}: suppressed {cost.suppressed:.1f} µs ({cost.suppressed / scrapy.suppressed:.2f} times Scrapy's), "
-            f"admitted {cost.admitted:.1f} µs ({cost.admitted / scrapy.admitted:.2f}), {cost.megabytes:.1f} MB"
+            f"admitted {cost.admitted:.1f} µs ({cost.admitted / scrapy.admitted:.2f}); {cost.settled:.0f} bytes a request "
+            f"({cost.settled / scrapy.settled:.2f}), {cost.waiting:.0f} ({cost.waiting / scrapy.waiting:.2f}) where no page comes"
         )
 
 

@@ -16,10 +16,10 @@ from collections import Counter
 from collections.abc import Callable
 
 from benchmarks.kernel import site_urls
-from scrapy_dust.dust.detection import DetectionParams, detect_likely_rules
-from scrapy_dust.dust.pages import Page
-from scrapy_dust.dust.sketches import Similar
+from scrapy_dust.propose.dustbuster.detection import DetectionParams, detect_likely_rules
+from scrapy_dust.propose.dustbuster.sketches import Similar
 from scrapy_dust.url.tokens import tokenize
+from scrapy_dust.visits.pages import Page
 
 Supports = Counter[int]
 PARAMS = DetectionParams(similar=Similar.NONE)

@@ -18,7 +18,7 @@ from scrapy_dust.learners.evaluation import Protocol, Task, Truth, judge, tasks_
 from scrapy_dust.learners.labelling import by_simhash, labelled
 from scrapy_dust.learners.learner import Learner
 from scrapy_dust.learners.registry import LEARNERS, NETWORKS
-from scrapy_dust.neural.extra import is_there
+from scrapy_dust.neural.extra import is_installed
 from scrapy_dust.neural.pairs import clusters_of, targets_of
 from scrapy_dust.neural.vocabulary import document_frequencies
 
@@ -45,7 +45,7 @@ class Row:
 
 def learners() -> list[Learner]:
     found = [LEARNERS[name]() for name in METHODS]
-    return [*found, *(NETWORKS[name]() for name in NETWORKS if is_there())]
+    return [*found, *(NETWORKS[name]() for name in NETWORKS if is_installed())]
 
 
 def rows_of(name: str, tasks: Sequence[Task], truth: Truth, exact: Truth) -> Iterator[Row]:

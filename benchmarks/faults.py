@@ -32,11 +32,11 @@ from scrapy_dust.crawl.recorder import recorder
 from scrapy_dust.crawl.store import LocalStore
 from scrapy_dust.crawl_log import new_log_path, read_visits
 from scrapy_dust.crawl_log.recording import Body
-from scrapy_dust.dust.contents import Kind
 from scrapy_dust.judge.answers import Fetched
 from scrapy_dust.rule_book import Entry, RuleBook
 from scrapy_dust.rules.parameters import DropParameter
 from scrapy_dust.rules.rule import Rule
+from scrapy_dust.signatures.copies import Kind
 from scrapy_dust.signatures.sqlite import SqliteStore
 from scrapy_dust.trials.journal import ProbeJournal
 

@@ -18,12 +18,10 @@ from itertools import chain
 from typing import Any
 
 from scrapy_dust.crawl_log.hiding import Hider, is_hidden
-from scrapy_dust.dust.pages import Visit
-from scrapy_dust.dust.parameters import parameters
-from scrapy_dust.dust.strata import template_of
 from scrapy_dust.engines.local import mine_site
 from scrapy_dust.page.content import content_of
 from scrapy_dust.page.sketch import describe
+from scrapy_dust.propose.dustbuster.parameters import parameters
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.rules.captures import captures_of
 from scrapy_dust.rules.parameters import DropParameter, SetParameter
@@ -35,6 +33,8 @@ from scrapy_dust.trials.actions import ActionWords
 from scrapy_dust.url.parts import parts_of
 from scrapy_dust.url.tokens import tokenize
 from scrapy_dust.url.values import class_of
+from scrapy_dust.visits.pages import Visit
+from scrapy_dust.visits.strata import template_of
 
 SIZES = (16_384, 65_536, 262_144, 1_048_576)
 HOME = "http://a.example/"

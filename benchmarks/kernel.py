@@ -14,12 +14,12 @@ import random
 import resource
 import time
 
-from scrapy_dust.dust.detection import DetectionParams, detect_likely_rules
-from scrapy_dust.dust.elimination import EliminationParams, eliminate_redundant
-from scrapy_dust.dust.likely import LikelyRule
-from scrapy_dust.dust.pages import Page
-from scrapy_dust.dust.sketches import Similar
-from scrapy_dust.dust.tokens import tokens_of
+from scrapy_dust.propose.dustbuster.detection import DetectionParams, detect_likely_rules
+from scrapy_dust.propose.dustbuster.elimination import EliminationParams, eliminate_redundant
+from scrapy_dust.propose.dustbuster.likely import LikelyRule
+from scrapy_dust.propose.dustbuster.sketches import Similar
+from scrapy_dust.propose.dustbuster.tokens import tokens_of
+from scrapy_dust.visits.pages import Page
 from tests import oracle
 
 WORDS = tuple(f"w{number}" for number in range(400))

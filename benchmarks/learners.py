@@ -18,12 +18,12 @@ from pathlib import Path
 
 from benchmarks.evaluation import EXACT, STRICT, lists_in, load
 from benchmarks.replaying import Answers
-from scrapy_dust.dust.campaign import Campaign
-from scrapy_dust.dust.evidence import LogEvidence
-from scrapy_dust.dust.measures import replay
-from scrapy_dust.dust.validation import Verdict
+from scrapy_dust.believe.campaign import Campaign
+from scrapy_dust.believe.evidence import LogEvidence
+from scrapy_dust.believe.validation import Verdict
 from scrapy_dust.engines.local import mine_log, trial_params
 from scrapy_dust.learners.evaluation import Protocol, Task, tasks_of
+from scrapy_dust.learners.measures import replay
 from scrapy_dust.rule_book.priors import shipped
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.settings import DustSettings

@@ -9,8 +9,8 @@ from collections.abc import Hashable
 from pathlib import Path
 
 from scrapy_dust.crawl_log import read_visits
-from scrapy_dust.dust.pages import Visit
 from scrapy_dust.sites import site_of
+from scrapy_dust.visits.pages import Visit
 
 #: What a line says that its URL shows: equal words, and nearly equal ones without what all pages share.
 EXACT, STRICT = "cluster_exact", "cluster_strict"

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 
-from scrapy_dust.dust.outcomes import Outcome
-from scrapy_dust.dust.pages import Visit
 from scrapy_dust.url.parts import parts_of
+from scrapy_dust.visits.outcomes import Outcome
+from scrapy_dust.visits.pages import Visit
 
 HOST = "messy.example"
 _SORTS = ("", "price", "name", "rating", "new")

@@ -23,14 +23,14 @@ from statistics import fmean
 from benchmarks.curves import Curve, drawing
 from benchmarks.logs import EXACT, STRICT, lists_in, load, name_of
 from benchmarks.table3 import SITE, case_urls, log_of_cases
-from scrapy_dust.dust.pages import merge_visits
 from scrapy_dust.learners.evaluation import Protocol, Score, Task, judge, tasks_of, teach
 from scrapy_dust.learners.learner import Learner
 from scrapy_dust.learners.registry import LEARNERS, NETWORKS
-from scrapy_dust.learners.seq2seq import Gated, Seq2Seq
+from scrapy_dust.learners.seq2seq import Seq2Seq, ValidatedSeq2Seq
 from scrapy_dust.neural.params import PAPER, PLUS
-from scrapy_dust.neural.pieces import Epoch
-from scrapy_dust.neural.schooling import school
+from scrapy_dust.neural.trained import trained_model
+from scrapy_dust.neural.training_state import Epoch
+from scrapy_dust.visits.pages import merge_visits
 
 METHODS = {**LEARNERS, **NETWORKS}
 _URLS = 15_000
@@ -110,7 +110,8 @@ def table3(count: int = 20) -> Iterator[str]:
     """
     log = log_of_cases()
     learned = [
-        learner.learn(SITE, log) for learner in (Seq2Seq(PAPER), Seq2Seq(PLUS, "seq2seq-plus"), Gated())
+        learner.learn(SITE, log)
+        for learner in (Seq2Seq(PAPER), Seq2Seq(PLUS, "seq2seq-plus"), ValidatedSeq2Seq())
     ]
     cases = [case_urls(Random(seed)) for seed in range(count)]
     yield "| case | of | seq2seq | seq2seq-plus | wrong, seq2seq | wrong, seq2seq-plus | wrong, seq2seq-gated |"
@@ -141,7 +142,7 @@ def speed(path: Path) -> Iterator[str]:
         from scrapy_dust.neural.translator import Translator  # noqa: PLC0415  Needs PyTorch.
 
         began = time.process_time()
-        model = school(site, log, params)
+        model = trained_model(site, log, params)
         assert model is not None
         seconds = time.process_time() - began
         batched, single = Translator(model), Translator(model)

@@ -15,10 +15,10 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from benchmarks.logs import EXACT, STRICT, Truths, lists_in, load, name_of
-from scrapy_dust.dust.measures import Replay
-from scrapy_dust.dust.pages import Visit, merge_visits
 from scrapy_dust.learners.evaluation import Protocol, Split, Task, judge, tasks_of, teach
+from scrapy_dust.learners.measures import Replay
 from scrapy_dust.learners.registry import LEARNERS
+from scrapy_dust.visits.pages import Visit, merge_visits
 
 SIZES = (0, 200, 800, 1600)
 METHODS = ("keepall", "standard", "duster", "dust", "dust-crawl")

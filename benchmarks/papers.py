@@ -26,13 +26,13 @@ from benchmarks.papers_subjects import (
     validated,
     validities,
 )
-from scrapy_dust.dust.likely import LikelyRule
-from scrapy_dust.dust.literal import LiteralParams
-from scrapy_dust.dust.measures import elimination_share, precision_at, replay
-from scrapy_dust.dust.pages import Page
-from scrapy_dust.dust.sketches import Similar
-from scrapy_dust.dust.windows import without_windows
+from scrapy_dust.believe.literal import LiteralParams
+from scrapy_dust.learners.measures import elimination_share, precision_at, replay
+from scrapy_dust.propose.dustbuster.likely import LikelyRule
+from scrapy_dust.propose.dustbuster.sketches import Similar
+from scrapy_dust.propose.dustbuster.windows import without_windows
 from scrapy_dust.rules.rule import Rule
+from scrapy_dust.visits.pages import Page
 
 MARKER = "<!-- measured: benchmarks/papers.py -->\n"
 STRICT, RELAXED = LiteralParams(), LiteralParams(threshold=0.1, matches=2)

@@ -18,19 +18,19 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from benchmarks import two_way
+from scrapy_dust.believe.candidates import Candidate, candidates_of
+from scrapy_dust.believe.evidence import LogEvidence
+from scrapy_dust.believe.literal import LiteralCampaign, LiteralParams
+from scrapy_dust.believe.validation import Verdict
 from scrapy_dust.crawl_log import read_visits
-from scrapy_dust.dust.candidates import Candidate, candidates_of
-from scrapy_dust.dust.detection import DetectionParams, detect_likely_rules
-from scrapy_dust.dust.elimination import EliminationParams, eliminate_redundant
-from scrapy_dust.dust.evidence import LogEvidence
-from scrapy_dust.dust.likely import LikelyRule
-from scrapy_dust.dust.literal import LiteralCampaign, LiteralParams
-from scrapy_dust.dust.pages import Page, SiteLog, Visit, merge_visits
-from scrapy_dust.dust.sketches import Similar
-from scrapy_dust.dust.validation import Verdict
+from scrapy_dust.propose.dustbuster.detection import DetectionParams, detect_likely_rules
+from scrapy_dust.propose.dustbuster.elimination import EliminationParams, eliminate_redundant
+from scrapy_dust.propose.dustbuster.likely import LikelyRule
+from scrapy_dust.propose.dustbuster.sketches import Similar
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.sites import site_of
+from scrapy_dust.visits.pages import Page, SiteLog, Visit, merge_visits
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from collections.abc import Hashable
 from pathlib import Path
 
 from benchmarks.logs import lists_in, load
-from scrapy_dust.dust.edits.learning import EditParams, learn_edits
-from scrapy_dust.dust.pages import Visit, merge_visits, with_redirects
+from scrapy_dust.propose.edits.learning import EditParams, learn_edits
 from scrapy_dust.rule_book import priors
+from scrapy_dust.visits.pages import Visit, merge_visits, with_redirects
 
 
 def main() -> None:

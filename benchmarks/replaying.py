@@ -10,17 +10,17 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
+from scrapy_dust.believe.campaign import Campaign
+from scrapy_dust.believe.evidence import LogEvidence
+from scrapy_dust.believe.literal import LiteralCampaign, LiteralParams
+from scrapy_dust.believe.validation import Pair, TrialParams, Verdict
 from scrapy_dust.crawl_log.fields import visit_of
-from scrapy_dust.dust.campaign import Campaign
-from scrapy_dust.dust.evidence import LogEvidence
-from scrapy_dust.dust.literal import LiteralCampaign, LiteralParams
-from scrapy_dust.dust.outcomes import Outcome
-from scrapy_dust.dust.pages import Page, SiteLog
-from scrapy_dust.dust.validation import Pair, TrialParams, Verdict
 from scrapy_dust.engines.local import Mined, mine_site
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of
+from scrapy_dust.visits.outcomes import Outcome
+from scrapy_dust.visits.pages import Page, SiteLog
 
 
 @dataclass(slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from base64 import b64encode
 from collections.abc import Iterator
 from hashlib import shake_128
 
@@ -14,9 +15,14 @@ from scrapy_dust.page.places import EXACT_BITS, SHAPE_BITS, Kind, place_of, url_
 
 _OWN, _LINKS = 24, 8
 _TEXT, _LINK = place_of(Kind.TEXT, "main p"), place_of(Kind.LINK, "main a")
+
+
+def _told(place: int, values: bytes) -> bytes:
+    return (place << 24 | len(values) // 3).to_bytes(6, "big") + values
+
+
 _FRAME = b"".join(
-    (place_of(kind, f"nav.{part}") << 8 | 4).to_bytes(4, "big")
-    + shake_128(f"{kind} {part}".encode()).digest(12)
+    _told(place_of(kind, f"nav.{part}"), shake_128(f"{kind} {part}".encode()).digest(12))
     for part, kind in enumerate((Kind.TEXT, Kind.TEXT, Kind.LINK, Kind.MEDIA, Kind.FIELD))
 )
 
@@ -54,14 +60,10 @@ def _record(url: str, said: str, chance: random.Random, products: int) -> dict[s
         "size": 2000 + chance.randrange(9),
         "text_digest": digest,
         "sketch": [int(digest[at : at + 8], 16) for at in range(0, 32, 8)],
-        "units": units.hex(),
+        "units": b64encode(units).decode("ascii"),
         "units_total": xxh3_64_hexdigest(units),
         "units_version": UNITS_VERSION,
     }
-
-
-def _told(place: int, values: bytes) -> bytes:
-    return (place << 8 | len(values) // 3).to_bytes(4, "big") + values
 
 
 def _value(url: str) -> bytes:

@@ -32,8 +32,8 @@ from benchmarks.comparisons import best
 from benchmarks.recorder import page
 from scrapy_dust.crawl.contents import Contents
 from scrapy_dust.crawl_log.recording import Body
-from scrapy_dust.dust.contents import Kind
 from scrapy_dust.settings import DustSettings
+from scrapy_dust.signatures.copies import Kind
 from scrapy_dust.signatures.sqlite import SqliteStore
 
 HASHES: dict[str, Callable[[bytes], bytes]] = {

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from random import Random
 
-from scrapy_dust.dust.pages import SiteLog, Visit, merge_visits
+from scrapy_dust.visits.pages import SiteLog, Visit, merge_visits
 
 SITE = "forums.example"
 _BASE = f"http://{SITE}"

@@ -3,6 +3,7 @@
     python -m benchmarks.traps families [NAME …] [--marks sid6 …] [--pages 1000] [--most 6000]
     python -m benchmarks.traps facets [--items 60 600] [--facets 3 8]
     python -m benchmarks.traps chains [NAME …] [--length 2000]
+    python -m benchmarks.traps attacks [NAME …] [--most 6000]
     python -m benchmarks.traps broad [--hosts 100000] [--each 20]
     python -m benchmarks.traps cost [--pages 3000] [--rounds 5]
     python -m benchmarks.traps loop [--pages 3000] [--rounds 5]
@@ -11,7 +12,7 @@
 Sites are those of `tests/traps/sites.py`. Scheduler, dupefilter and what tells traps are real; the rest of a crawl is a loop without a
 network (`tests/traps/simulating.py`). *plain*, *last*: real items among the first pages, of 600. *cap*: pages until the crawl ends by
 itself with ``DUST_TRAPS = "cap"``, and the items that it has. *facets*: the page with which the last item came; *least* is what one
-needs who knows the shop. *broad*: memory and time of what tells traps, with as many hosts. *cost*: CPU time a page of whole crawls
+needs who knows the shop. *attacks*: sites that have no end, and sites that only look so (`tests/traps/seeming.py`). *broad*: memory and time of what tells traps, with as many hosts. *cost*: CPU time a page of whole crawls
 with an engine, with ``"last"`` and with ``"off"``, turn and turn about; *loop*: without one. *live*: different contents among so many pages of the
 real software in $DUST_SITES, with ``"off"`` and with ``"last"``, breadth first (`benchmarks/live`).
 """
@@ -23,6 +24,7 @@ import logging
 import resource
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
@@ -34,6 +36,7 @@ from scrapy_dust.sites import site_of
 from scrapy_dust.traps.ledger import Ledger
 from scrapy_dust.traps.said import said_by
 from tests.traps.crawling import Crawled, crawl
+from tests.traps.seeming import ENDLESS, FINITE
 from tests.traps.simulating import simulate
 from tests.traps.sites import CHAINS, MARKS, TRAPS, Facets, Site, chain, trapped
 
@@ -95,6 +98,24 @@ def chains(options: Options) -> None:
         fetched = sum("/chain/" in url for url in done.pages)
         counts = [done.stats.get(f"dust/traps/{one}", 0) for one in ("last", "capped")]
         print(f"| {name} | {length:,} | {fetched:,} | {counts[0]:,} | {counts[1]:,} |", flush=True)
+
+
+def attacks(options: Options) -> None:
+    print("| site | items | plain | last | cap: pages | lost |\n|---|---|---|---|---|---|")
+    for sites, most in ((ENDLESS, options.pages), (FINITE, options.most)):
+        for name, (trap, entrance) in sites.items():
+            if options.names and name not in options.names:
+                continue
+            made = partial(Site, trap, (entrance,), 100)
+            plain, last = simulate(made(), None, most), _simulated(made(), most)
+            cap = _simulated(made(), options.most, DUST_TRAPS="cap")
+            every = {*made().names, *plain.items, *last.items, *cap.items}
+            pages = f"{len(cap.pages):,}" if len(cap.pages) < options.most else f"more than {options.most:,}"
+            lost = len(every - cap.items.keys())
+            print(
+                f"| {name} | {len(every)} | {len(plain.items)} | {len(last.items)} | {pages} | {lost} |",
+                flush=True,
+            )
 
 
 def broad(options: Options) -> None:
@@ -201,7 +222,7 @@ def _live(name: str, site: RealSite) -> str:
 
 
 _TASKS: dict[str, Callable[[Options], None]] = {
-    task.__name__: task for task in (families, facets, chains, broad, cost, loop, live)
+    task.__name__: task for task in (families, facets, chains, attacks, broad, cost, loop, live)
 }
 
 

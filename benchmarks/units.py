@@ -3,7 +3,7 @@
 Pages of a shop: a frame that all have in common, with a menu, and an article of one to ten paragraphs beside twenty
 products of its own. Each is described with units and without, turn and turn about, by processor time, the least of
 three rounds: once with nothing remembered of other pages, and once more with what that has left. Then what a record
-takes in a log, compressed.
+takes in a log, compressed. All that once for texts in which each word has a number, and once for plain words.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import time
 from datetime import UTC, datetime
 
 from scrapy_dust.crawl_log.naming import Naming
+from scrapy_dust.crawl_log.recording import _GARBAGE
 from scrapy_dust.crawl_log.records import record_of_answer, said_of
 from scrapy_dust.page import unit_reading
 from scrapy_dust.page.elements import Memory
@@ -25,13 +26,16 @@ from scrapy_dust.page.sketch import describe_each
 Asked = tuple[bytes, str, str, str]
 _ROUNDS = 3
 _AT_ONCE = 12  #: as a recorder has them from a fast crawl
+_LETTERS = str.maketrans("0123456789", "klmnpqstuv")
 _WHEN = datetime(2026, 11, 19, tzinfo=UTC)
 
 
-def shop(count: int) -> list[Asked]:
-    """The same for ever."""
+def shop(count: int, *, plain: bool = False) -> list[Asked]:
+    """The same for ever. *plain*: words have letters in the place of numbers."""
     chance = random.Random(5)
     words = [f"{chance.choice('abcdefgh')}ord{i}" for i in range(3000)]
+    if plain:
+        words = [word.translate(_LETTERS) for word in words]
 
     def said(least: int, most: int) -> str:
         return " ".join(chance.choices(words, k=chance.randint(least, most)))
@@ -83,7 +87,15 @@ def _bytes_of_a_record(pages: list[Asked], ignore: tuple[str, ...] | None) -> fl
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.units", description=__doc__.splitlines()[0])
     parser.add_argument("--pages", type=int, default=240)
-    pages = shop(parser.parse_args().pages)
+    count = parser.parse_args().pages
+    # As the process beside a crawl has it.
+    gc.set_threshold(_GARBAGE)
+    for plain in (False, True):
+        print("plain words" if plain else "a number in each word")
+        _measure(shop(count, plain=plain))
+
+
+def _measure(pages: list[Asked]) -> None:
     without, cold, warm = _times(pages)
     print(
         f"{len(pages)} pages of {sum(len(body) for body, *_ in pages) / len(pages) / 1000:.1f} kB:"

@@ -25,7 +25,7 @@ from pathlib import Path
 
 from benchmarks.curves import Curve, drawing
 from benchmarks.replaying import replay
-from scrapy_dust.dust.admission import (
+from scrapy_dust.believe.admission import (
     Bounds,
     Case,
     admitted,
@@ -35,12 +35,12 @@ from scrapy_dust.dust.admission import (
     lost_together,
     next_to_prove,
 )
-from scrapy_dust.dust.literal import LiteralParams, LiteralTrial
-from scrapy_dust.dust.outcomes import Outcome
-from scrapy_dust.dust.unseen import Witnesses, unseen_bound
-from scrapy_dust.dust.validation import Pair, Trial, TrialParams, Verdict
+from scrapy_dust.believe.literal import LiteralParams, LiteralTrial
+from scrapy_dust.believe.unseen import Witnesses, unseen_bound
+from scrapy_dust.believe.validation import Pair, Trial, TrialParams, Verdict
 from scrapy_dust.rules.parameters import DropParameter
 from scrapy_dust.rules.rule import Rule
+from scrapy_dust.visits.outcomes import Outcome
 
 RATES = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 SIZES = (30, 100, 300, 1000)

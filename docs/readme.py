@@ -109,6 +109,9 @@ def picture(printed: str) -> str:
 
 
 def main(arguments: list[str]) -> int:
+    if "--help" in arguments:
+        print(__doc__)
+        return 0
     with tempfile.TemporaryDirectory() as folder:
         project = Path(folder, "example_project")
         ignored = shutil.ignore_patterns(".scrapy", "dust-rules.json", "__pycache__")

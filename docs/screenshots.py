@@ -1,8 +1,8 @@
 """Takes the pictures of `report.md`: the example is crawled, mined and crawled again, and a browser opens the report.
 
-    DUST_CHROMIUM=/usr/bin/chromium python docs/screenshots.py
+    python docs/screenshots.py
 
-needs Playwright (`pip install --group e2e`) and takes some two minutes. Nothing leaves this machine.
+needs Chromium, at DUST_CHROMIUM or on the path, and Playwright (`pip install --group e2e`) and takes some two minutes. Nothing leaves this machine.
 """
 
 from __future__ import annotations
@@ -59,12 +59,13 @@ def _rule(page: Page) -> None:
 
 
 def main() -> None:
+    chromium = os.environ.get("DUST_CHROMIUM") or shutil.which("chromium")
+    if chromium is None:
+        sys.exit("docs/screenshots.py needs a Chromium: set DUST_CHROMIUM to its path.")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         report = report_in(Path(folder))
         first = report.with_name("first.html")
-        browser = playwright.chromium.launch(
-            executable_path=os.environ["DUST_CHROMIUM"], args=["--no-sandbox"]
-        )
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         for width, scheme, name in VIEWS:
             context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": 900})
             page = context.new_page()

@@ -23,7 +23,6 @@ from scrapy_dust.crawl_log import read_visits
 from scrapy_dust.crawl_log.detection import FORMATS
 from scrapy_dust.crawl_log.hiding import Hider, is_hidden
 from scrapy_dust.crawl_log.log_formats import matcher_of
-from scrapy_dust.dust.strata import template_of
 from scrapy_dust.errors import CrawlLogError, DustError, RuleBookError
 from scrapy_dust.exchange.formats import EXPORTS, IMPORTS, exported, imported
 from scrapy_dust.journal import reader as journal
@@ -49,6 +48,7 @@ from scrapy_dust.trials.journal import ProbeJournal
 from scrapy_dust.trials.limits import Limits
 from scrapy_dust.url.parts import parts_of
 from scrapy_dust.url.tokens import tokenize
+from scrapy_dust.visits.strata import template_of
 
 #: In this the bytes stand that only files are read from.
 _FOLDER = tempfile.mkdtemp(prefix="fuzz-")

@@ -28,7 +28,7 @@ def site_of(url: str) -> str | None:
 
 @lru_cache(maxsize=65536)
 def _of_plain(netloc: str) -> str | None:
-    """The site of a netloc that reads the same however a URL is parsed; None where it may not."""
+    """The site of *netloc*, if no URL parser could read *netloc* in another way; else None."""
     return site_of_host(netloc.lower()) if _PLAIN.fullmatch(netloc) else None
 
 

@@ -52,7 +52,7 @@ class Stat(StrEnum):
     )
     CONTROLS = (
         "dust/controls",
-        "Pages fetched again to compare a canary with, since a page that changes is no other page.",
+        "Pages fetched again: to compare a canary with, since a page that changes is no other page, and to learn what changes at each fetch.",
     )
     ON_PROBATION = "dust/probation", "Rules on probation that the crawl has not decided."
     PROVED = "dust/probation/proved", "Rules on probation that were proved, and came into force in the crawl."
@@ -143,10 +143,6 @@ class Stat(StrEnum):
     KEPT_ALIVE = "dust/kept_alive", "Pages that were got although the first URL of their class had failed."
 
     REWRITTEN = "dust/rewritten", "Requests that were sent to the canonical URL instead of the one written."
-    CACHED_BY_CLASS = (
-        "dust/cached_by_class",
-        "Requests that the HTTP cache answered with the page of another URL of their class.",
-    )
     COPIES = (
         "dust/content/copies",
         (

@@ -7,10 +7,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from scrapy_dust.dust.pages import Page, Visit, merge_visits
 from scrapy_dust.rules.parameters import DropParameter, SetParameter
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.rules.substitution import Substitute
+from scrapy_dust.visits.pages import Page, Visit, merge_visits
 
 #: One line of a log, as the interchange format has it.
 Line = dict[str, Any]

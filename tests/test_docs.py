@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from scrapy_dust.dust.states import Status
+from scrapy_dust.believe.states import Status
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.settings.groups import FIRST, groups
 
@@ -243,7 +243,9 @@ def test_a_word_that_the_glossary_forbids_is_no_name_in_the_core():
     words = [word.strip() for some in forbidden for word in some.split(",")]
     assert words
     core = [
-        path for room in ("dust", "rules", "crawl") for path in (ROOT / "scrapy_dust" / room).rglob("*.py")
+        path
+        for room in ("believe", "propose", "visits", "rules", "crawl")
+        for path in (ROOT / "scrapy_dust" / room).rglob("*.py")
     ]
     names = [name for path in core for name in re.findall(r"\b(?:class|def) (\w+)", path.read_text("utf-8"))]
     assert [name for name in names for word in words if word in name.lower()] == []

@@ -1,0 +1,1 @@
+"""The commands that scrapy-dust adds to ``scrapy``: dustmine, dustrules, dustpages, dusteval, dustcompletion."""

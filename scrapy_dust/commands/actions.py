@@ -55,18 +55,18 @@ class ActionCommand(ScrapyCommand):
         return f"Looks after {self.subject}. {'; '.join(told)}."
 
     @abstractmethod
-    def desk(self, opts: argparse.Namespace) -> AbstractContextManager[Any]:
+    def context(self, opts: argparse.Namespace) -> AbstractContextManager[Any]:
         """The context that all actions of the command share. Raises `ValueError` for a wrong setting or
         option.
         """
 
     @abstractmethod
-    def act(self, desk: Any, action: str, arguments: list[str], opts: argparse.Namespace) -> int:
+    def act(self, context: Any, action: str, arguments: list[str], opts: argparse.Namespace) -> int:
         """Run the action that was typed. Returns the exit status. Raises `DustError`."""
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         action, arguments = self._chosen(args, opts)
-        from scrapy_dust.commands.output import accept_any_text, give_up, printable  # noqa: PLC0415
+        from scrapy_dust.commands.output import accept_any_text, printable, stop_output  # noqa: PLC0415
         from scrapy_dust.errors import DustError  # noqa: PLC0415
 
         accept_any_text()
@@ -74,16 +74,16 @@ class ActionCommand(ScrapyCommand):
         try:
             with ExitStack() as opened:
                 try:
-                    desk = opened.enter_context(self.desk(opts))
+                    context = opened.enter_context(self.context(opts))
                 except ValueError as error:
                     raise UsageError(str(error), print_help=False) from None
-                done = self.act(desk, action, arguments, opts)
+                done = self.act(context, action, arguments, opts)
             sys.stdout.flush()
             self.exitcode = done
         except DustError as error:
             print(f"scrapy {self.name}: {printable(str(error))}", file=sys.stderr)
         except OSError as error:
-            give_up(self.name, error)
+            stop_output(self.name, error)
         except KeyboardInterrupt:
             print(f"scrapy {self.name}: interrupted.", file=sys.stderr)
 
@@ -105,7 +105,7 @@ class ActionCommand(ScrapyCommand):
         return name, arguments
 
     def _not_taken(self, action: Action, opts: argparse.Namespace) -> Iterator[str]:
-        """Options that were given and that other actions take: what is asked for and not done would be a surprise."""
+        """The options on the command line that *action* does not take, so that none is ignored in silence."""
         of_some = {option for one in self.actions.values() for option in one.options}
         for option in sorted(of_some - set(action.options)):
             name = option.removeprefix("--").replace("-", "_")

@@ -9,7 +9,7 @@ from dataclasses import asdict
 
 from scrapy.exceptions import UsageError
 
-from scrapy_dust.commands.desk import Desk
+from scrapy_dust.commands.context import Context
 from scrapy_dust.commands.exchanging import sites_of
 from scrapy_dust.commands.output import printable
 from scrapy_dust.commands.progress import Counting
@@ -21,11 +21,11 @@ from scrapy_dust.rule_book import RuleBook, Status
 from scrapy_dust.sites import site_of
 
 
-def advise(desk: Desk, logs: Sequence[str], sites: Sequence[str], base_url: str | None) -> None:
-    """Print advice for the owners of *sites*, with the requests of *logs* that it saves; without logs,
-    with the URLs that dustmine saw. Raises `UsageError`.
+def advise(context: Context, logs: Sequence[str], sites: Sequence[str], base_url: str | None) -> None:
+    """Print advice for the owners of *sites*, and how many requests of *logs* each piece of advice saves; without
+    logs, how many URLs that dustmine saw. Raises `UsageError`.
     """
-    book = desk.book()
+    book = context.book()
     chosen = sites_of(sites) or book.sites
     spared = None
     if logs:
@@ -38,9 +38,9 @@ def advise(desk: Desk, logs: Sequence[str], sites: Sequence[str], base_url: str 
             for visit in Counting(sys.stderr, "Reading").of(reading)
             if site_of(visit.url) in set(chosen)
         )
-        spared = spared_by(urls, desk.canonizer(book), site_of)
+        spared = spared_by(urls, context.canonizer(book), site_of)
     found = {site: list(_of_site(book, site, spared)) for site in chosen}
-    if desk.as_json:
+    if context.as_json:
         for one in (one for of_site in found.values() for one in of_site):
             print(json.dumps(asdict(one), ensure_ascii=False))
         return

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from scrapy_dust.commands.desk import Desk, Found, print_json
+from scrapy_dust.commands.context import Context, Found, print_json
 from scrapy_dust.commands.output import printable
 from scrapy_dust.errors import RuleBookError
 from scrapy_dust.rule_book import RuleBook, Status, rule_id
 
 
-def switch(desk: Desk, ids: Sequence[str], status: Status) -> None:
-    """Disable or enable rules. A rule of any book can be disabled; only a rule of the first book can be
+def set_status(context: Context, ids: Sequence[str], status: Status) -> None:
+    """Disable or enable rules by their ids. A rule of any book can be disabled; only a rule of the first book can be
     enabled.
     """
     reason = f"by hand, {datetime.now(UTC).date()}" if status is Status.DISABLED else None
@@ -22,8 +22,8 @@ def switch(desk: Desk, ids: Sequence[str], status: Status) -> None:
         for wanted in ids:
             known = book.find(wanted)
             if status is Status.VALID:
-                _refuse_where_undone(desk, wanted, [Status.DISABLED] if known else list(Status))
-            for site, entry in known or desk.named(RuleBook.load(desk.paths[1:]), wanted):
+                _refuse_where_undone(context, wanted, [Status.DISABLED] if known else list(Status))
+            for site, entry in known or context.named(RuleBook.load(context.paths[1:]), wanted):
                 if entry.rule not in {one.rule for one in book.entries(site)}:
                     book = book.with_site(site, (*book.entries(site), entry))
                 if entry.status is not status:
@@ -31,38 +31,38 @@ def switch(desk: Desk, ids: Sequence[str], status: Status) -> None:
                 done.extend((site, one) for one in book.entries(site) if one.rule == entry.rule)
         return book
 
-    desk.change(change)
-    _report(desk, str(status), done)
+    context.change(change)
+    _report(context, str(status), done)
 
 
-def forget(desk: Desk, ids: Sequence[str]) -> None:
+def forget(context: Context, ids: Sequence[str]) -> None:
     """Remove rules from the first book."""
     done: list[Found] = []
 
     def change(book: RuleBook) -> RuleBook:
         for wanted in ids:
             known = book.find(wanted)
-            _refuse_where_undone(desk, wanted, list(Status))
-            for site, entry in known or desk.named(book, wanted):
+            _refuse_where_undone(context, wanted, list(Status))
+            for site, entry in known or context.named(book, wanted):
                 book = book.with_site(site, (one for one in book.entries(site) if one.rule != entry.rule))
                 done.append((site, entry))
         return book
 
-    desk.change(change)
-    _report(desk, "forgotten", done)
+    context.change(change)
+    _report(context, "forgotten", done)
 
 
-def _refuse_where_undone(desk: Desk, wanted: str, undoing: Sequence[Status]) -> None:
+def _refuse_where_undone(context: Context, wanted: str, undoing: Sequence[Status]) -> None:
     """Refuse a change of the first book that another book would undo."""
-    for path in desk.paths[1:]:
+    for path in context.paths[1:]:
         if any(entry.status in undoing for _, entry in RuleBook.load([path]).find(wanted)):
             raise RuleBookError(
                 path, f"the rule {wanted!r} stands here too. Change it here first, with --rules {path}"
             )
 
 
-def _report(desk: Desk, what: str, found: Sequence[Found]) -> None:
-    if desk.as_json:
+def _report(context: Context, what: str, found: Sequence[Found]) -> None:
+    if context.as_json:
         print_json(found)
     else:
         for site, entry in found:

@@ -41,10 +41,10 @@ class Command(ActionCommand):
             ),
         )
 
-    def desk(self, opts: argparse.Namespace) -> AbstractContextManager[None]:
+    def context(self, opts: argparse.Namespace) -> AbstractContextManager[None]:
         return nullcontext()
 
-    def act(self, desk: None, action: str, arguments: list[str], opts: argparse.Namespace) -> int:
+    def act(self, context: None, action: str, arguments: list[str], opts: argparse.Namespace) -> int:
         from scrapy_dust.commands.shells import SCRIPTS  # noqa: PLC0415
 
         print(SCRIPTS[action](), end="")

@@ -113,7 +113,7 @@ class Command(ScrapyCommand):
         if unknown:
             raise UsageError(unknown, print_help=False)
         from scrapy_dust.commands.evaluating import evaluation_of  # noqa: PLC0415
-        from scrapy_dust.commands.output import accept_any_text, give_up  # noqa: PLC0415
+        from scrapy_dust.commands.output import accept_any_text, stop_output  # noqa: PLC0415
         from scrapy_dust.errors import DustError  # noqa: PLC0415
 
         assert self.settings is not None
@@ -128,7 +128,7 @@ class Command(ScrapyCommand):
         except DustError as error:
             self._fail(str(error))
         except OSError as error:
-            give_up("dusteval", error)
+            stop_output("dusteval", error)
             self.exitcode = 1
         except KeyboardInterrupt:
             self._fail("interrupted.")

@@ -14,13 +14,14 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from scrapy_dust.commands.examples import add_examples
+from scrapy_dust.commands.importing import heeding_ctrl_c
 from scrapy_dust.commands.suggestions import one_of, unrecognized
 
 _INTERRUPTED = "interrupted; the rule book is whole: the old one or the new one."
 
 FORMATS = (
     *("auto", "dust", "jsonl", "csv", "parquet", "combined", "common", "access-json"),
-    *("alb", "elb", "s3", "haproxy", "envoy", "traefik", "w3c"),
+    *("alb", "elb", "s3", "haproxy", "envoy", "squid", "traefik", "w3c"),
     *("cdx", "cdxj", "cc-index", "warc", "heritrix", "nutch"),
 )
 
@@ -136,9 +137,10 @@ class Command(ScrapyCommand):
             self.exitcode = 1
 
     def _run(self, args: list[str], opts: argparse.Namespace) -> None:
-        from scrapy_dust.commands.mining import job_of  # noqa: PLC0415
-        from scrapy_dust.commands.output import accept_any_text, give_up  # noqa: PLC0415
-        from scrapy_dust.errors import DustError  # noqa: PLC0415
+        with heeding_ctrl_c():
+            from scrapy_dust.commands.mining import job_of  # noqa: PLC0415
+            from scrapy_dust.commands.output import accept_any_text, stop_output  # noqa: PLC0415
+            from scrapy_dust.errors import DustError  # noqa: PLC0415
 
         assert self.settings is not None
         accept_any_text()
@@ -155,7 +157,7 @@ class Command(ScrapyCommand):
         except DustError as error:
             self._fail(str(error))
         except OSError as error:
-            give_up("dustmine", error)
+            stop_output("dustmine", error)
             self.exitcode = 1
 
     def _fail(self, why: str) -> None:

@@ -16,7 +16,7 @@ from scrapy_dust.commands.actions import Action, ActionCommand
 from scrapy_dust.commands.examples import add_examples
 
 if TYPE_CHECKING:
-    from scrapy_dust.commands.page_store import Desk
+    from scrapy_dust.commands.page_store import Context
 
 #: Options that say which pages are meant.
 _WHICH = ("--site", "--older")
@@ -71,15 +71,15 @@ class Command(ActionCommand):
             ),
         )
 
-    def desk(self, opts: argparse.Namespace) -> AbstractContextManager[Desk]:
-        from scrapy_dust.commands.page_store import open_desk  # noqa: PLC0415
+    def context(self, opts: argparse.Namespace) -> AbstractContextManager[Context]:
+        from scrapy_dust.commands.page_store import open_context  # noqa: PLC0415
 
         assert self.settings is not None
-        return open_desk(self.settings, opts)
+        return open_context(self.settings, opts)
 
-    def act(self, desk: Desk, action: str, arguments: list[str], opts: argparse.Namespace) -> int:
+    def act(self, context: Context, action: str, arguments: list[str], opts: argparse.Namespace) -> int:
         try:
-            getattr(desk, action)(*arguments)
+            getattr(context, action)(*arguments)
         except ValueError as error:  # an option that is lacking
             raise UsageError(str(error), print_help=False) from None
         return 0

@@ -15,7 +15,7 @@ from scrapy_dust.commands.examples import add_examples
 from scrapy_dust.commands.suggestions import one_of
 
 if TYPE_CHECKING:
-    from scrapy_dust.commands.desk import Desk
+    from scrapy_dust.commands.context import Context
 
 
 IMPORTS = ("json", "csv", "dud", "clearurls", "clean-param", "no-vary-search", "regex")
@@ -132,63 +132,65 @@ class Command(ActionCommand):
             ),
         )
 
-    def desk(self, opts: argparse.Namespace) -> AbstractContextManager[Desk]:
-        from scrapy_dust.commands.desk import desk_of  # noqa: PLC0415
+    def context(self, opts: argparse.Namespace) -> AbstractContextManager[Context]:
+        from scrapy_dust.commands.context import context_of  # noqa: PLC0415
 
         assert self.settings is not None
-        return nullcontext(desk_of(self.settings, opts.rules, as_json=opts.json))
+        return nullcontext(context_of(self.settings, opts.rules, as_json=opts.json))
 
-    def act(self, desk: Desk, action: str, arguments: list[str], opts: argparse.Namespace) -> int:
+    def act(self, context: Context, action: str, arguments: list[str], opts: argparse.Namespace) -> int:
         from scrapy_dust.commands import changing  # noqa: PLC0415
         from scrapy_dust.rule_book import Status  # noqa: PLC0415
 
         match action, arguments:
             case "list" | "show" | "explain" | "keys" | "test" | "volatile", names:
-                return _review(desk, action, names)
+                return _review(context, action, names)
             case "forget", ids:
-                changing.forget(desk, ids)
+                changing.forget(context, ids)
             case "requeue", ids:
                 from scrapy_dust.commands.journals import requeue  # noqa: PLC0415
 
-                requeue(desk, ids, spider=opts.spider, dry_run=opts.dry_run)
+                requeue(context, ids, spider=opts.spider, dry_run=opts.dry_run)
             case "import" | "export" | "merge" | "migrate" | "advise", names:
-                _travel(desk, action, names, opts)
+                _travel(context, action, names, opts)
             case _, ids:
-                changing.switch(desk, ids, Status.DISABLED if action == "disable" else Status.VALID)
+                changing.set_status(context, ids, Status.DISABLED if action == "disable" else Status.VALID)
         return 0
 
 
-def _review(desk: Desk, action: str, names: list[str]) -> int:
+def _review(context: Context, action: str, names: list[str]) -> int:
     """Run an action that changes nothing. Returns the exit status."""
     from scrapy_dust.commands import reviewing, volatile  # noqa: PLC0415
 
     match action:
         case "list":
-            reviewing.list_rules(desk)
+            reviewing.list_rules(context)
         case "show":
-            reviewing.show(desk, names)
+            reviewing.show(context, names)
         case "explain":
-            reviewing.explain(desk, names[0])
+            reviewing.explain(context, names[0])
         case "keys":
-            reviewing.keys(desk, *names)
+            reviewing.keys(context, *names)
         case "volatile":
-            volatile.volatile(desk, *names)
+            volatile.volatile(context, *names)
         case _:
-            return reviewing.test(desk, names[0])
+            return reviewing.test(context, names[0])
     return 0
 
 
-def _travel(desk: Desk, action: str, names: list[str], opts: argparse.Namespace) -> None:
+def _travel(context: Context, action: str, names: list[str], opts: argparse.Namespace) -> None:
     from scrapy_dust.commands import advising, exchanging  # noqa: PLC0415
 
     match action:
         case "export":
-            exchanging.give_out(desk, names[0], opts.site)
+            exchanging.export_rules(context, names[0], opts.site)
         case "migrate":
-            exchanging.migrate(desk)
+            exchanging.migrate(context)
         case "merge":
-            exchanging.merge(desk, names, dry_run=opts.dry_run)
+            exchanging.merge(context, names, dry_run=opts.dry_run)
         case "advise":
-            advising.advise(desk, names, opts.site, opts.base_url)
+            advising.advise(context, names, opts.site, opts.base_url)
         case _:
-            exchanging.take_in(desk, names[0], opts.site, format_name=opts.format, dry_run=opts.dry_run)
+            exchanging.import_rules(
+                context, names[0], opts.site, format_name=opts.format, dry_run=opts.dry_run
+            )

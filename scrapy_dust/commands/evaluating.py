@@ -21,16 +21,16 @@ from scrapy_dust.commands.suggestions import no_such
 from scrapy_dust.commands.tables import table
 from scrapy_dust.commands.truths import Examined, examine
 from scrapy_dust.crawl_log import log_dir
-from scrapy_dust.dust.normalization import Consistency, consistency_of
 from scrapy_dust.errors import DustError
 from scrapy_dust.learners.evaluation import Order, Protocol, Score, Split, judge, tasks_of, teach
 from scrapy_dust.learners.labelling import labelled
 from scrapy_dust.learners.learner import Learner
 from scrapy_dust.learners.leftovers import Left
+from scrapy_dust.learners.normalization import Consistency, consistency_of
 from scrapy_dust.learners.ours import Dust
 from scrapy_dust.learners.registry import LEARNERS, NETWORKS
-from scrapy_dust.learners.substrings import Mined
-from scrapy_dust.neural.extra import NoNetwork, is_there
+from scrapy_dust.learners.substrings import NoValidation
+from scrapy_dust.neural.extra import NoNetwork, is_installed
 from scrapy_dust.rule_book.priors import known
 from scrapy_dust.settings import DustSettings
 
@@ -69,7 +69,7 @@ def _learners(methods: str | None, settings: DustSettings, *, near: bool) -> tup
     for name in names:
         if name not in _METHODS:
             raise ValueError(no_such("method", name, _METHODS))
-        if name in NETWORKS and not is_there():
+        if name in NETWORKS and not is_installed():
             raise ValueError(str(NoNetwork()))
     return tuple(_learner(name, settings, near=near) for name in dict.fromkeys(names))
 
@@ -84,11 +84,13 @@ def _learner(name: str, settings: DustSettings, *, near: bool) -> Learner:
     """The learner *name*. Our own learners follow the project's settings, the others follow their papers."""
     if name == "dust":
         return Dust(max_loss=settings.max_loss, near=near, pool=known(_state(settings)))
-    return Mined(settings) if name == "dustmine" else _METHODS[name]()
+    return NoValidation(settings) if name == "dustmine" else _METHODS[name]()
 
 
 def _state(settings: DustSettings) -> Path | None:
-    """The folder in which a project keeps what its own sites have shown."""
+    """The folder of the project's state, which has prior beliefs from the project's own sites; None where there is
+    none.
+    """
     return None if settings.dir is None and not inside_project() else log_dir(settings.dir).parent
 
 
@@ -155,7 +157,9 @@ class Evaluation:
             print(normalization_table(scores, consistency))
             print()
         for of_method in scores:
-            kinds = [f"{_count(count)} {kind}" for kind, count in _left(of_method).items() if count]
+            kinds = [
+                f"{_count(count)} {kind}" for kind, count in _leftovers_by_cause(of_method).items() if count
+            ]
             print(f"Fetched in vain by {of_method[0].method}: {', '.join(kinds) or 'nothing'}.")
         print(self._summary(scores[0], examined))
 
@@ -198,7 +202,7 @@ class Evaluation:
             "seed": protocol.seed,
             "seeds": len(self.protocols),
         }
-        return {"method": scores[0].method, **_means(scores), "left": _left(scores), **how}
+        return {"method": scores[0].method, **_means(scores), "left": _leftovers_by_cause(scores), **how}
 
     def _summary(self, scores: Sequence[Score], examined: Examined) -> str:
         protocol, means = self.protocols[0], _means(scores)
@@ -224,8 +228,8 @@ def _means(scores: Sequence[Score]) -> dict[str, float]:
     }
 
 
-def _left(scores: Sequence[Score]) -> dict[str, float]:
-    """The number of URLs that were fetched in vain, by cause."""
+def _leftovers_by_cause(scores: Sequence[Score]) -> dict[str, float]:
+    """For each cause, the number of URLs that were fetched although another URL had shown their page."""
     means = {str(kind): fmean(score.left.get(kind, 0) for score in scores) for kind in Left}
     return {kind: int(mean) if mean.is_integer() else mean for kind, mean in means.items()}
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from scrapy_dust.commands.tables import table
 from scrapy_dust.commands.truths import examine
-from scrapy_dust.dust.pages import SiteLog
 from scrapy_dust.errors import DustError
 from scrapy_dust.learners.maybe_dont import MaybeDont
 from scrapy_dust.learners.ours import Dust
@@ -20,13 +19,14 @@ from scrapy_dust.online.replaying import (
     OnlineCrawl,
     arrivals_of,
     online,
-    relearning,
     with_keys,
     with_knowledge,
+    with_relearning,
 )
 from scrapy_dust.page.site_log import site_log
 from scrapy_dust.rule_book.priors import shipped
 from scrapy_dust.settings import DustSettings
+from scrapy_dust.visits.pages import SiteLog
 
 #: Points of a curve that are told.
 _POINTS = 50
@@ -38,11 +38,11 @@ def _maybe_dont(arrivals: Arrivals, settings: DustSettings) -> OnlineCrawl:
     def learn(log: SiteLog) -> Callable[[str], str]:
         return MaybeDont().learn(arrivals.site, log).key
 
-    return relearning(arrivals, learn)
+    return with_relearning(arrivals, learn)
 
 
 def _offline(arrivals: Arrivals, settings: DustSettings) -> OnlineCrawl:
-    """A crawl that knows from its start what our learner makes of the whole log, as a second crawl does."""
+    """A crawl that applies, from its start, the rules that our learner finds in the whole log, as a second crawl does."""
     log = site_log(visit for url in arrivals.urls for visit in arrivals.visits[url])
     learner = Dust(max_loss=settings.max_loss, pool=shipped())
     return with_keys(arrivals, learner.learn(arrivals.site, log).key)

@@ -12,7 +12,7 @@ from pathlib import PurePath
 
 from scrapy.exceptions import UsageError
 
-from scrapy_dust.commands.desk import Desk
+from scrapy_dust.commands.context import Context
 from scrapy_dust.commands.output import printable, unchanged_in_pipes
 from scrapy_dust.commands.suggestions import no_such
 from scrapy_dust.crawl_log.places import log_dir
@@ -32,14 +32,18 @@ from scrapy_dust.sites import site_of
 _NAMED = 20
 
 
-def take_in(desk: Desk, path: str, sites: Sequence[str], *, format_name: str, dry_run: bool) -> None:
-    """Import rules on probation: nothing applies them before a crawl or dustmine has proved them."""
+def import_rules(
+    context: Context, path: str, sites: Sequence[str], *, format_name: str, dry_run: bool
+) -> None:
+    """Import the rules in the file *path*, on probation: nothing applies them before a crawl or dustmine has proved
+    them.
+    """
     content = sys.stdin.buffer.read() if path == "-" else read(path)
     if content is None:
         raise ExchangeError(path, "there is no such file. Check the path.")
     # An import makes the book that --rules names.
-    desk = replace(desk, must_exist=False)
-    known = RuleBook.load(desk.paths[:1])
+    context = replace(context, must_exist=False)
+    known = RuleBook.load(context.paths[:1])
     found = imported(path, content, sites_of(sites) or known.sites, format_name)
     day = datetime.now(UTC).date().isoformat()
     name = PurePath(path).name
@@ -47,8 +51,8 @@ def take_in(desk: Desk, path: str, sites: Sequence[str], *, format_name: str, dr
     new, opposed = _without_opposed(known, new)
     found = replace(found, unsaid=(*found.unsaid, *opposed))
     if not dry_run and any(new.values()):
-        desk.change(lambda book: book.merge_sites(new))
-    if desk.as_json:
+        context.change(lambda book: book.merge_sites(new))
+    if context.as_json:
         ids = [rule_id(site, entry.rule) for site, entries in new.items() for entry in entries]
         unsaid = [one._asdict() for one in found.unsaid]
         told = {"found": len(found.rules), "new": ids, "unsaid": unsaid, "stays": found.stays}
@@ -105,17 +109,17 @@ def _without_opposed(
     return new, opposed
 
 
-def give_out(desk: Desk, name: str, sites: Sequence[str]) -> None:
-    """Print the rules in force in another format, and say on stderr which rules the format cannot
-    express. Raises `UsageError`.
+def export_rules(context: Context, name: str, sites: Sequence[str]) -> None:
+    """Print the rules in force in the format *name*, and on stderr the rules that the format cannot express. Raises
+    `UsageError`.
     """
     if name not in EXPORTS:
         raise UsageError(no_such("format", name, EXPORTS), print_help=False)
-    book = desk.book()
+    book = context.book()
     chosen = sites_of(sites)
     unknown = [no_such("rule for the site", site, book.sites) for site in chosen if site not in book.sites]
     if chosen and len(unknown) == len(chosen):
-        raise RuleBookError(", ".join(desk.paths), unknown[0])
+        raise RuleBookError(", ".join(context.paths), unknown[0])
     for said in unknown:
         print(said, file=sys.stderr)
     wanted = [site for site in book.sites if not chosen or site in chosen]
@@ -123,7 +127,7 @@ def give_out(desk: Desk, name: str, sites: Sequence[str]) -> None:
         site: [entry for entry in book.entries(site) if entry.status is Status.VALID] for site in wanted
     }
     found = exported({site: entries for site, entries in in_force.items() if entries}, name)
-    if desk.as_json:
+    if context.as_json:
         unsaid = [one._asdict() for one in found.unsaid]
         print(json.dumps({"format": name, "text": found.text, "unsaid": unsaid}, ensure_ascii=False))
         return
@@ -144,12 +148,12 @@ def _tell(unsaid: Sequence[Unsaid], *, stderr: bool = False) -> None:
         print(f"  and {count} more: {printable(why)}.", file=stream)
 
 
-def merge(desk: Desk, paths: Sequence[str], *, dry_run: bool) -> None:
+def merge(context: Context, paths: Sequence[str], *, dry_run: bool) -> None:
     """Merge other rule books into the first one (see `rule_book.joining`)."""
     differences: list[Difference] = []
     theirs = {path: RuleBook.load([path], missing_ok=False) for path in paths}
     if of_shards := shards_in(theirs):
-        _merge_parts(desk, theirs, of_shards, dry_run=dry_run)
+        _merge_parts(context, theirs, of_shards, dry_run=dry_run)
         return
 
     def change(book: RuleBook) -> RuleBook:
@@ -159,10 +163,10 @@ def merge(desk: Desk, paths: Sequence[str], *, dry_run: bool) -> None:
         return book
 
     if dry_run:
-        change(RuleBook.load(desk.paths[:1]))
+        change(RuleBook.load(context.paths[:1]))
     else:
-        desk.change(change)
-    if desk.as_json:
+        context.change(change)
+    if context.as_json:
         for one in differences:
             told = {"site": one.site, "id": rule_id(one.site, one.mine.rule), "rule": str(one.mine.rule)}
             said = {"mine": str(one.mine.status), "theirs": str(one.theirs.status), "now": str(one.now)}
@@ -178,18 +182,18 @@ def merge(desk: Desk, paths: Sequence[str], *, dry_run: bool) -> None:
 
 
 def _merge_parts(
-    desk: Desk, parts: Mapping[str, RuleBook], shards: Sequence[Shard], *, dry_run: bool
+    context: Context, parts: Mapping[str, RuleBook], shards: Sequence[Shard], *, dry_run: bool
 ) -> None:
     """Put what the shards of one log have decided into the first book, as one run of all sites would have."""
     decided = {site: part.entries(site) for part in parts.values() for site in part.sites}
     if not dry_run:
         # The book may begin with this.
-        replace(desk, must_exist=False).change(lambda book: book.merge_sites(decided))
+        replace(context, must_exist=False).change(lambda book: book.merge_sites(decided))
         for shard in shards:
-            priors.take_in(log_dir(desk.dust_dir).parent, shard)
+            priors.take_in(log_dir(context.dust_dir).parent, shard)
     missing = [str(shard) for shard in missing_of(shards)]
     rules = sum(map(_rules_in, parts.values()))
-    if desk.as_json:
+    if context.as_json:
         print(json.dumps({"parts": len(parts), "rules": rules, "sites": len(decided), "missing": missing}))
         return
     print(
@@ -206,9 +210,9 @@ def _rules_in(book: RuleBook) -> int:
     return sum(len(book.entries(site)) for site in book.sites)
 
 
-def migrate(desk: Desk) -> None:
+def migrate(context: Context) -> None:
     """Write each rule book of an older format anew. The old book stays beside the new one."""
-    for path in desk.paths:
+    for path in context.paths:
         with files.lock(path) as file:
             content = files.read(str(file))
             document = None if content is None else migrated(path, content)
@@ -218,4 +222,4 @@ def migrate(desk: Desk) -> None:
         rules = 0 if document is None else sum(map(len, document.sites.values()))
         said = "nothing to do" if document is None else f"{rules} rules migrated; the old book is {path}.old"
         told = {"path": path, "rules": rules, "migrated": document is not None}
-        print(json.dumps(told) if desk.as_json else f"{printable(path)}: {printable(said)}")
+        print(json.dumps(told) if context.as_json else f"{printable(path)}: {printable(said)}")

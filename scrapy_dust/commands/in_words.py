@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from scrapy_dust.believe.decisions import Decision
+from scrapy_dust.believe.validation import Verdict
 from scrapy_dust.commands.output import number
-from scrapy_dust.dust.decisions import Decision
-from scrapy_dust.dust.validation import Verdict
 from scrapy_dust.rules.grouping import in_short
 from scrapy_dust.trials.site_trials import SiteTrials
 
@@ -34,7 +34,11 @@ def in_words(decisions: Sequence[Decision], trials: Sequence[SiteTrials], pages:
             f"Not applied until a crawl proves them: {number(len(probation), 'rule')} on probation, seen on too few pages, "
             f"such as {best.rule} (seen on {number(seen, 'page')}{little})."
         )
-    if not valid and not any(site.campaign.remaining for site in trials):
+    left = sum(site.campaign.remaining for site in trials)
+    if any(site.campaign.is_cut_short for site in trials) and (left or of[Verdict.UNDECIDED]):
+        left += len(of[Verdict.UNDECIDED])
+        yield f"{number(left, 'rule')} undecided when the fetches ended: the same command goes on from there."
+    elif not valid and not left:
         yield from _why_nothing(decisions, probation)
     yield from _silent(trials)
 

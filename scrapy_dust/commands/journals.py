@@ -8,24 +8,24 @@ from collections.abc import Iterable, Sequence
 
 from w3lib.url import safe_url_string
 
-from scrapy_dust.commands.desk import Desk
+from scrapy_dust.commands.context import Context
 from scrapy_dust.commands.output import printable, unchanged_in_pipes
 from scrapy_dust.crawl_log.upkeep import hider
 from scrapy_dust.journal.events import Event, What, to_record
-from scrapy_dust.journal.places import existing, journals, requeue_dir, spider_of
+from scrapy_dust.journal.places import existing_journal_dir, journals, requeue_dir, spider_of
 from scrapy_dust.journal.reader import read
-from scrapy_dust.journal.requeue import put, victims
+from scrapy_dust.journal.requeue import put, suppressed_by
 
 History = Sequence[tuple[str, Event]]  # with the spider whose crawl it was
 
 
-def history(desk: Desk, url: str) -> History | None:
+def history(context: Context, url: str) -> History | None:
     """The events of *url* in the journals, the oldest first; None where there is no journal."""
-    folder = existing(desk.dust_dir)
+    folder = existing_journal_dir(context.dust_dir)
     segments = [] if folder is None else journals(folder)
     if not segments:
         return None
-    hide = hider(desk.dust_dir, desk.hide)
+    hide = hider(context.dust_dir, context.hide)
     spellings = {url, safe_url_string(url)}
     spellings |= {hide.hide(spelling) for spelling in spellings} if hide is not None else set()
     marks = [json.dumps(spelling)[1:-1].encode("ascii") for spelling in spellings]
@@ -41,30 +41,38 @@ def event_line(one: tuple[str, Event]) -> str:
         What.PUT_LAST: f"fetched after all others, since pages like it ({', '.join(event.rules)}) had brought nothing new",
         What.SUPPRESSED: f"suppressed by {', '.join(event.rules)}; fetched instead: {event.keeper or 'unknown'}",
         What.RETURNED: f"given back to the spider, since {event.note}",
-        What.TESTED: f"fetched to test {', '.join(event.rules) or 'rules'} against {event.keeper}: {event.note}",
+        What.TESTED: f"fetched to test {', '.join(event.rules) or 'rules'}; {_tested(event)}",
         What.SUSPENDED: f"showed another page than {event.keeper}, so that {', '.join(event.rules)} was suspended",
     }[event.what]
     return printable(f"{event.at[:19].replace('T', ' ')}  {spider}  {said}")
 
 
-def requeue(desk: Desk, ids: Sequence[str], *, spider: str | None, dry_run: bool) -> None:
+def _tested(event: Event) -> str:
+    """What a test of rules showed, as a clause. The journal has the outcome as one word."""
+    found = {"same": "showed the same page as", "different": "showed another page than"}.get(event.note or "")
+    return f"could not be compared with {event.keeper}" if found is None else f"{found} {event.keeper}"
+
+
+def requeue(context: Context, ids: Sequence[str], *, spider: str | None, dry_run: bool) -> None:
     """Print the URLs that rules suppressed, and leave them for the next crawl of each spider."""
-    folder = existing(desk.dust_dir)
-    found = {} if folder is None else victims(folder, ids)
+    folder = existing_journal_dir(context.dust_dir)
+    found = {} if folder is None else suppressed_by(folder, ids)
     found = {
-        of: events for of, events in found.items() if spider is None or of.name == _folder_name(desk, spider)
+        of: events
+        for of, events in found.items()
+        if spider is None or of.name == _folder_name(context, spider)
     }
     if not found:
-        book = desk.book()
+        book = context.book()
         for wanted in ids:
-            desk.named(book, wanted)
+            context.named(book, wanted)
         print("No journal has a URL that is still suppressed by these rules.", file=sys.stderr)
         return
     for of, events in found.items():
-        _print(desk, of.name, events.values())
+        _print(context, of.name, events.values())
         again = [event for event in events.values() if event.request is not None]
         if again and not dry_run:
-            path = put(requeue_dir(desk.dust_dir) / of.name, again)
+            path = put(requeue_dir(context.dust_dir) / of.name, again)
             print(
                 f"{len(again)} URLs wait in {path}; the next crawl of {spider_of(path)!r} fetches them.",
                 file=sys.stderr,
@@ -76,14 +84,14 @@ def requeue(desk: Desk, ids: Sequence[str], *, spider: str | None, dry_run: bool
             )
 
 
-def _folder_name(desk: Desk, spider: str) -> str:
-    return requeue_dir(desk.dust_dir, spider).name
+def _folder_name(context: Context, spider: str) -> str:
+    return requeue_dir(context.dust_dir, spider).name
 
 
-def _print(desk: Desk, spider: str, events: Iterable[Event]) -> None:
+def _print(context: Context, spider: str, events: Iterable[Event]) -> None:
     for event in events:
         print(
             json.dumps({"spider": spider, **to_record(event)})
-            if desk.as_json
+            if context.as_json
             else unchanged_in_pipes(event.url)
         )

@@ -34,8 +34,6 @@ from scrapy_dust.crawl_log import log_dir, log_sources
 from scrapy_dust.crawl_log.places import spiders_in
 from scrapy_dust.crawl_log.reader import checked
 from scrapy_dust.crawl_log.upkeep import keep_of, keep_up
-from scrapy_dust.dust.pages import SiteLog
-from scrapy_dust.dust.stopping import Stopped
 from scrapy_dust.engines.gathering import Shelved, records_of
 from scrapy_dust.engines.laps import Lap, Laps
 from scrapy_dust.engines.local import Mined
@@ -46,6 +44,7 @@ from scrapy_dust.rule_book.files import in_project, is_uri, lock
 from scrapy_dust.rule_book.shards import Shard, shard_of
 from scrapy_dust.rule_book.verdicts import Verdicts
 from scrapy_dust.settings import DustSettings
+from scrapy_dust.stopping import Stopped
 from scrapy_dust.trials.concluding import conclude, with_decisions
 from scrapy_dust.trials.duration import warning
 from scrapy_dust.trials.interruption import Interruption, InterruptionOfProcess, as_keyboard_interrupt
@@ -54,6 +53,7 @@ from scrapy_dust.trials.learning import NOTHING_FETCHED, decide_from_log, mine, 
 from scrapy_dust.trials.reading import Read, Source, read
 from scrapy_dust.trials.site_trials import SiteTrials
 from scrapy_dust.trials.spending import Spent, progress_of
+from scrapy_dust.visits.pages import SiteLog
 
 _NOTHING_TRIED = "interrupted before any rule was tried; the rule book is as it was."
 
@@ -152,10 +152,10 @@ class Job:
             Laps(since_start=True),
         )
         if opts.phase == "valid":
-            self._look_ahead()
+            self._check_files()
         try:
             with as_keyboard_interrupt():
-                other = self._other(progress)
+                other = self._validation_log(progress)
                 found, mined = self._mined(progress, clock)
         except KeyboardInterrupt:
             kept = f" {progress.kept}" if progress.kept and not opts.dry_run else ""
@@ -171,13 +171,13 @@ class Job:
             try:
                 if other is not None:
                     mined, found = self._on_another(mined, other, progress), other
-                trials, spent = self._try(mined, found.latest, progress, texts, interruption)
+                trials, spent = self._validate(mined, found.latest, progress, texts, interruption)
             except Stopped:
                 raise DustError(_NOTHING_TRIED) from None
-            self._end(found, mined, trials, spent, texts, progress, clock)
+            self._conclude(found, mined, trials, spent, texts, progress, clock)
 
-    def _look_ahead(self) -> None:
-        """Check before hours of work that all can be read and written at the end."""
+    def _check_files(self) -> None:
+        """Check, before hours of work, that all files can be read and written."""
         self._book()
         if not self.opts.dry_run:
             with lock(self._path_of_book()):
@@ -193,14 +193,14 @@ class Job:
         named = in_project(self.settings.rules[0])
         return named if self.shard is None else self.shard.of_path(named)
 
-    def _other(self, progress: Progress) -> Read | None:
-        """The log with whose URLs rules are tried, if one is named, read before hours of work."""
+    def _validation_log(self, progress: Progress) -> Read | None:
+        """Read the log of ``--validate-on``, on whose URLs rules are tried; None without that option."""
         opts = self.opts
         if opts.validate_on is None or opts.phase != "valid":
             return None
         source = Source([opts.validate_on], opts.format, opts.site, opts.base_url, opts.log_format)
         other = read(source, progress)
-        self._tell(other, progress)
+        self._report_unread(other, progress)
         return other
 
     def _on_another(self, mined: Sequence[Mined], other: Read, progress: Progress) -> list[Mined]:
@@ -209,7 +209,7 @@ class Job:
                 progress.say(f"{one.site}: not in {self.opts.validate_on}, so that its rules are not tried.")
         return on_another_log(mined, other.visits, self.settings)
 
-    def _end(
+    def _conclude(
         self,
         found: Read,
         mined: Sequence[Mined],
@@ -219,7 +219,7 @@ class Job:
         progress: Progress,
         clock: Laps,
     ) -> None:
-        """Write the decisions, and print them."""
+        """Write the decisions into the rule book, the state and the report, and print them."""
         opts = self.opts
         clock.lap("validate")
         if not opts.dry_run and (trials or self.shard):
@@ -233,7 +233,7 @@ class Job:
             self._report(mined, trials, found, spent.fetches, texts)
         clock.lap("write")
         took = phases_of(mined, clock)
-        result = Result(mined, trials, spent.fetches, self._written())
+        result = Result(mined, trials, spent.fetches, self._path_written())
         if opts.json:
             print_as_json(result, took)
         else:
@@ -266,12 +266,12 @@ class Job:
             found, mined = read_and_mine(
                 source, self.settings, progress, redirects_count=living, state=state, keep=keep
             )
-            self._tell(found, progress)
+            self._report_unread(found, progress)
             clock.lap("mine")
             return found, mined
         limit = self.settings.memory_limit
         found = read(source, progress, most=None if limit is None else limit << 20)
-        self._tell(found, progress)
+        self._report_unread(found, progress)
         clock.lap("read")
         progress.begin_mining(len(found.visits), records_of(found.visits))
         in_turn = mine(
@@ -295,8 +295,8 @@ class Job:
         # Of the visits nobody needs more than the sites that they are of.
         return replace(found, visits={one.site: () for one in mined}), mined
 
-    def _tell(self, found: Read, progress: Progress) -> None:
-        """Say which lines and records of the logs were not read."""
+    def _report_unread(self, found: Read, progress: Progress) -> None:
+        """Print which lines and records of the logs were not read."""
         for line in found.named:
             progress.say(f"not read: {line}")
         if found.unreadable > len(found.named):
@@ -355,8 +355,8 @@ class Job:
         except OSError as error:
             raise ReportError(str(path), error.strerror or str(error)) from None
 
-    def _written(self) -> str | None:
-        """The path of the rule book, or of a shard's part of it; None where there is none. A run that tried nothing begins none."""
+    def _path_written(self) -> str | None:
+        """The path that this run has written: the rule book, or a shard's part of it; None where nothing was written."""
         if self.opts.dry_run:
             return None
         named = self.settings.rules[0]
@@ -380,14 +380,14 @@ class Job:
             logs, opts.format, opts.site, opts.base_url, opts.log_format, self.shard, self.settings.ignore
         )
 
-    def _may_take_its_time(self, progress: Progress) -> bool:
-        """Say how long validation may take. On a terminal a person may answer no."""
+    def _duration_is_accepted(self, progress: Progress) -> bool:
+        """Print how long validation may take. On a terminal a person is asked, and False means no."""
         said = warning(self.project, self.settings)
-        return said is None or progress.agrees(
+        return said is None or progress.confirms(
             f"{said} --budget N shortens it, --no-validate leaves it out.", "Validate?"
         )
 
-    def _try(
+    def _validate(
         self,
         mined: Sequence[Mined],
         latest: float,
@@ -428,7 +428,7 @@ class Job:
             if (
                 not log_only
                 and any(not site.finished for site in trials)
-                and not self._may_take_its_time(progress)
+                and not self._duration_is_accepted(progress)
             ):
                 log_only, trials = True, prepared(log_only=True)
             if log_only:

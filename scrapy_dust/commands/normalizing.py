@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from scrapy_dust.commands.tables import table
-from scrapy_dust.dust.normalization import NOTHING, Consistency, Normalization
 from scrapy_dust.learners.evaluation import Score
+from scrapy_dust.learners.normalization import NOTHING, Consistency, Normalization
 
 _HEADS = ("method", "applying", "reduction", "true positive", "judged")
 

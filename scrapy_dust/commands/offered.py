@@ -77,7 +77,7 @@ def offered() -> tuple[Offered, ...]:
 
 
 def others() -> tuple[str, ...]:
-    """Scrapy's own commands."""
+    """The names of Scrapy's own commands."""
     return tuple(sorted(module.name for module in pkgutil.iter_modules(scrapy.commands.__path__)))
 
 

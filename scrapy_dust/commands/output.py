@@ -8,7 +8,7 @@ import sys
 
 
 def accept_any_text() -> None:
-    """Have stdout replace characters that the terminal cannot show, so that no URL ends a command."""
+    """Have stdout replace characters that the terminal cannot show, instead of ending the command with an error."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
 
@@ -30,10 +30,11 @@ def unchanged_in_pipes(text: str) -> str:
     return printable(text) if sys.stdout.isatty() else text
 
 
-def give_up(command: str, error: OSError) -> None:
-    """Say that stdout failed, and stop writing to it. Errors of other files are told elsewhere.
+def stop_output(command: str, error: OSError) -> None:
+    """Print that stdout failed, and write no more to it. Errors of other files are reported elsewhere.
 
-    Who closed it has seen enough. Python must not try to write the rest when it exits.
+    A pipe that was closed, as by ``head``, is no failure: its reader has seen enough. Python must not try to write
+    the rest when it exits.
     """
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if not isinstance(error, BrokenPipeError):

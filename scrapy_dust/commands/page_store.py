@@ -19,8 +19,8 @@ from scrapy.utils.log import configure_logging
 from scrapy_dust.commands.output import printable
 from scrapy_dust.commands.suggestions import remedy
 from scrapy_dust.commands.tables import table
-from scrapy_dust.dust.contents import Kind
 from scrapy_dust.settings import DustSettings
+from scrapy_dust.signatures.copies import Kind
 from scrapy_dust.signatures.opening import AnyStore, is_redis, store_path
 from scrapy_dust.signatures.redis import RedisStore
 from scrapy_dust.signatures.sqlite import SqliteStore
@@ -32,7 +32,7 @@ _OTHERS_KEPT = 1000
 
 
 @contextmanager
-def open_desk(project: Settings, opts: argparse.Namespace) -> Iterator[Desk]:
+def open_context(project: Settings, opts: argparse.Namespace) -> Iterator[Context]:
     """Open the store that the options name. Raises `ValueError` for a wrong value, `DustError` for a
     store that is not there.
     """
@@ -52,7 +52,7 @@ def open_desk(project: Settings, opts: argparse.Namespace) -> Iterator[Desk]:
     else:
         store = _opened(str(store_path(settings.content_store, settings.dir)))
     with closing(store):
-        yield Desk(store, opts.site, None if older is None else int(older), opts.json)
+        yield Context(store, opts.site, None if older is None else int(older), opts.json)
 
 
 def _opened(where: str) -> AnyStore:
@@ -60,8 +60,8 @@ def _opened(where: str) -> AnyStore:
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
-    """The store to look after, and the pages that are meant."""
+class Context:
+    """What all actions of ``scrapy dustpages`` share: the open store, and which of its pages are meant."""
 
     store: AnyStore
     site: str | None
@@ -69,7 +69,7 @@ class Desk:
     as_json: bool
 
     def list(self) -> None:
-        """Print all pages of the store that are meant."""
+        """Print all pages of the store that the options select."""
         for row in sorted(self._meant(), key=lambda row: row.url):
             self._print(row)
 
@@ -105,7 +105,7 @@ class Desk:
         self.store.flush()
 
     def purge(self, *urls: str) -> None:
-        """Remove the pages with these *urls*, or all that are meant."""
+        """Remove from the store the pages with these *urls*; without URLs, all pages that the options select."""
         if not urls and self.site is None and self.older is None:
             raise ValueError("say what to purge: URLs, --site HOST, --older DAYS, or both.")
         wanted = set(urls)

@@ -11,7 +11,7 @@ from typing import TextIO, TypeVar
 from scrapy_dust.commands.output import printable
 from scrapy_dust.engines.local import MOST_TOKENS, Mined
 from scrapy_dust.engines.sampling import instances_needed
-from scrapy_dust.neural.pieces import Epoch
+from scrapy_dust.neural.training_state import Epoch
 from scrapy_dust.trials.reading import Reporter
 
 Thing = TypeVar("Thing")
@@ -85,12 +85,12 @@ class Progress(Reporter):
         self.kept = ""  #: what an interruption does not cost, as a sentence
 
     def say(self, text: str) -> None:
-        """Print a line that stays."""
+        """Print *text* as a line that stays, above the moving line."""
         self._line.clear()
         print(printable(text), file=self._stream, flush=True)
 
-    def agrees(self, fact: str, question: str) -> bool:
-        """Say *fact*, and on a terminal ask *question*. True unless a person answers no."""
+    def confirms(self, fact: str, question: str) -> bool:
+        """Print *fact*, and on a terminal ask *question*. True unless a person answers no."""
         self.say(fact)
         if not (self._stream.isatty() and sys.stdin.isatty()):
             return True
@@ -99,6 +99,7 @@ class Progress(Reporter):
         return not sys.stdin.readline().strip().lower().startswith("n")
 
     def reading(self, visits: int) -> None:
+        """Show that *visits* records have been read."""
         now = time.monotonic()
         self._reading = self._reading or now
         seconds = now - self._reading
@@ -111,6 +112,7 @@ class Progress(Reporter):
         self._mining, self._mined, self._mining_began = (sites, records), (0, 0), time.monotonic()
 
     def mined(self, mined: Mined) -> None:
+        """Print what was found on the site of *mined*, and show how many sites are left."""
         self._of_site(mined)
         (sites, records), (done, pages) = self._mining, self._mined
         self._mined = done, pages = done + 1, pages + len(mined.log.pages)
@@ -138,6 +140,7 @@ class Progress(Reporter):
             )
 
     def training(self, site: str, epoch: Epoch, most: int) -> None:
+        """Show the *epoch* that a network has finished for *site*, of at most *most*."""
         if epoch.number > 1:
             self.kept = (
                 f"What the network has learned of {site} is kept: the same command goes on from there."
@@ -148,15 +151,20 @@ class Progress(Reporter):
         self._line.show(f"{said}, at most {left} left")
 
     def probing(self, fetches: int, budget: int, decided: int, remaining: int) -> None:
+        """Show how many rules are *decided* and *remaining*, and how many *fetches* of the *budget* are spent."""
         now = time.monotonic()
         if self._began is None:
             self._began = now, fetches, decided
         began, spent, known = self._began
         left = seconds_left(now - began, fetches - spent, budget - fetches, decided - known, remaining)
         said = f", about {_duration(left)} left" if left is not None else ""
-        self._line.show(
-            f"Validating: {decided} rules decided, {remaining} to go, {fetches} of {budget} fetches{said}"
+        # Once each rule has been tried, pairs are fetched for those that together might lose too much.
+        state = (
+            f"{decided} of {decided + remaining} rules decided"
+            if remaining
+            else "more evidence for decided rules"
         )
+        self._line.show(f"Validating: {state}, {fetches} of {budget} fetches{said}")
 
 
 def seconds_left(
@@ -164,9 +172,9 @@ def seconds_left(
 ) -> float | None:
     """The seconds until the budget is spent or all rules are decided, estimated after *seconds* of work.
 
-    None where too little has happened yet to tell.
+    None where too little has happened yet to tell, or no rule is undecided.
     """
-    if not fetches or seconds <= 0:
+    if not fetches or seconds <= 0 or not remaining:
         return None
     until_spent = fetches_left * seconds / fetches
     return min(until_spent, remaining * seconds / decided) if decided else until_spent

@@ -6,15 +6,15 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
+from scrapy_dust.believe.admission import Bounds
+from scrapy_dust.believe.decisions import Decision
+from scrapy_dust.believe.validation import Verdict
 from scrapy_dust.commands.in_words import in_words
 from scrapy_dust.commands.output import number, printable
 from scrapy_dust.commands.tables import table
-from scrapy_dust.dust.admission import Bounds
-from scrapy_dust.dust.decisions import Decision
-from scrapy_dust.dust.likely import LikelyRule
-from scrapy_dust.dust.validation import Verdict
 from scrapy_dust.engines.laps import Lap, Laps, in_all
 from scrapy_dust.engines.local import Mined
+from scrapy_dust.propose.dustbuster.likely import LikelyRule
 from scrapy_dust.rule_book.entries import rule_id
 from scrapy_dust.rules.reading import content_of
 from scrapy_dust.rules.substitution import anchored
@@ -74,11 +74,11 @@ class Result:
 
     @property
     def decisions(self) -> list[tuple[str, Decision]]:
-        """The decisions of all sites, each with its site."""
+        """What was decided about each rule that was tried, with the rule's site."""
         return [(site.site, decision) for site in self.trials for decision in site.campaign.decisions]
 
-    def of(self, verdict: Verdict) -> list[tuple[str, Decision]]:
-        """The decisions that ended with *verdict*."""
+    def with_verdict(self, verdict: Verdict) -> list[tuple[str, Decision]]:
+        """The rules whose trial ended with *verdict*, each with its site."""
         return [(site, one) for site, one in self.decisions if one.verdict is verdict]
 
     @property
@@ -87,7 +87,7 @@ class Result:
         return sum(len(one.log.pages) for one in self.mined)
 
     @property
-    def standing(self) -> list[SiteTrials]:
+    def unchanged_sites(self) -> list[SiteTrials]:
         """The sites whose logs say nothing new, so that their rules stay as they are."""
         return [site for site in self.trials if site.standing]
 
@@ -114,10 +114,10 @@ class Result:
 
     def _decided(self) -> dict[str, int]:
         return {
-            "valid": len(self.of(Verdict.VALID)) + sum(site.standing for site in self.trials),
-            "probation": len(self.of(Verdict.PROBATION)),
-            "refuted": len(self.of(Verdict.REFUTED)),
-            "undecided": len(self.of(Verdict.UNDECIDED))
+            "valid": len(self.with_verdict(Verdict.VALID)) + sum(site.standing for site in self.trials),
+            "probation": len(self.with_verdict(Verdict.PROBATION)),
+            "refuted": len(self.with_verdict(Verdict.REFUTED)),
+            "undecided": len(self.with_verdict(Verdict.UNDECIDED))
             + sum(site.campaign.remaining for site in self.trials),
             "redundant": sum(len(site.campaign.redundant) for site in self.trials),
         }
@@ -132,7 +132,7 @@ def print_as_json(result: Result, phases: Mapping[str, Lap]) -> None:
 
 def print_result(result: Result) -> None:
     """Print the tables of valid and of refuted rules, and the sentences that sum the run up."""
-    _print_valid(result.of(Verdict.VALID))
+    _print_valid(result.with_verdict(Verdict.VALID))
     _print_refuted([(site, one) for site, one in result.decisions if one.why])
     for line in _sentences(result):
         print(printable(line))
@@ -144,7 +144,7 @@ _HEADS = ["id", "site", "rule", "requests saved", "pairs alike", "from log", "fe
 _LEGEND = (
     "pairs alike: pairs of URLs that showed one page. from log: those of them that needed no fetch. may lose: pages of this "
     "log that the rule may hide, at most. may err: share of other URLs that the rule may take for the wrong page, at most. "
-    "Both bounds hold at 95 %."
+    "Both bounds hold at 95 %. In a rule, ^ is the beginning of a URL, $ its end, and * any value."
 )
 
 
@@ -176,11 +176,11 @@ def _sentences(result: Result) -> Iterator[str]:
         "{valid} valid, {probation} on probation, {refuted} refuted, {undecided} undecided, "
         "{redundant} dropped since other rules say the same."
     ).format(**counts)
-    if result.of(Verdict.VALID) and counts["lost_at_most"] is not None:
+    if result.with_verdict(Verdict.VALID) and counts["lost_at_most"] is not None:
         yield "The rules hide at most {lost_at_most} of these pages wrongly (95 %, site by site).".format(
             **counts
         )
-    standing = result.standing
+    standing = result.unchanged_sites
     if len(standing) < max(1, len(result.trials)):
         yield from in_words([one for _, one in result.decisions], result.trials, result.pages)
     if standing:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from scrapy_dust.commands.desk import Desk, Found, entry_with_site, evidence_lines, print_json
+from scrapy_dust.commands.context import Context, Found, entry_with_site, evidence_lines, print_json
 from scrapy_dust.commands.journals import event_line, history
 from scrapy_dust.commands.output import number, printable, unchanged_in_pipes
 from scrapy_dust.commands.tables import STATUS_COLOURS, table
@@ -15,10 +15,10 @@ from scrapy_dust.rule_book import RuleBook, rule_id
 from scrapy_dust.sites import site_of
 
 
-def list_rules(desk: Desk) -> None:
+def list_rules(context: Context) -> None:
     """Print all rules, one a line."""
-    found = all_found(desk.book())
-    if desk.as_json:
+    found = all_found(context.book())
+    if context.as_json:
         print_json(found)
     elif found:
         rows = [
@@ -36,29 +36,29 @@ def list_rules(desk: Desk) -> None:
         heads = ["id", "status", "site", "alike", "differ", "last tested", "rule"]
         print(table(heads, rows, right={3, 4}, spare=[5, 4, 3], colours=STATUS_COLOURS))
     else:
-        desk.tell_if_empty()
+        context.tell_if_empty()
 
 
-def show(desk: Desk, ids: Sequence[str]) -> None:
+def show(context: Context, ids: Sequence[str]) -> None:
     """Print the rules *ids*, or all, with their evidence."""
-    book = desk.book()
-    found = [one for wanted in ids for one in desk.named(book, wanted)] if ids else all_found(book)
-    if desk.as_json:
+    book = context.book()
+    found = [one for wanted in ids for one in context.named(book, wanted)] if ids else all_found(book)
+    if context.as_json:
         print_json(found)
     elif found:
         print("\n\n".join("\n".join(evidence_lines(*one)) for one in found))
     else:
-        desk.tell_if_empty()
+        context.tell_if_empty()
 
 
-def explain(desk: Desk, url: str) -> None:
+def explain(context: Context, url: str) -> None:
     """Print the key of *url*, the rules that lead to it, and the journal's events of *url*."""
-    book = desk.book()
-    canonizer = desk.canonizer(book)
+    book = context.book()
+    canonizer = context.canonizer(book)
     site, key, steps = site_of(url), canonizer.canonize(url), canonizer.explain(url)
     entries = {entry.rule: entry for entry in book.entries(site or "")}
-    became = history(desk, url)
-    if desk.as_json:
+    became = history(context, url)
+    if context.as_json:
         path = [
             {"before": step.before, "after": step.after, **entry_with_site(site or "", entries[step.rule])}
             for step in steps
@@ -84,15 +84,15 @@ def explain(desk: Desk, url: str) -> None:
             print(f"  {event_line(one)}")
 
 
-def keys(desk: Desk, name: str = "-") -> None:
+def keys(context: Context, name: str = "-") -> None:
     """Print the key of each URL in the file *name*."""
-    canonize = desk.canonizer(desk.book()).canonize
+    canonize = context.canonizer(context.book()).canonize
     write_exactly()
     for url in read_urls(name):
         key = canonize(url)
         print(
             json.dumps({"key": key, "url": url})
-            if desk.as_json
+            if context.as_json
             else f"{_before_a_tab(key)}\t{unchanged_in_pipes(url)}"
         )
 
@@ -102,23 +102,23 @@ def _before_a_tab(key: str) -> str:
     return unchanged_in_pipes(key.replace("\t", "\\t"))
 
 
-def test(desk: Desk, name: str) -> int:
+def test(context: Context, name: str) -> int:
     """Check the expectations in the file *name*. Returns the exit status."""
-    canonize = desk.canonizer(desk.book()).canonize
+    canonize = context.canonizer(context.book()).canonize
     held = failed = 0
     for expected in read_expectations(name):
         keys = canonize(expected.a), canonize(expected.b)
         holds = (keys[0] == keys[1]) == expected.same
         held, failed = held + holds, failed + (not holds)
         wanted = "same" if expected.same else "different"
-        if desk.as_json:
+        if context.as_json:
             urls = {"urls": [expected.a, expected.b], "keys": keys}
             print(json.dumps({"line": expected.line, "holds": holds, "expected": wanted, **urls}))
         elif not holds:
             pairs = zip((expected.a, expected.b), keys, strict=True)
             seen = " and ".join(f"{printable(url)} (key {printable(key)})" for url, key in pairs)
             print(f"line {expected.line}: expected {wanted}, got {seen}")
-    if not desk.as_json:
+    if not context.as_json:
         print(f"{held} of {held + failed} expectations hold.")
     return 1 if failed else 0
 

@@ -15,7 +15,7 @@ _LISTED = 40
 
 
 def no_such(kind: str, name: str, known: Collection[str]) -> str:
-    """The sentence for a *name* that is none of those *known*."""
+    """A sentence that says that *name* is no *kind*, with the nearest of the *known* names."""
     return f"there is no {kind} {name!r}. {remedy(name, known)}".rstrip()
 
 

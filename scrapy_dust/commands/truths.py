@@ -14,11 +14,11 @@ from scrapy_dust.commands.progress import Counting
 from scrapy_dust.crawl_log import read_visits
 from scrapy_dust.crawl_log.sources import Cut, lines_of
 from scrapy_dust.crawl_log.stores import RemoteFile
-from scrapy_dust.dust.pages import Visit
 from scrapy_dust.errors import CrawlLogError
 from scrapy_dust.learners.evaluation import Truth, content_by_text
 from scrapy_dust.learners.labelling import by_simhash
 from scrapy_dust.sites import site_of
+from scrapy_dust.visits.pages import Visit
 
 _SHORT = {"exact": "cluster_exact", "strict": "cluster_strict"}
 _BY_TEXT = "text_digest"
@@ -38,8 +38,8 @@ class Examined:
 
 
 def examine(logs: Sequence[str], truth: str | None) -> Examined:
-    """Read the truth about each URL from *logs*: the field *truth*; by default ``cluster_exact`` where the
-    logs have it, else the digest of the text.
+    """Read *logs* with the truth about each URL: the content named by the field *truth*; by default ``cluster_exact``
+    where the logs have it, else the digest of the text.
 
     Raises `CrawlLogError` for what cannot be read, and where no line has the field that was asked for.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from scrapy_dust.commands.desk import Desk
+from scrapy_dust.commands.context import Context
 from scrapy_dust.commands.output import printable
 from scrapy_dust.commands.tables import table
 from scrapy_dust.crawl_log.places import log_dir
@@ -19,13 +19,13 @@ Row = tuple[
 ]  #: site, path template, place, whether only texts of one shape, counts
 
 
-def volatile(desk: Desk, wanted: str | None = None) -> None:
+def volatile(context: Context, wanted: str | None = None) -> None:
     """Print the volatile places of all sites, or of the one that is *wanted*. Raises `RuleBookError`."""
-    found = known(log_dir(desk.dust_dir).parent)
+    found = known(log_dir(context.dust_dir).parent)
     if found.warning is not None:
         raise RuleBookError("", found.warning)
     rows = [row for site, one in found.sites.items() if wanted in (None, site) for row in _rows(site, one)]
-    if desk.as_json:
+    if context.as_json:
         for row in rows:
             print(json.dumps(_as_json(*row)))
     elif rows:

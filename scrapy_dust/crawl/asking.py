@@ -10,13 +10,13 @@ from __future__ import annotations
 import json
 import pickle
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from itemadapter import is_item
 from scrapy.http import Headers
 from xxhash import xxh3_64_hexdigest
 
-from scrapy_dust.crawl.plain import is_of_the_crawl, is_value
+from scrapy_dust.crawl.plain import are_plain, is_of_the_crawl, is_value
 from scrapy_dust.crawl.requests import ALONE, ASKED, without_url
 
 if TYPE_CHECKING:
@@ -50,6 +50,9 @@ class Asking:
         meta = request.meta
         if meta.get("redirect_urls"):
             return
+        if self._says_nothing(request, meta):
+            meta.pop(ASKED, None)  # copied from the request before
+            return
         said, carried = self._said(request), self._carried(request)
         if carried is None:
             meta[ASKED] = ALONE
@@ -60,12 +63,21 @@ class Asking:
         elif ASKED in meta:  # copied from the request before
             del meta[ASKED]
 
+    def _says_nothing(self, request: Request, meta: dict[str, Any]) -> bool:
+        """Whether *request* carries nothing beside its URL: true of nearly every request, and quick to see."""
+        return (
+            self._ignored.issuperset(request.headers)
+            and are_plain(meta.values())
+            and not (self._by_meta or request.cookies or request.cb_kwargs or "cookiejar" in meta)
+        )
+
     def _said(self, request: Request) -> list[object]:
         said: list[object] = []
-        if self._by_headers and request.headers:
+        headers = request.headers
+        if self._by_headers and headers:
             said += sorted(
                 (name, values)
-                for name, values in request.headers.items()
+                for name, values in headers.items()
                 if name not in self._ignored and self._usual.get(name) != values
             )
         if self._by_cookies:
@@ -75,10 +87,10 @@ class Asking:
         return said
 
     def _carried(self, request: Request) -> list[tuple[str, object]] | None:
-        """The values that *request* passes on to its callback; None if one is an object that other callbacks may
-        share.
+        """The values that *request* passes on to its callback; None if one of them is an object that other callbacks
+        may share.
 
-        Such an object is an item that several pages complete: then no other request can stand for this one.
+        A shared object is an item that several pages complete. No other request can stand for such a request.
         """
         if not all(map(is_value, request.cb_kwargs.values())):
             return None
@@ -96,7 +108,9 @@ class Asking:
 
 
 def _content(value: object) -> bytes | None:
-    """Plain containers, such as a renderer's options, as values that can be compared; None for items and other objects."""
+    """*value* in a form that can be compared, if it is made of plain containers such as a renderer's options; None for
+    items and other objects.
+    """
     if is_item(value) and not isinstance(value, dict):
         return None
     try:

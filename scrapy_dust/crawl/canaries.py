@@ -19,7 +19,7 @@ from scrapy.exceptions import DontCloseSpider
 
 from scrapy_dust.crawl.requests import CANARY, canary_of, target_url
 from scrapy_dust.crawl.takings import Takings
-from scrapy_dust.dust.outcomes import Outcome
+from scrapy_dust.visits.outcomes import Outcome
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
@@ -75,7 +75,9 @@ class AsksLog(Protocol):
     """A process that has read the crawl's log, and can compare a canary with its keeper without a fetch."""
 
     def asks(self, canary: Canary) -> bool:
-        """Ask how the page of *canary* compares with its keeper's. False if the process cannot be asked."""
+        """Ask the process that reads the log how the page of *canary* compares with its keeper's. False if the process
+        cannot be asked.
+        """
 
 
 class Canaries:
@@ -128,11 +130,13 @@ class Canaries:
 
     @property
     def open(self) -> int:
-        """The number of canaries for which pages are being fetched again."""
+        """The number of canaries for which further pages are being fetched."""
         return 0 if self._inquiries is None else self._inquiries.open
 
     def told(self, url: str, *, is_same: bool) -> None:
-        """Take the log's answer about the canary *url*. False for *is_same*: the log cannot tell."""
+        """Take what the log says about the canary *url*: whether it showed its keeper's page. False: the log cannot
+        tell.
+        """
         if url in self._asked:
             came, _ = self._asked.pop(url)
             self._judge(came, waits=False, is_same=is_same)
@@ -147,6 +151,8 @@ class Canaries:
 
         *early*: the keeper's own page has not come yet.
         """
+        if request.method == "HEAD":  # its answer shows nothing
+            keeper = None
         if early and keeper is not None:
             # Nobody asks a site for a keeper's page before the spider has had the page: the site may show it once.
             if len(self._expected) < EARLY_KEEPERS:
@@ -158,7 +164,7 @@ class Canaries:
             request.priority += AHEAD
 
     def _response_received(self, response: Response, request: Request, spider: Spider) -> None:
-        if not self._rules.may_cover(target_url(request)):
+        if request.method == "HEAD" or not self._rules.may_cover(target_url(request)):
             return
         known = canary_of(request, self._mark)
         is_page = 200 <= response.status < 300
@@ -218,7 +224,9 @@ class Canaries:
             self._inquire(came)
 
     def _hold(self, came: _Came) -> bool:
-        """Whether the canary *came* waits for its keeper's page. A canary that has only a reading always waits."""
+        """Whether the canary *came*, whose page is here, waits for its keeper's page. One of which only a reading is
+        kept always waits.
+        """
         keeper = _hash(came.canary.keeper)
         most = 0 if self._readings is None else self._readings.held
         if came.page is not None and self._held < most and keeper not in self._bodies:
@@ -249,7 +257,9 @@ class Canaries:
         self._inquiries.begin(came.canary, page, came.request)
 
     def _spider_idle(self, spider: Spider) -> None:
-        """Stop waiting for keepers that have not come by now. Wait a little for the log's answers."""
+        """Stop waiting for keepers whose pages have not come, now that the spider is idle. Wait a little longer for
+        the log's answers.
+        """
         expected, self._expected, self._held = self._expected, {}, 0
         for held in expected.values():
             for came in held:

@@ -21,8 +21,8 @@ from scrapy_dust.crawl.inquiries import Inquiries
 from scrapy_dust.crawl.judges import Judges, knowledge
 from scrapy_dust.crawl.pages_kept import PagesKept, body_hash, read_page
 from scrapy_dust.crawl.takings import Takings
-from scrapy_dust.dust.outcomes import Outcome
 from scrapy_dust.page.compare import Same
+from scrapy_dust.visits.outcomes import Outcome
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -155,7 +155,7 @@ class Comparing:
         return all(self._looked_at[rule] < most for rule in pair.rules)
 
     def _told(self, canary: Canary, outcome: Outcome) -> None:
-        """Take the result of a second fetch, or of a comparison of what the spider took."""
+        """Take the *outcome* for *canary*, of a second fetch or of a comparison of what the spider took."""
         pair = self._asked.pop(canary, None)
         if pair is None:
             return
@@ -172,7 +172,7 @@ class Comparing:
     # -- pages that say nothing
 
     def _says_something(self, pair: Compared) -> bool:
-        """Whether the page that both URLs of *pair* show belongs to them alone."""
+        """Whether no other class shows the page that both URLs of *pair* show, so that equality proves something."""
         name = (pair.site, pair.content)
         if name not in self._says:
             self._says[name] = self._is_own(pair)
@@ -199,7 +199,7 @@ class Comparing:
         return False
 
     def _like(self, site: str, page: Fetched) -> int:
-        """A name for the content of *page*: pages with the same content get the same name."""
+        """A name for the content of *page*; pages of *site* with the same content get the same name."""
         judge = self._judges.of(page.final_url)
         for name, other in self._others.get(site, ()):
             if judge.is_like(page, other):

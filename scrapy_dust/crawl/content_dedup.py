@@ -108,7 +108,9 @@ class ContentDedupMiddleware:
             self._failed(f"Could not compare {response}", error)
 
     def _handler(self, request: Request) -> str:
-        """A name for the callback of *request*, its arguments, and the `Rule` by which a `CrawlSpider` chooses a callback."""
+        """A name for what handles the answer to *request*: its callback, its arguments, and the `Rule` by which a
+        `CrawlSpider` chooses a callback.
+        """
         rule = request.meta.get("rule") if isinstance(self._crawler.spider, CrawlSpider) else None
         said = [str(one) for one in (request.meta.get(ASKED), rule) if one is not None]
         return " ".join([self._handlers.name(request.callback), *said])
@@ -130,7 +132,7 @@ class ContentDedupMiddleware:
         self._done(response)
 
     def process_spider_exception(self, response: Response, exception: Exception) -> None:
-        """Give up the page's content, so that the next page with it is no copy: the callback of this page failed."""
+        """Forget the content of a page whose callback failed, so that the next page with the content is no copy."""
         self._restore(response)
         url = self._new.pop(response.request, None) if response.request is not None else None
         if url is None:
@@ -263,7 +265,7 @@ def _is_compared(request: Request, response: Response) -> bool:
 
 
 def _excuse(request: Request, seen: Seen) -> str | None:
-    """Why a page is let through although it is like another; None if there is no reason."""
+    """Why a page whose content was *seen* is let through all the same; None if it is a copy to drop or mark."""
     # A spider that hands on the meta of a start page has not started anew.
     is_start = request.meta.get("is_start_request") and not request.meta.get("depth")
     if (request.dont_filter and not request.meta.get(_HEIR)) or is_start:

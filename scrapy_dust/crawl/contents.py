@@ -9,10 +9,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from scrapy_dust.crawl.near import NearPages, site_number
-from scrapy_dust.dust.contents import LITTLE_BYTES, Boilerplate, Errors, Kind, Sameness, is_little
 from scrapy_dust.page.aliases import Aliases
 from scrapy_dust.page.content import Content, content_of, signature_of, unit_signature
 from scrapy_dust.page.knowledge import NOTHING_KNOWN, Knowledge, Linked, note_linked
+from scrapy_dust.signatures.copies import LITTLE_BYTES, Boilerplate, Errors, Kind, Sameness, is_little
 from scrapy_dust.sites import site_of
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from scrapy_dust.page.volatile import Volatile
     from scrapy_dust.settings import DustSettings
     from scrapy_dust.signatures.opening import AnyStore
-    from scrapy_dust.signatures.store import Known, Signatures
+    from scrapy_dust.signatures.store import KeeperPage, Signatures
 
 #: Cells to count units in, 16 MB; and shingles, 64 MB, enough for 30,000 pages.
 _BITS, _BITS_NEAR = 22, 24
@@ -104,7 +104,7 @@ class Contents:
         self.store.release(url)
 
     def keys_changed(self) -> None:
-        """Take note that rules have changed, and links have other keys from now on."""
+        """Take note that rules have changed, so that links are compared by other keys from now on."""
         self._link_key.cache_clear()
 
     def _knowledge(self, site: str) -> Knowledge:
@@ -116,7 +116,7 @@ class Contents:
         )
 
     def _of_known(
-        self, url: str, site: str, content: Content, known: Known, signatures: Signatures, by: Sameness
+        self, url: str, site: str, content: Content, known: KeeperPage, signatures: Signatures, by: Sameness
     ) -> Seen:
         # Of what it shows at its keeper's URL, since a page may be known by its bytes.
         number = _number(self.store.shown(known.url) or signatures)
@@ -136,7 +136,9 @@ class Contents:
         return self._like(known.url, by, url, signatures)
 
     def _belongs(self, url: str, site: str, content: Content, keeper: str, number: int) -> bool:
-        """Whether the page is known to belong to both URLs."""
+        """Whether the page at *url* is known to belong both to that URL and to the URL of *keeper*, so that it is a
+        copy.
+        """
         is_alias = self._aliases.are_aliases(url, content.canonical, keeper, number)
         return is_alias and self._common.knows(site_number(site))
 
@@ -147,7 +149,7 @@ class Contents:
         if content.units is not None:
             self._common.learn(site_number(site), content.shown)
 
-    def _seen_again(self, known: Known, signatures: Signatures) -> None:
+    def _seen_again(self, known: KeeperPage, signatures: Signatures) -> None:
         showed = self.store.shown(known.url) or signatures
         if self._expires or not set(signatures) <= set(showed):
             self.store.keep(known.url, signatures if len(signatures) > 1 else showed, known.kind)

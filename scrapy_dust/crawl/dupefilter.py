@@ -56,7 +56,9 @@ class DustDupeFilter:
         store: Store | None = None,
         draw: Draw | None = None,
     ) -> None:
-        """*store*, *draw*: those of several workers."""
+        """A dupefilter around *inner*, the project's own. *store* and *draw*: those that several workers share;
+        without them the crawl's own.
+        """
         self._rules = rules = rules_of(crawler)
         if inner is None:
             inner = build_from_crawler(load_object(rules.settings.fallback_dupefilter_class), crawler)
@@ -69,6 +71,7 @@ class DustDupeFilter:
         self.filters_nothing = type(inner).request_seen is BaseDupeFilter.request_seen
         self._lets_through_twice = type(inner).request_seen is not RFPDupeFilter.request_seen
         self._cache_goes_by_key = rules.settings.enabled and goes_by_key(crawler)
+        self._cache_matters = self._cache_goes_by_key or crawler.settings.getbool("HTTPCACHE_ENABLED")
         self._has_failed = False
         self._shadow: Shadow | None = None
         #: What decides about requests to sites with rules; None: rules are not enforced.
@@ -126,7 +129,7 @@ class DustDupeFilter:
         return cls(spider.crawler, None if of_spider is None else of_spider(spider))
 
     def __getattr__(self, name: str) -> Any:
-        """Of the dupefilter underneath, which others may know: `debug`, `clear`."""
+        """Give attributes of the wrapped dupefilter to other code that uses them: `debug`, `clear`."""
         if name == "_inner":  # not made yet
             raise AttributeError(name)
         return getattr(self._inner, name)
@@ -184,14 +187,14 @@ class DustDupeFilter:
             self._failed(request, error)
 
     def _was_seen(self, request: Request) -> bool:
-        """Whether the wrapped dupefilter has seen the request that the spider made, as it is without rules."""
+        """Whether the wrapped dupefilter has seen *request* as the spider made it, before any rule."""
         if self.enforcing is None:
             return self._inner.request_seen(request)
-        asked, fingerprinter = self.enforcing.asked(request), self._crawler.request_fingerprinter
+        asked, fingerprinter = self.enforcing.asked(request), self._naming.fingerprinter
         if not isinstance(fingerprinter, DustRequestFingerprinter):
             return self._inner.request_seen(asked)
-        with fingerprinter.without_rules:
-            return self._inner.request_seen(asked)
+        seen: bool = fingerprinter.without_rules(self._inner.request_seen, asked)
+        return seen
 
     def _is_filtered(self, request: Request, *, seen: bool, must_stand: bool, comes_back: bool) -> bool:
         if self.enforcing is None:
@@ -212,7 +215,7 @@ class DustDupeFilter:
             if self.into_force is not None and self._was_had(request):
                 request.meta[ITSELF] = request.url
             return False
-        is_itself = not comes_back and self._was_had(self.enforcing.asked(request))
+        is_itself = not comes_back and self._was_had(request)
         if is_itself and self.into_force is not None:
             request.meta[ITSELF] = request.url
         is_known = self._cache_matters and self.enforcing.is_known(request, site)
@@ -225,10 +228,11 @@ class DustDupeFilter:
         return False
 
     def _was_had(self, request: Request) -> bool:
-        """Whether *request* itself was fetched before and the project wants to fetch it again."""
+        """Whether *request* itself was fetched before, and the project's own dupefilter lets it through once more."""
         if not self._lets_through_twice and not self._had:
             return False
-        own = hash(self._naming.own(request))
+        assert self.enforcing is not None
+        own = hash(self._naming.own(self.enforcing.asked(request)))
         if own in self._had:
             return True
         if self._lets_through_twice:
@@ -236,7 +240,9 @@ class DustDupeFilter:
         return False
 
     def _comes_again(self, request: Request, site: str | None) -> bool:
-        """Whether *request*, seen before, is the first redirect back to a URL of its own chain."""
+        """Whether *request*, seen before, is a redirect that leads back, for the first time, to a URL of its own chain
+        of redirects.
+        """
         chain = chain_of(request)
         been = [*(earlier.url for earlier in chain), request.url]
         if not chain or len(been) - len(set(been)) > 1:  # one return is a cookie being set, two are a circle
@@ -257,10 +263,6 @@ class DustDupeFilter:
         if not is_filtered:
             self._spare_cache(request)
         return is_filtered
-
-    @property
-    def _cache_matters(self) -> bool:
-        return self._cache_goes_by_key or self._crawler.settings.getbool("HTTPCACHE_ENABLED")
 
     def _spare_cache(self, request: Request) -> None:
         # It would be answered with what the one before it was: a failure, or the redirect that led here.

@@ -16,7 +16,7 @@ from scrapy_dust.crawl.journal import Suppressions
 from scrapy_dust.crawl.life import Fate, State
 from scrapy_dust.crawl.outcomes import Outcomes, standings
 from scrapy_dust.crawl.proving import Proving
-from scrapy_dust.crawl.requests import CANARY, STANDS_FOR, as_written, follows_rules, is_retry
+from scrapy_dust.crawl.requests import CANARY, ORIGINAL_URL, STANDS_FOR, as_written, follows_rules, is_retry
 from scrapy_dust.crawl.returning import Returning
 from scrapy_dust.stats import Stat
 
@@ -59,8 +59,8 @@ class Enforcing:
         return site if site is not None and self._rules.canonizer.rules(site) else None
 
     def asked(self, request: Request) -> Request:
-        """The request as the spider made it, if *request* was put in its place; else *request*."""
-        written = as_written(request)
+        """The request that the spider made: *request*, or the one in whose place *request* is fetched."""
+        written = as_written(request) if ORIGINAL_URL in request.meta else None
         # Meta is copied from request to request; only what has the same key can be meant.
         if written is None or self._naming.key(written) != self._naming.key(request):
             return request
@@ -71,8 +71,10 @@ class Enforcing:
 
         *is_itself*: the same request was fetched before, and the project wants it again.
         """
-        if not request.meta.get("redirect_urls"):
-            request.meta.pop(CANARY, None)  # copied from the request before
+        meta = request.meta
+        is_redirect = bool(meta.get("redirect_urls"))
+        if CANARY in meta and not is_redirect:
+            del meta[CANARY]  # copied from the request before
         of, known = self._class(request, site)
         if of is None or self._rules.are_set_aside(request.url):
             return self._alone(request)
@@ -80,7 +82,7 @@ class Enforcing:
             # Its class has had its turn; what the project wants again is the URL as it was written.
             self.returning.later(iter((asked.replace(dont_filter=True),)))
             return True
-        if is_itself or self._is_inside(request):
+        if is_itself or (is_redirect and self._is_inside(request)):
             return self._goes_on(request, of, known)
         depth = self._depth(request) if self._limits_depth else None
         fate = life.fate(known, request.priority, depth, is_fetched=self.outcomes.is_fetched(of))
@@ -91,14 +93,14 @@ class Enforcing:
         return self._stands(request, of)
 
     def stands(self, request: Request, site: str) -> None:
-        """Fetch *request*, which has waited, now, even if another URL stands for its class."""
+        """Fetch *request*, which waited, now; it stands for its class, even beside another URL."""
         of, _ = self._class(request, site)
         if of is not None:
             self._stands(request, of)
 
     def ends(self, request: Request, site: str | None) -> bool:
-        """Whether *request*, which was seen, is filtered. A redirect is not if it leads to a URL suppressed for its
-        own chain.
+        """Whether *request*, which was seen before, is filtered now. A redirect is let through if its own chain has
+        suppressed the URL it leads to.
         """
         of = None if site is None else self._class(request, site)[0]
         own = self._naming.own(request)
@@ -140,7 +142,7 @@ class Enforcing:
         return self._naming.handled(request)
 
     def showed_page(self, url: str, handled: str | None, request: Request | None = None) -> None:
-        """Take note that *url* has brought a page: its class, by the rules of now, has its page."""
+        """Take note that *url* has brought a page. The class of *url*, by the rules of now, is settled by that."""
         site = self._rules.site_of(url)
         if site is not None and handled is not None:
             self._settle(request or Request(url), (site, handled, None))
@@ -200,7 +202,9 @@ class Enforcing:
         return self._naming.own(request) if of is None else of
 
     def _alone(self, request: Request) -> bool:
-        """Let *request* through. It stands for no class but those that its redirects came from."""
+        """Let *request* through as like no other. It stands for no class but those of the requests that redirected to
+        it.
+        """
         if not request.meta.get("redirect_urls"):
             request.meta.pop(STANDS_FOR, None)
         return False
@@ -229,16 +233,19 @@ class Enforcing:
         return False
 
     def _is_spared(self, request: Request, of: bytes, known: Class, *, is_waiting: bool) -> bool:
-        """Whether *request* need not be fetched now: another URL of its class stands, or has brought the page."""
+        """Whether *request* need not be fetched now, because another URL of its class *of* stands or has brought the
+        page.
+        """
         self.outcomes.chain_ended(request, of)
         asked = self.asked(request)
-        if self.proving.becomes_canary(asked, of, early=is_waiting, as_written=asked is request):
+        behind = self._naming.behind(asked.url, of)
+        if self.proving.becomes_canary(asked, of, behind, early=is_waiting, as_written=asked is request):
             if is_waiting:
                 self.outcomes.admit(request, of, self._depth(request))
             else:
                 request.meta.pop(STANDS_FOR, None)
             return False
-        if self.suppressions.suppress(asked, of, self._naming.own(asked), is_waiting=is_waiting):
+        if self.suppressions.suppress(asked, of, behind, is_waiting=is_waiting):
             return True
         self._crawler.stats.inc_value(Stat.ALIASES_WITHOUT_ROOM.value)
         return self._stands(request, of)

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import logging
 from hashlib import sha1
-from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from scrapy import signals
 from scrapy.utils.misc import build_from_crawler, load_object
 
+from scrapy_dust.crawl.counting import counting
 from scrapy_dust.crawl.media import spare_media
 from scrapy_dust.crawl.requests import (
     beside_fragment,
@@ -38,6 +38,11 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+Result = TypeVar("Result")
+
+_NOTHING = None, b""
+_CANONIZED = Stat.CANONIZED.value
+
 
 class DustRequestFingerprinter:
     """Fingerprinter that follows the rules. Goes into ``REQUEST_FINGERPRINTER_CLASS``.
@@ -53,13 +58,12 @@ class DustRequestFingerprinter:
         self._canonize = rules.canonize if rules.enforced else None
         self._keeps_fragments = rules.settings.enabled and rules.settings.rendered_fragments
         self._stats = crawler.stats
-        # By request: the dupefilter, the HTTP cache and the media pipelines all ask.
-        self._keys: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
-        rules.changed.append(self._keys.clear)
-        self._own: tuple[Request | None, bytes] = None, b""  #: what was asked for last
+        self._count = counting(crawler.stats)
+        # What was asked for last: several of us ask about one request, one after the other.
+        self._last: tuple[Request | None, bytes] = _NOTHING
+        self._own: tuple[Request | None, bytes] = _NOTHING
+        rules.changed.append(self._forget)
         self._ignores_rules = False
-        #: A context in which fingerprints are those of the fingerprinter underneath.
-        self.without_rules = _WithoutRules(self)
         self._crawler = crawler
         if rules.enforced:
             crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
@@ -73,10 +77,22 @@ class DustRequestFingerprinter:
             return self._underneath(request)
         if self._ignores_rules:
             return self.own(request)
-        key = self._keys.get(request)
-        if key is None:
-            key = self._keys[request] = self._key(request, self._canonize)
+        known, key = self._last
+        if known is not request:
+            key = self._key(request, self._canonize)
+            self._last = request, key
         return key
+
+    def _forget(self) -> None:
+        self._last = _NOTHING
+
+    def without_rules(self, ask: Callable[[Request], Result], request: Request) -> Result:
+        """The result of ``ask(request)``. All fingerprints that *ask* asks for are those without rules."""
+        self._ignores_rules = True
+        try:
+            return ask(request)
+        finally:
+            self._ignores_rules = False
 
     def own(self, request: Request) -> bytes:
         """The fingerprint that *request* has without any rule. Repeated calls for one request cost little."""
@@ -88,7 +104,7 @@ class DustRequestFingerprinter:
         return key
 
     def __getattr__(self, name: str) -> Any:
-        """Of the fingerprinter underneath, which others may know."""
+        """Give attributes of the wrapped fingerprinter to other code that uses them."""
         if name == "_fallback":  # not made yet
             raise AttributeError(name)
         return getattr(self._fallback, name)
@@ -108,7 +124,7 @@ class DustRequestFingerprinter:
         if form == url:
             return self.own(request)
         key = scrapys_key(request, as_requested(form, request.encoding))
-        self._stats.inc_value(Stat.CANONIZED.value)
+        self._count(_CANONIZED)
         return key
 
     def _spider_opened(self) -> None:
@@ -128,17 +144,6 @@ class DustRequestFingerprinter:
         if not is_left_out:
             return key
         return sha1(key + fragment.encode("utf-8", "surrogatepass"), usedforsecurity=False).digest()
-
-
-class _WithoutRules:
-    def __init__(self, fingerprinter: DustRequestFingerprinter) -> None:
-        self._fingerprinter = fingerprinter
-
-    def __enter__(self) -> None:
-        self._fingerprinter._ignores_rules = True
-
-    def __exit__(self, *_: object) -> None:
-        self._fingerprinter._ignores_rules = False
 
 
 def class_key(

@@ -75,7 +75,7 @@ class Handling:
         return _DEFAULT if spider is None or type(spider)._parse is Spider._parse else "_parse"
 
     def _named(self, function: object, default: str) -> str | None:
-        """The name of *function*; None if another function of that name may do something else."""
+        """The name of *function*; None if the name may stand for another function too, such as a closure's."""
         if function is None:
             return default
         if isinstance(function, partial):

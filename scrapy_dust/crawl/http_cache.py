@@ -3,7 +3,6 @@ fingerprint.
 
 If the cache went by class, the request for a second URL of a page would be answered with the failure of the first, a
 redirect inside a class would be answered with itself, and the spider would get the page of a URL it did not ask for.
-``DUST_CACHE_BY_CLASS`` allows the last of these: then a cached page answers for all URLs of its class.
 """
 
 from __future__ import annotations
@@ -13,17 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.utils.misc import load_object
 
-from scrapy_dust.crawl.requests import (
-    AFTER_FAILURE,
-    AS_WRITTEN,
-    CANARY,
-    OPT_OUT,
-    canonical_request,
-    follows_rules,
-)
+from scrapy_dust.crawl.requests import AFTER_FAILURE, OPT_OUT, canonical_request
 from scrapy_dust.crawl.rules import CrawlRules, rules_of
 from scrapy_dust.settings import DustSettings
-from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
@@ -63,7 +54,7 @@ class DustCacheStorage:
         self._rules: CrawlRules | None = None  #: where they are enforced
 
     def __getattr__(self, name: str) -> Any:
-        """Of the storage underneath, which others may know."""
+        """Give attributes of the wrapped storage to other code that uses them."""
         if name == "_inner":  # not made yet
             raise AttributeError(name)
         return getattr(self._inner, name)
@@ -84,29 +75,13 @@ class DustCacheStorage:
         if found is not None and request.meta.get(AFTER_FAILURE) == request.url != found.url:
             # The same of what failed: who is asked for after it has an answer of its own.
             return None
-        if found is not None or not self._goes_by_class(request):
-            return found
-        found = self._inner.retrieve_response(spider, request)
-        if found is None or not _is_page(found):
-            return None
-        spider.crawler.stats.inc_value(Stat.CACHED_BY_CLASS.value)
         return found
 
     def store_response(self, spider: Spider, request: Request, response: Response) -> None:
-        by_class = self._goes_by_class(request) and _is_page(response)
-        self._inner.store_response(spider, request if by_class else self._as_itself(request), response)
-
-    def _goes_by_class(self, request: Request) -> bool:
-        """Whether the page of another URL may answer *request*. Not for redirects, and not for canaries."""
-        rules, meta = self._rules, request.meta
-        if rules is None or not rules.settings.cache_by_class or rules.are_set_aside(request.url):
-            return False
-        return follows_rules(request) and not (
-            meta.get("redirect_urls") or meta.get(CANARY) or meta.get(AS_WRITTEN)
-        )
+        self._inner.store_response(spider, self._as_itself(request), response)
 
     def _as_itself(self, request: Request) -> Request:
-        """*request* with the fingerprint of its own URL."""
+        """A copy of *request* whose fingerprint is that of its own URL, without rules."""
         if self._rules is None:
             return request
         try:
@@ -114,7 +89,3 @@ class DustCacheStorage:
             return request if is_own else request.replace(meta={**request.meta, OPT_OUT: False})
         except TypeError:  # a subclass of Request that wants more; it is not canonized either
             return request
-
-
-def _is_page(response: Response) -> bool:
-    return 200 <= response.status < 300

@@ -12,7 +12,7 @@ import logging
 from collections import OrderedDict, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scrapy import signals
 from scrapy.exceptions import DontCloseSpider
@@ -21,11 +21,11 @@ from scrapy.utils.defer import deferred_from_coro
 
 from scrapy_dust.crawl.canaries import Canary
 from scrapy_dust.crawl.judges import Judges
-from scrapy_dust.crawl.requests import OPT_OUT, TRIAL, is_rendered
-from scrapy_dust.dust.outcomes import Outcome
+from scrapy_dust.crawl.requests import is_rendered, meta_of_repeated
 from scrapy_dust.judge.answers import Fetched, Known
 from scrapy_dust.judge.inquiry import Ask, Finding, inquire
 from scrapy_dust.stats import Stat
+from scrapy_dust.visits.outcomes import Outcome
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
@@ -85,7 +85,7 @@ class Inquiries:
 
     @property
     def open(self) -> int:
-        """The number of inquiries without a result."""
+        """The number of inquiries that have no result yet."""
         return self._under_way + len(self._waiting)
 
     @property
@@ -179,7 +179,7 @@ class Inquiries:
         )
 
     async def _nonsense(self, url: str, inquiry: _Inquiry) -> Fetched:
-        """The site's answer for a URL beside *url* that cannot exist."""
+        """What the site answers for a URL in the folder of *url* that cannot exist."""
         # Not loaded before: it brings all of the trials.
         from scrapy_dust.trials.surveying import nonsense_beside  # noqa: PLC0415
 
@@ -191,7 +191,12 @@ class Inquiries:
     async def _fetch(self, url: str, like: Request) -> Fetched:
         self._crawler.stats.inc_value(Stat.CONTROLS.value)
         request = like.replace(
-            url=url, callback=NO_CALLBACK, errback=None, dont_filter=True, meta=_meta(like), cb_kwargs={}
+            url=url,
+            callback=NO_CALLBACK,
+            errback=None,
+            dont_filter=True,
+            meta=meta_of_repeated(like),
+            cb_kwargs={},
         )
         try:
             response = await self._crawler.engine.download_async(request)
@@ -200,24 +205,10 @@ class Inquiries:
         return read(response, url, self._ignore)
 
 
-#: In meta, of the fetch that is repeated and not of how pages are fetched.
-_ITS_OWN = frozenset({"redirect_times", "redirect_ttl", "redirect_urls", "redirect_reasons", "retry_times"})
-
-
-def _meta(request: Request) -> dict[str, Any]:
-    meta = {
-        name: value
-        for name, value in request.meta.items()
-        if name not in _ITS_OWN and not str(name).startswith(("_", "dust_"))
-    }
-    # A page of a browser that nobody would close.
-    meta.pop("playwright_page", None)
-    meta.pop("playwright_include_page", None)
-    return {**meta, OPT_OUT: False, TRIAL: True, "dont_cache": True}
-
-
 def read(response: Response, asked: str, ignore: Sequence[str] = ()) -> Fetched:
-    """What the page in *response*, fetched for the URL *asked*, said. *ignore*: as in `Inquiries`."""
+    """What the page in *response*, fetched for the URL *asked*, said, as a judge compares it. *ignore*: CSS selectors
+    of elements that do not count.
+    """
     # Not loaded by a crawl without canaries.
     from scrapy_dust.trials.answers import fetched  # noqa: PLC0415
 

@@ -20,10 +20,10 @@ from xxhash import xxh3_64_intdigest, xxh3_128_digest
 
 from scrapy_dust.crawl.records import DUPLICATE_OF
 from scrapy_dust.crawl.rules import rules_of
-from scrapy_dust.dust.contents import Face, Kind, bands_of, resemblance
 from scrapy_dust.errors import DustError
 from scrapy_dust.page.content import shingles_of_text
 from scrapy_dust.page.minhash import minhash_of
+from scrapy_dust.signatures.copies import Face, Kind, bands_of, resemblance
 from scrapy_dust.signatures.opening import AnyStore, open_for_crawl, open_store
 from scrapy_dust.signatures.store import Outline
 from scrapy_dust.stats import Stat

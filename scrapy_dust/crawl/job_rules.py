@@ -40,7 +40,7 @@ class RulesInForce:
 
     @property
     def version(self) -> str:
-        """A text that changes whenever these rules would make other keys."""
+        """A text that is different whenever these rules would make different keys."""
         if self.settings.mode != "enforce" or not self.book.rules_by_site():
             return NO_RULES
         # Passes are part of it: with fewer of them a URL may keep the form it came with.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
 
-    from scrapy_dust.crawl.naming import Naming
+    from scrapy_dust.crawl.naming import Behind, Naming
     from scrapy_dust.crawl.rules import CrawlRules
     from scrapy_dust.crawl.store import Store, Suppressed
 
@@ -36,11 +36,12 @@ class Suppressions:
         self._crawler, self._rules, self._naming, self._store = crawler, rules, naming, store
         self._journal = CrawlJournal(crawler, rules.settings)
 
-    def suppress(self, request: Request, of: bytes, own: bytes, *, is_waiting: bool) -> bool:
-        """Suppress *request*, for good or (*is_waiting*) while another URL stands. False if *request* cannot be kept."""
+    def suppress(self, request: Request, of: bytes, behind: Behind, *, is_waiting: bool) -> bool:
+        """Suppress *request* by the rules *behind*, for good or (*is_waiting*) while another URL stands. False if
+        *request* cannot be kept.
+        """
         naming = self._naming
-        behind, keeper = naming.behind(request.url, of), naming.keeper(of)
-        ids = behind.ids
+        ids, keeper, own = behind.ids, naming.keeper(of), naming.own(request)
         # Of a keeper that is not known nobody can say which rules made its key: any of the site's.
         also = () if keeper is not None else (any_rule_of(self._rules.site_of(request.url) or ""),)
         if not self._store.keep(of, own, ids + also, request, is_waiting=is_waiting):
@@ -51,7 +52,9 @@ class Suppressions:
         return True
 
     def replace(self, written: Request, of: bytes, own: bytes) -> bool:
-        """Keep *written* while the canonical URL is fetched in its place. False if *written* cannot be kept."""
+        """Keep the request *written*, as the spider made it, while the canonical URL is fetched in its place. False if
+        it cannot be kept.
+        """
         ids, keeper = self._naming.behind(written.url, of).ids, self._naming.keeper(of)
         if not self._store.keep(of, own, (*ids, REPLACED), written, is_waiting=True):
             return False
@@ -59,12 +62,12 @@ class Suppressions:
         return True
 
     def fetched_after_all(self, request: Request) -> None:
-        """Count that *request*, which waited, is fetched, since the URL that stood for its class brought no page."""
+        """Count that *request*, which had waited, is fetched now: the URL that stood for its class brought no page."""
         self._crawler.stats.inc_value(Stat.HEIRS.value)
         self.tell(Event(What.RETURNED, now(), request.url, note="what was fetched instead brought no page"))
 
     def returned_by_redirect(self, request: Request) -> None:
-        """Count that *request* was suppressed, and that the URL fetched in its place redirects to it."""
+        """Count that *request*, which was suppressed, is fetched: the URL fetched in its place redirects to it."""
         self._naming.uncount(self._naming.rule_ids(request.url))
         self._crawler.stats.inc_value(Stat.RETURNED.value)
         self.tell(Event(What.RETURNED, now(), request.url, note="what was fetched instead redirects here"))
@@ -74,7 +77,9 @@ class Suppressions:
         return self._store.of_rule(rule)
 
     def given_back(self, request: Request, by: Sequence[str], why: str) -> None:
-        """Count and report that *request*, suppressed by the rules *by*, is offered to the crawl again, and *why*."""
+        """Count and write down that *request*, which the rules *by* suppressed, is offered to the crawl again, and
+        *why*.
+        """
         ids = tuple(one for one in by if one != REPLACED and not one.startswith("any "))
         self._crawler.stats.inc_value(Stat.RETURNED.value)
         if REPLACED not in by:

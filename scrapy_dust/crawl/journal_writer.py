@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+#: Bytes of journals that are kept of each spider, the latest ones.
+_MOST_BYTES = 256 << 20
+
 
 class CrawlJournal:
     """Writes the journal of one crawl."""
@@ -59,7 +62,7 @@ class CrawlJournal:
         self._is_closed = True
         if self._journal is not None:
             settings = self._settings
-            keep = Keep(settings.log_keep_days, settings.log_keep_crawls, settings.journal_keep_bytes)
+            keep = Keep(settings.log_keep_days, settings.log_keep_crawls, _MOST_BYTES)
             try:
                 await run_in_thread(self._journal.close, keep)
             except OSError as error:

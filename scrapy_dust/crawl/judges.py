@@ -24,7 +24,7 @@ _HOSTS = 100
 
 
 def volatile_places(settings: DustSettings) -> Mapping[str, Volatile]:
-    """By site, the places of its pages that are known to change at each fetch."""
+    """For each site, the places of its pages that are known to change at each fetch."""
     return known(log_dir(settings.dir).parent).volatile()
 
 

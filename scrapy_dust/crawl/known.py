@@ -150,7 +150,9 @@ class KnownMiddleware:
     # -- what becomes known
 
     def _begun(self, response: Response) -> _Page | None:
-        """The page of *response*, from now on watched; None if it cannot become known."""
+        """The page of *response*, watched from now on for what its callback makes of it; None if it cannot become
+        known.
+        """
         request = response.request
         if request is None or not shows_page(response) or request.meta.get(OPT_OUT) is False:
             return None
@@ -221,7 +223,7 @@ class KnownMiddleware:
             self._known = None
 
     def _of_job(self) -> list[TakenPage]:
-        """The pages that this job had taken before it was paused."""
+        """The pages that this job took before it was paused, read from the JOBDIR."""
         path = self._job_file()
         if path is None or not path.is_file():
             return []

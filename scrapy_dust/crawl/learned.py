@@ -125,7 +125,9 @@ def _applied(settings: DustSettings) -> list[object]:
 
 
 def _lines(path: Path) -> Iterator[dict[str, object]]:
-    """The records of a file. The last one may have been cut short when the crawl was killed: no key was made by it."""
+    """The records in the file at *path*. A last record that was cut short, when the crawl was killed, is left out: no
+    key was made by it.
+    """
     if not path.exists():
         return
     *whole, _ = path.read_text("utf-8").split("\n")

@@ -42,7 +42,7 @@ class LearnerBeside:
         self._go_on_telling()
 
     def heard(self) -> Iterator[object]:
-        """The messages that have come from the process since the last call."""
+        """The messages that the process has sent since the last call."""
         self._go_on_telling()
         assert self._process.stdout is not None
         with suppress(BlockingIOError):

@@ -15,14 +15,14 @@ from pathlib import Path
 from scrapy.crawler import Crawler
 from scrapy.utils.asyncio import run_in_thread
 
+from scrapy_dust.believe.validation import Verdict
 from scrapy_dust.crawl_log import log_dir, log_sources
-from scrapy_dust.dust.stopping import Poll, Stopped
-from scrapy_dust.dust.validation import Verdict
 from scrapy_dust.errors import CrawlLogError, DustError
 from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.files import in_project
 from scrapy_dust.rule_book.verdicts import Verdicts
 from scrapy_dust.settings import DustSettings
+from scrapy_dust.stopping import Poll, Stopped
 from scrapy_dust.trials.concluding import conclude
 from scrapy_dust.trials.duration import warning
 from scrapy_dust.trials.interruption import Interruption

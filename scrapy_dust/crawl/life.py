@@ -11,12 +11,14 @@ the URL that stands brings no page, the URL that has waited longest stands next.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class State(StrEnum):
     """The state of a class."""
+
+    __hash__ = str.__hash__  # an enum's own takes ten times as long
 
     UNKNOWN = "unknown"  #: no URL of it was let through
     STANDING = "standing"  #: a URL of it is queued or being fetched
@@ -28,6 +30,8 @@ class State(StrEnum):
 
 class Event(StrEnum):
     """The events of a class."""
+
+    __hash__ = str.__hash__  # an enum's own takes ten times as long
 
     LET_THROUGH = "let through"  #: a URL of it is let through, and stands for it
     TAKEN = "page taken"  #: the spider has taken a page from a URL that stands
@@ -116,8 +120,7 @@ URLS: Mapping[tuple[Fate, str], Fate] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Class:
+class Class(NamedTuple):
     """What is known of a class of URLs: its state, which URL stands for it, and how many wait."""
 
     state: State = State.UNKNOWN
@@ -153,72 +156,65 @@ def let_through(of: Class, url: str, priority: int = 0, depth: int = 0) -> Class
     """The class *of*, after *url* was let through and stands for the class."""
     state = _next(of, Event.LET_THROUGH)[0]
     if state is State.SETTLED:
-        return replace(of, depth=min(of.depth, depth))
-    is_first = not of.standing
-    standing = of.standing if url in of.standing else (*of.standing, url)
-    urgent = priority if is_first else max(of.priority, priority)
-    return Class(
-        state,
-        standing,
-        of.waiting,
-        of.failed,
-        of.landed_on,
-        urgent,
-        depth if is_first else min(of.depth, depth),
-    )
+        return of._replace(depth=min(of.depth, depth))
+    standing = of.standing
+    if not standing:
+        return Class(state, (url,), of.waiting, of.failed, of.landed_on, priority, depth)
+    standing = standing if url in standing else (*standing, url)
+    urgent, least = max(of.priority, priority), min(of.depth, depth)
+    return Class(state, standing, of.waiting, of.failed, of.landed_on, urgent, least)
 
 
 def waits(of: Class, more: int = 1) -> Class:
-    """The class *of*, with *more* URLs that wait; a negative number means fewer."""
-    waiting = max(0, of.waiting + more)
-    return Class(of.state, of.standing, waiting, of.failed, of.landed_on, of.priority, of.depth)
+    """The class *of* with *more* waiting URLs than before; a negative number means fewer."""
+    return of._replace(waiting=max(0, of.waiting + more))
 
 
 def taken(of: Class) -> After:
-    """What changes when the spider has taken the page of the class."""
+    """What changes for a class when the spider has taken its page."""
     state, effects = _next(of, Event.TAKEN)
-    return replace(of, state=state, standing=()), effects
+    return of._replace(state=state, standing=()), effects
 
 
 def nothing(of: Class) -> After:
-    """What changes when the spider's callback has yielded nothing from the answer."""
+    """What changes for a class when the spider's callback has yielded nothing from an answer for it."""
     state, effects = _next(of, Event.NOTHING)
-    return replace(of, state=state, standing=()), effects
+    return of._replace(state=state, standing=()), effects
 
 
 def doubted(of: Class) -> After:
-    """What changes when the page that the class has shown may be a login wall or an error."""
+    """What changes for a class when the page it has shown may be a login wall or an error."""
     state, effects = _next(of, Event.DOUBTED)
-    return (of, ()) if state is of.state else (replace(of, state=state, standing=()), effects)
+    return (of, ()) if state is of.state else (of._replace(state=state, standing=()), effects)
 
 
 def no_page(of: Class, url: str) -> After:
-    """What changes when *url* brought no page: nothing while another URL stands for the class."""
+    """What changes for a class when its *url* brought no page: nothing while another of its URLs stands."""
     if of.state is State.SETTLED:
         return of, ()
     left = tuple(other for other in of.standing if other != url)
     state, effects = (of.state, ()) if left else _next(of, Event.NO_PAGE)
-    return replace(of, state=state, standing=left, failed=True), effects
+    return of._replace(state=state, standing=left, failed=True), effects
 
 
 def led_away(of: Class, landed_on: bytes) -> After:
     """What changes when a redirect led to the page of the class *landed_on*, which is another class."""
     again = of.state is State.CONFIRMING and of.landed_on == landed_on
     state, effects = _next(of, Event.LED_AGAIN if again else Event.LED_AWAY)
-    return replace(of, state=state, standing=(), landed_on=landed_on), effects
+    return of._replace(state=state, standing=(), landed_on=landed_on), effects
 
 
 def overdue(of: Class) -> After:
-    """What changes when the URL that stands takes too long: another URL stands beside it."""
+    """What changes when the URL that stands for a class takes too long: another URL is fetched beside it."""
     state, effects = _next(of, Event.OVERDUE)
-    return replace(of, state=state), effects
+    return of._replace(state=state), effects
 
 
 def idle(of: Class) -> After:
-    """What changes when no URL that stands can bring a page any more."""
+    """What changes when the spider is idle, so that no URL that stands can bring a page any more."""
     state, effects = _next(of, Event.IDLE)
     failed = of.failed or of.state is not State.RESTING
-    return replace(of, state=state, standing=(), failed=failed), effects
+    return of._replace(state=state, standing=(), failed=failed), effects
 
 
 def _next(of: Class, event: Event) -> tuple[State, tuple[Effect, ...]]:

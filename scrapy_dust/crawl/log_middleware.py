@@ -88,6 +88,10 @@ class CrawlLogMiddleware:
         """Record what the callback took from *response*; None: the callback failed."""
         self._record(request, lambda: of_taken(request, response, taken), counted=Stat.RECORDED_TAKEN)
 
+    def add_again(self, request: Request, response: Response) -> None:
+        """Record another answer to *request*, which has shown a page before."""
+        self._record(request, lambda: of_page(request, response, None))
+
     # Scrapy's signals take longer to call what names the arguments that it takes, and no others.
     def _response_downloaded(self, response: Response, request: Request, **_: object) -> None:
         if not is_recorded(request):

@@ -49,7 +49,7 @@ class MetricsFile:
         self.write()
 
     def write(self) -> None:
-        """Write the stats of now in the place of the file's content."""
+        """Write the stats as they are now into the file, in the place of what it had."""
         spider = self._crawler.spider
         text = exposition(self._crawler.stats.get_stats(), spider.name if spider else "")
         beside = self._path.with_name(f".{self._path.name}.{os.getpid()}")

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from xxhash import xxh3_64_digest
 
 from scrapy_dust.crawl.asking import Asking
+from scrapy_dust.crawl.counting import counting
 from scrapy_dust.crawl.fingerprinter import DustRequestFingerprinter, class_key
 from scrapy_dust.crawl.handling import Handling
 from scrapy_dust.crawl.requests import LINKED_BY
@@ -22,10 +24,11 @@ from scrapy_dust.rule_book.entries import rule_id
 from scrapy_dust.stats import RULES_COUNTED, Stat
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from scrapy import Request
     from scrapy.crawler import Crawler
+    from scrapy.utils.request import RequestFingerprinterProtocol
 
     from scrapy_dust.crawl.rules import CrawlRules
     from scrapy_dust.rules.rule import Rule
@@ -45,13 +48,12 @@ _SUFFIX = 8
 Meaning = tuple[str, str, str | None]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Behind:
-    """The rules that put a URL and its keeper into one class."""
+    """The rules that put a URL and its keeper into one class. There is one object for the same rules."""
 
     rules: tuple[Rule, ...]
     ids: tuple[str, ...]
-    stats: tuple[str, ...]  #: that count what they suppress
 
 
 class Naming:
@@ -64,30 +66,35 @@ class Naming:
         self.asking = Asking(rules.settings.class_by, crawler.settings)
         self._suffixes: dict[Meaning, bytes] = {}
         self._meanings: dict[bytes, Meaning] = {}
-        self._behind: dict[tuple[int, ...], Behind] = {}  #: by the ids of rules, which these keep alive
-        self._stat = Stat.FILTERED if rules.enforced else Stat.SHADOW_FILTERED
+        #: By the site and the ids of rules, which these keep alive. One rule of two sites is one object.
+        self._behind: dict[tuple[object, ...], Behind] = {}
+        self._of_both: dict[tuple[Behind, Behind], Behind] = {}  #: by the rules of a URL and of its keeper
+        self._stat = (Stat.FILTERED if rules.enforced else Stat.SHADOW_FILTERED).value
         self._counted: dict[str, str] = {}  #: ids of rules, and the stat of each
-        #: Class → URL and the rules that change it, the later ones, and those before them.
-        self._fetched: dict[bytes, tuple[str, tuple[Rule, ...]]] = {}
-        self._fetched_before: dict[bytes, tuple[str, tuple[Rule, ...]]] = {}
-        #: What `behind` was asked last, with the keeper, and what it said.
-        self._asked: tuple[object, ...] = ()
-        self._answer = Behind((), (), ())
-        rules.changed.extend([self._suffixes.clear, self._behind.clear, self._forget])
+        #: Class → its keeper, and the rules that change the keeper; the later ones, and those before them.
+        self._fetched: dict[bytes, tuple[str, Behind]] = {}
+        self._fetched_before: dict[bytes, tuple[str, Behind]] = {}
+        self._stats: dict[Behind, tuple[str, ...]] = {}  #: that count what these rules suppress
+        self._add_one = counting(crawler.stats)
+        tables: tuple[dict[Any, Any], ...] = (self._suffixes, self._behind, self._of_both, self._stats)
+        rules.changed.extend(table.clear for table in tables)
 
-    def _forget(self) -> None:
-        self._asked = ()
+    @cached_property
+    def fingerprinter(self) -> RequestFingerprinterProtocol:
+        """The crawl's."""
+        return self._crawler.request_fingerprinter
 
-    def own(self, request: Request) -> bytes:
-        """The name of *request* itself, without rules."""
-        fingerprinter = self._crawler.request_fingerprinter
-        if isinstance(fingerprinter, DustRequestFingerprinter):
-            return fingerprinter.own(request)
-        return fingerprinter.fingerprint(request)
+    @cached_property
+    def own(self) -> Callable[[Request], bytes]:
+        """Gives the name of a request itself, without rules."""
+        if isinstance(self.fingerprinter, DustRequestFingerprinter):
+            return self.fingerprinter.own
+        return self.fingerprinter.fingerprint
 
-    def key(self, request: Request) -> bytes:
-        """The key of *request*: equal for all requests that rules take for one page."""
-        return self._crawler.request_fingerprinter.fingerprint(request)
+    @cached_property
+    def key(self) -> Callable[[Request], bytes]:
+        """Gives the key of a request: equal for all requests that rules take for one page."""
+        return self.fingerprinter.fingerprint
 
     def unenforced_key(self, request: Request) -> bytes:
         """The key that *request* would have if the rules were enforced."""
@@ -101,7 +108,7 @@ class Naming:
         return self.class_meant(request, (site, handled, linked_by))
 
     def class_meant(self, request: Request, meaning: Meaning) -> bytes:
-        """The class of a request like *request*, handled and linked as *meaning* says."""
+        """The class of a request with the URL of *request* that is handled and linked as *meaning* says."""
         suffix = self._suffixes.get(meaning)
         if suffix is None:
             if len(self._suffixes) >= MEANINGS_REMEMBERED:
@@ -121,7 +128,9 @@ class Naming:
         return self._handling.name(request)
 
     def meaning(self, of: bytes) -> Meaning | None:
-        """How the requests of the class *of* are handled and linked; None if this crawl has not met the class."""
+        """How requests of the class *of* are handled and which site links them; None if this crawl has not met the
+        class.
+        """
         return self._meanings.get(of[-_SUFFIX:])
 
     def rule_ids(self, url: str) -> tuple[str, ...]:
@@ -130,7 +139,9 @@ class Naming:
         return tuple(rule_id(site, rule) for rule in self._rules.rules_for(url))
 
     def linked_by(self, request: Request, site: str) -> str | None:
-        """The other site whose link or redirect leads to *request*; None if its own site or the project does."""
+        """The site whose page or redirect leads to *request*, if that is another site than the request's own; None for
+        links of its own site and of the project.
+        """
         chain = request.meta.get("redirect_urls")
         if chain:
             first = self._rules.site_of(chain[0])
@@ -141,7 +152,7 @@ class Naming:
 
     def fetched(self, of: bytes, url: str) -> None:
         """Take note that *url* is let through: it is named as the keeper of the class *of* from now on."""
-        self._fetched[of] = url, self._rules.rules_for(url)
+        self._fetched[of] = url, self._of_url(url)
         if len(self._fetched) > FETCHED_REMEMBERED:
             self._fetched_before, self._fetched = self._fetched, {}
 
@@ -150,7 +161,7 @@ class Naming:
         known = self._known(of)
         return None if known is None else known[0]
 
-    def _known(self, of: bytes) -> tuple[str, tuple[Rule, ...]] | None:
+    def _known(self, of: bytes) -> tuple[str, Behind] | None:
         return self._fetched.get(of) or self._fetched_before.get(of)
 
     def fetched_on(self, site: str) -> Iterator[tuple[bytes, str, Meaning]]:
@@ -161,27 +172,30 @@ class Naming:
                 yield of, url, meaning
 
     def behind(self, url: str, of: bytes) -> Behind:
-        """The rules that put *url* and its keeper into one class. Several ask, one after the other."""
-        asked = url, of, self._known(of)
-        if self._asked != asked:
-            self._asked, self._answer = asked, self._found_behind(url, of)
-        return self._answer
-
-    def _found_behind(self, url: str, of: bytes) -> Behind:
+        """The rules that put *url* and the keeper of the class *of* into one class."""
+        behind, known = self._of_url(url), self._known(of)
         # The keeper's too: a URL that is its own canonical form was filtered by the rules that changed the other.
-        rules, keeper = self._rules.rules_for(url), self._known(of)
-        if keeper is not None and keeper[1] and keeper[1] != rules:
-            rules = tuple(dict.fromkeys((*rules, *keeper[1])))
+        if known is None or known[1] is behind or not known[1].rules:
+            return behind
+        both = behind, known[1]
+        found = self._of_both.get(both)
+        if found is None:
+            rules = tuple(dict.fromkeys((*behind.rules, *known[1].rules)))
+            found = self._of_both[both] = self._of(self._rules.site_of(url), rules)
+        return found
+
+    def _of_url(self, url: str) -> Behind:
+        _, rules, site = self._rules.traced(url)
+        return self._of(site, rules)
+
+    def _of(self, site: str | None, rules: tuple[Rule, ...]) -> Behind:
         # Rules are hashed slowly, and each is one object as long as rules do not change.
-        name = tuple(map(id, rules))
+        name = (site, *map(id, rules))
         known = self._behind.get(name)
         if known is None:
-            known = self._behind[name] = self._made(self._rules.site_of(url) or "", rules)
+            ids = tuple(rule_id(site or "", rule) for rule in rules)
+            known = self._behind[name] = Behind(rules, ids)
         return known
-
-    def _made(self, site: str, rules: tuple[Rule, ...]) -> Behind:
-        ids = tuple(rule_id(site, rule) for rule in rules)
-        return Behind(rules, ids, self.stats_of(ids))
 
     def stats_of(self, ids: tuple[str, ...]) -> tuple[str, ...]:
         """The names of the stats that count what the rules *ids* suppress, one for each rule."""
@@ -196,17 +210,19 @@ class Naming:
     def count(self, request: Request, of: bytes, behind: Behind | None = None) -> None:
         """Count that rules suppressed *request*, or would have in shadow mode. *behind*: these rules, if they are known."""
         behind = behind or self.behind(request.url, of)
-        stats = self._crawler.stats
-        stats.inc_value(self._stat.value)
-        for stat in behind.stats:
-            stats.inc_value(stat)
+        self._add_one(self._stat)
+        stats = self._stats.get(behind)
+        if stats is None:
+            stats = self._stats[behind] = self.stats_of(behind.ids)
+        for stat in stats:
+            self._add_one(stat)
         if logger.isEnabledFor(logging.DEBUG):
             self._say(request, of, behind)
 
     def uncount(self, ids: tuple[str, ...]) -> None:
         """Take back one count of each of the rules *ids*: a request that they suppressed is fetched after all."""
         stats = self._crawler.stats
-        for stat in (self._stat.value, *self.stats_of(ids)):
+        for stat in (self._stat, *self.stats_of(ids)):
             # What an earlier run of the job counted is no part of the numbers of this one.
             if stats.get_value(stat, 0) > 0:
                 stats.inc_value(stat, -1)

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 from xxhash import xxh3_64_intdigest
 
-from scrapy_dust.dust.contents import LITTLE_TO_COMPARE, MOST_CHANGED, Face, bands_of, resemblance
 from scrapy_dust.page.minhash import minhash_of
+from scrapy_dust.signatures.copies import LITTLE_TO_COMPARE, MOST_CHANGED, Face, bands_of, resemblance
 from scrapy_dust.signatures.store import Outline
 from scrapy_dust.sites import site_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from scrapy_dust.dust.contents import Boilerplate, Shingles
     from scrapy_dust.page.content import Content
+    from scrapy_dust.signatures.copies import Boilerplate, Shingles
     from scrapy_dust.signatures.opening import AnyStore
 
 #: The first pages of a site come before its boilerplate is known, and are looked at again when they are so many.
@@ -77,7 +77,7 @@ class NearPages:
         self._boilerplate.learn(site_number(site), page.shingles)
 
     def keep(self, site: str, page: Outline) -> None:
-        """Keep *page*, so that `find` can find it."""
+        """Add *page* to the pages among which `find` looks."""
         if self._threshold(site) is None or not page.face.heading:
             return
         self._boilerplate.learn_heading(site_number(site), page.face.heading)

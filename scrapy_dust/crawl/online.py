@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy import signals
 from scrapy.utils.asyncio import create_looping_call
 
+from scrapy_dust.crawl.again import Again
 from scrapy_dust.crawl.holding import Patience, Turn
 from scrapy_dust.crawl.learner_beside import LearnerBeside
 from scrapy_dust.crawl.log_middleware import CrawlLogMiddleware
@@ -60,6 +61,7 @@ class Online:
         self._told: set[str] = set()  #: ids of rules that turned out to be false, which the process knows of
         self._patience = Patience()
         self._waiting = 0  #: requests that a look may decide
+        self._again = Again(crawler, self._record_again)
         assert dupefilter.enforcing is not None
         assert dupefilter.into_force is not None
         self._enforcing = dupefilter.enforcing
@@ -120,7 +122,9 @@ class Online:
         return self._patience.holds()
 
     def let_through(self, request: Request) -> None:
-        """Give *request*, which is no duplicate, its place in the queue: the last where it waits."""
+        """Give *request*, which is no duplicate, its place in the queue: the last one if a likely rule says that it
+        repeats a page.
+        """
         if LET_THROUGH not in request.meta:
             return
         step = _step(self._gate_of(request), request)
@@ -140,7 +144,7 @@ class Online:
         return self._gates.get(self._rules.site_of(request.url) or "")
 
     def _waits(self, request: Request, step: Step) -> bool:
-        """Whether *request* is fetched after all others; if so, it is marked."""
+        """Whether *request* is put after all other requests; if so, *request* is marked."""
         if step is not Step.WAIT:
             return False
         request.priority += WAITING
@@ -156,6 +160,7 @@ class Online:
         if site is None:
             return
         self._pages += 1
+        self._again.note(request)
 
     def _listen(self) -> None:
         if self._process is None:
@@ -180,9 +185,17 @@ class Online:
         if self._patience.is_over(self._pages, keys_made=self._into_force.is_made):
             self._wake()
 
-    def _begin(self) -> None:
+    def _record_again(self, request: Request, response: Response) -> None:
+        if (log := self._log()) is not None:
+            log.add_again(request, response)
+
+    def _log(self) -> CrawlLogMiddleware | None:
         log = self._crawler.get_downloader_middleware(CrawlLogMiddleware)
-        if not isinstance(log, CrawlLogMiddleware) or log.path is None:
+        return log if isinstance(log, CrawlLogMiddleware) else None
+
+    def _begin(self) -> None:
+        log = self._log()
+        if log is None or log.path is None:
             return  # nothing recorded yet
         state = log_dir(self._rules.settings.dir).parent
         before, settings = self._rules.before, _plain(self._rules.settings)
@@ -199,8 +212,9 @@ class Online:
         if new and self._into_force.put(site, new):
             self._crawler.stats.inc_value(Stat.LEARNED.value, len(new))
             self._say(site, new)
-        self._enforcing.proving.reach.limit(new, finding.held)
+        self._enforcing.proving.reach.limit(site, new, finding.held)
         self._go_by(site, finding.likely)
+        self._again.fetch(finding.again)
 
     def _take_back(self, finding: Finding) -> None:
         site, suspended = finding.site, self._enforcing.proving.suspended
@@ -214,15 +228,15 @@ class Online:
                 self._process.tell(Refuted(site, rule))
 
     def _go_by(self, site: str, likely: Sequence[Rule]) -> None:
-        """Go by the *likely* rules of *site* too: URLs that have shown pages get keys by them."""
+        """Use the *likely* rules of *site* from now on, to tell which requests come last."""
         rules = self._rules.canonizer.rules(site)
         gate = self._gates.get(site)
         if gate is None:
             gate = self._gates[site] = Gate(
                 site, self._rules.site_of, self._rules.settings.passes, suppresses=False
             )
-        elif gate.is_as(rules, likely):
-            gate.look_on()
+        elif gate.is_unchanged_by(rules, likely):
+            gate.allow_more_early()
             return
         gate.change(rules, likely, ())
 
@@ -240,7 +254,9 @@ class Online:
             )
 
     def _wake(self) -> None:
-        """Make the engine ask for the next request now rather than in some seconds. Scrapy has no public way to do so."""
+        """Make the engine ask for the next request at once, not only in some seconds. Scrapy has no public way to do
+        so.
+        """
         slot = getattr(self._crawler.engine, "_slot", None)
         if slot is not None:
             slot.nextcall.schedule()

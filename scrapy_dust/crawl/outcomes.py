@@ -75,7 +75,9 @@ def shows_page(response: Response) -> bool:
 
 
 def _lacks_some(response: Response) -> bool:
-    """Whether fewer bytes came than the server announced. The flag ``partial`` alone says that it announced none."""
+    """Whether the body is shorter than the server announced. The flag ``partial`` without a length says only that no
+    length was announced.
+    """
     if "partial" not in response.flags and "download_stopped" not in response.flags:
         return False
     announced = response.headers.get("Content-Length")
@@ -97,7 +99,7 @@ class _Given:
 
     @property
     def is_known(self) -> bool:
-        """Whether nothing more can become of the answer."""
+        """Whether it is known what the spider has made of the answer, so that nothing more can follow."""
         return self.is_over and self.is_through and self.scraped + self.lost >= self.items
 
 
@@ -200,7 +202,7 @@ class Clock:
         self.now, self._looked = 0.0, clock()
 
     def look(self) -> None:
-        """Bring `now` up to date."""
+        """Set `now` to the time of now."""
         looked = self._clock()
         self.now += min(looked - self._looked, _COUNTED)
         self._looked = looked
@@ -249,21 +251,21 @@ class Outcomes:
 
     def admit(self, request: Request, of: bytes, depth: int) -> None:
         """Let *request* through: it stands for its class, and for the classes from which it was redirected."""
-        before = self._still_stands_for(request) if request.meta.get("redirect_urls") else []
-        url, priority = request.url, request.priority
+        meta, url, priority = request.meta, request.url, request.priority
+        before = self._still_stands_for(request) if meta.get("redirect_urls") else ()
         self._store.change(of, lambda known: (life.let_through(known, url, priority, depth), None))
-        request.meta[STANDS_FOR] = [*((name.hex(), one) for name, one in before), (of.hex(), url)]
+        meta[STANDS_FOR] = [*((name.hex(), one) for name, one in before), (of.hex(), url)]
 
     def _still_stands_for(self, request: Request) -> list[Standing]:
         # Spiders copy meta from one request to the next; what is settled would be carried along for ever.
         return [(of, url) for of, url in standings(request) if url in self._store.get(of).standing]
 
     def chain_ended(self, request: Request, of: bytes) -> None:
-        """Take note that *request* was filtered. If it is a redirect, the page of the class *of* is all that its
-        chain can find.
+        """Take note that *request* was filtered. After redirects, the page of the class *of* is all that their chain
+        can bring.
         """
-        stands_for = standings(request)
-        if not (stands_for and request.meta.get("redirect_urls")):
+        stands_for = standings(request) if request.meta.get("redirect_urls") else ()
+        if not stands_for:
             return
         waits = self._store.get(of).state not in (State.UNKNOWN, State.SETTLED, State.RESTING)
         if waits and all(name != of for name, _ in stands_for):
@@ -303,7 +305,9 @@ class Outcomes:
                 self._looking.start(_LOOKING, now=False)
 
     def _counts_as_other(self, request: Request) -> bool:
-        """Count *request* for each more urgent request that is still being fetched. Whether one of those is overdue now."""
+        """Count *request* for each more urgent request that is still being fetched. Returns whether one of those has
+        by now waited too long.
+        """
         more_urgent = [one for one in self._fetching.values() if request.priority < one.priority]
         for fetched in more_urgent:
             fetched.others += 1
@@ -316,11 +320,11 @@ class Outcomes:
             self._fetch_due()
 
     def with_spider(self, response: Response) -> None:
-        """Take note that the callback is about to be called."""
+        """Take note that the callback for *response* is about to be called."""
         self._given[response] = _Given(is_through=not self.sees_items)
 
     def asked(self, response: Response, request: Request) -> None:
-        """Take note that the callback has yielded *request*."""
+        """Take note that the callback for *response* has yielded *request*."""
         given = self._given.get(response)
         asker = response.request
         if given is None or given.has_more or asker is None:
@@ -346,7 +350,7 @@ class Outcomes:
         return any(name == of for of, _ in stands_for)
 
     def gave(self, response: Response) -> None:
-        """Take note that the callback has yielded an item. Middlewares may still drop the item."""
+        """Take note that the callback for *response* has yielded an item. Middlewares may still drop it."""
         if (given := self._given.get(response)) is not None:
             given.has_more = True
 
@@ -356,25 +360,27 @@ class Outcomes:
             given.items += 1
 
     def over(self, response: Response) -> None:
-        """Take note that the callback has ended well."""
+        """Take note that the callback for *response* has ended without an exception."""
         if (given := self._given.get(response)) is not None:
             given.is_over = True
             self._is_known(response, given)
 
     def through(self, response: Response) -> None:
-        """Take note that everything the callback yielded has passed the spider middlewares."""
+        """Take note that all that the callback yielded for *response* has passed the spider middlewares."""
         if (given := self._given.get(response)) is not None:
             given.is_through = True
             self._is_known(response, given)
 
     def raised(self, response: Response, exception: Exception) -> None:
         """Take note that the callback or a spider middleware has raised *exception*."""
-        if self._given.pop(response, None) is None:
+        given = self._given.pop(response, None)
+        if given is None:
             return
-        if isinstance(exception, CloseSpider):
-            self.taken(response, gave=True)
-        else:
+        if not isinstance(exception, CloseSpider):
             self.not_taken(response)
+        elif given.has_more or given.asked or given.items or "partial" not in response.flags:
+            self.taken(response, gave=True)
+        # Else nobody knows what was missing: where the job goes on, the next URL has its turn.
 
     def _is_known(self, response: Response, given: _Given) -> None:
         if not given.is_known:
@@ -388,7 +394,7 @@ class Outcomes:
             self.taken(response, gave=gave)
 
     def taken(self, response: Response, *, gave: bool) -> None:
-        """Take note that the spider is done with *response*. *gave*: an item or a request has come of it."""
+        """Take note that the spider is done with *response*. *gave*: whether an item or a request came of *response*."""
         request = response.request
         if request is None:
             return
@@ -438,11 +444,13 @@ class Outcomes:
             self._act(of, life.doubted)
 
     def _is_no_landing(self, landing: bytes) -> None:
-        """Take note that redirects to *landing* have found no page, though it is not fetched again."""
+        """Take note that the class *landing*, to which redirects led, has no page of its own. The class is not fetched
+        again for that.
+        """
         self._store.landed(landing, _NOBODY)
 
     def not_taken(self, response: Response) -> None:
-        """Take note that no page came, or its callback raised."""
+        """Take note that *response* brought no page, or that its callback raised an exception."""
         request = response.request
         if request is not None and (stands_for := standings(request)):
             self._conclude(stands_for, self._landing(request, response), is_page=False)
@@ -500,7 +508,7 @@ class Outcomes:
             self._looking.stop()
 
     def _look(self) -> None:
-        """Let another URL stand where the URL that stands takes too long."""
+        """Fetch another URL of each class whose URL that stands takes too long."""
         with suppress(StoreGone):
             self._look_at_all()
         self._fetch_due()
@@ -532,7 +540,7 @@ class Outcomes:
         is_page: bool,
         how: Callable[[Class], life.After] = life.taken,
     ) -> None:
-        """Settle or fail all classes in *stands_for*, and the requests that waited for them.
+        """Settle, or fail, all classes in *stands_for*, and decide about the requests that wait for them.
 
         *landed_on*: the class to which a redirect led; None if there was none. *how*: what a page of its own means.
         """
@@ -551,10 +559,10 @@ class Outcomes:
                 left += [(others, of) for others in self._awaiting.pop(of, ())]
 
     def _left(self, origin: Standing, landed_on: bytes) -> bool:
-        """Whether redirects from other classes too led to *landed_on*, where one has now led from *origin*.
+        """Whether redirects from other classes than that of *origin* also led to the class *landed_on*, where one has
+        now led.
 
-        A page to which several classes redirect is a login, a home or an error page, and belongs to none of them. As
-        long as only one class does, its redirect is believed to have found its own page.
+        A page to which several classes redirect is a login, a home or an error page, and belongs to none of them.
         """
         first = self._store.landed(landed_on, origin)
         if first is not None and first[0] != origin[0]:
@@ -576,7 +584,7 @@ class Outcomes:
         self._fetch_due()
 
     def _act_now(self, of: bytes, how: Callable[[Class], life.After]) -> None:
-        """Change the class *of* as *how* says, and do what follows. Raises `StoreGone`."""
+        """Change the class *of* as the function *how* says, and carry out the effects. Raises `StoreGone`."""
         was_rescued, effects = self._store.change(of, lambda known: _noted(known, *how(known)))
         if was_rescued:
             self._crawler.stats.inc_value(Stat.KEPT_ALIVE.value)
@@ -610,7 +618,9 @@ class Outcomes:
 def _noted(
     before: Class, after: Class, effects: tuple[Effect, ...]
 ) -> tuple[Class, tuple[bool, tuple[Effect, ...]]]:
-    """*after*, with the effects to carry out, and whether a page came although the first URL had failed."""
+    """The class *after* a change, with the *effects* to carry out, and whether a page came although the first URL had
+    failed.
+    """
     was_rescued = after.state is State.SETTLED and before.state is not State.SETTLED and before.failed
     return after, (was_rescued, effects)
 

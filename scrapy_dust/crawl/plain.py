@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import pickle
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
@@ -17,18 +17,9 @@ from scrapy.utils.request import request_from_dict
 if TYPE_CHECKING:
     from scrapy import Spider
 
-#: What most requests leave as it is, and that.
-_DEFAULTS: tuple[tuple[str, object], ...] = (
-    ("method", "GET"),
-    ("body", b""),
-    ("cookies", {}),
-    ("encoding", "utf-8"),
-    ("priority", 0),
-    ("dont_filter", False),
-    ("flags", []),
-    ("cb_kwargs", {}),
-)
-_KNOWN = {"url", "callback", "errback", "headers", "meta", *(name for name, _ in _DEFAULTS)}
+#: Attributes that most requests leave empty, and the others.
+_MOSTLY_EMPTY = ("meta", "body", "cookies", "priority", "dont_filter", "flags", "cb_kwargs")
+_KNOWN = {"url", "callback", "errback", "headers", "method", "encoding", *_MOSTLY_EMPTY}
 
 #: Whether a request has no other attributes in this version of Scrapy.
 _ARE_ALL = _KNOWN.issuperset(Request.attributes)
@@ -39,25 +30,27 @@ def plain(request: Request, spider: Spider | None) -> dict[str, Any] | None:
     if type(request) is not Request or not _ARE_ALL:
         return _of_subclass(request, spider)
     told: dict[str, Any] = {"url": request.url}
-    for name in ("callback", "errback"):
-        function = getattr(request, name)
+    for name, function in (("callback", request.callback), ("errback", request.errback)):
         if function is not None:
-            told[name] = method_of(function, spider)
-            if told[name] is None:
+            method = method_of(function, spider)
+            if method is None:
                 return None
+            told[name] = method
     if request.headers:
         told["headers"] = dict(request.headers)
-    if request.meta:
-        told["meta"] = request.meta
-    for name, default in _DEFAULTS:
+    if request.method != "GET":
+        told["method"] = request.method
+    if request.encoding != "utf-8":
+        told["encoding"] = request.encoding
+    for name in _MOSTLY_EMPTY:
         value = getattr(request, name)
-        if value != default:
+        if value:
             told[name] = value
     return told
 
 
 def method_of(function: Callable[..., object], spider: Spider | None) -> str | None:
-    """The name of the spider's method or attribute that *function* is; None if it is neither."""
+    """The name under which *spider* has *function* as a method or attribute; None if *spider* does not have it."""
     name = getattr(function, "__name__", None)
     if spider is None:
         return None
@@ -67,7 +60,9 @@ def method_of(function: Callable[..., object], spider: Spider | None) -> str | N
 
 
 def made(told: Mapping[str, Any], spider: Spider | None) -> Request:
-    """The request from which `plain` made *told*. Where the spider has lost a method, its default callback is used."""
+    """The request from which `plain` has made the dict *told*. Where the spider has lost a callback, its default
+    callback is used.
+    """
     known = dict(told)
     # A job may go on with a spider that was edited meanwhile.
     for name in ("callback", "errback"):
@@ -101,24 +96,32 @@ _SIMPLE = (str, int, float, bytes, type(None))
 
 
 def is_value(value: object) -> bool:
-    """Whether *value* cannot change, and says the same as any other that is equal to it."""
+    """Whether *value* can be copied without a difference: it cannot change, and equals its copy."""
     # A selector's text is of a subclass of `str`.
     return isinstance(value, _SIMPLE) or (
         type(value) is tuple and all(isinstance(one, _SIMPLE) for one in value)
     )
 
 
+def are_plain(values: Iterable[object]) -> bool:
+    """Whether all *values* are of the plainest kinds; quick to see."""
+    return _VALUES.issuperset(map(type, values))
+
+
 def is_as_good_as_its_copy(request: Request) -> bool:
     """Whether the copy that `awake` makes can replace *request*: *request* holds no object that others may hold too."""
-    return (
-        type(request) is Request
-        and all(type(value) in _VALUES or _is_ours(name) for name, value in request.meta.items())
-        and all(type(value) in _VALUES for value in request.cb_kwargs.values())
+    if type(request) is not Request or not are_plain(request.cb_kwargs.values()):
+        return False
+    meta = request.meta
+    return are_plain(meta.values()) or all(
+        type(value) in _VALUES or _is_ours(name) for name, value in meta.items()
     )
 
 
 def is_of_the_crawl(name: object) -> bool:
-    """Whether *name* is a key in meta that Scrapy or scrapy-dust sets for one fetch, and that no spider passes on."""
+    """Whether *name* is a key of meta that Scrapy or scrapy-dust sets for a single fetch, so that spiders do not pass
+    it on.
+    """
     return name in _PASSING or _is_ours(name)
 
 
@@ -173,7 +176,9 @@ def shown(request: Request, spider: Spider | None) -> tuple[dict[str, object], t
 
 
 def made_again(url: str, said: Mapping[str, object], spider: Spider) -> Request:
-    """The request that a journal's entry describes. Where the spider has lost its callback, the default one is used."""
+    """The request to *url* that the entry *said* of a journal describes. Where the spider has lost its callback, the
+    default one is used.
+    """
     given: dict[str, Any] = dict(said)
     for name in ("callback", "errback"):
         method = getattr(spider, str(given.pop(name, "")), None)

@@ -2,7 +2,7 @@
 compared.
 
 Each page that a rule puts into a class is compared with the first page of the class, both as they came. As soon as a
-rule is proved (`dust/probation.py`), it is in force in this crawl; a single page that surely differs refutes it.
+rule is proved (`believe/probation.py`), it is in force in this crawl; a single page that surely differs refutes it.
 Requests that decide a rule are fetched a little before requests queued with them. Nothing else is fetched, except
 pages that look different: a bounded number of these is fetched again (`comparing.py`). The results are kept for the
 next crawl.
@@ -22,19 +22,19 @@ from scrapy.utils.asyncio import run_in_thread
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from xxhash import xxh3_64_intdigest
 
+from scrapy_dust.believe.probation import OnTrial, Proof, proved
+from scrapy_dust.believe.reach import aspects_of, changed_by, deed_of
+from scrapy_dust.believe.unseen import contents_to_prove, law_share
 from scrapy_dust.crawl.comparing import Compared, Comparing
 from scrapy_dust.crawl.outcomes import shows_page
 from scrapy_dust.crawl.requests import follows_rules, target_url
 from scrapy_dust.crawl.rule_book_updates import decided_entry, tell
 from scrapy_dust.crawl_log.places import log_dir
-from scrapy_dust.dust.outcomes import Outcome
-from scrapy_dust.dust.probation import OnTrial, Proof, proved
-from scrapy_dust.dust.reach import aspects_of, changed_by, deed_of
-from scrapy_dust.dust.unseen import contents_to_prove, law_share
 from scrapy_dust.errors import RuleBookError
 from scrapy_dust.rule_book import probations
 from scrapy_dust.rule_book.entries import Status, rule_id
 from scrapy_dust.stats import Stat
+from scrapy_dust.visits.outcomes import Outcome
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
@@ -42,11 +42,11 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.internet.defer import Deferred
 
+    from scrapy_dust.believe.reach import Reaches
     from scrapy_dust.crawl.into_force import IntoForce
     from scrapy_dust.crawl.naming import Naming
     from scrapy_dust.crawl.rule_book_updates import Found
     from scrapy_dust.crawl.rules import CrawlRules
-    from scrapy_dust.dust.reach import Reach
     from scrapy_dust.rules.rule import Rule
 
 logger = logging.getLogger(__name__)
@@ -100,9 +100,11 @@ class Probation:
         rules: CrawlRules,
         naming: Naming,
         into_force: IntoForce | None,
-        reach: Reach,
+        reach: Reaches,
     ) -> None:
-        """*into_force*: None: what is proved comes into force in the next crawl. *reach*: how far rules reach that are in force."""
+        """Tests of the rules on probation in one crawl. *into_force* puts proved rules into force now; None: in the
+        next crawl. *reach*: how far the rules in force reach.
+        """
         self._crawler, self._rules, self._naming, self._into_force = crawler, rules, naming, into_force
         self._reach = reach
         self._state = log_dir(rules.settings.dir).parent
@@ -159,7 +161,9 @@ class Probation:
             request.priority += EARLY
 
     def _decides(self, name: str, site: _Site, url: str, handled: str) -> bool:
-        """Whether *url* is the first of its class to be compared, or among the first three of it in the queue."""
+        """Whether *url* is the first of its class to be compared, or among the first three of the class in the queue,
+        so that it decides a rule.
+        """
         working: dict[int, None] = {}
         for form, rules in site.trial.forms(url):
             key = _key(name, handled, form)
@@ -180,6 +184,8 @@ class Probation:
 
     def _response_received(self, response: Response, request: Request, spider: Spider) -> None:
         if not follows_rules(request) or "cached" in response.flags or not shows_page(response):
+            return
+        if request.method == "HEAD":  # its answer shows nothing
             return
         url = request.meta.get("redirect_urls", [target_url(request)])[0]
         name = self._rules.site_of(url)
@@ -277,7 +283,7 @@ class Probation:
             proof.unsure += 1
 
     def _voided(self, name: str, contents: Sequence[int]) -> None:
-        """Take back what *contents* proved: several classes show them as one page, such as a login wall."""
+        """Take back what *contents* proved, since several classes show them as one page, such as a login wall."""
         for one in self._sites[name].rules.values():
             one.proof.void(contents)
 
@@ -297,7 +303,7 @@ class Probation:
         for one in new:
             self._decide(name, site, one, Stat.PROVED)
             self._say_proved(name, one)
-            self._reach.limit([one.rule], {deed_of(one.rule): one.proof.shown})
+            self._reach.limit(name, [one.rule], {deed_of(one.rule): one.proof.shown})
         found = [self._found(name, one, Status.VALID) for one in new]
         if force is None:
             self._at_end += found
@@ -368,7 +374,7 @@ class Probation:
             )
 
     def _save(self) -> None:
-        """Save all results so far, or none if that fails."""
+        """Save the results of all rules on probation; if that fails, none is saved."""
         self._saved_at = time.monotonic()
         proofs = {
             name: {one.identity: one.proof for one in site.rules.values() if one.proof != Proof()}

@@ -10,15 +10,15 @@ import json
 from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
+from scrapy_dust.believe.reach import Reaches, deed_of
 from scrapy_dust.crawl.budget import AT_MOST, Budget
 from scrapy_dust.crawl.canaries import Canaries
 from scrapy_dust.crawl.life import State
 from scrapy_dust.crawl.requests import BEYOND, canary_of
 from scrapy_dust.crawl.suspension import Suspension
-from scrapy_dust.dust.outcomes import Outcome
-from scrapy_dust.dust.reach import Reach, deed_of
 from scrapy_dust.rule_book.entries import rule_id
 from scrapy_dust.stats import Stat
+from scrapy_dust.visits.outcomes import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from scrapy_dust.crawl.canaries import Canary
     from scrapy_dust.crawl.drawing import Draw
     from scrapy_dust.crawl.journal import Suppressions
-    from scrapy_dust.crawl.naming import Meaning, Naming
+    from scrapy_dust.crawl.naming import Behind, Meaning, Naming
     from scrapy_dust.crawl.readings import Readings
     from scrapy_dust.crawl.returning import Returning
     from scrapy_dust.crawl.rules import CrawlRules
@@ -90,9 +90,10 @@ class Proving:
             readings=_readings(rules),
         )
         #: How far rules reach that were seen to hold somewhere.
-        self.reach = Reach(rules.settings.max_risk, rules.canonizer.explain)
-        for rule, shown in rules.shown.items():
-            self.reach.limit([rule], {deed_of(rule): shown})
+        self.reach = Reaches(rules.settings.max_risk, rules.site_of, rules.canonizer.explain)
+        for site, of_site in rules.shown.items():
+            for rule, shown in of_site.items():
+                self.reach.limit(site, [rule], {deed_of(rule): shown})
         self._budget = Budget(crawler)
         self.suspension = Suspension(
             crawler,
@@ -151,7 +152,7 @@ class Proving:
         return bool(new)
 
     def may_be_canary(self, url: str) -> bool:
-        """Whether *url* would be fetched as a canary if it were a duplicate."""
+        """Whether *url* would be chosen as a canary if a rule suppressed it."""
         key = self._rules.canonize(url)
         if self.canaries.are_chosen(url) or self.suspension.are_unproved(url, key):
             return True
@@ -159,16 +160,19 @@ class Proving:
             return True
         return bool(self.reach) and self.reach.is_beyond(self._rules.rules_for(url), url, key)
 
-    def becomes_canary(self, request: Request, of: bytes, *, early: bool, as_written: bool) -> bool:
-        """Whether *request*, which rules would suppress, is fetched to test them.
+    def becomes_canary(
+        self, request: Request, of: bytes, behind: Behind, *, early: bool, as_written: bool
+    ) -> bool:
+        """Whether *request*, which the rules *behind* would suppress, is fetched to test them.
 
         *early*: its keeper has not come yet. *as_written*: its URL was not replaced by the canonical one.
         """
-        if not (self.canaries.are_chosen(request.url) or self._is_turn(request, of, as_written=as_written)):
+        if not (
+            self.canaries.are_chosen(request.url) or self._is_turn(request, behind, as_written=as_written)
+        ):
             unproved = self.suspension.unproved
             if not unproved and not self.reach:
                 return False
-            behind = self._naming.behind(request.url, of)
             known = self._naming.keeper(of) or request.url
             is_tested = not unproved.isdisjoint(behind.ids)
             if not is_tested:
@@ -183,12 +187,12 @@ class Proving:
         self._crawler.stats.inc_value(Stat.CANARIES.value)
         return True
 
-    def _is_turn(self, request: Request, of: bytes, *, as_written: bool) -> bool:
+    def _is_turn(self, request: Request, behind: Behind, *, as_written: bool) -> bool:
         """Whether it is the turn of *request* to test one of the rules that would suppress it."""
         if not self._rules.settings.canary_rate:
             return False
         is_turn = False
-        for identity in self._naming.behind(request.url, of).ids:
+        for identity in behind.ids:
             left = self._left(identity)
             if left > 0 or (not left and as_written):
                 self._turns[identity] = left - 1
@@ -198,7 +202,9 @@ class Proving:
         return is_turn
 
     def _left(self, identity: str) -> int:
-        """The number of URLs that the rule *identity* suppresses before it is tested; -1: it was tested."""
+        """How many more URLs the rule *identity* may suppress in this crawl before one of them is fetched as a test;
+        -1: one was.
+        """
         left = self._turns.get(identity)
         return self._draw.number(identity, _FIRST) if left is None else left
 

@@ -46,7 +46,9 @@ class Readings:
     def __init__(
         self, knowledge: Mapping[str, Knowledge] = MappingProxyType({}), ignore: Sequence[str] = ()
     ) -> None:
-        """*knowledge* and *ignore*: as `Inquiries` has them."""
+        """A store for readings. *knowledge*: by site, what is known for comparing its pages; *ignore*: CSS selectors
+        of elements that do not count.
+        """
         self._ignore = ignore
         self._pages: OrderedDict[str, Fetched] = (
             OrderedDict()
@@ -118,10 +120,12 @@ class RareReadings(Readings):
         self._kept = PagesKept(ignore)
 
     def keep(self, urls: Iterable[str], response: Response) -> None:
+        """Keep *response*, unparsed, as the page of *urls*, the URLs of one chain of redirects."""
         for url in urls:
             self._kept.keep(url, response)
 
     def are_the_same(self, page: Fetched, keeper: str, key: Callable[[str], str]) -> bool:
+        """Whether *page* equals the page kept for *keeper*, which is parsed now; False if no page is kept."""
         there = self._kept.read(keeper)
         if there is None or page.shown is None or there.shown is None:
             return False

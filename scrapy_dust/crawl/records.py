@@ -149,7 +149,7 @@ def _shown_url(response: Response, asked: str, rendered: Renderer | None) -> str
 
 
 def body_of(request: Request, response: Response) -> Body:
-    """The body of *response*, with what is needed to describe it."""
+    """The body of *response*, and its content type, encoding and URL, which describing the body needs."""
     return _body_of(response, _renderer(request, response))
 
 
@@ -169,7 +169,7 @@ def _renderer(request: Request, response: Response) -> Renderer | None:
 
 
 def _asked(request: Request, rendered: Renderer | None) -> str:
-    """The URL whose page was requested. The fragment stays only where a page's scripts may read it."""
+    """The URL whose page *request* asks for. The fragment stays only where a page's scripts may read it."""
     url = target_url(request)
     return url if rendered or "#" not in url else urldefrag(url).url
 

@@ -66,7 +66,7 @@ LET_THROUGH = "_dust_let_through"
 def follows_rules(request: Request) -> bool:
     """Whether rules may change the key of *request*."""
     meta = request.meta
-    return (
+    return is_plain(request) or (
         request.method in ("GET", "HEAD")
         and meta.get(OPT_OUT) is not False
         and not meta.get("verbatim_url")
@@ -208,3 +208,20 @@ def _splash_url(meta: dict[str, Any]) -> str | None:
     args = splash.get("args") if isinstance(splash, dict) else None
     url = args.get("url") if isinstance(args, dict) else None
     return url if isinstance(url, str) else None
+
+
+#: In meta, of the fetch that is repeated and not of how pages are fetched.
+_ITS_OWN = frozenset({"redirect_times", "redirect_ttl", "redirect_urls", "redirect_reasons", "retry_times"})
+
+
+def meta_of_repeated(request: Request) -> dict[str, Any]:
+    """The meta of *request* for another fetch, which is no part of the crawl."""
+    meta = {
+        name: value
+        for name, value in request.meta.items()
+        if name not in _ITS_OWN and not str(name).startswith(("_", "dust_"))
+    }
+    # A page of a browser that nobody would close.
+    meta.pop("playwright_page", None)
+    meta.pop("playwright_include_page", None)
+    return {**meta, OPT_OUT: False, TRIAL: True, "dont_cache": True}

@@ -36,7 +36,9 @@ class Returning:
         crawler.signals.connect(self._spider_idle, signal=signals.spider_idle)
 
     def now(self, request: Request, *, must_stand: bool = False) -> None:
-        """Queue *request*, which was seen before. *must_stand*: fetch it even if another URL stands for its class."""
+        """Queue *request* although it was seen before. *must_stand*: fetch it even if another URL stands for its
+        class.
+        """
         self._coming, self._must_stand = None if self._is_new else request, must_stand
         try:
             self._crawler.engine.crawl(request)
@@ -51,13 +53,15 @@ class Returning:
             self._crawler.signals.connect(self._response_received, signal=signals.response_received)
 
     def again(self) -> Callable[[Request], None]:
-        """A function that queues the request which is just being queued once more."""
+        """A function that queues once more the request that is just being queued."""
         if self._coming is None:
             return self._crawler.engine.crawl
         return partial(self.now, must_stand=self._must_stand)
 
     def coming(self) -> tuple[bool, bool]:
-        """Whether the request that is just being queued comes back, and whether it must stand. True only at the first call."""
+        """Whether the request that is just being queued comes back, and whether it must stand for its class. A second
+        call says no.
+        """
         is_coming = self._coming is not None
         self._coming = None
         return is_coming, is_coming and self._must_stand

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from scrapy_dust.dust.watch import Standing, Watch
+from scrapy_dust.believe.watch import Standing, Watch
 from scrapy_dust.errors import RuleBookError
 from scrapy_dust.rule_book.book import RuleBook, update
 from scrapy_dust.rule_book.entries import Entry, Evidence, Status, most_shown
@@ -18,7 +18,7 @@ from scrapy_dust.rule_book.files import in_project
 from scrapy_dust.rules.rule import Rule
 
 if TYPE_CHECKING:
-    from scrapy_dust.dust.probation import Proof
+    from scrapy_dust.believe.probation import Proof
 
 #: Canaries that show the same page, after which a rule's evidence is of today.
 RENEWED = 3
@@ -109,7 +109,7 @@ def _with(book: RuleBook, found: Sequence[Found], max_age: int) -> RuleBook:
 
 
 def _ages(entry: Entry, max_age: int) -> bool:
-    """Whether the evidence is old enough to write into the book that it was confirmed."""
+    """Whether the evidence of *entry* is so old that the book should say that a crawl has confirmed the rule."""
     last = entry.evidence.last_validated
     if last is None or not max_age:
         return False

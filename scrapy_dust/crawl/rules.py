@@ -17,11 +17,11 @@ from weakref import WeakKeyDictionary
 from scrapy.utils.job import job_dir
 from scrapy.utils.misc import load_object
 
+from scrapy_dust.believe.states import is_decided_by_crawls
 from scrapy_dust.crawl.job_rules import RulesInForce, is_begun, rules_of_job
 from scrapy_dust.crawl.learned import Before, learned_before, set_aside_by
 from scrapy_dust.crawl_log.names import is_own, log_name
 from scrapy_dust.crawl_log.places import log_dir, spider_log_dir
-from scrapy_dust.dust.states import is_decided_by_crawls
 from scrapy_dust.errors import in_one_sentence
 from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.entries import Status, rule_id
@@ -44,7 +44,8 @@ class CrawlRules:
     canonize: Callable[
         [str], str
     ]  #: the canonizer's, which remembers the last URLs: several of us ask for each
-    rules_for: Callable[[str], tuple[Rule, ...]]  #: that change a URL; the last ones are remembered too
+    #: The key, the rules that change a URL, and its site; the last ones are remembered too.
+    traced: Callable[[str], tuple[str, tuple[Rule, ...], str | None]]
     site_of: Callable[[str], str | None]  #: None also for what rules leave alone
     sites: frozenset[str]  #: that have rules
     count: int
@@ -58,8 +59,8 @@ class CrawlRules:
     goes_on: bool = False  #: an earlier crawl has begun the job
     before: Before = field(default_factory=Before)  #: what the job had learned before it was paused
     answering: frozenset[tuple[str, Rule]] = frozenset()  #: rules whose target has been seen to answer
-    #: Of rules that reach only so far (`dust/reach.py`).
-    shown: Mapping[Rule, Mapping[str, int]] = field(default_factory=dict)
+    #: By site, of rules that reach only so far (`believe/reach.py`).
+    shown: Mapping[str, Mapping[Rule, Mapping[str, int]]] = field(default_factory=dict)
     on_probation: Mapping[str, tuple[Rule, ...]] = field(
         default_factory=dict
     )  #: by site; they suppress nothing
@@ -79,12 +80,16 @@ class CrawlRules:
         """Whether rules of *site* may come into force while the crawl goes on."""
         return self.may_learn or site in self.on_probation or site in self.before.rules
 
+    def rules_for(self, url: str) -> tuple[Rule, ...]:
+        """The rules that change *url*."""
+        return self.traced(url)[1]
+
     def cover(self, url: str) -> bool:
-        """Whether any rule applies to *url*'s site."""
+        """Whether rules in force apply to the site of *url*."""
         return self.canonizer.covers(url)
 
     def may_cover(self, url: str) -> bool:
-        """Whether any rule applies to *url*'s site, or may before the crawl ends."""
+        """Whether rules apply to the site of *url*, or may do so before the crawl ends."""
         return self.canonizer.covers(url) or self.may_get_rules(self.site_of(url) or "")
 
     def are_set_aside(self, url: str) -> bool:
@@ -150,7 +155,7 @@ def rules_of(crawler: Crawler) -> CrawlRules:
 
 
 def _refuse_ours(name: str, underneath: object) -> None:
-    """Refuse a class of ours as the wrapped component: it would call itself for ever."""
+    """Raise `ValueError` if the class to be wrapped by ours is one of ours, which would call itself for ever."""
     found = load_object(underneath)  # type: ignore[arg-type]
     if any(base.__module__.startswith("scrapy_dust.") for base in getattr(found, "__mro__", ())):
         raise ValueError(f"{setting_name(name)} must be the class to put underneath, got scrapy-dust's own.")
@@ -172,9 +177,12 @@ def _on_probation(book: RuleBook) -> dict[str, tuple[Rule, ...]]:
     return {site: of_site for site, of_site in found.items() if of_site}
 
 
-def _shown(book: RuleBook) -> dict[Rule, Mapping[str, int]]:
-    entries = (entry for site in book.sites for entry in book.entries(site))
-    return {entry.rule: dict(entry.evidence.shown) for entry in entries if entry.evidence.shown}
+def _shown(book: RuleBook) -> dict[str, dict[Rule, Mapping[str, int]]]:
+    found: dict[str, dict[Rule, Mapping[str, int]]] = {
+        site: {entry.rule: dict(entry.evidence.shown) for entry in book.entries(site) if entry.evidence.shown}
+        for site in book.sites
+    }
+    return {site: shown for site, shown in found.items() if shown}
 
 
 def _spider(crawler: Crawler) -> str:
@@ -199,7 +207,7 @@ def _of_spider(book: RuleBook, settings: DustSettings, spider: str) -> RuleBook:
 
 
 def _gone_on_with(in_force: RulesInForce, before: Before) -> RulesInForce:
-    """*in_force* for a job that has learned rules: the job keeps the settings by which its keys were made."""
+    """*in_force* for a paused job that had learned rules: the settings by which its keys were made stay."""
     if not before.rules:
         return in_force
     skipped = in_force.settings.skip_domains
@@ -216,12 +224,16 @@ def _compiled(in_force: RulesInForce, before: Before) -> CrawlRules:
     by_site = {**book.rules_by_site(), **before.rules}
     of = _but(settings.skip_domains)
     canonizer = Canonizer(by_site, of, settings.passes)
-    traced = lru_cache(maxsize=1000)(canonizer.traced)
+
+    @lru_cache(maxsize=1000)
+    def traced(url: str) -> tuple[str, tuple[Rule, ...], str | None]:
+        return *canonizer.traced(url), of(url)
+
     return CrawlRules(
         settings=settings,
         canonizer=canonizer,
         canonize=lambda url: traced(url)[0],
-        rules_for=lambda url: traced(url)[1],
+        traced=traced,
         site_of=of,
         sites=frozenset(by_site),
         count=sum(map(len, by_site.values())),
@@ -238,7 +250,7 @@ def _compiled(in_force: RulesInForce, before: Before) -> CrawlRules:
 
 @lru_cache(maxsize=8)
 def _but(domains: tuple[str, ...]) -> Callable[[str], str | None]:
-    """`site_of`, but None for the hosts of *domains* and those below them."""
+    """A function like `site_of` that returns None for the hosts of *domains* and the hosts below them."""
     if not domains:
         return site_of
     ends = tuple("." + domain.strip(".").lower() for domain in domains)

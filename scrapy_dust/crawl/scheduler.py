@@ -94,12 +94,12 @@ class DustScheduler(BaseScheduler):
             self._online.mark(request)
         if self._trapping is None:
             return self._inner.enqueue_request(self._rewritten(request))
-        page = self._trapping.linked(request)
+        link = self._trapping.linked(request)
         if self._inner.enqueue_request(self._rewritten(request)):
-            if page is not None:
-                self._trapping.queued(request, page)
+            if link is not None:
+                self._trapping.queued(request, link)
             return True
-        again = self._trapping.refused(request, page)
+        again = self._trapping.refused(request, link)
         return again is not None and self._inner.enqueue_request(again)
 
     def next_request(self) -> Request | None:
@@ -147,7 +147,7 @@ class DustScheduler(BaseScheduler):
         return len(self._inner)  # type: ignore[arg-type]
 
     def __getattr__(self, name: str) -> Any:
-        """Of the scheduler underneath, which others may know: `df`, a queue, a server."""
+        """Give attributes of the wrapped scheduler to other code that uses them: `df`, a queue, a server."""
         if name == "_inner":  # not made yet
             raise AttributeError(name)
         return getattr(self._inner, name)

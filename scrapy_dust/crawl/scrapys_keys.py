@@ -44,6 +44,7 @@ _PLAIN = re.compile(
     r"(https?://[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})*+(?::(?:[1-5][0-9]{4}|[1-9][0-9]{0,3}))?(?:/(?!\.)[A-Za-z0-9._~,:@!&=+-]*+)++)"
     rf"(?:\?({_NAME}={_VALUE}(?:&{_NAME}={_VALUE})*+))?"
 )
+_TO_QUOTE = re.compile(r"[!$'()*,/:?@]")
 _QUOTED = str.maketrans({character: f"%{ord(character):02X}" for character in "!$'()*,/:?@"})
 
 
@@ -73,9 +74,10 @@ def _plainly(plain: re.Match[str], url: str) -> str:
     if query is None:
         return url
     if "&" in query:
-        parameters = sorted(parameter.partition("=") for parameter in query.split("&"))
-        query = "&".join(map("".join, parameters))
-    return f"{before}?{query.translate(_QUOTED)}"
+        # By name, then by value: each name ends with what is less than any of its characters.
+        parameters = sorted(query.replace("=", "\0").split("&"))
+        query = "&".join(parameters).replace("\0", "=")
+    return f"{before}?{query.translate(_QUOTED) if _TO_QUOTE.search(query) else query}"
 
 
 # `safe_url_string` leaves such a URL as it is.

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 
 from scrapy import signals
 
+from scrapy_dust.believe.blame import at_work
 from scrapy_dust.crawl.budget import AT_MOST, Budget
 from scrapy_dust.crawl.canaries import Canaries
 from scrapy_dust.crawl.requests import SHADOW, canary_of
-from scrapy_dust.dust.blame import at_work
-from scrapy_dust.dust.outcomes import Outcome
+from scrapy_dust.rules.rule import Rule
 from scrapy_dust.stats import Stat
+from scrapy_dust.visits.outcomes import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,12 +32,14 @@ if TYPE_CHECKING:
     from scrapy_dust.crawl.drawing import Draw
     from scrapy_dust.crawl.naming import Naming
     from scrapy_dust.crawl.rules import CrawlRules
-    from scrapy_dust.rules.rule import Rule
 
 #: Of the URLs that a rule would have filtered so many are looked at again, fewer if the first say the same.
 _LOOKED_AT, _UNANIMOUS = 10, 3
 
 _STATS = {Outcome.SAME: Stat.SHADOW_SAME, Outcome.DIFFERENT: Stat.SHADOW_DIFFERENT}
+
+#: A rule of a site: what one site shows of it says nothing of another.
+_OfSite = tuple[str, Rule]
 
 
 class Shadow:
@@ -45,9 +48,9 @@ class Shadow:
     def __init__(self, crawler: Crawler, rules: CrawlRules, naming: Naming, draw: Draw) -> None:
         self._crawler, self._rules, self._naming = crawler, rules, naming
         self._seen: set[bytes] = set()  #: keys that would have been seen
-        self._looked_at: Counter[Rule] = Counter()
-        self._said: dict[Rule, Counter[Outcome]] = {}  # by those that were looked at
-        self._inquired: dict[Canary, tuple[Rule, ...]] = {}
+        self._looked_at: Counter[_OfSite] = Counter()
+        self._said: dict[_OfSite, Counter[Outcome]] = {}  # by those that were looked at
+        self._inquired: dict[Canary, tuple[_OfSite, ...]] = {}
         self._budget = Budget(crawler)
         # Not loaded before: it brings all that compares pages.
         from scrapy_dust.crawl.judges import knowledge  # noqa: PLC0415
@@ -58,7 +61,9 @@ class Shadow:
         crawler.signals.connect(self._response_received, signal=signals.response_received)
 
     def watch(self, request: Request, key: bytes, chain: Iterable[bytes]) -> None:
-        """Take note that *request* is let through. *key*: of its class; *chain*: the keys of what redirected to it."""
+        """Take note that *request* is fetched. *key*: of its class; *chain*: the keys of the requests that redirected
+        to it.
+        """
         if key not in self._seen:
             self._seen.add(key)
             self._naming.fetched(key, request.url)
@@ -71,7 +76,8 @@ class Shadow:
             self._crawler.stats.inc_value(Stat.SHADOW_BYTES.value, len(response.body))
 
     def _is_looked_at(self, canary: Canary) -> bool:
-        rules = at_work(self._rules.canonizer, canary.url, canary.keeper)
+        site = self._rules.site_of(canary.url) or ""
+        rules = tuple((site, rule) for rule in at_work(self._rules.canonizer, canary.url, canary.keeper))
         plain = all(map(self._is_plain, rules))
         may = self._budget.left > AT_MOST * self._canaries.open
         looked_at = may and (not plain or self._canaries.are_chosen(canary.url))
@@ -82,7 +88,7 @@ class Shadow:
             self._crawler.stats.inc_value(Stat.SHADOW_OPEN.value)
         return looked_at
 
-    def _is_plain(self, rule: Rule) -> bool:
+    def _is_plain(self, rule: _OfSite) -> bool:
         """Whether the pages of *rule* that differ have been fetched again often enough to know what they show."""
         said = self._said.get(rule, Counter())
         agree = len(said) == 1 and said.total() >= _UNANIMOUS

@@ -48,7 +48,9 @@ class Shown:
         self._work[site] = self._made(list(self._urls.get(site, ())), make)
 
     def go_on(self, seconds: float) -> None:
-        """Work for up to so many *seconds* on what `make_again` was asked to do."""
+        """Call, for at most so many *seconds*, the functions that `make_again` was given, with one URL after the
+        other.
+        """
         until = time.monotonic() + seconds
         while self._work and time.monotonic() < until:
             site = next(iter(self._work))
@@ -57,7 +59,7 @@ class Shown:
 
     @property
     def is_made(self) -> bool:
-        """Whether `go_on` has nothing left to do."""
+        """Whether all URLs have been given to the functions that `make_again` was asked to call."""
         return not self._work
 
     @staticmethod

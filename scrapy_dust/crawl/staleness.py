@@ -1,4 +1,4 @@
-"""Logs a line at the end of a crawl for each site whose rules seem out of date; see `dust.staleness`."""
+"""Logs a line at the end of a crawl for each site whose rules seem out of date; see `believe.staleness`."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import xxhash
 from scrapy import signals
 
+from scrapy_dust.believe.staleness import Encounter, untestable
 from scrapy_dust.crawl.requests import follows_rules
 from scrapy_dust.crawl_log import log_dir
-from scrapy_dust.dust.outcomes import Outcome
-from scrapy_dust.dust.staleness import Encounter, untestable
 from scrapy_dust.rule_book.entries import rule_id
 from scrapy_dust.rule_book.profiles import known
 from scrapy_dust.stats import Stat
+from scrapy_dust.visits.outcomes import Outcome
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider

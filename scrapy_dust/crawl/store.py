@@ -18,6 +18,7 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -49,13 +50,14 @@ _BEYOND_ALL_ROWS = 1 << 40
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS rest (n INTEGER PRIMARY KEY AUTOINCREMENT, class BLOB, own BLOB, rules INTEGER, request BLOB);
-CREATE INDEX IF NOT EXISTS rest_of_class ON rest (class);
-CREATE INDEX IF NOT EXISTS rest_itself ON rest (own);
 CREATE TABLE IF NOT EXISTS rules (id INTEGER PRIMARY KEY, names TEXT UNIQUE);
 CREATE TABLE IF NOT EXISTS classes (id BLOB PRIMARY KEY, class TEXT);
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT);
 """
-
+#: How a request is found by its class or by its own name. The index for it is made with the first search: to keep an
+#: index costs more than all else that a request at rest costs. The first bytes of a name tell nearly all names apart.
+_INDEX = "CREATE INDEX IF NOT EXISTS rest_by_{0} ON rest (substr({0}, 1, 8))"
+_FIND = "SELECT n, class, request FROM rest WHERE substr({0}, 1, 8) = substr(?1, 1, 8) AND {0} = ?1 ORDER BY n LIMIT 1"
 
 #: A class, and the URL that was let through for it.
 Standing = tuple[bytes, str]
@@ -90,7 +92,7 @@ class Store(Protocol):
         """Take out the request that has waited longest for the class *of*."""
 
     def release(self, of: bytes, own: bytes) -> bool:
-        """Take out the request *own* of the class *of*. Returns whether it was kept."""
+        """Take the kept request *own* of the class *of* out of the store. Returns whether it was there."""
 
     def landed(self, at: bytes, origin: Standing) -> Standing | None:
         """The first class from which a redirect led to the page *at*; None if redirects from several classes led there."""
@@ -102,7 +104,7 @@ class Store(Protocol):
         """The classes for which requests wait, when no URL that stands can bring a page any more."""
 
     def later(self, what: Callable[[], object]) -> None:
-        """Call *what*, which has raised `StoreGone`, again when the store can be reached."""
+        """Have *what*, a function that has raised `StoreGone`, called again when the store can be reached."""
 
 
 class LocalStore:
@@ -122,9 +124,8 @@ class LocalStore:
         self._is_broken = self._said = False
         #: Of this store an earlier run of the job has lost, or could not read, what it held.
         self.has_lost = False
-        self._open_classes: dict[bytes, Class] = {}
-        self._settled: set[bytes] = set()
-        self._depths: dict[bytes, int] = {}  #: of settled classes, where they are no zero
+        self._classes: dict[bytes, Class] = {}
+        self._waiting: dict[bytes, None] = {}  #: classes for which requests wait
         self._changed: dict[bytes, None] = {}  #: classes to be written
         # A plain dict would look for its oldest past all that it has forgotten.
         self._led_here: OrderedDict[bytes, Standing | None] = OrderedDict()
@@ -133,16 +134,16 @@ class LocalStore:
         #: By row. A list that several callbacks fill must be one list still when one of them is called late.
         self._objects: OrderedDict[int, Request] = OrderedDict()
         self._rule_sets: dict[tuple[str, ...], int] = {}
+        self._indexed: set[str] = set()  #: by what requests were looked for
 
     # -- classes
 
     def get(self, of: bytes) -> Class:
-        if of in self._settled:
-            depth = self._depths.get(of)
-            return SETTLED if depth is None else Class(State.SETTLED, depth=depth)
-        return self._open_classes.get(of, UNKNOWN)
+        """The class *of*; `UNKNOWN` if nothing is known of it."""
+        return self._classes.get(of, UNKNOWN)
 
     def change(self, of: bytes, how: Callable[[Class], tuple[Class, Result]]) -> Result:
+        """Change the class *of* by the function *how*, and return the result of *how*."""
         before = self.get(of)
         after, result = how(before)
         if after is not before:
@@ -151,31 +152,30 @@ class LocalStore:
 
     def _put(self, of: bytes, after: Class) -> None:
         if after.state is State.SETTLED:
-            self._open_classes.pop(of, None)
-            self._settled.add(of)
-            if after.depth:
-                self._depths[of] = after.depth
-            else:
-                self._depths.pop(of, None)
-        else:
-            self._settled.discard(of)
-            self._open_classes[of] = after
+            after = _settled(after.depth)
+        if after.waiting:
+            self._waiting[of] = None
+        elif of in self._waiting:
+            del self._waiting[of]
+        self._classes[of] = after
         if self._path:
             self._changed[of] = None
             if len(self._changed) >= TOGETHER:
                 self._write()
 
     def waiting(self) -> Iterable[bytes]:
-        return [name for name, of in self._open_classes.items() if of.waiting]
+        """The classes for which requests wait."""
+        return list(self._waiting)
 
     def later(self, what: Callable[[], object]) -> None:
-        """Never called: this store can always be reached."""
+        """Never called, since this store can always be reached."""
 
     # -- requests
 
     def keep(
         self, of: bytes, own: bytes, rules: tuple[str, ...], request: Request, *, is_waiting: bool
     ) -> bool:
+        """Keep *request*, named *own*, of the class *of*, which *rules* suppress. False if it cannot be kept."""
         kept = None if self._is_broken else at_rest(request, self._spider())
         if kept is None:
             return False
@@ -205,13 +205,14 @@ class LocalStore:
 
     def _waits(self, of: bytes, more: int) -> None:
         before = self.get(of)
-        if before.state is not State.SETTLED:
-            self._put(of, waits(before, more))
+        after = waits(before, more)
+        if before.state is not State.SETTLED and after != before:
+            self._put(of, after)
 
     def next_of(self, of: bytes) -> Request | None:
-        oldest = "SELECT n, request FROM rest WHERE class = ? ORDER BY n LIMIT 1"
-        while (found := self._one(oldest, of)) is not None:
-            request = self._objects.get(found[0]) or awake(found[1], self._spider())
+        """Take out the request that has waited longest for the class *of*."""
+        while (found := self._one("class", of)) is not None:
+            request = self._objects.get(found[0]) or awake(found[2], self._spider())
             self._remove(found[0])
             self._waits(of, -1)
             if request is not None:
@@ -221,7 +222,8 @@ class LocalStore:
         return None
 
     def release(self, of: bytes, own: bytes) -> bool:
-        found = self._one("SELECT n, class FROM rest WHERE own = ?", own)
+        """Take out the request *own* of the class *of*. Returns whether it was kept."""
+        found = self._one("own", own)
         if found is None:
             return False
         self._remove(found[0])
@@ -230,6 +232,7 @@ class LocalStore:
         return True
 
     def landed(self, at: bytes, origin: Standing) -> Standing | None:
+        """The first class from which a redirect led to the page *at*; None if there were several."""
         first = self._led_here.setdefault(at, origin)
         if len(self._led_here) > LANDINGS_REMEMBERED:
             self._led_here.popitem(last=False)
@@ -238,6 +241,7 @@ class LocalStore:
         return first
 
     def of_rule(self, rule: str) -> Iterator[Suppressed]:
+        """Take out each request that *rule* suppressed, the newest first."""
         sets = {number: names for names, number in self._rule_sets.items() if rule in names}
         last = 1 << 62
         while rows := self._newest(sets, last):
@@ -256,15 +260,20 @@ class LocalStore:
         self._write()
         return self._tried(lambda database: database.execute(newest, (before,)).fetchall(), [])
 
-    def _one(self, query: str, name: bytes) -> tuple[int, bytes] | None:
+    def _one(self, by: str, name: bytes) -> tuple[int, bytes, bytes] | None:
+        """The request, and its class, that has rested longest of those with this *name*."""
         self._write()
-        found: tuple[int, bytes] | None = self._tried(
-            lambda database: database.execute(query, (name,)).fetchone(), None
+        if by not in self._indexed:
+            self._tried(lambda database: database.execute(_INDEX.format(by)), None)
+            self._indexed.add(by)
+        find = _FIND.format(by)
+        found: tuple[int, bytes, bytes] | None = self._tried(
+            lambda database: database.execute(find, (name,)).fetchone(), None
         )
         return found
 
     def _remove(self, row: int) -> bool:
-        """Remove the *row*. Returns whether it was there."""
+        """Remove the kept request in *row* of the database. Returns whether it was there."""
         self._objects.pop(row, None)
         delete = "DELETE FROM rest WHERE n = ?"
         return self._tried(lambda database: database.execute(delete, (row,)).rowcount > 0, default=True)
@@ -323,7 +332,7 @@ class LocalStore:
         self._is_broken = True
 
     def _write(self) -> bool:
-        """Write what is not written yet. False if that fails; the next call tries again."""
+        """Write to the disk what is not written yet. Returns False if that fails; the next call tries again."""
         if not self._rows and not self._changed:
             return True
         if not self._tried(self._write_to, default=False):
@@ -378,6 +387,7 @@ class LocalStore:
         self._failed(error, "It is put aside, and what it held may be fetched again.")
         self._rule_sets.clear()
         self._rows.clear()
+        self._indexed.clear()
         try:
             for suffix in ("", "-wal", "-shm"):
                 path = Path(self._path + suffix)
@@ -395,6 +405,12 @@ class LocalStore:
                 {"path": self._path or "A temporary file", "why": error, "so": so},
                 extra={"spider": self._spider()},
             )
+
+
+@lru_cache(maxsize=1000)
+def _settled(depth: int) -> Class:
+    """One object for all classes that have their page, since most classes come to have it."""
+    return SETTLED._replace(depth=depth)
 
 
 def _has_content(path: str) -> bool:

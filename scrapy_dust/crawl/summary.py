@@ -27,10 +27,10 @@ def summary(rules: CrawlRules, spider: str, stats: Mapping[str, Any]) -> str:
     filtered = stats.get(Stat.FILTERED, 0) or stats.get(Stat.RETURNED, 0)
     if rules.shadowed or not filtered:
         return f"{said}."
-    where = (
-        f" All of them are in {journal_dir(rules.settings.dir, spider)};" if rules.settings.journal else ""
-    )
-    return f"{said}.{where or ' Of each,'} `scrapy dustrules explain URL` says why it was not fetched."
+    if not rules.settings.journal:
+        return f"{said}. `scrapy dustrules explain URL` says why a URL was not fetched."
+    where = journal_dir(rules.settings.dir, spider)
+    return f"{said}. What was not fetched is listed in {where}; `scrapy dustrules explain URL` says why."
 
 
 def _enforced(rules: CrawlRules, stats: Mapping[str, Any]) -> Iterator[str]:
@@ -38,13 +38,12 @@ def _enforced(rules: CrawlRules, stats: Mapping[str, Any]) -> Iterator[str]:
     count = rules.count + stats.get(Stat.LEARNED, 0) + stats.get(Stat.PROVED, 0)
     said = f"{_number(count, 'rule')} saved {_number(max(saved, 0), 'request')}"
     yield said + _by_rule(stats, f"{Stat.FILTERED}/")
-    tested = f"{_number(stats.get(Stat.CANARIES, 0), 'URL')} fetched to test rules"
-    different = stats.get(f"{Stat.CANARIES}/different", 0)
-    if different:
-        tested += f" ({different} of them other pages)"
-    yield (
-        f"{tested}, {_number(stats.get(Stat.KEPT_ALIVE, 0), 'page')} got under another URL after the first had failed"
-    )
+    if tested := stats.get(Stat.CANARIES, 0):
+        different = stats.get(f"{Stat.CANARIES}/different", 0)
+        wrong = f" ({different} of them showed another page)" if different else ""
+        yield f"{_number(tested, 'URL')} fetched to test the rules{wrong}"
+    if kept := stats.get(Stat.KEPT_ALIVE, 0):
+        yield f"{_number(kept, 'page')} fetched under another URL, since the first one failed"
     if stats.get(Stat.SUSPENDED, 0):
         returned = _number(stats.get(Stat.RETURNED, 0), "URL")
         yield f"{_number(stats[Stat.SUSPENDED], 'rule')} suspended as no longer true, {returned} offered again"
@@ -92,7 +91,6 @@ def _by_rule(stats: Mapping[str, Any], prefix: str) -> str:
         if name.startswith(prefix) and count > 0
     }
     most = sorted(counts, key=lambda identity: (-counts[identity], identity))
-    named = [f"{identity}: {counts[identity]}" for identity in most[:RULES_NAMED]]
-    if len(most) > RULES_NAMED:
-        named.append(f"and {len(most) - RULES_NAMED} more")
-    return f" ({', '.join(named)})" if named else ""
+    # Without numbers: several rules may change one URL, so that the parts add up to more than the whole.
+    by = "most of them by" if len(most) > RULES_NAMED else "by"
+    return f" ({by} {', '.join(most[:RULES_NAMED])})" if most else ""

@@ -19,14 +19,14 @@ from scrapy.utils.asyncio import run_in_thread
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from scrapy.utils.job import job_dir
 
+from scrapy_dust.believe.blame import at_work, decisive
+from scrapy_dust.believe.watch import Standing, Watch
 from scrapy_dust.crawl.journal import any_rule_of
 from scrapy_dust.crawl.rule_book_updates import RENEWED, Found, found_of, tell
-from scrapy_dust.dust.blame import at_work, decisive
-from scrapy_dust.dust.outcomes import Outcome
-from scrapy_dust.dust.watch import Standing, Watch
 from scrapy_dust.journal.events import Event, What, now
 from scrapy_dust.rule_book.entries import rule_id
 from scrapy_dust.stats import Stat
+from scrapy_dust.visits.outcomes import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,9 +64,11 @@ class Suspension:
         returning: Returning,
         out_of_force: Callable[[str, Rule, Sequence[Canary]], None],
         is_judging: Callable[[], bool],
-        shown: Callable[[Rule], Mapping[str, int]] = lambda rule: {},
+        shown: Callable[[str, Rule], Mapping[str, int]] = lambda site, rule: {},
     ) -> None:
-        """*is_judging*: whether canaries are just being compared. *shown*: how far a rule reaches by now."""
+        """Suspends false rules in one crawl. *is_judging* says whether canaries are being compared just now; *shown*,
+        how far a rule reaches by now.
+        """
         self._crawler, self._rules = crawler, rules
         self._suppressions, self._returning, self._out_of_force = suppressions, returning, out_of_force
         self._is_judging, self._shown = is_judging, shown
@@ -147,7 +149,7 @@ class Suspension:
         )
 
     def _why(self, watch: Watch, canary: Canary) -> str:
-        """A sentence that says what speaks against the rule of *watch*."""
+        """A sentence that says what *canary* showed against the rule of *watch*."""
         if not watch.different:
             return f"{watch.unknown} URLs that were fetched to test it could not be compared"
         return f"{canary.url} and {canary.keeper} show different pages"
@@ -204,7 +206,7 @@ class Suspension:
         self._give_back(identity, iter(()))
 
     def _give_back(self, identity: str, first: Iterator[Suppressed]) -> None:
-        """Give the crawl back all requests that the rule suppressed: those in *first*, then the rest."""
+        """Offer to the crawl all requests that the rule *identity* has suppressed, those in *first* before the others."""
 
         def requests() -> Iterator[Request]:
             by = self._suppressions.suppressed_by
@@ -235,7 +237,7 @@ class Suspension:
                 watch,
                 self._name,
                 self._doubt_left(watch) if is_over else None,
-                self._shown(rule),
+                self._shown(site, rule),
             )
             for identity, ((site, rule), watch) in self._watches.items()
             if identity not in self.suspended and (watch.same or watch.different)
@@ -245,7 +247,7 @@ class Suspension:
 
     @staticmethod
     def _doubt_left(watch: Watch) -> str | None:
-        """A sentence why the next crawl should not apply a rule; None if there is no reason."""
+        """A sentence that says why the next crawl should not apply the rule of *watch*; None if there is no reason."""
         if watch.standing is not Standing.DOUBTED:
             return None
         return (
@@ -255,7 +257,7 @@ class Suspension:
 
     @property
     def _name(self) -> str:
-        """The name of this crawl under which a rule book lists its evidence."""
+        """The name of this crawl, under which a rule book lists the crawl's evidence."""
         begun = self._crawler.stats.get_value("start_time")
         assert self._crawler.spider is not None
         return f"canaries of {self._crawler.spider.name}, {begun:%Y-%m-%d %H:%M:%S}"

@@ -89,7 +89,7 @@ class TakenMiddleware:
         return Taken(page_url(request, response), self._settings.content_fields)
 
     def taken(self, response: Response, taken: Taken | None) -> None:
-        """Record what the callback took from *response*; None: the callback failed."""
+        """Record that the callback took *taken* from *response*; None for *taken*: the callback failed."""
         request = response.request
         if request is None or self.begin(response) is None:
             return
@@ -137,7 +137,7 @@ class _Taking:
             self._middleware.failed(error)
 
     def end(self) -> None:
-        """Record what was collected."""
+        """Record what was collected from the page, now that the callback has ended."""
         try:
             self._middleware.taken(self._response, self._taken if self.is_whole else None)
         except Exception as error:  # noqa: BLE001  as above

@@ -17,8 +17,8 @@ from scrapy import signals
 from scrapy_dust.crawl.requests import canary_of, target_url
 from scrapy_dust.crawl.taken import TAKEN
 from scrapy_dust.crawl_log.places import log_dir
-from scrapy_dust.dust.outcomes import Outcome
 from scrapy_dust.page.places import VALUE, url_value
+from scrapy_dust.visits.outcomes import Outcome
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
@@ -57,7 +57,7 @@ class Takings:
         crawler.signals.connect(self._spider_idle, signal=signals.spider_idle)
 
     def judge(self, canary: Canary) -> None:
-        """Take note that *canary* has come. Its result follows when its callback is done."""
+        """Take note that the page of *canary* has come. The canary is judged when its callback is done."""
         if len(self._waiting) >= WAITING:
             self._concluded(canary, Outcome.UNKNOWN)
         else:
@@ -87,7 +87,9 @@ class Takings:
         return [keyed.get(unit, unit) for unit in taken.units]
 
     def _compare(self, url: str) -> None:
-        """Compare the canary *url*, or the canaries that wait for the keeper *url*."""
+        """Compare what was taken at the canary *url* with what was taken at its keeper; or, if *url* is a keeper, all
+        canaries that wait for it.
+        """
         for one in [url, *self._for_keeper.pop(url, ())]:
             canary = self._waiting.get(one)
             if canary is None or one not in self._kept:

@@ -48,7 +48,9 @@ class TrapJournal:
         self._returned(request, identity, "its turn has come")
 
     def cap(self, request: Request, form: str, identity: str) -> bool:
-        """Keep *request*, which is not fetched. False if it cannot be kept."""
+        """Keep *request*, of a form that brings nothing and is fetched no more, so that it can be given back. False if
+        it cannot be kept.
+        """
         if not self._kept().keep(b"", self._own(request), (identity,), request, is_waiting=False):
             return False
         self._crawler.stats.inc_value(Stat.CAPPED.value)

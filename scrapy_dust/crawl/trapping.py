@@ -14,7 +14,7 @@ import math
 from collections import Counter
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from itemadapter import ItemAdapter
 from scrapy import Request, signals
@@ -28,6 +28,7 @@ from scrapy_dust.crawl.requests import follows_rules
 from scrapy_dust.crawl.trap_journal import TrapJournal
 from scrapy_dust.crawl_log.places import log_dir
 from scrapy_dust.stats import Stat
+from scrapy_dust.traps.forms import AGAIN
 from scrapy_dust.traps.items import digest_of
 from scrapy_dust.traps.ledger import Arrived, Ledger, Place, is_barren, is_late
 from scrapy_dust.traps.said import Said, said_by
@@ -54,6 +55,8 @@ _OF_A_TRAP = "_dust_of_trap"
 #: How much lower a priority is for each turn, for each parameter, and for each part that chance makes of what waits.
 _TURN, _NAME, _DRAW = 20_000_000, 1_000_000, 100_000
 _DRAWS = 8
+#: Of URLs that wait in a crawl that caps, half come with their like, and the others with those of so many parameters less.
+_LESS = (0, 0, 0, 0, 1, 1, 2, 3)
 #: Of what has no turn yet, the share that may be fetched to see whether its form brings something again.
 _PROBES = 0.25
 #: So many requests are put off at a time; the next one is fetched, so that nothing else waits for it.
@@ -64,6 +67,13 @@ _GOING = 10_000
 _NAMED = 5
 #: Answers that say that there is no page.
 _GONE = frozenset({404, 410})
+
+
+class Link(NamedTuple):
+    """A link of a page."""
+
+    page: Arrived
+    place: Place  #: to which it leads
 
 
 class Trapping:
@@ -90,47 +100,52 @@ class Trapping:
 
     @cached_property
     def _draw(self) -> Draw:
-        """The draw by the project's secret. The secret is made when it is first needed."""
+        """The draw that decides by the project's secret, which is made when it is first needed."""
         return local_draw(self._folder)
 
     # -- what the scheduler tells
 
-    def linked(self, request: Request) -> Arrived | None:
-        """The page that links to *request*, which is about to be queued; None if the page does not matter."""
+    def linked(self, request: Request) -> Link | None:
+        """The link to *request*, which is about to be queued; None if the page with the link does not matter."""
+        meta = request.meta
+        if not meta:
+            return None
+        meta.pop(LAST, None)  # copied from the request before
+        page: Arrived | None = meta.pop(_LINKED, None)
+        if page is None:
+            return None
         try:
-            request.meta.pop(LAST, None)  # copied from the request before
-            page: Arrived | None = request.meta.pop(_LINKED, None)
-            if page is not None and _is_watched(request):
-                is_barred = is_barren(page.account.turn)
-                place = self._place(request, of_a_trap=is_barred)
+            is_barred = is_barren(page.account.turn)
+            place = self._place(request, of_a_trap=is_barred)
+            if _is_watched(request):
+                self._ledger.shows(page, place)
                 if is_barred or page.form.is_kin_of(place.form):
-                    request.meta[_OF_A_TRAP] = True
+                    meta[_OF_A_TRAP] = True
                 if is_late(place.turn) and not self._goes_first(request, place):
                     self._lower(request, place)
         except Exception as error:  # noqa: BLE001  Whatever a request of the project's has against it.
             self._failed(request, error)
             return None
-        return page
+        return Link(page, place)
 
-    def queued(self, request: Request, page: Arrived) -> None:
-        """Take note that *request*, which *page* links to, is no duplicate."""
+    def queued(self, request: Request, link: Link) -> None:
+        """Take note that *request*, to which *link* leads, is no duplicate."""
         try:
             if LAST in request.meta:
                 self._waits(request, is_new=True)
-            site = self._rules.site_of(request.url)
-            if site is not None:
-                self._ledger.leads(page, site, self._key_of(request.url))
+            if link.place.site:
+                self._ledger.leads(*link)
         except Exception as error:  # noqa: BLE001  as above
             self._failed(request, error)
 
-    def refused(self, request: Request, page: Arrived | None) -> Request | None:
+    def refused(self, request: Request, link: Link | None) -> Request | None:
         """Take note that *request* is a duplicate. Returns *request* if it was capped and must be fetched; else None."""
-        if not self._capped or (page is not None and is_barren(page.account.turn)):
+        if not self._capped or (link is not None and is_barren(link.page.account.turn)):
             return None
         return self._journal.take_back(request)
 
     def wake(self, request: Request) -> int:
-        """Restore *request*, which has left the queue, as it was before it was put off. Returns its turn, or 0."""
+        """Restore *request*, which has left the queue, to what it was before it was put last. Returns its turn, or 0."""
         mark = request.meta.pop(LAST, None)
         if mark is None:
             return 0
@@ -152,15 +167,13 @@ class Trapping:
 
     def _is_fetched(self, request: Request, turn: int) -> bool | None:
         place = self._place(request, of_a_trap=_OF_A_TRAP in request.meta)
-        if place.account.is_capped and is_late(place.turn) and self._cap(request, place):
+        if not is_late(place.turn):
+            self._go(request, place, turn)
+            return True
+        if place.account.is_capped and self._cap(request, place):
             return None
-        has_come = turn >= place.turn > 0
-        if (
-            not is_late(place.turn)
-            or has_come
-            or self._put_off >= _AT_A_TIME
-            or self._goes_first(request, place)
-        ):
+        has_come = turn >= place.turn
+        if has_come or self._put_off >= _AT_A_TIME or self._goes_first(request, place):
             self._go(request, place, turn)
             return True
         self._put_off += 1
@@ -201,10 +214,11 @@ class Trapping:
 
     def _lower(self, request: Request, place: Place) -> None:
         # Drawn by the key: chance makes no URL of a class more urgent than the URL that stands for the class.
-        drawn_by = f"part {self._key_of(request.url)}"
-        drawn = sum(self._draw.takes(drawn_by, part / _DRAWS) for part in range(1, _DRAWS))
-        # What ends a form is a sample of all that waits, whatever its parameters.
-        names = 0 if self._caps else len(place.form.names)
+        drawn, chance = divmod(self._draw.number(place.url, _DRAWS * len(_LESS)), len(_LESS))
+        names = len(place.form.names)
+        if self._caps:
+            # What ends a form is a sample of what waits, so some URLs come together with those of fewer parameters.
+            names = max(0, names - _LESS[chance])
         lowered = _TURN * place.turn + _NAME * names + _DRAW * drawn
         request.priority -= lowered
         request.meta[LAST] = [place.turn, lowered, place.form.text]
@@ -234,18 +248,22 @@ class Trapping:
             middleware.trapping = self
 
     def begins(self, response: Response) -> Arrived | None:
-        """The page of *response*, which the spider is about to get; None if the page does not matter."""
+        """Begin to watch what the spider makes of *response*. None if the page does not matter for traps."""
         request = response.request
-        if request is None or not _is_of_interest(request) or not 200 <= response.status < 300:
+        if request is None or not 200 <= response.status < 300:
             return None
         place = self._going.pop(request.url, None) or self._place_of_its_own(request)
-        request.meta.pop(_OF_A_TRAP, None)
-        is_drawn = request.meta.pop(DRAWN, False)
-        return self._ledger.arrived(place, is_drawn=is_drawn) if place is not None and place.site else None
+        if place is None or not place.site:
+            return None
+        meta = request.meta
+        meta.pop(_OF_A_TRAP, None)
+        return self._ledger.arrived(place, is_drawn=meta.pop(DRAWN, False))
 
     def _place_of_its_own(self, request: Request) -> Place | None:
-        """The place of *request*, which did not come from the queue, or was not judged there."""
-        site = self._rules.site_of(request.url)
+        """The `Place` of *request* among the forms of its site, if *request* did not come from the queue, or was not
+        judged there. None if it does not matter for traps.
+        """
+        site = self._rules.site_of(request.url) if _is_of_interest(request) else None
         if site is None:
             return None
         return self._ledger.place(site, self._key_of(request.url), may_repeat=False)
@@ -268,7 +286,7 @@ class Trapping:
 
     def done(self, page: Arrived, response: Response) -> None:
         """Take note that the callback is done with *page*."""
-        was_capped = page.account.is_capped
+        was_capped = bool(self._capped) and page.account.is_capped
         self._ledger.done(page, lambda: _said(response))
         if was_capped and not page.account.is_capped:
             self._give_back()
@@ -302,9 +320,9 @@ class Trapping:
         most = sorted(
             ((n, form) for form, n in self._waiting.items() if n > 0), key=lambda one: (-one[0], one[1])
         )
-        named = [f"{n} of {form} ({trap_id(form)})" for n, form in most[:_NAMED]]
+        named = [f"{n} like {_in_words(form)} ({trap_id(form)})" for n, form in most[:_NAMED]]
         left = sum(n for n, _ in most[_NAMED:])
-        return ", ".join([*named, f"{left} of {len(most) - _NAMED} other forms"] if left else named)
+        return ", ".join([*named, f"{left} like {len(most) - _NAMED} others"] if left else named)
 
     def _say_capped(self, form: str, url: str) -> None:
         logger.warning(
@@ -319,8 +337,9 @@ class Trapping:
         waiting = sum(max(0, n) for n in self._waiting.values())
         if waiting:
             logger.info(
-                "%(n)d URLs waited, since pages like them had brought nothing new: %(forms)s. `scrapy dustrules requeue ID` has "
-                "the next crawl fetch those of a form; DUST_TRAPS_WANTED names forms that are fetched as any other.",
+                "%(n)d URLs were put last, since pages like them had brought nothing new, and this crawl ended before their turn: "
+                "%(forms)s. `scrapy dustrules requeue ID` has the next crawl fetch them; URLs like those that "
+                "DUST_TRAPS_WANTED names are never put last.",
                 {"n": waiting, "forms": self._forms()},
                 extra={"spider": spider},
             )
@@ -337,6 +356,12 @@ class Trapping:
                 extra={"spider": self._crawler.spider},
                 exc_info=logger.isEnabledFor(logging.DEBUG),
             )
+
+
+def _in_words(form: str) -> str:
+    """*form* for people: a URL with 0 for any number, and what sets its URLs apart."""
+    url = form.replace(AGAIN, "")
+    return url if url == form else f"{url}, repeating other URLs but for parameters that do not matter"
 
 
 def pages_for(risk: float) -> int:

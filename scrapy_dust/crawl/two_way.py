@@ -93,7 +93,7 @@ class TwoWayMiddleware:
         return False
 
     def _is_new(self, kind: str, said: bytes) -> bool:
-        """Whether the signature of *said* was not in the database. It is stored now."""
+        """Add the signature of *said* to the database of its *kind*. Returns whether it was new there."""
         row = (kind, xxh64_digest(said))
         return self._base.execute("INSERT OR IGNORE INTO signature VALUES (?, ?)", row).rowcount > 0
 

@@ -46,7 +46,7 @@ class Walls:
         )  #: of each class the kind that it has shown last
 
     def nothing(self, callback: Hashable, of: bytes) -> Belief:
-        """What an answer for the class *of* is taken for, from which *callback* has yielded nothing."""
+        """What an answer for the class *of* is taken for, a page or a wall, if *callback* has yielded nothing from it."""
         return self._shown(callback, of, first=0)
 
     def something(self, callback: Hashable, answer: bytes, of: bytes) -> tuple[Belief, list[bytes]]:
@@ -101,7 +101,9 @@ class Walls:
         return False
 
     def _turned(self, of: bytes, name: Hashable) -> list[bytes]:
-        """The classes that had shown the same as *of*, which may show something else now."""
+        """The classes that had shown what *of* showed before it showed *name*: that answer was a wall, so their pages
+        must be fetched again.
+        """
         last = self._last.get(of)
         if last is None or last == name:
             return []

@@ -121,7 +121,7 @@ def _is_https(tls: str, forwarded: str) -> bool:
 
 
 def _flat(record: Mapping[str, object]) -> dict[str, str]:
-    """The members of a JSON object, its own first, then those of the objects in it."""
+    """The members of *record*, a JSON object, and of the objects inside it; of one name, the outer member counts."""
     flat: dict[str, str] = {}
     for name, inner in record.items():
         if isinstance(inner, dict):

@@ -46,7 +46,7 @@ class Base:
 
     @classmethod
     def of(cls, url: str) -> Base:
-        """The base that *url* names. Raises `ValueError`."""
+        """The `Base` that *url*, the option ``--base-url``, names. Raises `ValueError`."""
         try:
             parts = urlsplit(url)
             is_base = parts.scheme in _PORTS and parts.hostname and not parts.query and not parts.fragment

@@ -119,7 +119,7 @@ def _sync(path: Path) -> None:
 
 
 def present(log: Path | RemoteFile) -> Path | RemoteFile:
-    """*log*, or the compacted file that has taken its place."""
+    """The file that has the records of *log* now: *log* itself, or the compacted file that has replaced it."""
     if isinstance(log, RemoteFile) or log.exists() or not is_own(log.name):
         return log
     for suffix in (SEGMENT, GZIPPED):

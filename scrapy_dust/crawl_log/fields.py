@@ -7,12 +7,13 @@ empty string counts as missing, like None; unknown fields are ignored.
 from __future__ import annotations
 
 import json
+from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urljoin
 
-from scrapy_dust.dust.pages import NOTHING_TAKEN, PackedUnits, Visit
 from scrapy_dust.page import UNITS_VERSION
+from scrapy_dust.visits.pages import NOTHING_TAKEN, PackedUnits, Visit
 
 #: A longer list is no sketch, and would make those of all pages as wide.
 MAX_SKETCH = 1024
@@ -69,7 +70,7 @@ def visit_of(record: Mapping[str, Any], known: Known | None = None) -> Visit:
         keeper,
         no_vary_search,
     ) = texts
-    size, sketch, units = _size(record), _sketch(record), _units(record, "units")
+    size, sketch, units = _size(record), _sketch(record), _known_units(_units(record, "units"), known)
     return Visit(
         url=url,
         status=status,
@@ -88,9 +89,19 @@ def visit_of(record: Mapping[str, Any], known: Known | None = None) -> Visit:
         rendered=rendered or None,
         duplicate_of=keeper or None,
         no_vary_search=no_vary_search or None,
-        units=known.setdefault(units, units),
+        units=units,
         taken=NOTHING_TAKEN if record.get("nothing_taken") else _units(record, "taken"),
     )
+
+
+def _known_units(units: PackedUnits | None, known: Known) -> PackedUnits | None:
+    """The one object that stands for all *units* equal to these. They are looked up by their total, since a hash of all of them
+    takes longer.
+    """
+    if units is None:
+        return None
+    same: PackedUnits = known.setdefault(units.total, units)
+    return same if same.content == units.content and same.whole == units.whole else units
 
 
 def _units(record: Mapping[str, Any], name: str) -> PackedUnits | None:
@@ -100,10 +111,12 @@ def _units(record: Mapping[str, Any], name: str) -> PackedUnits | None:
         return None
     try:
         return PackedUnits(
-            bytes.fromhex(content), int(total, 16), whole=not _switch(record, f"{name}_partial")
+            b64decode(content, validate=True), int(total, 16), whole=not _switch(record, f"{name}_partial")
         )
     except (TypeError, ValueError):
-        raise Unreadable(f"{name!r} is {_short(content)}, not hexadecimal digits") from None
+        raise Unreadable(
+            f"{name!r} is {_short(content)}, not Base64, or {f'{name}_total'!r} no hexadecimal digits"
+        ) from None
 
 
 def _switch(record: Mapping[str, object], name: str) -> bool:
@@ -130,7 +143,9 @@ def _whole(record: Mapping[str, object], name: str) -> int | None:
 
 
 def _number(value: object, name: str) -> int:
-    """The number in a cell, also where it is a string, or the float that a column with gaps has."""
+    """The number that a log has in *value*, also as a string, or as the float that a column with gaps has. *name*: the
+    field, for messages.
+    """
     if isinstance(value, (int, float, str)) and not isinstance(value, bool):
         try:
             number = float(value) if "." in str(value) else int(value)
@@ -184,7 +199,7 @@ def _list(name: str, cell: str) -> list[object]:
 
 
 def _absolute(url: str, target: str) -> str | None:
-    """The URL that *target*, a Location header, means beside *url*."""
+    """The absolute URL that *target*, a ``Location`` header in the answer to *url*, means."""
     if "://" in target:
         return target
     try:

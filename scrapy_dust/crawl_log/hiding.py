@@ -71,12 +71,14 @@ def _path_end(url: str) -> int:
 
 
 def new_key() -> bytes:
-    """A random key."""
+    """A new random key for hiding values."""
     return os.urandom(32)
 
 
 def local_key(folder: Path) -> bytes:
-    """The key of *folder*, which is made where there is none. Only its owner may read it."""
+    """The secret key, saved in *folder*, by which hidden values become hashes. It is made at the first call; only its
+    owner may read it.
+    """
     path = folder / KEY_FILE
     folder.mkdir(parents=True, exist_ok=True)
     made = folder / f".{KEY_FILE}.{os.urandom(4).hex()}"

@@ -1,4 +1,6 @@
-"""The interchange format: a URL list as JSON lines or CSV, under the names of the contract."""
+"""Reads URL lists, the format in which programs exchange logs: JSON lines or CSV, with the fields of
+`docs/crawl-log.md`.
+"""
 
 from __future__ import annotations
 

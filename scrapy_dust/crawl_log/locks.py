@@ -53,7 +53,7 @@ else:
 
 @contextmanager
 def taken(log: Path) -> Iterator[bool]:
-    """Keep writers of *log* out. Yields False where a writer has the log."""
+    """A block in which no other process can write *log*. Yields False where a writer has it already."""
     try:
         descriptor = os.open(log, os.O_RDWR)
     except OSError:

@@ -91,6 +91,8 @@ _KEYED = {
     "counters": r"[-+\d]++(?:/[-+\d]++)++",
     "iso": r"\d{4}-\d\d-\d\dT[\d:.]++Z?",
     "operation": r"[A-Z\d]++(?:\.[A-Z\d_]++)++",
+    "padded number": r" *+-?\d++",
+    "words in capitals": r"[A-Z]++(?:_[A-Z]++)*+",
     "protocol": r"https?|h2|grpcs|wss?",
     "any": r".*?",
 }
@@ -149,7 +151,7 @@ def matcher_of(log_format: str) -> Matcher:
 
 
 def _split(text: str, field: re.Pattern[str]) -> Iterator[str | _Field]:
-    """The literal texts and the fields of a format, in turn."""
+    """The parts of a format string *text*: literal texts and fields, in turn."""
     at = 0
     for found in field.finditer(text):
         if found.start() > at:
@@ -171,7 +173,7 @@ def _split(text: str, field: re.Pattern[str]) -> Iterator[str | _Field]:
 
 
 def _joined(parts: Sequence[str | _Field]) -> Iterator[str | _Field]:
-    """The parts with neighbouring literals joined, and with a path and its query joined to the target."""
+    """*parts* with neighbouring literal texts as one, and with a path and the query behind it as one field."""
     before: str | _Field | None = None
     for part in parts:
         if before is None:
@@ -193,7 +195,7 @@ def _joined(parts: Sequence[str | _Field]) -> Iterator[str | _Field]:
 
 
 def _once(parts: Sequence[str | _Field]) -> list[str | _Field]:
-    """*parts* with each name at its best field only."""
+    """*parts* in which each name stands once, at the field that says it best."""
     best: dict[str, int] = {}
     for place, part in enumerate(parts):
         if isinstance(part, _Field) and part.name:
@@ -235,7 +237,7 @@ def _pattern(parts: Sequence[str | _Field], names: list[str]) -> Iterator[str]:
 
 
 def _value(field: _Field, before: str, after: str, then: Sequence[str | _Field]) -> str:
-    """The pattern of a field's values."""
+    """The regular expression for the values of *field*, by its name and the texts before and after."""
     if field.key in _KEYED:
         return _KEYED[field.key]
     if field.key == "u" and after == " " and then and isinstance(then[0], _Field) and then[0].key == "t":

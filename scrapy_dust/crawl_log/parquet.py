@@ -157,7 +157,7 @@ def _record(row: Mapping[str, Any], names: Mapping[str, str]) -> Record:
 
 
 def _plain(value: Any) -> object:
-    """*value* as JSON would have it."""
+    """*value*, a cell of a table, as JSON would have it."""
     if isinstance(value, datetime):
         moment = value if value.tzinfo else value.replace(tzinfo=UTC)
         return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")

@@ -1,4 +1,4 @@
-"""Readers of the logs of load balancers, proxies and object stores: AWS, HAProxy, Envoy.
+"""Readers of the logs of load balancers, proxies and object stores: AWS, HAProxy, Envoy, Squid.
 
 `docs/formats.md` says of each which lines it was checked with.
 """
@@ -24,6 +24,8 @@ _S3_OF_TODAY = _S3 + ' <> <> <> "<>" "<>" <> <> <> <> <> <host> <tls>'
 #: What syslog writes may stand before it.
 _HAPROXY = "<:any> [<time>] <frontend> <> <:counters> <status> <size:so far> <> <> <> <:counters> <:counters>"
 _ENVOY_ENDS = '<> <size> <> <> "<>" "<>" "<>" "<host>" "<>"'
+#: ``logformat squid``, as Squid's configuration file documents the format.
+_SQUID = "<time> <:padded number> <> <answered_by:words in capitals>/<status> <size> <method> <target> <> <> <content_type>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +75,22 @@ def _meant_by_haproxy(said: Said) -> Said:
 
 
 def _byte(code: int) -> str:
-    """The byte that a character stands for. Surrogates stand for bytes above 127, as `unescaped` makes
-    them.
-    """
+    """The byte *code* as a character. Surrogates stand for bytes above 127, as in the results of `unescaped`."""
     return chr(code) if code < 0x80 else chr(0xDC00 + code)
+
+
+_NOT_OF_THE_SITE = re.compile("DENIED|(?:NONE|ABORTED|TIMEDOUT)$")
+
+
+def _meant_by_squid(said: Said) -> Said:
+    """The fields of a Squid line, with no status where the line does not say what the site has at the URL.
+
+    Squid itself answered, or the request was broken off, or the URL has lost its query, of which
+    ``strip_query_terms on``, Squid's default, leaves the question mark.
+    """
+    if _NOT_OF_THE_SITE.search(said["answered_by"]) or said["target"].endswith("?"):
+        said["status"] = "-"
+    return said
 
 
 PROXIES: Mapping[str, Lines] = {
@@ -96,4 +110,5 @@ PROXIES: Mapping[str, Lines] = {
             for flags in ("<>", '<> "<>"', '<> <> <> "<>"')
         )
     ),
+    "squid": Lines((known(_SQUID),), _meant_by_squid),
 }

@@ -28,10 +28,10 @@ from scrapy_dust.crawl_log.log_formats import matcher_of
 from scrapy_dust.crawl_log.naming import names_in
 from scrapy_dust.crawl_log.sources import Cut, Source, lines_of, sources_of
 from scrapy_dust.crawl_log.stores import RemoteFile
-from scrapy_dust.dust.pages import Visit
 from scrapy_dust.errors import CrawlLogError
 from scrapy_dust.page import SKETCH_VERSION
 from scrapy_dust.sites import site_of
+from scrapy_dust.visits.pages import Visit
 
 #: Of the unreadable lines, so many are named; all are counted.
 NAMED = 20

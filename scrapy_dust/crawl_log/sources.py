@@ -183,7 +183,7 @@ _LONGEST_DICTIONARY = 16 * 1024 * 1024
 
 
 def _with_dictionary(raw: BinaryIO) -> Any:
-    """The stream of a WARC packed with zstd, which begins with the dictionary of all its records, packed
+    """The unpacked stream of a WARC packed with zstd, whose dictionary for all records stands at its beginning, packed
     or not.
     """
     zstd = _zstd()

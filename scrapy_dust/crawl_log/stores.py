@@ -114,7 +114,7 @@ def _store(uri: str) -> tuple[Any, str]:
 
 @contextmanager
 def reaching(uri: str) -> Iterator[None]:
-    """Turn the errors of fsspec's stores into one sentence."""
+    """A block in which errors of fsspec's stores at *uri* become one sentence."""
     try:
         yield
     except (OSError, CrawlLogError):

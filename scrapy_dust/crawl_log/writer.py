@@ -65,7 +65,7 @@ class CrawlLogWriter:
 
 
 def _opened(path: Path) -> FileIO:
-    """Open *path*, with a lock that says that the file is being written."""
+    """The file at *path*, opened with a lock that tells other processes that it is being written."""
     while True:
         file = open(path, "a+b", buffering=0, opener=_open_private)  # noqa: SIM115  Closed in `close`.
         share(file.fileno())

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import astuple, dataclass, field
 from typing import Any
 
-from scrapy_dust.dust.edits.mining import Detected, LikelyEdit
-from scrapy_dust.dust.edits.pooling import Tally
-from scrapy_dust.dust.elimination import Dropped, Elimination
-from scrapy_dust.dust.likely import LikelyParameter, LikelyRule
+from scrapy_dust.propose.dustbuster.elimination import Dropped, Elimination
+from scrapy_dust.propose.dustbuster.likely import LikelyParameter, LikelyRule
+from scrapy_dust.propose.edits.mining import Detected, LikelyEdit
+from scrapy_dust.propose.edits.pooling import Tally
 from scrapy_dust.rules.blocks import Damaged
 from scrapy_dust.rules.reading import content_of, rule_from
 from scrapy_dust.rules.substitution import Substitute

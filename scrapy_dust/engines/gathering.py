@@ -15,9 +15,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from zlib import crc32
 
-from scrapy_dust.dust.pages import Visit, without_repeats
 from scrapy_dust.engines.sampling import is_in
 from scrapy_dust.sites import site_of
+from scrapy_dust.visits.pages import Visit, without_repeats
 
 #: What a visit takes beside its URL, in bytes: as a record, as a page, and in the arrays of phase 1.
 _VISIT = 2400
@@ -94,7 +94,9 @@ class Shelved(Mapping[str, Sequence[Visit]]):
         self._waiting[shelf] = []
 
     def share(self, site: str) -> float:
-        """The share of a site that is given: of its contents or, if none are known, of its folders."""
+        """The share of the URLs of *site* that is given: some of its contents or, if none are known, some of its
+        folders.
+        """
         return min(1.0, self._most / self._taken[site])
 
     def in_turn(self) -> list[str]:
@@ -140,7 +142,7 @@ class Shelved(Mapping[str, Sequence[Visit]]):
 
 
 def _size(visit: Visit) -> int:
-    """The bytes that *visit* takes in memory, with its units when they are compared."""
+    """The bytes of memory that *visit* takes, with its units when they are unpacked."""
     units = sum(_UNITS * len(units.content) for units in (visit.units, visit.taken) if units is not None)
     return _VISIT + len(visit.url) + units
 

@@ -23,11 +23,13 @@ class Lap:
         return Lap(self.seconds + other.seconds, self.cpu + other.cpu, max(peaks, default=None))
 
     def __sub__(self, other: Lap) -> Lap:
-        """This time without *other*. Processes side by side take more seconds than pass."""
+        """The time left when the time of *other* is taken off. Processes side by side may take more seconds than have
+        passed.
+        """
         return Lap(max(0.0, self.seconds - other.seconds), max(0.0, self.cpu - other.cpu), self.peak)
 
     def __mul__(self, share: float) -> Lap:
-        """The time of a share of the work."""
+        """The time and memory of a *share* of the measured work."""
         return Lap(self.seconds * share, self.cpu * share, self.peak)
 
 
@@ -35,7 +37,9 @@ class Laps:
     """Measures the phases of this process, and of processes that it started and that have ended."""
 
     def __init__(self, *, since_start: bool = False) -> None:
-        """*since_start*: what the process did before is a phase too, ``start``. Nobody waits then, so that its seconds are of CPU."""
+        """A watch for phases. *since_start*: the time since the process began is a phase too, ``start``, measured in
+        seconds of CPU, since nobody waits then.
+        """
         self.laps: dict[str, Lap] = {}
         self._last, self._last_cpu = time.perf_counter(), _cpu()
         if since_start:

@@ -8,25 +8,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from scrapy_dust.dust.candidates import Candidate, candidates_of
-from scrapy_dust.dust.detection import DetectionParams, detect_in_sites
-from scrapy_dust.dust.edits.learning import EditParams
-from scrapy_dust.dust.edits.mining import Detected, LikelyEdit, detect_edits
-from scrapy_dust.dust.edits.pooling import NOTHING_POOLED, Pool, Tallies
-from scrapy_dust.dust.elimination import Elimination, EliminationParams, eliminate_in_sites
-from scrapy_dust.dust.likely import LikelyParameter, LikelyRule
-from scrapy_dust.dust.pages import Page, SiteLog, Visit, with_redirects
-from scrapy_dust.dust.parameters import detect_likely_parameters
-from scrapy_dust.dust.sketches import Similar, likeness_of
-from scrapy_dust.dust.validation import TrialParams
-from scrapy_dust.dust.windows import without_windows
+from scrapy_dust.believe.candidates import Candidate, candidates_of
+from scrapy_dust.believe.validation import TrialParams
 from scrapy_dust.engines.circumstances import Keys
 from scrapy_dust.engines.findings import Ruled
 from scrapy_dust.engines.laps import Lap, Laps
 from scrapy_dust.page.site_log import site_log
+from scrapy_dust.propose.dustbuster.detection import DetectionParams, detect_in_sites
+from scrapy_dust.propose.dustbuster.elimination import Elimination, EliminationParams, eliminate_in_sites
+from scrapy_dust.propose.dustbuster.likely import LikelyParameter, LikelyRule
+from scrapy_dust.propose.dustbuster.parameters import detect_likely_parameters
+from scrapy_dust.propose.dustbuster.sketches import Similar, likeness_of
+from scrapy_dust.propose.dustbuster.windows import without_windows
+from scrapy_dust.propose.edits.learning import EditParams
+from scrapy_dust.propose.edits.mining import Detected, LikelyEdit, detect_edits
+from scrapy_dust.propose.edits.pooling import NOTHING_POOLED, Pool, Tallies
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.url.tokens import TOKEN
+from scrapy_dust.visits.pages import Page, SiteLog, Visit, with_redirects
 
 #: A URL has S envelopes for each of its tokens. A site that makes each URL up of thousands would have us hold
 #: what a million honest URLs need; so those are not looked at in phases 1 to 3, where the paper has no limit.
@@ -176,7 +176,7 @@ def _ended(site: _Begun, settings: DustSettings) -> Mined:
     task, known = site.task, site.task.known
     ruled, found = known.rules or Ruled(), known.edits
     if site.elimination is not None:
-        ruled = Ruled(site.likely, site.elimination, _parameters(site.pages, settings))
+        ruled = Ruled(site.likely, site.elimination, likely_parameters(site.pages, settings))
         clock.lap("parameters")
     if found is None:
         found = Detected()
@@ -200,7 +200,8 @@ def _ended(site: _Begun, settings: DustSettings) -> Mined:
     )
 
 
-def _parameters(pages: Sequence[Page], settings: DustSettings) -> list[LikelyParameter]:
+def likely_parameters(pages: Sequence[Page], settings: DustSettings) -> list[LikelyParameter]:
+    """Phase 3: the parameters of which most pairs of *pages* say that the value does not matter."""
     likeness = likeness_of(pages, Similar(settings.similar), settings.sketch_matches)
     return detect_likely_parameters(pages, likeness, settings.min_support)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from hashlib import blake2b
 from math import comb
 
-from scrapy_dust.dust.pages import Visit
+from scrapy_dust.visits.pages import Visit
 
 #: How sure one may be that a rule is found that shows itself often enough.
 _SURE = 0.95

@@ -15,14 +15,14 @@ from multiprocessing import connection, get_context, parent_process
 from threading import Thread
 from typing import TypeVar
 
-from scrapy_dust.dust.edits.pooling import Pool
-from scrapy_dust.dust.pages import Visit
 from scrapy_dust.engines.laps import Laps
 from scrapy_dust.engines.local import NOTHING_KNOWN, Mined, Task, mine_logs
 from scrapy_dust.engines.remembering import Remembered
 from scrapy_dust.page.site_log import site_log
 from scrapy_dust.page.volatile import NOTHING_VOLATILE, Volatile
+from scrapy_dust.propose.edits.pooling import Pool
 from scrapy_dust.settings import DustSettings
+from scrapy_dust.visits.pages import Visit
 
 #: Records from which on other processes are worth their start.
 WORTH = 50_000
@@ -83,7 +83,9 @@ def mined_by(miner: Miner, sites: Iterable[Site], processes: int) -> Iterator[Mi
 
 
 def together(sites: Iterable[_Any], visits_of: Callable[[_Any], int]) -> Iterator[list[_Any]]:
-    """Small sites in groups of neighbours, since starting costs more than mining one of them."""
+    """Groups of neighbouring small sites, each to be mined at one go, since starting costs more than mining one of
+    them.
+    """
     some: list[_Any] = []
     taken = 0
     for site in sites:
@@ -132,7 +134,7 @@ def _begin(miner: Miner) -> None:
 
 
 def _end_with_parent() -> None:
-    """End this process when its parent has gone, even if the parent was killed."""
+    """Have the system end this process when its parent process ends, even if the parent is killed."""
     parent = parent_process()
     if parent is not None:
         connection.wait([parent.sentinel])

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any
 from scrapy_dust.crawl_log.detection import FORMATS
 from scrapy_dust.crawl_log.sources import COMPRESSED, Source, one_per_crawl, sources_of
 from scrapy_dust.crawl_log.stores import RemoteFile, is_uri
-from scrapy_dust.dust.edits.pooling import Pool
 from scrapy_dust.engines.spark_session import said, session_of, told_in_a_sentence
 from scrapy_dust.errors import CrawlLogError, EngineError
 from scrapy_dust.page.volatile import Volatile
+from scrapy_dust.propose.edits.pooling import Pool
 from scrapy_dust.settings import DustSettings
 
 if TYPE_CHECKING:

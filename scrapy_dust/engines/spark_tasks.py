@@ -31,14 +31,14 @@ from scrapy_dust.crawl_log.parquet import Layout, records_of
 from scrapy_dust.crawl_log.reader import NAMED, BadLine, Reading, as_visit
 from scrapy_dust.crawl_log.sources import Source
 from scrapy_dust.crawl_log.stores import RemoteFile
-from scrapy_dust.dust.edits.pooling import Pool
-from scrapy_dust.dust.pages import Visit, without_repeats
 from scrapy_dust.engines.local import Mined
 from scrapy_dust.engines.side_by_side import Miner, together
 from scrapy_dust.errors import CrawlLogError
 from scrapy_dust.page.volatile import Volatile
+from scrapy_dust.propose.edits.pooling import Pool
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import is_below, site_of
+from scrapy_dust.visits.pages import Visit, without_repeats
 
 #: As Spark writes schemas.
 CHUNKS = "site string, file int, row long, content binary"
@@ -89,7 +89,7 @@ class Seen:
 
 
 def bare(uri: str) -> str:
-    """The name of a file in one spelling: Spark encodes names, and puts a scheme before local files."""
+    """The name of a file in one spelling, since Spark percent-encodes names, and puts a scheme before local files."""
     scheme, colon, path = uri.partition(":")
     return unquote("/" + path.lstrip("/")) if colon and scheme == "file" else unquote(uri)
 
@@ -165,7 +165,7 @@ def mine_sites(
 
 
 def _sites(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, list[Visit], Seen | None]]:
-    """Each site with its visits; findings about the logs come under no site."""
+    """The visits of each site, read from *batches*; findings about the logs come under a site without a name."""
     rows = (
         row
         for batch in batches
@@ -225,7 +225,7 @@ class _Chunks:
             self._parts.setdefault((site, file), (row, []))[1].append(visit)
 
     def seen_of(self, file: int, row: int, seen: Seen) -> None:
-        """Add findings about a *file*."""
+        """Add the findings *seen* about the *file*, from its row *row* on."""
         at, before = self._parts.get((_NO_SITE, file), (row, Seen()))
         self._parts[_NO_SITE, file] = at, before + seen
 

@@ -63,8 +63,8 @@ def _remedy(entry: Entry) -> Remedy:
 
 
 def _is_of_query(entry: Entry) -> bool:
-    """Whether the rule is about the query alone: a parameter that a crawler can do without may mean something to others,
-    such as to somebody who is logged in.
+    """Whether the rule of *entry* changes the query alone. A parameter that a crawler can do without may matter to
+    people, such as to somebody who is logged in.
     """
     text = entry.rule.substitution
     if entry.rule.one_value is not None or (text is not None and "=" in text.alpha + text.beta):
@@ -75,7 +75,7 @@ def _is_of_query(entry: Entry) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Spared:
-    """The requests of a log that asked for a page under another URL than most requests did."""
+    """How many requests of a log asked for a page under another URL than the one that most requests asked for."""
 
     requests: int
     in_vain: int

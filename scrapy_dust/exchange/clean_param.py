@@ -79,6 +79,6 @@ def _prefix(path: str | None) -> str:
     return (path or "/").rstrip("*") or "/"
 
 
-def is_it(text: str) -> bool:
+def is_clean_param(text: str) -> bool:
     """Whether *text* has a ``Clean-param`` line."""
     return any(_DIRECTIVE.fullmatch(line.strip()) for line in text.splitlines())

@@ -103,6 +103,6 @@ def _may_concern(exception: str, site: str) -> bool:
     return "." not in name or site_of_host(name) == site
 
 
-def is_it(value: object) -> bool:
+def is_clearurls(value: object) -> bool:
     """Whether *value* looks like a ClearURLs file."""
     return isinstance(value, dict) and isinstance(value.get("providers"), dict)

@@ -66,7 +66,7 @@ def read(value: object, sites: tuple[str, ...]) -> Imported:
 
 
 def _sites_with_rules(rules: list[object]) -> frozenset[str | None]:
-    """The sites that the file names, in whole or in part."""
+    """The sites that *rules* are about, in whole or in part; None stands for all sites."""
     patterns = (one.get("urlPattern") for one in rules if isinstance(one, dict))
     included = (one.get("include") for one in patterns if isinstance(one, dict))
     texts = (text for each in included if isinstance(each, list) for text in each if isinstance(text, str))

@@ -20,7 +20,7 @@ from scrapy_dust.sites import site_of, site_of_host
 Piece = str | int  #: a text, or the number of a group
 
 
-class Substitution(NamedTuple):
+class Expression(NamedTuple):
     """A regular expression and the text that replaces its match."""
 
     pattern: str
@@ -29,7 +29,7 @@ class Substitution(NamedTuple):
 
 _OTHER = "it is not one text in the place of another, everywhere"
 _SPECIAL = frozenset("\\.^$|?*+()[]{}")
-# A parameter's value, as `dust.rules` reads it: a ; that no name= follows belongs to it.
+# A parameter's value, as `rules.parameters` reads it: a ; that no name= follows belongs to it.
 _VALUE = "[^&;#]*(?:;(?![^&;=#]+=)[^&;#]*)*"
 # Said so that no shorter value can stand before them.
 _BETWEEN = "(?:&|;(?=[^&;=#]+=))"
@@ -55,7 +55,7 @@ def url_of(site: str) -> str:
     return rf"(?i:https?://(?:[^/?#@]*@)?{below}{quoted(site)}\.?{port}(?=[/?#]|$))"
 
 
-def substitutions(site: str, rule: Rule) -> tuple[Substitution, ...] | str:
+def expressions_of(site: str, rule: Rule) -> tuple[Expression, ...] | str:
     """Regular expressions that do the same as *rule* on URLs of *site*, or the reason why there are none."""
     name = name_left_out(rule)
     if name is not None:
@@ -65,54 +65,54 @@ def substitutions(site: str, rule: Rule) -> tuple[Substitution, ...] | str:
     return _OTHER if rule.substitution is None else _of_substring(site, rule.substitution)
 
 
-def _without(url: str, name: str) -> tuple[Substitution, ...]:
+def _without(url: str, name: str) -> tuple[Expression, ...]:
     name = quoted(name)
     here = f"{name}(?:={_VALUE})?"
     return (
-        Substitution(rf"^({url}[^?#]*\?){here}{_BETWEEN}", (1,)),
-        Substitution(rf"^({url}[^?#]*)\?{here}(?=#|$)", (1,)),
-        Substitution(rf"^({url}[^?#]*\?[^#]*?)(?:[&;]{name}={_VALUE}|&{name}(?={_ENDS}))", (1,)),
-        Substitution(rf"^({url}[^?#]*?);{name}={_PATH_VALUE}", (1,)),
+        Expression(rf"^({url}[^?#]*\?){here}{_BETWEEN}", (1,)),
+        Expression(rf"^({url}[^?#]*)\?{here}(?=#|$)", (1,)),
+        Expression(rf"^({url}[^?#]*\?[^#]*?)(?:[&;]{name}={_VALUE}|&{name}(?={_ENDS}))", (1,)),
+        Expression(rf"^({url}[^?#]*?);{name}={_PATH_VALUE}", (1,)),
     )
 
 
-def _with_one_value(url: str, rule: SetParameter) -> tuple[Substitution, ...] | str:
+def _with_one_value(url: str, rule: SetParameter) -> tuple[Expression, ...] | str:
     name = quoted(rule.name)
     if re.search(r"[;/?&#]", rule.value):
         return "the value has a character that separates parameters"
     value = quoted(rule.value)
     return (
-        Substitution(rf"^({url}[^?#]*\?(?:[^#]*?[&;])?{name}=)(?!{value}{_ENDS}){_VALUE}", (1, rule.value)),
-        Substitution(rf"^({url}[^?#]*?;{name}=)(?!{value}(?:[;/?#&]|$)){_PATH_VALUE}", (1, rule.value)),
+        Expression(rf"^({url}[^?#]*\?(?:[^#]*?[&;])?{name}=)(?!{value}{_ENDS}){_VALUE}", (1, rule.value)),
+        Expression(rf"^({url}[^?#]*?;{name}=)(?!{value}(?:[;/?#&]|$)){_PATH_VALUE}", (1, rule.value)),
     )
 
 
-def _between_ampersands(url: str, name: str) -> tuple[Substitution, ...]:
-    """The expressions that leave a parameter out where only & separates parameters."""
+def _between_ampersands(url: str, name: str) -> tuple[Expression, ...]:
+    """The expressions that leave the parameter *name* out of a query in which only ``&`` separates parameters."""
     name = quoted(name)
     url = f"{url}{_NO_SEMICOLON}"
     return (
-        Substitution(rf"^({url}[^?#]*\?){name}(?:=[^&#]*)?&", (1,)),
-        Substitution(rf"^({url}[^?#]*)\?{name}(?:=[^&#]*)?(?=#|$)", (1,)),
-        Substitution(rf"^({url}[^?#]*\?[^#]*?)&{name}(?:=[^&#]*)?(?=[&#]|$)", (1,)),
+        Expression(rf"^({url}[^?#]*\?){name}(?:=[^&#]*)?&", (1,)),
+        Expression(rf"^({url}[^?#]*)\?{name}(?:=[^&#]*)?(?=#|$)", (1,)),
+        Expression(rf"^({url}[^?#]*\?[^#]*?)&{name}(?:=[^&#]*)?(?=[&#]|$)", (1,)),
     )
 
 
-def _of_substring(site: str, rule: Substitute) -> tuple[Substitution, ...] | str:
+def _of_substring(site: str, rule: Substitute) -> tuple[Expression, ...] | str:
     alpha, beta, url = rule.alpha, rule.beta, url_of(site)
     if any(site_of(rule.in_text(start)) != site for start in _starts(site)):
         return "it would lead away from the site"
-    if _goes_on(rule):
+    if _may_never_end(rule):
         return "what it makes has again what it replaces"
     if alpha[:1] in _AFTER_HOST and beta[:1] in (":", "@", "."):
         return "it would change the host"
     head, tail = _ends_in_words(alpha, beta)
     if rule.start:
         end = "$" if rule.end else _AFTER if tail else ""
-        return (Substitution(f"^(?={url}){quoted(alpha)}{end}", (beta,)),)
+        return (Expression(f"^(?={url}){quoted(alpha)}{end}", (beta,)),)
     found = _found(alpha, beta, head=head, tail=tail and not rule.end) + "$" * rule.end
     stays = f"^(?={url})" + _unless_beside_the_host(url, rule, found)
-    return (Substitution(f"{stays}({'.*' if rule.end else '.*?'}){found}", (1, beta)),)
+    return (Expression(f"{stays}({'.*' if rule.end else '.*?'}){found}", (1, beta)),)
 
 
 def _found(alpha: str, beta: str, *, head: bool, tail: bool) -> str:
@@ -146,8 +146,8 @@ def _is_word(char: str) -> bool:
     return char.isascii() and char.isalnum()
 
 
-def _goes_on(rule: Substitute) -> bool:
-    """Whether the rule may find its α in its own result, so that replacing never ends."""
+def _may_never_end(rule: Substitute) -> bool:
+    """Whether replacing may go on without end, because β of the rule can contain its α again."""
     if rule.start and rule.end:
         return False
     if rule.start:
@@ -165,27 +165,27 @@ _SITE = re.compile(
 _NAME = re.compile(r"((?:\\.|[^\\&;=#()\[\]?|])+)(?:\(\?:)?=")
 
 
-def rule_of(substitution: Substitution) -> tuple[str, Rule] | None:
-    """The rule from which `substitutions` made this expression; None for an expression from elsewhere.
+def rule_of(expression: Expression) -> tuple[str, Rule] | None:
+    """The site and the rule from which `expressions_of` has made *expression*; None for an expression from elsewhere.
 
-    What reads like one of ours is written once more, and must come out the same.
+    A rule counts only if `expressions_of` makes the same expression of it again.
     """
-    found = _SITE.search(substitution.pattern)
+    found = _SITE.search(expression.pattern)
     if found is None:
         return None
     site = _unquoted(found[1])
     try:
-        for rule in _guesses(substitution, site):
-            written = substitutions(site, rule)
-            if not isinstance(written, str) and substitution in written:
+        for rule in _guesses(expression, site):
+            written = expressions_of(site, rule)
+            if not isinstance(written, str) and expression in written:
                 return site, rule
     except ValueError:  # brackets that are no address
         return None
     return None
 
 
-def _guesses(substitution: Substitution, site: str) -> list[Rule]:
-    pattern, replacement = substitution
+def _guesses(expression: Expression, site: str) -> list[Rule]:
+    pattern, replacement = expression
     url = url_of(site)
     value = replacement[1] if len(replacement) == 2 and isinstance(replacement[1], str) else ""
     ahead = f"^(?={url})"

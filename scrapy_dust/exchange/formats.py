@@ -84,12 +84,12 @@ def format_of(path: str, content: bytes) -> str:
     if begin == b"[":
         return "dud"
     if begin == b"{":
-        return "clearurls" if clearurls.is_it(load_json(content)) else "json"
+        return "clearurls" if clearurls.is_clearurls(load_json(content)) else "json"
     if suffix == ".csv":
         return "csv"
     text = _text(content)
-    if no_vary_search.is_it(text):
+    if no_vary_search.is_no_vary_search(text):
         return "no-vary-search"
-    if clean_param.is_it(text) or PurePath(path).name == "robots.txt":
+    if clean_param.is_clean_param(text) or PurePath(path).name == "robots.txt":
         return "clean-param"
     raise Damaged("its format cannot be told")

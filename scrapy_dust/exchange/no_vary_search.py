@@ -97,6 +97,6 @@ def _members(value: str) -> dict[str, object] | None:
     return members or None
 
 
-def is_it(text: str) -> bool:
+def is_no_vary_search(text: str) -> bool:
     """Whether *text* mentions a ``No-Vary-Search`` header."""
     return "no-vary-search" in text.lower()

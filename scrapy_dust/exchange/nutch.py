@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
-from scrapy_dust.exchange.expressions import Piece, Substitution, rule_of, substitutions
+from scrapy_dust.exchange.expressions import Expression, Piece, expressions_of, rule_of
 from scrapy_dust.exchange.finite import texts_of
 from scrapy_dust.exchange.transfer import Collected, Entries, Exported, Imported, Unsaid, each_rule
 from scrapy_dust.rules.blocks import Damaged
@@ -39,7 +39,7 @@ def export(entries: Entries) -> Exported:
     unsaid: list[Unsaid] = []
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', _NOTE + "<regex-normalize>"]
     for site, entry in each_rule(entries):
-        found = substitutions(site, entry.rule)
+        found = expressions_of(site, entry.rule)
         if isinstance(found, str):
             unsaid.append(Unsaid(f"{site}: {entry.rule}", found))
         elif not all(_is_xml(text) for one in found for text in (one.pattern, *map(str, one.replacement))):
@@ -50,7 +50,7 @@ def export(entries: Entries) -> Exported:
     return Exported("\n".join(lines), tuple(unsaid))
 
 
-def _element(one: Substitution) -> str:
+def _element(one: Expression) -> str:
     pattern, replacement = escape(one.pattern), escape(java_replacement(one.replacement))
     return f"<regex>\n  <pattern>{pattern}</pattern>\n  <substitution>{replacement}</substitution>\n</regex>"
 
@@ -111,7 +111,7 @@ def _take(collected: Collected, pattern: str, replacement: str) -> None:
     # An empty text is no piece, and a rule that leaves something out has one.
     pieces = pieces_of(replacement)
     for ours in (pieces, (*pieces, "")) if pieces else (("",),):
-        known = rule_of(Substitution(pattern, ours))
+        known = rule_of(Expression(pattern, ours))
         if known is not None:
             collected.take(*known, pattern)
             return

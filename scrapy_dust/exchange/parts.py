@@ -28,11 +28,11 @@ class Part:
     guards: tuple[Guard, ...] = ()
 
     def without(self, name: str) -> list[Rule]:
-        """The rules that leave a parameter out."""
+        """The rules that leave the parameter *name* out in this part of the site."""
         return self._rules(DropParameter(name))
 
     def with_only(self, names: frozenset[str]) -> list[Rule]:
-        """The rules that leave all other parameters out."""
+        """The rules that leave out all parameters but *names* in this part of the site."""
         return (
             self._rules(KeepParameters(names))
             if names

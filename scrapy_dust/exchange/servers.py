@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from scrapy_dust.exchange.expressions import Piece, Substitution, substitutions
+from scrapy_dust.exchange.expressions import Expression, Piece, expressions_of
 from scrapy_dust.exchange.headings import heading
 from scrapy_dust.exchange.transfer import Entries, Exported, Unsaid, each_rule
 from scrapy_dust.rule_book.entries import Entry
@@ -84,11 +84,11 @@ def apache(entries: Entries) -> Exported:
 
 
 def _said(
-    site: str, entries: Entries, unsaid: list[Unsaid], cannot: Callable[[Substitution], str]
-) -> list[Substitution]:
-    found: list[Substitution] = []
+    site: str, entries: Entries, unsaid: list[Unsaid], cannot: Callable[[Expression], str]
+) -> list[Expression]:
+    found: list[Expression] = []
     for _, entry in each_rule(entries):
-        made = substitutions(site, entry.rule)
+        made = expressions_of(site, entry.rule)
         why = made if isinstance(made, str) else _why_not(entry, made, cannot)
         if why or isinstance(made, str):
             unsaid.append(Unsaid(f"{site}: {entry.rule}", why))
@@ -97,14 +97,14 @@ def _said(
     return found
 
 
-def _with_rest(one: Substitution) -> Substitution:
+def _with_rest(one: Expression) -> Expression:
     """An expression and a replacement that take along the rest of the URL: a server makes a new text,
     and replaces no part of one.
     """
-    return Substitution(f"{one.pattern}(.*)$", (*one.replacement, 2 if 1 in one.replacement else 1))
+    return Expression(f"{one.pattern}(.*)$", (*one.replacement, 2 if 1 in one.replacement else 1))
 
 
-def _why_not(entry: Entry, made: tuple[Substitution, ...], cannot: Callable[[Substitution], str]) -> str:
+def _why_not(entry: Entry, made: tuple[Expression, ...], cannot: Callable[[Expression], str]) -> str:
     if entry.evidence.unanswered:
         return "a URL that it leads to did not answer, so nobody may be sent there"
     return next((why for one in made if (why := cannot(one))), "")
@@ -114,19 +114,19 @@ def _texts(replacement: tuple[Piece, ...]) -> str:
     return "".join(piece for piece in replacement if isinstance(piece, str))
 
 
-def _nginx_cannot(one: Substitution) -> str:
+def _nginx_cannot(one: Expression) -> str:
     if _is_unprintable(one):
         return "nginx has no such character in a map"
     return "nginx knows no $ but as a variable's" if "$" in _texts(one.replacement) else ""
 
 
-def _apache_cannot(one: Substitution) -> str:
+def _apache_cannot(one: Expression) -> str:
     if _is_unprintable(one) or '"' in one.pattern or re.search(r'[,"\s\]]', _texts(one.replacement)):
         return "Apache's RewriteRule has no such character in a flag"
     return "Apache reads ${ as a name" if "${" in one.pattern else ""
 
 
-def _is_unprintable(one: Substitution) -> bool:
+def _is_unprintable(one: Expression) -> bool:
     return any(not char.isprintable() for char in one.pattern + _texts(one.replacement))
 
 

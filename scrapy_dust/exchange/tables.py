@@ -45,8 +45,8 @@ def _cells(rule: Rule) -> tuple[str, ...] | None:
 
 
 def read(text: str, sites: tuple[str, ...]) -> Imported:
-    """The rules of a table. Raises `Damaged` where columns are missing. A row without a site applies to
-    all of *sites*.
+    """The rules in a CSV table. Raises `Damaged` where columns are missing. A row without a site applies to all of
+    *sites*.
     """
     rows = csv.DictReader(io.StringIO(text, newline=""), strict=True)
     collected = Collected(sites)

@@ -72,7 +72,7 @@ class Collected:
     _stays: list[str] = field(default_factory=list)
 
     def take(self, site: str, rule: Rule, what: str) -> None:
-        """Add *rule*; if it cannot be applied, add *what* and the reason to the rules left out."""
+        """Add *rule* for *site*. If the rule cannot be applied, *what*, its text in the file, is noted as left out."""
         if whole_site(site) != site:
             self.leave(what, f"{site!r} is no name of a site")
             return
@@ -96,8 +96,8 @@ class Collected:
         self._unsaid.append(Unsaid(what, why))
 
     def leave_queries(self, *more: str) -> None:
-        """Note for rules that leave parameters out: the queries that stay as they are, although the
-        other program would change them.
+        """Note which queries stay as they are although the other program would change them, for rules that leave
+        parameters out.
         """
         if any(BY_AMPERSAND in rule.guard for _, rule in self._rules):
             self._stays += [_QUERIES, *more]

@@ -6,10 +6,12 @@ a journal is read by versions older and newer than its writer.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import lru_cache
+from typing import NamedTuple
 
 
 class What(StrEnum):
@@ -22,8 +24,7 @@ class What(StrEnum):
     SUSPENDED = "suspended"  #: a rule was, because of it
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
     """One line of a journal."""
 
     what: What
@@ -40,19 +41,26 @@ class Event:
 
 def now() -> str:
     """The time of now as a journal writes it."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    second, milliseconds = divmod(time.time_ns() // 1_000_000, 1000)
+    return f"{_second(second)}.{milliseconds:03}Z"
+
+
+@lru_cache(maxsize=1)
+def _second(since_1970: int) -> str:
+    """A second as text: a crawl suppresses hundreds of URLs in one."""
+    return datetime.fromtimestamp(since_1970, UTC).replace(tzinfo=None).isoformat()
 
 
 def to_record(event: Event) -> dict[str, object]:
     """*event* as a JSON object without its empty fields."""
-    record: dict[str, object] = {"what": str(event.what), "at": event.at, "url": event.url}
-    for name in ("key", "keeper", "note", "request"):
-        value = getattr(event, name)
-        if value is not None:
-            record[name] = value
-    for name in ("rules", "lacks"):
-        if getattr(event, name):
-            record[name] = list(getattr(event, name))
+    what, at, url, rules, key, keeper, note, request, lacks = event
+    record: dict[str, object] = {"what": str(what), "at": at, "url": url}
+    texts = (("key", key), ("keeper", keeper), ("note", note), ("request", request))
+    record |= {name: value for name, value in texts if value is not None}
+    if rules:
+        record["rules"] = list(rules)
+    if lacks:
+        record["lacks"] = list(lacks)
     return record
 
 

@@ -20,8 +20,8 @@ def journal_dir(dust_dir: str | Path | None, spider: str | None = None) -> Path:
     return _below(dust_dir, "journal", spider)
 
 
-def existing(dust_dir: str | Path | None) -> Path | None:
-    """The folder of all journals; None where it does not exist. Nothing is made."""
+def existing_journal_dir(dust_dir: str | Path | None) -> Path | None:
+    """The folder of all journals; None where there is none. No folder is made."""
     if dust_dir is None and not Path(data_path("dust")).is_dir():
         return None
     folder = journal_dir(dust_dir)

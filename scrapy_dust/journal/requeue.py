@@ -20,7 +20,7 @@ from scrapy_dust.journal.places import journals
 from scrapy_dust.journal.reader import read
 
 
-def victims(folder: Path, rules: Iterable[str]) -> Mapping[Path, Mapping[str, Event]]:
+def suppressed_by(folder: Path, rules: Iterable[str]) -> Mapping[Path, Mapping[str, Event]]:
     """The URLs that *rules*, or forms, suppressed or put last and no crawl has given back, by the folder of their spider."""
     wanted = set(rules)
     marks = [rule.encode() for rule in wanted] + [What.RETURNED.encode(), What.TESTED.encode()]
@@ -35,8 +35,8 @@ def victims(folder: Path, rules: Iterable[str]) -> Mapping[Path, Mapping[str, Ev
 
 
 def put(folder: Path, events: Iterable[Event]) -> Path:
-    """Write a list for the next crawl of the spider whose folder it is. It gets its name when it is
-    complete.
+    """Write a list of suppressed requests for the next crawl of the spider whose folder *folder* is. Returns the path
+    of the list.
     """
     path = folder / new_name(datetime.now(UTC))
     beginning = path.with_name(f".{path.name}.new")

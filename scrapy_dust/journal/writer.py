@@ -82,7 +82,7 @@ class Journal:
 
 
 def _pack(segment: Path) -> None:
-    """Gzip a file. A file that cannot be gzipped stays, and can be read as it is."""
+    """Gzip the file *segment*. If that fails, the file stays as it is, and can be read."""
     if segment.suffix == ".jsonl":
         try:
             gzip_log(segment)
@@ -91,7 +91,7 @@ def _pack(segment: Path) -> None:
 
 
 def _hidden(record: dict[str, object], hide: Hider) -> dict[str, object]:
-    """*record* as it may be written. A request with a hidden value in its own URL cannot be made again."""
+    """*record* without values that logs must hide. A request with such a value in its own URL cannot be made again."""
     said = {name: _without_secrets(value, hide) for name, value in record.items()}
     if said["url"] != record["url"]:
         said.pop("request", None)

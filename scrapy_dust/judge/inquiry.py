@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 
-from scrapy_dust.dust.literal import agree
-from scrapy_dust.dust.outcomes import Outcome
+from scrapy_dust.believe.literal import agree
 from scrapy_dust.judge.answers import Fetched, Known
 from scrapy_dust.judge.judging import SAME_TIME, Judge
 from scrapy_dust.page.compare import Same, Verdict
+from scrapy_dust.visits.outcomes import Outcome
 
 #: How often two pages are fetched again that differ where other texts change at each fetch.
 _ROUNDS = 3
@@ -120,7 +120,7 @@ def fetch_both(url: str, target: str, matches: int) -> Inquiry:
 
 
 def _no_page(here: Fetched, there: Fetched, judge: Judge, *, both_linked: bool) -> Finding | None:
-    """The finding if one of the two shows no page of its own; None if both show one."""
+    """The finding if *here* or *there* shows no page of its own; None if both show one."""
     if both_linked and judge.is_nothing(here) is not judge.is_nothing(there):
         return Finding(Outcome.DIFFERENT, "one of the two is the site's “not found”")
     if judge.is_nothing(here):
@@ -131,7 +131,7 @@ def _no_page(here: Fetched, there: Fetched, judge: Judge, *, both_linked: bool) 
 
 
 def _redirected_again(url: str, target: str, judge: Judge) -> Inquiry:
-    """Whether one URL still leads where the other does."""
+    """Whether the redirect between *url* and *target* that the log has still leads from one to the other."""
     here = yield Ask(url, stateless=True)
     if not here.answered:
         return Finding(Outcome.UNKNOWN, f"{url} answered {here.status or 'nothing'}")
@@ -157,7 +157,7 @@ def _confirm(
     both_linked: bool,
     key: Callable[[str], str] | None,
 ) -> Inquiry:
-    """Whether a difference is still there when both pages are fetched again."""
+    """Fetch both pages again, and find whether they still differ."""
     controls: list[Fetched] = []
     # Where the crawl has seen the very same page, the log is the control; not for a target fetched on another day.
     seen_before = known is not None and here.at >= there.at - SAME_TIME
@@ -191,7 +191,9 @@ def _confirm(
 
 
 def _again(page: Fetched, known: Known | None, judge: Judge) -> Generator[Ask, Fetched, Fetched | None]:
-    """Another answer to the URL of *page*, from the log if that is as good; None if the URL does not show its page again."""
+    """One more answer to the URL of *page*, from the log if that is as good as a fetch; None if the URL does not show
+    its page again.
+    """
     for control in judge.control(page, known):
         return control
     again = yield Ask(page.url, again=True)

@@ -10,20 +10,19 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from scrapy_dust.dust.pages import LEAST_OWN
-from scrapy_dust.dust.strata import template_of
 from scrapy_dust.judge.answers import Fetched, Known
 from scrapy_dust.page.compare import Answer, Same, Verdict, compare
-from scrapy_dust.page.knowledge import NOTHING_KNOWN, Knowledge, Linked, note_linked, sifted
+from scrapy_dust.page.knowledge import NOTHING_KNOWN, Knowledge, Linked, common_to, note_linked, sifted
 from scrapy_dust.page.places import Kind
 from scrapy_dust.page.site_template import template_of_pages
 from scrapy_dust.page.unitsets import (
     UnitSet,
     array_of,
+    as_links,
     is_in,
     is_of,
     places_of,
@@ -33,6 +32,8 @@ from scrapy_dust.page.unitsets import (
     without,
 )
 from scrapy_dust.page.volatile import NOTHING_VOLATILE, learn_volatile
+from scrapy_dust.visits.pages import LEAST_OWN
+from scrapy_dust.visits.strata import template_of
 
 #: Of a site's different pages so many must have a mark for it to be the template's.
 _MARKED_PAGES, _MARKED_SHARE = 3, 0.5
@@ -40,6 +41,8 @@ _MARKED_PAGES, _MARKED_SHARE = 3, 0.5
 _STRANGE_KEPT = 64
 #: URLs whose further answers are kept. What they have shown to change stays known.
 _AGAIN_KEPT = 200
+#: Different answers to one URL that are kept.
+_ANSWERS_KEPT = 6
 #: Different pages from which the template is learned, each time as many have been fetched.
 _TEMPLATE_AT = (8, 16, 32, 64)
 #: Of what is the own of a page in the log so much is left on a page that has changed, and is not another one.
@@ -61,8 +64,9 @@ class Judge:
         self.learned = NOTHING_VOLATILE  #: what further fetches of one URL have shown
         self.names: dict[int, str] = {}  #: of the places that these fetches showed
         self._log_template = log_template
-        # By path template, the latest.
-        self._again: deque[tuple[str, Sequence[UnitSet]]] = deque(maxlen=_AGAIN_KEPT)
+        # By URL, the latest; each answer with the total of its units. One that came before is not taken again.
+        self._again: OrderedDict[str, list[tuple[int, UnitSet]]] = OrderedDict()
+        self._controlled: set[tuple[str, int, int]] = set()  #: answers of which the log has a control
         # Different pages, by what they show; with path templates as long as the template is learned from them.
         self._seen: dict[int, tuple[str, Answer] | None] = {}
         self._marked: Counter[str] = Counter()
@@ -104,14 +108,30 @@ class Judge:
         self._learn_answers(answers[0].url, shown)
 
     def _learn_answers(self, url: str, shown: Sequence[Answer]) -> None:
-        self._again.append((template_of(url), [set_of(one.units) for one in shown]))
+        known = self._again.setdefault(url, [])
+        before = {total for total, _ in known}
+        new = [(one.units.total, set_of(one.units)) for one in shown if one.units.total not in before]
+        known += new[: _ANSWERS_KEPT - len(known)]
         for one in shown:
             self.names.update(one.names)
-        self.learned = self.learned.joined(learn_volatile(self._again))
+        if len(self._again) > _AGAIN_KEPT:
+            self._again.popitem(last=False)
+        groups = ((template_of(url), [units for _, units in answers]) for url, answers in self._again.items())
+        self.learned = self.learned.joined(learn_volatile(groups))
         self.knowledge = replace(self.knowledge, volatile=self.knowledge.volatile.joined(self.learned))
 
+    def unsettled(self) -> Iterator[str]:
+        """The URLs that have kept something where units may be drawn by lot: another answer shows whether by chance."""
+        for url, answers in self._again.items():
+            drawn = self.knowledge.volatile.perhaps_drawn(template_of(url))
+            common = common_to([units for _, units in answers])
+            if len({total for total, _ in answers}) > 1 and is_in(places_of(common), drawn).any():
+                yield url
+
     def learn_kept(self, page: Fetched, known: Known) -> None:
-        """Learn that *page* shows the same as the log, *known*, also at places where similar pages change."""
+        """Learn from *page*, which shows what the log has in *known*: what both have does not change, also at places
+        where similar pages change.
+        """
         if page.shown is not None and known.shown is not None:
             self._learn_answers(page.url, [page.shown, known.shown])
 
@@ -125,8 +145,10 @@ class Judge:
             return False
         if abs(page.at - known.at) > SAME_TIME or not self.trusts_log:
             return False
-        here, there = set_of(page.shown.units), set_of(known.shown.units)
+        # Links for the page itself change as other links do.
+        here, there = (union_of((as_links(set_of(one.units)),)) for one in (page.shown, known.shown))
         changed = union_of((without(here, there), without(there, here)))
+        changed = changed[~is_of(changed, Kind.OWN)]
         places = array_of(self.knowledge.volatile.changing(template_of(page.url)))
         return bool(is_in(places_of(changed), places).all())
 
@@ -135,7 +157,7 @@ class Judge:
         self.knowledge = replace(knowledge, volatile=knowledge.volatile.joined(self.learned))
 
     def _learn_strange(self, page: Fetched, known: Known) -> None:
-        """Learn that *page* is no page, if it is one answer for two URLs of which the log has different pages."""
+        """Learn that *page* is no page: the log has different pages for two URLs that both get this answer."""
         if any(known.differs(other) and self.is_like(page, seen) for seen, other in self._strange):
             self.learn_nothing(page)
         elif len(self._strange) < _STRANGE_KEPT:
@@ -147,7 +169,7 @@ class Judge:
             self._nothing.setdefault(page.shown.units.total, page)
 
     def is_nothing(self, page: Fetched) -> bool:
-        """Whether *page* is no page, but the site's "not found" with a status of success."""
+        """Whether *page* is the site's "not found" with a status of success, and so no page."""
         return page.shown is None or _EMPTY in page.marks or self.shows_nothing(page.shown)
 
     def shows_nothing(self, shown: Answer) -> bool:
@@ -187,7 +209,9 @@ class Judge:
         return bool(agreeing - self._log_template)
 
     def _shows_most_of(self, page: Answer, known: Answer) -> bool | None:
-        """Whether *page* has enough of the content that only *known* has; None if that content is too little."""
+        """Whether *page* has enough of what only *known*, among the site's pages, shows; None if that is too little to
+        tell.
+        """
         own = own_units(known, self.knowledge)
         if len(own) < LEAST_OWN:
             return None
@@ -219,11 +243,17 @@ class Judge:
         return self._compare(_with(page.shown, [*self.control(page, before), *again]), known.shown, key)
 
     def control(self, page: Fetched, before: Known | None) -> list[Fetched]:
-        """Earlier answers to the URL of *page* that are as good as one more fetch."""
+        """The earlier answers to the URL of *page* that are as good as one more fetch would be."""
         if before is None or not self.is_control(page, before):
             return []
+        assert page.shown is not None
+        assert before.shown is not None
         control = replace(page, shown=before.shown)
-        self.learn_again(page, control)
+        # A page is compared with many others, and its two answers teach the same each time.
+        both = page.url, page.shown.units.total, before.shown.units.total
+        if both not in self._controlled:
+            self._controlled.add(both)
+            self.learn_again(page, control)
         return [control]
 
     def is_in_the_way(self, page: Fetched, known: Known | None) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from scrapy_dust.dust.pages import Page, SiteLog, with_redirects
+from scrapy_dust.visits.pages import Page, SiteLog, with_redirects
 
 #: Of a page with fewer shingles than a sketch has hashes, equal sketches say little.
 _FULL = 4

@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from scrapy_dust.learners.parts import Keys, keys_of, url_of
+from scrapy_dust.learners.parts import Components, components_of, url_of
 
 _DELIMITER = re.compile(r"[._~:,+-]")
 #: Share of a component's values with the same delimiters, and of different texts in a constant part.
@@ -30,7 +30,7 @@ class DeepTokens:
     def keys(self, url: str) -> dict[str, str]:
         """*url* as a map from components to values."""
         found: dict[str, str] = {}
-        for key, value in _two_sided(keys_of(url)).items():
+        for key, value in _two_sided(components_of(url)).items():
             delimiters = self.delimiters.get(key)
             if delimiters and "".join(_DELIMITER.findall(value)) == delimiters:
                 found |= {f"{key} {place}": piece for place, piece in enumerate(_DELIMITER.split(value))}
@@ -38,7 +38,7 @@ class DeepTokens:
                 found[key] = value
         return found
 
-    def url(self, keys: Keys) -> str:
+    def url(self, keys: Components) -> str:
         """The URL with these components."""
         whole: dict[str, str] = {}
         pieces: dict[str, list[tuple[int, str]]] = defaultdict(list)
@@ -58,7 +58,7 @@ def deep_tokens(urls: Iterable[str]) -> DeepTokens:
     """The delimiters that split the components of *urls* into parts."""
     values: dict[str, set[str]] = defaultdict(set)
     for url in urls:
-        for key, value in _two_sided(keys_of(url)).items():
+        for key, value in _two_sided(components_of(url)).items():
             if key not in ("scheme", "host", "fragment"):
                 values[key].add(value)
     found = {key: _common_delimiters(texts) for key, texts in values.items() if len(texts) >= _LEAST}
@@ -78,7 +78,7 @@ def _common_delimiters(values: set[str]) -> str:
     return best
 
 
-def _two_sided(keys: Keys) -> dict[str, str]:
+def _two_sided(keys: Components) -> dict[str, str]:
     last = sum(map(_is_segment, keys))
     return {_from_end(key, last) if _is_segment(key) else key: value for key, value in keys.items()}
 
@@ -88,7 +88,7 @@ def _from_end(key: str, segments: int) -> str:
     return f"p-{segments - place}" if segments - place <= _FROM_END else key
 
 
-def _one_sided(keys: Keys) -> dict[str, str]:
+def _one_sided(keys: Components) -> dict[str, str]:
     from_start = sorted(int(key[1:]) for key in keys if _is_segment(key))
     order = [f"p{place}" for place in from_start] + [f"p-{n}" for n in range(_FROM_END, 0, -1)]
     renamed = {key: f"p{place}" for place, key in enumerate(key for key in order if key in keys)}

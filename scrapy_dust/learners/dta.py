@@ -18,11 +18,10 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log2
 
-from scrapy_dust.dust.pages import SiteLog
 from scrapy_dust.learners.clusters import clusters_of, duplicates
 from scrapy_dust.learners.deep_tokens import DeepTokens, deep_tokens
 from scrapy_dust.learners.learner import Learned, unchanged
-from scrapy_dust.learners.parts import Keys
+from scrapy_dust.learners.parts import Components
 from scrapy_dust.learners.rewriting import (
     Context,
     Rewrite,
@@ -31,9 +30,10 @@ from scrapy_dust.learners.rewriting import (
     changes_between,
     false_positives,
 )
+from scrapy_dust.visits.pages import SiteLog
 
 Item = tuple[str, str | None]
-Example = tuple[Keys, bool]  #: a URL, and whether the transformation makes a duplicate of it
+Example = tuple[Components, bool]  #: a URL, and whether the transformation makes a duplicate of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,7 @@ class Dta:
     name: str = "dta"
 
     def learn(self, site: str, log: SiteLog) -> Learned:
+        """Learn transformations from the duplicates in *log*, each with the contexts in which it holds."""
         clusters = clusters_of(log)
         tokens = deep_tokens(clusters)
         maps = {url: tokens.keys(url) for url in clusters}
@@ -58,7 +59,7 @@ class Dta:
             if len(positives) >= self.coverage:
                 examples = _examples(transformation, positives, maps, clusters, known, tokens)
                 for context, count in self._leaves(examples, frozenset(), 0):
-                    asked = context | _asked_by(transformation, positives, maps)
+                    asked = context | _components_needed(transformation, positives, maps)
                     rules[Rewrite(asked, transformation)] += count
         kept = self._kept(rules, maps, clusters, tokens)
         if not kept:
@@ -66,7 +67,7 @@ class Dta:
         return Learned(Rewriter(kept, parse=tokens.keys, compose=tokens.url).key, tuple(map(str, kept)))
 
     def _transformations(
-        self, clusters: dict[str, Hashable], maps: Mapping[str, Keys]
+        self, clusters: dict[str, Hashable], maps: Mapping[str, Components]
     ) -> dict[Transformation, dict[str, None]]:
         found: dict[Transformation, dict[str, None]] = defaultdict(dict)
         for urls in duplicates(clusters):
@@ -99,7 +100,7 @@ class Dta:
     def _kept(
         self,
         rules: Counter[Rewrite],
-        maps: Mapping[str, Keys],
+        maps: Mapping[str, Components],
         clusters: Mapping[str, Hashable],
         tokens: DeepTokens,
     ) -> list[Rewrite]:
@@ -108,10 +109,10 @@ class Dta:
         return sorted(good, key=lambda rule: (-rules[rule], str(rule)))
 
 
-def _asked_by(
-    transformation: Transformation, positives: Mapping[str, None], maps: Mapping[str, Keys]
+def _components_needed(
+    transformation: Transformation, positives: Mapping[str, None], maps: Mapping[str, Components]
 ) -> Context:
-    """The components that the transformation needs, which all of its sources have."""
+    """The components that *transformation* reads or changes, with the values that all of its source URLs have there."""
     touched = {change.key for change in transformation} | {c.source for c in transformation if c.source}
     needed = [key for key in touched if all(key in maps[url] for url in positives)]
     return frozenset((key, None) for key in needed) or frozenset({("host", None)})
@@ -120,13 +121,15 @@ def _asked_by(
 def _examples(
     transformation: Transformation,
     positives: Mapping[str, None],
-    maps: Mapping[str, Keys],
+    maps: Mapping[str, Components],
     clusters: Mapping[str, Hashable],
     known: Mapping[str, Hashable],
     tokens: DeepTokens,
 ) -> list[Example]:
-    """The sources as good examples, and the other URLs that the transformation turns into a known URL."""
-    rule = Rewrite(_asked_by(transformation, positives, maps), transformation)
+    """Examples for the decision tree: the source URLs of *transformation* are good, other URLs that it turns into a
+    known URL are bad.
+    """
+    rule = Rewrite(_components_needed(transformation, positives, maps), transformation)
     examples: list[Example] = [(maps[url], True) for url in positives]
     for url, keys in maps.items():
         if url not in positives and rule.fits(keys):
@@ -137,7 +140,7 @@ def _examples(
     return examples
 
 
-def _passes(keys: Keys, item: Item) -> bool:
+def _passes(keys: Components, item: Item) -> bool:
     name, value = item
     return name in keys and (value is None or keys[name] == value)
 

@@ -12,15 +12,15 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from scrapy_dust.dust.detection import DetectionParams, detect_likely_rules
-from scrapy_dust.dust.elimination import EliminationParams, eliminate_redundant
-from scrapy_dust.dust.pages import Page, SiteLog
-from scrapy_dust.dust.parameters import detect_likely_parameters
-from scrapy_dust.dust.sketches import Similar, likeness_of
 from scrapy_dust.learners.learner import Learned, unchanged
+from scrapy_dust.propose.dustbuster.detection import DetectionParams, detect_likely_rules
+from scrapy_dust.propose.dustbuster.elimination import EliminationParams, eliminate_redundant
+from scrapy_dust.propose.dustbuster.parameters import detect_likely_parameters
+from scrapy_dust.propose.dustbuster.sketches import Similar, likeness_of
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.sites import site_of
+from scrapy_dust.visits.pages import Page, SiteLog
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +34,11 @@ class DustBuster:
 
     @property
     def name(self) -> str:
+        """The name of the method in tables, with the test of similarity if that is not the sketch."""
         return "dustbuster" if self.similar is Similar.SKETCH else f"dustbuster-{self.similar}"
 
     def learn(self, site: str, log: SiteLog) -> Learned:
+        """Phases 1 to 3 on *log*, then the paper's validation, with the log in the place of fetches."""
         if not log.pages:
             return Learned(unchanged)
         rules = list(self._valid(log.pages))

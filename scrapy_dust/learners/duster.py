@@ -22,10 +22,10 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from scrapy_dust.dust.pages import SiteLog
 from scrapy_dust.learners.alignment import Column, Consensus, consensus_of
 from scrapy_dust.learners.clusters import clusters_of, duplicates
 from scrapy_dust.learners.learner import Learned, unchanged
+from scrapy_dust.visits.pages import SiteLog
 
 # Possessive: nothing is tried twice, or a URL of many equal parts would take for ever.
 _ANY = "[A-Za-z0-9]*+"
@@ -56,6 +56,7 @@ class Duster:
     name: str = "duster"
 
     def learn(self, site: str, log: SiteLog) -> Learned:
+        """Read a rule off each cluster of *log*, and keep the rules that merge few different pages."""
         clusters = clusters_of(log)
         support = {}
         for pattern in self._candidates(duplicates(clusters)):
@@ -63,7 +64,7 @@ class Duster:
             if saved:
                 support[pattern] = saved
         rules = sorted(support, key=lambda one: (-support[one], str(one)))
-        return Learned(Applied(rules).key, tuple(map(str, rules))) if rules else Learned(unchanged)
+        return Learned(PatternKeys(rules).key, tuple(map(str, rules))) if rules else Learned(unchanged)
 
     def _candidates(self, groups: Iterable[Sequence[str]]) -> list[Pattern]:
         clusters: Counter[Pattern] = Counter()
@@ -75,8 +76,8 @@ class Duster:
         return [pattern for pattern in clusters if urls[pattern] >= self.least_support]
 
     def _validated(self, pattern: Pattern, clusters: Mapping[str, Hashable]) -> int:
-        """The number of URLs that *pattern* gives a form which others have, too; 0 where they are too
-        few, or too many are wrong.
+        """How many URLs get from *pattern* a form that other URLs get too; 0 if they are too few, or too many of them
+        show other pages.
         """
         forms: dict[str, Counter[Hashable]] = defaultdict(Counter)
         match = re.compile(pattern.context).fullmatch
@@ -90,7 +91,7 @@ class Duster:
         return support if support >= self.least_support and wrong <= self.most_false * support else 0
 
 
-class Applied:
+class PatternKeys:
     """Makes keys of URLs by the rules of a site, in the order in which they are applied."""
 
     def __init__(self, rules: Iterable[Pattern]) -> None:
@@ -121,7 +122,7 @@ def pattern_of(consensus: Consensus) -> Pattern:
     context: list[str] = []
     output: list[str] = []
     groups = slashes = 0
-    for stretch in stretches(consensus):
+    for stretch in between_delimiters(consensus):
         same = all(is_invariant(column) for column in stretch)
         text = "".join(min(column.tokens) for column in stretch)
         slashes += same and text == "/"
@@ -164,8 +165,10 @@ def alternatives(column: Column) -> str:
     return f"(?:{one})?+" if column.gap else f"(?:{one})"
 
 
-def stretches(consensus: Consensus) -> Iterator[list[Column]]:
-    """The columns of *consensus* in groups: each common delimiter alone, and the columns between two of them."""
+def between_delimiters(consensus: Consensus) -> Iterator[list[Column]]:
+    """The columns of *consensus* in groups: each delimiter that all URLs share alone, and the columns between two of
+    them.
+    """
     stretch: list[Column] = []
     for column in consensus:
         if is_invariant(column) and column.kind not in _OF_KIND:

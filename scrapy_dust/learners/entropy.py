@@ -14,10 +14,10 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from math import log2
 
-from scrapy_dust.dust.pages import SiteLog
 from scrapy_dust.learners.clusters import clusters_of
 from scrapy_dust.learners.learner import Learned, unchanged
 from scrapy_dust.learners.parts import parameters_of, parts_of, query_of
+from scrapy_dust.visits.pages import SiteLog
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,7 @@ class Entropy:
     name: str = "entropy"
 
     def learn(self, site: str, log: SiteLog) -> Learned:
+        """Find in *log* the parameters that do not matter, and leave them out."""
         seen: dict[str, list[tuple[Hashable, Hashable]]] = defaultdict(list)
         for url, fingerprint in clusters_of(log).items():
             for name, value in parameters_of(parts_of(url).query or ""):

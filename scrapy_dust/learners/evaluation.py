@@ -16,12 +16,12 @@ from enum import StrEnum
 from random import Random
 from urllib.parse import urlsplit
 
-from scrapy_dust.dust.measures import Replay, replay
-from scrapy_dust.dust.normalization import NOTHING, Normalization, normalization_of
-from scrapy_dust.dust.pages import SiteLog, Visit, page_behind
 from scrapy_dust.learners.learner import Learned, Learner
 from scrapy_dust.learners.leftovers import Left, leftovers
+from scrapy_dust.learners.measures import Replay, replay
+from scrapy_dust.learners.normalization import NOTHING, Normalization, normalization_of
 from scrapy_dust.page.site_log import site_log
+from scrapy_dust.visits.pages import SiteLog, Visit, page_behind
 
 Truth = Mapping[str, Hashable]  #: URL → the content it shows
 
@@ -130,7 +130,7 @@ def _first_of_site(
 def _of_contents(
     visits: Mapping[str, Sequence[Visit]], truth: Truth, protocol: Protocol
 ) -> Callable[[str], bool]:
-    """A test for URLs to learn from: all but those of the contents that are held out."""
+    """A function that says whether a URL belongs to the part to learn from; all URLs of a content are in one part."""
     held_out = _held_out(dict.fromkeys(truth.values()), protocol)
     return lambda url: url not in truth or truth[url] not in held_out
 
@@ -144,7 +144,7 @@ def _of_hosts(
 
 
 def _held_out(names: Iterable[Hashable], protocol: Protocol) -> set[Hashable]:
-    """A random part of *names*. One name at least is left to learn from."""
+    """A random part of the contents *names*, of which one at least is left to learn from."""
     listed = list(names)
     Random(protocol.seed).shuffle(listed)  # noqa: S311
     kept = max(1, min(round(protocol.train * len(listed)), len(listed) - 1))
@@ -162,7 +162,9 @@ _TRAINING = {Split.LOG: _first_of_site, Split.CLUSTER: _of_contents, Split.HOST:
 
 
 def teach(learner: Learner, tasks: Iterable[Task]) -> Iterator[Taught]:
-    """Have *learner* learn each site, and say the keys of the URLs it has not seen. It sees no truth."""
+    """Have *learner* learn from the first part of each task, and make keys for the second part. *learner* sees no
+    truth.
+    """
     for task in tasks:
         began = time.process_time()
         learned = learner.learn(task.site, task.log)
@@ -174,8 +176,8 @@ def teach(learner: Learner, tasks: Iterable[Task]) -> Iterator[Taught]:
 def judge(
     method: str, taught: Sequence[Taught], truth: Truth, inconsistent: Container[str] = frozenset()
 ) -> Score:
-    """Crawl each site by the keys that were learned, and count. Clusters of different sites are different
-    contents.
+    """Crawl the second part of each task by the keys that were learned, and count. Contents of different sites are
+    different.
 
     *inconsistent*: URLs that do not show the same page twice.
     """

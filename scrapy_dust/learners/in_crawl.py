@@ -11,37 +11,39 @@ from dataclasses import dataclass
 
 from w3lib.url import canonicalize_url
 
-from scrapy_dust.dust.pages import SiteLog
 from scrapy_dust.learners.learner import Learned, Learner
+from scrapy_dust.visits.pages import SiteLog
 
 
 @dataclass(frozen=True, slots=True)
-class Scrapys:
-    """A crawl without rules."""
+class ScrapyAlone:
+    """The keys of a crawl without any rules."""
 
     name: str = "scrapy"
 
     def learn(self, site: str, log: SiteLog) -> Learned:
-        return Learned(scrapys_key)
+        """Learn nothing: the key of a URL is the one that Scrapy's fingerprinter compares."""
+        return Learned(key_in_scrapy)
 
 
 @dataclass(frozen=True, slots=True)
 class InCrawl:
-    """A crawl with the rules of a learner."""
+    """The keys of a crawl with the rules of another learner."""
 
     learner: Learner
     name: str
 
     def learn(self, site: str, log: SiteLog) -> Learned:
+        """Have the other learner learn from *log*, and make keys as a Scrapy crawl with its rules does."""
         return in_crawl(self.learner.learn(site, log))
 
 
 def in_crawl(learned: Learned) -> Learned:
     """*learned* with the keys that Scrapy makes of the learned keys."""
-    return Learned(lambda url: scrapys_key(learned.key(url)), learned.rules)
+    return Learned(lambda url: key_in_scrapy(learned.key(url)), learned.rules)
 
 
-def scrapys_key(url: str) -> str:
+def key_in_scrapy(url: str) -> str:
     """The URL by which Scrapy's fingerprinter compares *url*."""
     try:
         return canonicalize_url(url)

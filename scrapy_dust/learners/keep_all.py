@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from scrapy_dust.dust.pages import SiteLog
 from scrapy_dust.learners.learner import Learned, unchanged
+from scrapy_dust.visits.pages import SiteLog
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,4 +15,5 @@ class KeepAll:
     name: str = "keepall"
 
     def learn(self, site: str, log: SiteLog) -> Learned:
+        """Learn nothing: the key of a URL is the URL."""
         return Learned(unchanged)

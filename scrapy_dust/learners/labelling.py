@@ -11,10 +11,10 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 
-from scrapy_dust.dust.pages import Page, SiteLog, Visit
 from scrapy_dust.learners.evaluation import Truth
 from scrapy_dust.neural.pairs import clusters_of
 from scrapy_dust.page.site_log import site_log
+from scrapy_dust.visits.pages import Page, SiteLog, Visit
 
 
 def labelled(log: SiteLog, labels: Mapping[str, Hashable]) -> SiteLog:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from scrapy_dust.dust.pages import SiteLog
+from scrapy_dust.visits.pages import SiteLog
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from enum import StrEnum
 
-from scrapy_dust.dust.edits.candidates import edits_between
-from scrapy_dust.dust.edits.classes import classes_of
+from scrapy_dust.propose.edits.candidates import edits_between
+from scrapy_dust.propose.edits.classes import classes_of
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.url.parts import parts_of
 
@@ -57,7 +57,7 @@ def leftovers(
 
 
 def _needed(again: Mapping[Hashable, list[str]]) -> Counter[Rule]:
-    """The number of contents that each edit would explain."""
+    """For each edit, how many contents of *again* it would explain."""
     needed: Counter[Rule] = Counter()
     for first, *others in again.values():
         needed.update({edit for url in others for edit in _edits(first, url)})
@@ -65,7 +65,7 @@ def _needed(again: Mapping[Hashable, list[str]]) -> Counter[Rule]:
 
 
 def _rules(needed: Mapping[Rule, int], contents: Mapping[str, Hashable]) -> set[Rule]:
-    """The edits that hold more often than not."""
+    """The edits of *needed* that hold on *contents* more often than not."""
     classes = classes_of(contents)
     often = (edit for edit, count in needed.items() if count >= _CONTENTS)
     effects = ((edit, classes.effect(edit)) for edit in often)

@@ -19,10 +19,10 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
-from scrapy_dust.dust.pages import SiteLog
 from scrapy_dust.learners.clusters import clusters_of
 from scrapy_dust.learners.learner import Learned, unchanged
 from scrapy_dust.learners.parts import parameters_of, parts_of, query_of
+from scrapy_dust.visits.pages import SiteLog
 
 Query = tuple[tuple[str, str | None], ...]  #: sorted
 Hypothesis = tuple[Hashable, ...]
@@ -37,6 +37,7 @@ class MaybeDont:
     name: str = "maybedont"
 
     def learn(self, site: str, log: SiteLog) -> Learned:
+        """Count in *log* how often each hypothesis holds, and believe those that nearly always do."""
         by_path: dict[str, list[tuple[Query, Hashable]]] = defaultdict(list)
         for url, content in clusters_of(log).items():
             path, query = path_and_query(url)
@@ -49,7 +50,9 @@ class MaybeDont:
                     same[hypothesis] += agreeing
                     seen[hypothesis] += pairs
         sure = {one for one in seen if self._score(same[one], seen[one]) > self.believed}
-        return Learned(Believer(sure).key, tuple(sorted(map(_said, sure)))) if sure else Learned(unchanged)
+        return (
+            Learned(BelievedKeys(sure).key, tuple(sorted(map(_said, sure)))) if sure else Learned(unchanged)
+        )
 
     def _score(self, same: int, seen: int) -> float:
         if seen < self.least:
@@ -58,8 +61,8 @@ class MaybeDont:
         return share - 1.96 * sqrt(share * (1 - share) / (seen + 2))
 
 
-class Believer:
-    """The key function of the hypotheses that are believed."""
+class BelievedKeys:
+    """Makes keys that leave out the parameters which believed hypotheses say do not matter."""
 
     def __init__(self, sure: set[Hypothesis]) -> None:
         self._sure = sure
@@ -78,7 +81,7 @@ class Believer:
 
     def _is_idle(self, path: str, query: Query, pair: tuple[str, str | None]) -> bool:
         rest = tuple(one for one in query if one != pair)
-        ways = [*of_parameter(path, pair[0], rest), *of_value(path, *pair)]
+        ways = [*hypotheses_about_parameter(path, pair[0], rest), *hypotheses_about_value(path, *pair)]
         return any(one in self._sure for one in ways)
 
 
@@ -105,9 +108,9 @@ def observations(
             varied[pair[0], rest][content] += 1
             if rest in bare:
                 agreeing = bare[rest][content]
-                yield of_value(path, *pair), (agreeing, bare[rest].total())
+                yield hypotheses_about_value(path, *pair), (agreeing, bare[rest].total())
     for (name, rest), contents in varied.items():
-        yield of_parameter(path, name, rest), _pairs(contents + bare.get(rest, Counter()))
+        yield hypotheses_about_parameter(path, name, rest), _pairs(contents + bare.get(rest, Counter()))
 
 
 def _contents(pages: Iterable[tuple[Query, Hashable]]) -> dict[Query, Counter[Hashable]]:
@@ -123,13 +126,13 @@ def _pairs(contents: Counter[Hashable]) -> tuple[int, int]:
     return sum(n * (n - 1) // 2 for n in contents.values()), total * (total - 1) // 2
 
 
-def of_parameter(path: str, name: str, rest: Query) -> Sequence[Hypothesis]:
-    """The hypotheses that a parameter does not matter."""
+def hypotheses_about_parameter(path: str, name: str, rest: Query) -> Sequence[Hypothesis]:
+    """The hypotheses that the parameter *name* does not matter under *path*, beside the other parameters *rest*."""
     return ("parameter", name), ("parameter", path, name), ("parameter", path, name, rest)
 
 
-def of_value(path: str, name: str, value: str | None) -> Sequence[Hypothesis]:
-    """The hypotheses that one value of a parameter does not matter."""
+def hypotheses_about_value(path: str, name: str, value: str | None) -> Sequence[Hypothesis]:
+    """The hypotheses that the parameter *name* with just this *value* does not matter."""
     return ("value", name, value), ("value", path, name, value)
 
 

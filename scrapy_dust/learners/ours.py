@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 
-from scrapy_dust.dust.edits.learning import EditParams, learn_edits
-from scrapy_dust.dust.edits.mining import canonicals_of
-from scrapy_dust.dust.edits.pooling import NOTHING_POOLED, Pool
-from scrapy_dust.dust.pages import SiteLog, with_redirects
 from scrapy_dust.learners.learner import Learned, unchanged
 from scrapy_dust.learners.near import near_contents
+from scrapy_dust.propose.edits.learning import EditParams, learn_edits
+from scrapy_dust.propose.edits.mining import canonicals_of
+from scrapy_dust.propose.edits.pooling import NOTHING_POOLED, Pool
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.sites import site_of
+from scrapy_dust.visits.pages import SiteLog, with_redirects
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,7 @@ class Dust:
     name: str = "dust"
 
     def learn(self, site: str, log: SiteLog) -> Learned:
+        """Learn guarded edits from *log*, as `propose.edits.learning` does."""
         params = EditParams(budget=self.max_loss, max_risk=self.max_risk)
         pool = self.pool.without(site)
         canonicals = canonicals_of(log)

@@ -56,14 +56,14 @@ def query_of(parameters: list[tuple[str, str | None]]) -> str:
 
 
 #: A component's name: ``scheme``, ``host``, ``fragment``, ``p0`` for a path segment, ``?name`` for a parameter.
-Keys = Mapping[str, str]
+Components = Mapping[str, str]
 
 
-def keys_of(url: str) -> dict[str, str]:
-    """*url* as a map from components to values: KDD'08's view of it.
+def components_of(url: str) -> dict[str, str]:
+    """*url* as a map from the names of its components to their values, as KDD'08 reads URLs.
 
-    Of a parameter that comes twice the second is ``?name#2``; one without ``=`` has the value NUL, which no
-    URL contains.
+    Of a parameter that comes twice the second is ``?name#2``; one without ``=`` has the value NUL, which no URL
+    contains.
     """
     parts = parts_of(url)
     keys = {"scheme": parts.scheme or "", "host": parts.host or ""}
@@ -76,7 +76,7 @@ def keys_of(url: str) -> dict[str, str]:
     return keys
 
 
-def _free(keys: Keys, name: str) -> str:
+def _free(keys: Components, name: str) -> str:
     if name not in keys:
         return name
     number = 2
@@ -85,7 +85,7 @@ def _free(keys: Keys, name: str) -> str:
     return f"{name}#{number}"
 
 
-def url_of(keys: Keys) -> str:
+def url_of(keys: Components) -> str:
     """The URL with these components. Parameters stand in the order of their names, since a map has no
     order.
     """

@@ -22,11 +22,11 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from math import log
 
-from scrapy_dust.dust.pages import SiteLog
 from scrapy_dust.learners.clusters import clusters_of
 from scrapy_dust.learners.learner import Learned, unchanged
-from scrapy_dust.learners.parts import Keys, keys_of, url_of
+from scrapy_dust.learners.parts import Components, components_of, url_of
 from scrapy_dust.learners.rewriting import Change
+from scrapy_dust.visits.pages import SiteLog
 
 _ABSENT, _OTHERS = "\0absent", "\0others"
 _PASSES = 10
@@ -44,7 +44,7 @@ class Node:
     rules: list[frozenset[Change]] = field(default_factory=list)
     linked: bool = False  #: whether a rule leads to another part
 
-    def part_of(self, keys: Keys) -> Node | None:
+    def part_of(self, keys: Components) -> Node | None:
         """The part to which a URL with these *keys* belongs; None if there is none."""
         if self.key is None:
             return None
@@ -59,17 +59,17 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class TrainingUrls:
     """The training URLs, and their contents."""
 
     clusters: Mapping[str, Hashable]
-    maps: Mapping[str, Keys]
+    maps: Mapping[str, Components]
     by_form: Mapping[str, Sequence[str]]
 
     @classmethod
-    def of(cls, clusters: Mapping[str, Hashable]) -> Known:
+    def of(cls, clusters: Mapping[str, Hashable]) -> TrainingUrls:
         """The training URLs of *clusters*."""
-        maps = {url: keys_of(url) for url in clusters}
+        maps = {url: components_of(url) for url in clusters}
         by_form: dict[str, list[str]] = defaultdict(list)
         for url, keys in maps.items():
             by_form[url_of(keys)].append(url)
@@ -88,7 +88,8 @@ class PatternTree:
     name: str = "patterntree"
 
     def learn(self, site: str, log: SiteLog) -> Learned:
-        known = Known.of(clusters_of(log))
+        """Split the URLs of *log* into a tree of groups, and find the rules between groups that show the same pages."""
+        known = TrainingUrls.of(clusters_of(log))
         names = frozenset(key for keys in known.maps.values() for key in keys)
         root = self._tree(Node(list(known.maps)), known.maps, names)
         for a, b in _comparable(root, known.clusters):
@@ -102,9 +103,9 @@ class PatternTree:
             for node in root.walk()
             for rule in node.rules
         )
-        return Learned(Deployed(root).key, said) if said else Learned(unchanged)
+        return Learned(TreeKeys(root).key, said) if said else Learned(unchanged)
 
-    def _tree(self, node: Node, maps: Mapping[str, Keys], keys: frozenset[str]) -> Node:
+    def _tree(self, node: Node, maps: Mapping[str, Components], keys: frozenset[str]) -> Node:
         if len(node.urls) < self.least_urls:
             return node
         values: dict[str, Counter[str]] = defaultdict(Counter)
@@ -131,7 +132,7 @@ class PatternTree:
             node.parts[value] = self._tree(part, maps, frozenset(varied - {node.key}))
         return node
 
-    def _rule(self, a: Node, b: Node, known: Known) -> frozenset[Change] | None:
+    def _rule(self, a: Node, b: Node, known: TrainingUrls) -> frozenset[Change] | None:
         """The changes that turn URLs of *a* into URLs of *b*, where enough pages are in both and few are
         confused.
         """
@@ -142,7 +143,7 @@ class PatternTree:
         rule = self._changes(pairs, known.maps)
         return rule if rule and self._is_true(rule, a, known) else None
 
-    def _changes(self, pairs: Sequence[tuple[str, str]], maps: Mapping[str, Keys]) -> frozenset[Change]:
+    def _changes(self, pairs: Sequence[tuple[str, str]], maps: Mapping[str, Components]) -> frozenset[Change]:
         instances = [(maps[source], maps[target]) for source, target in pairs]
         sources = Counter(key for source, _ in instances for key in source)
         targets = Counter(key for _, target in instances for key in target)
@@ -156,7 +157,9 @@ class PatternTree:
             changes.add(change or Change(key))
         return frozenset(changes)
 
-    def _origin(self, key: str, instances: Sequence[tuple[Keys, Keys]], enough: float) -> Change | None:
+    def _origin(
+        self, key: str, instances: Sequence[tuple[Components, Components]], enough: float
+    ) -> Change | None:
         constant, times = Counter(target.get(key, "") for _, target in instances).most_common(1)[0]
         if times >= enough:
             return Change(key, constant)
@@ -169,7 +172,7 @@ class PatternTree:
         found = [origin for origin, times in origins.items() if times >= enough]
         return Change(key, None, min(found)) if found else None
 
-    def _is_true(self, rule: frozenset[Change], node: Node, known: Known) -> bool:
+    def _is_true(self, rule: frozenset[Change], node: Node, known: TrainingUrls) -> bool:
         forms: dict[str, set[str]] = defaultdict(set)
         for url in node.urls:
             form = url_of(applied(rule, known.maps[url]))
@@ -179,17 +182,15 @@ class PatternTree:
         return wrong <= self.most_false * sum(pages.total() for pages in merged)
 
 
-class Deployed:
-    """The key function of the tree: of the groups that a URL is in, the largest whose rule changes the
-    URL decides.
-    """
+class TreeKeys:
+    """Makes keys by the tree: of the groups that a URL is in, the largest whose rule changes the URL decides."""
 
     def __init__(self, root: Node) -> None:
         self._root = root
 
     def key(self, url: str) -> str:
         """The key of *url*; *url* itself if the rules come to no end."""
-        keys = first = keys_of(url)
+        keys = first = components_of(url)
         for _ in range(_PASSES):
             following = self._once(keys)
             if following == keys:
@@ -197,7 +198,7 @@ class Deployed:
             keys = following
         return url_of(first)
 
-    def _once(self, keys: Keys) -> dict[str, str]:
+    def _once(self, keys: Components) -> dict[str, str]:
         node: Node | None = self._root
         while node is not None:
             for rule in node.rules:
@@ -208,7 +209,7 @@ class Deployed:
         return dict(keys)
 
 
-def applied(rule: frozenset[Change], keys: Keys) -> dict[str, str]:
+def applied(rule: frozenset[Change], keys: Components) -> dict[str, str]:
     """The components after *rule*; unchanged where a source is missing."""
     result = dict(keys)
     for change in rule:

@@ -19,10 +19,9 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from scrapy_dust.dust.pages import SiteLog
 from scrapy_dust.learners.clusters import clusters_of, duplicates
 from scrapy_dust.learners.learner import Learned, unchanged
-from scrapy_dust.learners.parts import Keys, keys_of, url_of
+from scrapy_dust.learners.parts import Components, components_of, url_of
 from scrapy_dust.learners.rewriting import (
     Context,
     Rewrite,
@@ -31,6 +30,7 @@ from scrapy_dust.learners.rewriting import (
     changes_between,
     false_positives,
 )
+from scrapy_dust.visits.pages import SiteLog
 
 #: Rules, with the URLs that they turn into duplicates.
 Support = dict[tuple[Context, Transformation], set[str]]
@@ -47,13 +47,16 @@ class Ra:
     name: str = "ra"
 
     def learn(self, site: str, log: SiteLog) -> Learned:
+        """Make a rule of each pair of duplicates in *log*, generalize the rules, and keep those with few false
+        positives.
+        """
         clusters = clusters_of(log)
-        maps = {url: keys_of(url) for url in clusters}
+        maps = {url: components_of(url) for url in clusters}
         support = self._generalized(self._of_pairs(duplicates(clusters), maps))
         rules = self._kept(support, maps, clusters)
         return Learned(Rewriter(rules).key, tuple(map(str, rules))) if rules else Learned(unchanged)
 
-    def _of_pairs(self, groups: Iterable[Sequence[str]], maps: Mapping[str, Keys]) -> Support:
+    def _of_pairs(self, groups: Iterable[Sequence[str]], maps: Mapping[str, Components]) -> Support:
         support: Support = defaultdict(set)
         for urls in groups:
             for target, source in self._pairs(sorted(urls, key=lambda url: (len(maps[url]), len(url), url))):
@@ -111,7 +114,7 @@ class Ra:
             yield context, rest | {(name, None if name in many else value) for name, value in items}
 
     def _kept(
-        self, support: Support, maps: Mapping[str, Keys], clusters: Mapping[str, Hashable]
+        self, support: Support, maps: Mapping[str, Components], clusters: Mapping[str, Hashable]
     ) -> list[Rewrite]:
         frequent = {Rewrite(*rule): len(by) for rule, by in support.items() if len(by) >= self.least_support}
         false = false_positives(list(frequent), maps, clusters, url_of)

@@ -4,29 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from scrapy_dust.dust.sketches import Similar
 from scrapy_dust.learners.dta import Dta
 from scrapy_dust.learners.dustbuster import DustBuster
 from scrapy_dust.learners.duster import Duster
 from scrapy_dust.learners.entropy import Entropy
-from scrapy_dust.learners.in_crawl import InCrawl, Scrapys
+from scrapy_dust.learners.in_crawl import InCrawl, ScrapyAlone
 from scrapy_dust.learners.keep_all import KeepAll
 from scrapy_dust.learners.learner import Learner
 from scrapy_dust.learners.maybe_dont import MaybeDont
 from scrapy_dust.learners.ours import Dust
 from scrapy_dust.learners.pattern_tree import PatternTree
 from scrapy_dust.learners.ra import Ra
-from scrapy_dust.learners.seq2seq import Gated, Seq2Seq
+from scrapy_dust.learners.seq2seq import Seq2Seq, ValidatedSeq2Seq
 from scrapy_dust.learners.standard import Standard, Surt
-from scrapy_dust.learners.substrings import Mined
+from scrapy_dust.learners.substrings import NoValidation
 from scrapy_dust.neural.params import PLUS
+from scrapy_dust.propose.dustbuster.sketches import Similar
 from scrapy_dust.rule_book.priors import shipped
 from scrapy_dust.settings import DustSettings
 
 #: Each makes a learner with its source's parameters.
 LEARNERS: Mapping[str, Callable[[], Learner]] = {
     "keepall": KeepAll,
-    "scrapy": Scrapys,
+    "scrapy": ScrapyAlone,
     "standard": Standard,
     "surt": Surt,
     "dustbuster": DustBuster,
@@ -37,8 +37,8 @@ LEARNERS: Mapping[str, Callable[[], Learner]] = {
     "duster": Duster,
     "entropy": Entropy,
     "maybedont": MaybeDont,
-    "dustmine": lambda: Mined(pool=shipped()),
-    "dustmine-plain": lambda: Mined(DustSettings(learner="dustbuster"), "dustmine-plain"),
+    "dustmine": lambda: NoValidation(pool=shipped()),
+    "dustmine-plain": lambda: NoValidation(DustSettings(learner="dustbuster"), "dustmine-plain"),
     "dust": lambda: Dust(pool=shipped()),
     "dust-crawl": lambda: InCrawl(Dust(pool=shipped()), "dust-crawl"),
     "dust-near": lambda: Dust(near=True, pool=shipped(), name="dust-near"),
@@ -50,5 +50,5 @@ LEARNERS: Mapping[str, Callable[[], Learner]] = {
 NETWORKS: Mapping[str, Callable[[], Learner]] = {
     "seq2seq": Seq2Seq,
     "seq2seq-plus": lambda: Seq2Seq(PLUS, "seq2seq-plus"),
-    "seq2seq-gated": lambda: Gated(pool=shipped()),
+    "seq2seq-gated": lambda: ValidatedSeq2Seq(pool=shipped()),
 }

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from scrapy_dust.learners.parts import Keys, keys_of, url_of
+from scrapy_dust.learners.parts import Components, components_of, url_of
 
 #: What a context asks of a component: its value, or None for any.
 Context = frozenset[tuple[str, str | None]]
@@ -41,13 +41,13 @@ class Rewrite:
     context: Context
     transformation: Transformation
 
-    def fits(self, keys: Keys) -> bool:
+    def fits(self, keys: Components) -> bool:
         """Whether the rule applies to a URL with these *keys*."""
         return all(
             key in keys if value is None else keys.get(key) == value for key, value in self.context
         ) and all(change.source is None or change.source in keys for change in self.transformation)
 
-    def apply(self, keys: Keys) -> dict[str, str]:
+    def apply(self, keys: Components) -> dict[str, str]:
         """The components after the rule was applied to *keys*, which it fits."""
         result = dict(keys)
         for change in self.transformation:
@@ -64,7 +64,7 @@ class Rewrite:
         return f"{' '.join(asked)} ⇒ {' '.join(sorted(map(str, self.transformation)))}"
 
 
-def changes_between(source: Keys, target: Keys) -> Transformation:
+def changes_between(source: Components, target: Components) -> Transformation:
     """The changes that make *target* of *source*. Where several components have the value, the first is
     taken.
     """
@@ -88,8 +88,8 @@ class Rewriter:
         rules: Sequence[Rewrite],
         *,
         passes: int = 10,
-        parse: Callable[[str], dict[str, str]] = keys_of,
-        compose: Callable[[Keys], str] = url_of,
+        parse: Callable[[str], dict[str, str]] = components_of,
+        compose: Callable[[Components], str] = url_of,
     ) -> None:
         self.rules = rules
         self._passes, self._parse, self._compose = passes, parse, compose
@@ -99,14 +99,16 @@ class Rewriter:
             item = min(rule.context, key=lambda one: (one[1] is None, asked[one], one[0], one[1] or ""))
             self._by_item.setdefault(item, []).append(number)
 
-    def fitting(self, keys: Keys) -> Iterable[Rewrite]:
+    def fitting(self, keys: Components) -> Iterable[Rewrite]:
         """The rules that apply to a URL with these *keys*, in order."""
         items: list[tuple[str, str | None]] = [*keys.items(), *((key, None) for key in keys)]
         numbers = sorted(number for item in items for number in self._by_item.get(item, ()))
         return (self.rules[number] for number in numbers if self.rules[number].fits(keys))
 
     def key(self, url: str) -> str:
-        """The form of *url* that no rule changes; *url* as a map where the rules do not come to an end."""
+        """*url* after the first rule that fits has been applied, again and again; without further change, its map as a
+        text.
+        """
         first = keys = self._parse(url)
         for _ in range(self._passes):
             changed = (rule.apply(keys) for rule in self.fitting(keys))
@@ -119,9 +121,9 @@ class Rewriter:
 
 def false_positives(
     rules: Sequence[Rewrite],
-    maps: Mapping[str, Keys],
+    maps: Mapping[str, Components],
     clusters: Mapping[str, object],
-    form: Callable[[Keys], str],
+    form: Callable[[Components], str],
 ) -> dict[Rewrite, tuple[int, int]]:
     """For each rule, the number of URLs whose result is a known URL of another cluster, and the number
     of all URLs that it fits.

@@ -10,19 +10,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from scrapy_dust.dust.edits.candidates import Proposal
-from scrapy_dust.dust.edits.learning import EditParams, learn_edits
-from scrapy_dust.dust.edits.mining import canonicals_of
-from scrapy_dust.dust.edits.pooling import NOTHING_POOLED, Pool
-from scrapy_dust.dust.pages import SiteLog, with_redirects
 from scrapy_dust.learners.learner import Learned, unchanged
 from scrapy_dust.learners.ours import Dust
 from scrapy_dust.neural.distilling import proposals_of
 from scrapy_dust.neural.extra import require
 from scrapy_dust.neural.params import PAPER, PLUS, NetworkParams
-from scrapy_dust.neural.schooling import Watch, school, unwatched
+from scrapy_dust.neural.trained import Watch, ignore_progress, trained_model
+from scrapy_dust.propose.edits.candidates import Proposal
+from scrapy_dust.propose.edits.learning import EditParams, learn_edits
+from scrapy_dust.propose.edits.mining import canonicals_of
+from scrapy_dust.propose.edits.pooling import NOTHING_POOLED, Pool
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.sites import site_of
+from scrapy_dust.visits.pages import SiteLog, with_redirects
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +31,12 @@ class Seq2Seq:
 
     params: NetworkParams = PAPER
     name: str = "seq2seq"
-    watch: Watch = unwatched  #: is told of each epoch
+    watch: Watch = ignore_progress  #: is told of each epoch
 
     def learn(self, site: str, log: SiteLog) -> Learned:
+        """Train the network on *log*. Its translation of a URL is the URL's key, whether or not that is true."""
         require()
-        model = school(site, log, self.params, watch=self.watch)
+        model = trained_model(site, log, self.params, watch=self.watch)
         if model is None:
             return Learned(unchanged)
         from scrapy_dust.neural.translator import Translator  # noqa: PLC0415  Needs PyTorch.
@@ -45,7 +46,7 @@ class Seq2Seq:
 
 
 @dataclass(frozen=True, slots=True)
-class Gated:
+class ValidatedSeq2Seq:
     """The rules that the learner `dust` finds, followed by the rules that the network proposes."""
 
     params: NetworkParams = PLUS
@@ -54,6 +55,7 @@ class Gated:
     edits: EditParams = field(default_factory=EditParams)
 
     def learn(self, site: str, log: SiteLog) -> Learned:
+        """Learn the rules of the learner `dust`, then those that the trained network proposes and *log* bears out."""
         require()
         proposed = _proposed(site, log, self.params)
         if not proposed:
@@ -71,7 +73,7 @@ class Gated:
 
 
 def _proposed(site: str, log: SiteLog, params: NetworkParams) -> Sequence[Proposal]:
-    model = school(site, log, params)
+    model = trained_model(site, log, params)
     if model is None:
         return ()
     from scrapy_dust.neural.translator import Translator  # noqa: PLC0415

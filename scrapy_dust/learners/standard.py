@@ -14,9 +14,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from scrapy_dust.dust.pages import SiteLog
 from scrapy_dust.learners.learner import Learned
 from scrapy_dust.learners.parts import parameters_of, parts_of, query_of
+from scrapy_dust.visits.pages import SiteLog
 
 _INDEX = re.compile(r"/(?:index|default)\.[a-z]{2,5}$", re.IGNORECASE)
 _DEFAULT_PORT = re.compile(r":(?:80|443)?$")
@@ -36,6 +36,7 @@ class Standard:
     name: str = "standard"
 
     def learn(self, site: str, log: SiteLog) -> Learned:
+        """Learn nothing: the key of a URL is its standard normalization."""
         return Learned(standard_key)
 
 
@@ -46,6 +47,7 @@ class Surt:
     name: str = "surt"
 
     def learn(self, site: str, log: SiteLog) -> Learned:
+        """Learn nothing: the key of a URL is the Internet Archive's."""
         return Learned(surt_key)
 
 

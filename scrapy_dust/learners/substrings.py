@@ -9,21 +9,21 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from random import Random
 
-from scrapy_dust.dust.campaign import Campaign
-from scrapy_dust.dust.edits.pooling import NOTHING_POOLED, Pool
-from scrapy_dust.dust.evidence import LogEvidence
-from scrapy_dust.dust.pages import SiteLog
-from scrapy_dust.dust.validation import Verdict
+from scrapy_dust.believe.campaign import Campaign
+from scrapy_dust.believe.evidence import LogEvidence
+from scrapy_dust.believe.validation import Verdict
 from scrapy_dust.engines.local import mine_log, trial_params
 from scrapy_dust.learners.learner import Learned, unchanged
+from scrapy_dust.propose.edits.pooling import NOTHING_POOLED, Pool
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of
+from scrapy_dust.visits.pages import SiteLog
 
 
 @dataclass(frozen=True, slots=True)
-class Mined:
+class NoValidation:
     """``dustmine --no-validate`` as a learner."""
 
     settings: DustSettings = field(default_factory=DustSettings)
@@ -31,6 +31,7 @@ class Mined:
     pool: Pool = NOTHING_POOLED  #: what other sites have shown
 
     def learn(self, site: str, log: SiteLog) -> Learned:
+        """Mine *log* and let it alone decide which rules hold, as ``dustmine --no-validate`` does."""
         if not log.pages:
             return Learned(unchanged)
         rules = self._valid(site, log)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from scrapy_dust.neural.lesson import Lesson
 from scrapy_dust.neural.model import Model
+from scrapy_dust.neural.training_data import TrainingData
 
 
-def card_of(model: Model, lesson: Lesson) -> str:
+def card_of(model: Model, data: TrainingData) -> str:
     """The model card of *model*, in Markdown."""
     lines = [
         f"# The URLs of {model.site}",
@@ -18,16 +18,14 @@ def card_of(model: Model, lesson: Lesson) -> str:
         "",
         "## Data",
         "",
-        f"- {len(lesson.pairs):,} pairs learned from, {len(lesson.held_out):,} held out; digest `{model.lesson}`.",
-        f"- {lesson.clusters:,} pages, and {lesson.duplicates:,} other URLs of them.",
-        f"- {lesson.untold:,} pairs were left out, since they can be neither spelled nor copied.",
+        f"- {len(data.pairs):,} pairs learned from, {len(data.held_out):,} held out; digest `{model.trained_on}`.",
+        f"- {data.clusters:,} pages, and {data.duplicates:,} other URLs of them.",
+        f"- {data.untold:,} pairs were left out, since they can be neither spelled nor copied.",
         f"- {len(model.vocabulary.functions):,} function tokens.",
         "",
         "## Scores",
         "",
-        "Of what is held out, or, where nothing is, of all."
-        if not lesson.held_out
-        else "Of what is held out.",
+        "Of what is held out, or, where nothing is, of all." if not data.held_out else "Of what is held out.",
         "",
         *(f"- {name.replace('_', ' ')}: {_number(value)}" for name, value in model.scores.items()),
         f"- epochs: {len(model.state.epochs)}, in {model.state.epochs[-1].seconds:.0f} seconds",

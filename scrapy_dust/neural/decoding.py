@@ -19,7 +19,7 @@ _BATCH = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Translation:
     """One translation, with its probability."""
 
     symbols: Symbols
@@ -41,21 +41,21 @@ class Decoder:
         self._beam, self._forms = beam, forms
         self._device = next(network.parameters()).device
 
-    def translate(self, readings: Sequence[Reading]) -> list[Said | None]:
+    def translate(self, readings: Sequence[Reading]) -> list[Translation | None]:
         """A translation of each reading; None where it does not end, or is not plausible."""
         order = sorted(range(len(readings)), key=lambda one: len(readings[one].ids))
-        found: dict[int, Said | None] = {}
+        found: dict[int, Translation | None] = {}
         with torch.inference_mode():
             for at in range(0, len(order), _BATCH):
                 batch = order[at : at + _BATCH]
                 found.update(zip(batch, self._decode([readings[one] for one in batch]), strict=True))
         return [found[number] for number in range(len(readings))]
 
-    def _decode(self, readings: Sequence[Reading]) -> list[Said | None]:
+    def _decode(self, readings: Sequence[Reading]) -> list[Translation | None]:
         ids, lengths = padded([reading.ids for reading in readings], self._device)
         all_read, state = self._network.read(ids, lengths)
         open_: list[list[_Hypothesis]] = [[_Hypothesis((), 0.0, row)] for row in range(len(readings))]
-        ended: list[Said | None] = [None] * len(readings)
+        ended: list[Translation | None] = [None] * len(readings)
         for _ in range(ids.shape[1] + _LONGER):
             living = [(number, one) for number, beam in enumerate(open_) for one in beam]
             if not living:
@@ -104,15 +104,21 @@ class Decoder:
         return mask
 
     def _take(
-        self, following: Sequence[_Hypothesis], beam: list[_Hypothesis], number: int, ended: list[Said | None]
+        self,
+        following: Sequence[_Hypothesis],
+        beam: list[_Hypothesis],
+        number: int,
+        ended: list[Translation | None],
     ) -> None:
-        """Keep the best of them: as many as the beam is wide, and none that a better one has ended before."""
+        """Move the hypotheses in *following* that have ended to *ended*, and keep the best others in *beam*, as many
+        as it is wide.
+        """
         for one in following[: self._beam]:
             done = ended[number]
             probability = math.exp(one.log)
             if done is not None and done.probability >= probability:
                 continue
             if one.symbols[-1] == EOS:
-                ended[number] = Said(one.symbols[:-1], probability)
+                ended[number] = Translation(one.symbols[:-1], probability)
             else:
                 beam.append(one)

@@ -14,12 +14,12 @@ class NoNetwork(DustError):
         return "A network needs PyTorch, which is not installed. Run `pip install scrapy-dust[neural]`."
 
 
-def is_there() -> bool:
+def is_installed() -> bool:
     """Whether PyTorch is installed."""
     return find_spec("torch") is not None
 
 
 def require() -> None:
     """Raise `NoNetwork`, with one sentence for the user, where PyTorch is missing."""
-    if not is_there():
+    if not is_installed():
         raise NoNetwork

@@ -22,7 +22,7 @@ import numpy as np
 from scrapy_dust.errors import DustError
 from scrapy_dust.neural.model import Model
 from scrapy_dust.neural.params import Loss, NetworkParams, Optimizer, Precision
-from scrapy_dust.neural.pieces import Arrays, Epoch, State
+from scrapy_dust.neural.training_state import Arrays, Epoch, State
 from scrapy_dust.neural.vocabulary import Vocabulary
 
 FORMAT = 1
@@ -85,7 +85,7 @@ def _told(model: Model) -> dict[str, object]:
     return {
         "format": FORMAT,
         "site": model.site,
-        "lesson": model.lesson,
+        "lesson": model.trained_on,
         "params": asdict(model.params),
         "functions": model.vocabulary.functions,
         "forms": model.forms,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from scrapy_dust.neural.lesson import Lesson
 from scrapy_dust.neural.params import NetworkParams
-from scrapy_dust.neural.pieces import Arrays, State
+from scrapy_dust.neural.training_data import TrainingData
+from scrapy_dust.neural.training_state import Arrays, State
 from scrapy_dust.neural.vocabulary import Symbols, Vocabulary
 
 
@@ -19,7 +19,7 @@ class Model:
     params: NetworkParams
     vocabulary: Vocabulary
     forms: Sequence[Symbols]
-    lesson: str  #: the digest of what it learned from
+    trained_on: str  #: the digest of what it learned from
     state: State
     scores: Mapping[str, float | int] = field(default_factory=dict)  #: as its card has them
 
@@ -34,6 +34,6 @@ class Model:
         return sum(int(value.size) for value in self.weights.values())
 
 
-def model_of(lesson: Lesson, params: NetworkParams, state: State) -> Model:
+def model_of(data: TrainingData, params: NetworkParams, state: State) -> Model:
     """The model that training has reached."""
-    return Model(lesson.site, params, lesson.vocabulary, lesson.forms, lesson.digest, state)
+    return Model(data.site, params, data.vocabulary, data.forms, data.digest, state)

@@ -16,7 +16,7 @@ from scrapy_dust.neural.vocabulary import PAD, UNKNOWN, Vocabulary
 
 
 class Read:
-    """The encoder's output for a batch."""
+    """A batch of URLs as the encoder has read it."""
 
     def __init__(self, ids: Tensor, seen: Tensor, may_copy: Tensor) -> None:
         self.ids, self.seen, self.may_copy = ids, seen, may_copy
@@ -83,8 +83,10 @@ def best_device() -> torch.device:
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
-def fresh(vocabulary: Vocabulary, params: NetworkParams, device: torch.device) -> Network:
-    """A new network whose weights depend on the seed alone. The global state of chance is not touched."""
+def new_network(vocabulary: Vocabulary, params: NetworkParams, device: torch.device) -> Network:
+    """An untrained network whose weights depend on the seed of *params* alone. PyTorch's own random state is not
+    touched.
+    """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(params.seed)
         network = Network(vocabulary, params)

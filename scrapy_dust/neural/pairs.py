@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 
-from scrapy_dust.dust.pages import Page, SiteLog, with_redirects
 from scrapy_dust.neural.simhashes import centres, parsed
 from scrapy_dust.neural.tokens import split
 from scrapy_dust.neural.vocabulary import document_frequencies
+from scrapy_dust.visits.pages import Page, SiteLog, with_redirects
 
 
 def clusters_of(log: SiteLog) -> list[list[str]]:

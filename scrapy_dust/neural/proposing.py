@@ -11,14 +11,14 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from scrapy_dust.dust.edits.classes import Effect, classes_of
-from scrapy_dust.dust.edits.mining import LikelyEdit, as_rule
-from scrapy_dust.dust.pages import SiteLog
 from scrapy_dust.neural.distilling import proposals_of
 from scrapy_dust.neural.pairs import clusters_of
 from scrapy_dust.neural.params import VARIANTS, NetworkParams
-from scrapy_dust.neural.schooling import Watch, school, unwatched
+from scrapy_dust.neural.trained import Watch, ignore_progress, trained_model
+from scrapy_dust.propose.edits.classes import Effect, classes_of
+from scrapy_dust.propose.edits.mining import LikelyEdit, as_rule
 from scrapy_dust.rules.rule import Rule
+from scrapy_dust.visits.pages import SiteLog
 
 #: Edits of a site at most.
 _MOST = 100
@@ -40,12 +40,12 @@ def proposed_edits(
     *,
     least: int,
     folder: Path | None = None,
-    watch: Watch = unwatched,
+    watch: Watch = ignore_progress,
 ) -> list[LikelyEdit]:
     """Edits by descending support, each with a support of *least* or more. The model is trained, or
     taken from *folder*.
     """
-    model = school(site, log, params, folder=folder, watch=watch)
+    model = trained_model(site, log, params, folder=folder, watch=watch)
     if model is None:
         return []
     from scrapy_dust.neural.translator import Translator  # noqa: PLC0415  Needs PyTorch.

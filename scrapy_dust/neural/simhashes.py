@@ -29,15 +29,15 @@ def parsed(text: str | None) -> int | None:
 
 
 def blocks(value: int) -> Iterator[tuple[int, int]]:
-    """The block that comes first in each table."""
+    """For each permuted table, its number and the block of *value* that comes first in the table."""
     for number in range(_BLOCKS):
         yield number, value >> (number * _WIDTH) & _MASK
 
 
 def centres(hashes: Iterable[tuple[Hashable, int]]) -> list[int]:
-    """For each hash with its kind, the number of the centre that it belongs to, which may be itself.
+    """Cluster simhashes as stars: for each hash with its kind, the position of the hash at the centre of its cluster.
 
-    Kinds are never together: of pages, the title.
+    Hashes of different kinds are never in one cluster; of pages, the kind is the title.
     """
     tables: dict[tuple[Hashable, int, int], list[int]] = {}
     values: list[int] = []

@@ -16,9 +16,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from scrapy_dust.neural.network import Network, best_device, fresh, padded
+from scrapy_dust.neural.network import Network, best_device, new_network, padded
 from scrapy_dust.neural.params import Loss, NetworkParams, Optimizer, Precision
-from scrapy_dust.neural.pieces import Arrays, Epoch, Pair, State
+from scrapy_dust.neural.training_state import Arrays, Epoch, Pair, State
 from scrapy_dust.neural.vocabulary import BEGIN, EOS, PAD, Vocabulary
 
 _Weighted = tuple[Pair, float]
@@ -33,7 +33,7 @@ def train(
 ) -> Iterator[State]:
     """The state after each epoch, starting from *state*. There must be a pair."""
     device = best_device()
-    network = fresh(vocabulary, params, device)
+    network = new_network(vocabulary, params, device)
     optimizer = _optimizer(network, params)
     state = state or State()
     if state.epochs:
@@ -66,8 +66,8 @@ def load_weights(network: Network, weights: Arrays) -> None:
 
 
 def _weighted(pairs: Sequence[Pair], params: NetworkParams) -> list[_Weighted]:
-    """The pairs with their weights. With *distinct*, a pair that occurs a hundred times weighs more than
-    one that occurs once, but not a hundred times as much.
+    """*pairs* with their weights in training. With *distinct*, a pair that occurs a hundred times weighs more than one
+    that occurs once, but not a hundred times as much.
     """
     if not params.distinct:
         return [(pair, 1.0) for pair in pairs]

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from scrapy_dust.neural.decoding import Decoder, Said
+from scrapy_dust.neural.decoding import Decoder, Translation
 from scrapy_dust.neural.model import Model
-from scrapy_dust.neural.network import best_device, fresh
-from scrapy_dust.neural.pieces import Pair
+from scrapy_dust.neural.network import best_device, new_network
 from scrapy_dust.neural.plausible import forms_of
 from scrapy_dust.neural.training import load_weights
+from scrapy_dust.neural.training_state import Pair
 from scrapy_dust.neural.vocabulary import Reading
 from scrapy_dust.sites import site_of
 
@@ -25,12 +25,12 @@ class Translator:
     """Translates URLs by the network of a *model*."""
 
     def __init__(self, model: Model) -> None:
-        network = fresh(model.vocabulary, model.params, best_device())
+        network = new_network(model.vocabulary, model.params, best_device())
         load_weights(network, model.weights)
         forms = forms_of(model.forms) if model.params.plausible else None
         self._decoder = Decoder(network, model.vocabulary, model.params.beam, forms)
         self._vocabulary, self._params, self._site = model.vocabulary, model.params, model.site
-        self._known: dict[tuple[int, ...], Said | None] = {}
+        self._known: dict[tuple[int, ...], Translation | None] = {}
 
     def key(self, url: str) -> str:
         """The key of *url*."""

@@ -63,7 +63,7 @@ class Vocabulary:
         return self.first_argument + (len(_KINDS) if self.copies else _PLACES)
 
     def read(self, url: str) -> Reading | None:
-        """The reading of *url*; None where it has more arguments than can be told apart."""
+        """*url* as the network reads it; None where it has more arguments than can be told apart."""
         tokens = split(url, whole=self.whole)
         places = tuple(place for place, token in enumerate(tokens) if token not in self._numbers)
         if not self.copies and len(places) > _PLACES:
@@ -75,12 +75,16 @@ class Vocabulary:
         return Reading(tokens, tuple(ids), places)
 
     def reading_of(self, ids: tuple[int, ...]) -> Reading:
-        """The reading with these ids, without its texts."""
+        """A `Reading` of a URL of which only the token *ids* are known, so that the texts of its arguments are
+        missing.
+        """
         places = tuple(place for place, number in enumerate(ids) if number >= self.first_argument)
         return Reading((), ids, places)
 
     def symbols(self, reading: Reading, target: str) -> Symbols:
-        """The symbols that mean *target* after *reading*, with `UNKNOWN` for what cannot be said."""
+        """The symbols by which the network would say the URL *target* after reading another one; `UNKNOWN` for a token
+        that cannot be said.
+        """
         free: dict[str, list[int]] = {}
         for number, place in enumerate(reading.places):
             free.setdefault(reading.tokens[place], []).append(
@@ -117,7 +121,7 @@ class Vocabulary:
         return reading.tokens[reading.places[number]] if 0 <= number < len(reading.places) else None
 
     def own_symbols(self, reading: Reading) -> Symbols:
-        """The symbols that mean the URL of *reading* itself."""
+        """The symbols by which the network would say the URL of *reading* itself."""
         own = list(reading.ids)
         for place, symbol in zip(reading.places, self.argument_symbols(reading), strict=True):
             own[place] = symbol
@@ -129,7 +133,7 @@ class Vocabulary:
         return None if tokens is None else join(tokens, whole=self.whole)
 
     def argument_symbols(self, reading: Reading) -> range | tuple[int, ...]:
-        """The symbols that copy an argument of *reading*."""
+        """The symbols by which the network copies one argument of *reading*."""
         if self.copies:
             return tuple(len(self) + place for place in reading.places)
         return range(self.first_argument, self.first_argument + len(reading.places))

@@ -24,8 +24,10 @@ Contents = Mapping[str, str]  #: URL → what it shows
 _Values = dict[str, set[str]]  #: value → contents that were the same whether it was there or not
 
 
-def as_far_as_seen(rules: Sequence[Rule], contents: Contents, canonizer: Canonizer) -> list[Rule]:
-    """*rules*, with those that ignore any value limited to values that *contents* covers. *canonizer* has all of them."""
+def limited_to_seen(rules: Sequence[Rule], contents: Contents, canonizer: Canonizer) -> list[Rule]:
+    """*rules*, of which those that ignore any value are limited to the values for which *contents* shows that.
+    *canonizer* has all of *rules*.
+    """
     wide = [rule for rule in rules if rule.wide_operation is not None]
     if not wide:
         return list(rules)
@@ -37,7 +39,7 @@ def as_far_as_seen(rules: Sequence[Rule], contents: Contents, canonizer: Canoniz
 
 
 def _merged(contents: Contents, canonizer: Canonizer) -> set[str]:
-    """The URLs that share a key with others that all show the same."""
+    """The URLs whose key others have too, if all URLs with the key show the same content."""
     groups: dict[str, list[str]] = {}
     for url in contents:
         groups.setdefault(canonizer.canonize(url), []).append(url)

@@ -53,16 +53,16 @@ class Gate:
         for url in let_through:
             self.let_through(url)
 
-    def is_as(self, rules: Sequence[Rule], likely: Sequence[Rule]) -> bool:
+    def is_unchanged_by(self, rules: Sequence[Rule], likely: Sequence[Rule]) -> bool:
         """Whether `change` with these rules would change nothing."""
         return set(rules) == set(self.rules) and {*likely}.difference(rules) == set(self.likely)
 
-    def look_on(self) -> None:
-        """Take note of another look that changed nothing: some more URLs may be fetched early."""
+    def allow_more_early(self) -> None:
+        """Let some more URLs be fetched early: the site was looked at again, and its rules stayed as they were."""
         self._bought.clear()
 
     def key(self, url: str) -> str:
-        """The key of *url* by the rules in force."""
+        """The key of *url* by the rules in force alone."""
         return self._canonize.canonize(url)
 
     def likely_key(self, url: str) -> str:
@@ -70,7 +70,7 @@ class Gate:
         return self._make_likely.canonize(url)
 
     def let_through(self, url: str) -> None:
-        """Take note that *url* is fetched, or queued."""
+        """Take note that the crawl fetches *url*, or has queued it."""
         if self._suppresses:
             self._keys.add(hash(self.key(url)))
         if self.likely:
@@ -89,7 +89,7 @@ class Gate:
         return Step.EARLY if self._decides(url) else Step.WAIT
 
     def _decides(self, url: str) -> bool:
-        """Whether *url* would be evidence about a likely rule that has too little."""
+        """Whether *url*, if it were fetched, would be evidence about a likely rule that still lacks evidence."""
         rules = {step.rule for step in self._make_likely.explain(url)}.difference(self.rules)
         if rules and all(self._bought[rule] >= EARLY for rule in rules):
             return False

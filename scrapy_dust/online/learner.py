@@ -13,8 +13,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from types import MappingProxyType
 
-from scrapy_dust.dust.edits.pooling import NOTHING_POOLED, Pool
-from scrapy_dust.dust.pages import SiteLog, Visit, page_behind, with_redirects
+from scrapy_dust.online.again import worth_another_fetch
 from scrapy_dust.online.looking import look
 from scrapy_dust.online.memory import MOST_BYTES, SiteMemory
 from scrapy_dust.online.messages import Finding
@@ -24,12 +23,14 @@ from scrapy_dust.page.knowledge import NOTHING_KNOWN, Knowledge
 from scrapy_dust.page.places import url_value
 from scrapy_dust.page.site_log import LogComparison
 from scrapy_dust.page.units import unpack
-from scrapy_dust.page.volatile import NOTHING_VOLATILE, Volatile
+from scrapy_dust.page.volatile import LEAST_URLS, NOTHING_VOLATILE, Volatile
+from scrapy_dust.propose.edits.pooling import NOTHING_POOLED, Pool
 from scrapy_dust.rule_book.entries import rule_id
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of
+from scrapy_dust.visits.pages import SiteLog, Visit, page_behind, with_redirects
 
 #: A site is looked at when it has so many pages more than at the last look: at least, and as a part of them. With a
 #: part of 0.03, a replay of hgweb in sorted order loses 8 pages: each look is one more chance to believe what is false.
@@ -44,6 +45,7 @@ class _Site:
     contents: set[int] = field(default_factory=set)  #: hashes; until two pages seem to show one
     has_copies: bool = False
     looked_at: int = 0  #: pages at the last look
+    had_twice: int = 0  #: URLs that had shown two pages at the last look
     rules: Sequence[Rule] = ()
     likely: Sequence[Rule] = ()
     refuted: tuple[Rule, ...] = ()
@@ -61,7 +63,9 @@ class OnlineLearner:
         in_force: Mapping[str, Sequence[Rule]] = MappingProxyType({}),
         volatile: Mapping[str, Volatile] = MappingProxyType({}),
     ) -> None:
-        """By site, *in_force*: rules that were learned before; *volatile*: places that are known to change."""
+        """A learner without pages. By site, *in_force*: the rules that were learned before; *volatile*: the places
+        that are known to change.
+        """
         self._settings, self._pool, self._most = settings, pool, most_bytes
         self._volatile = volatile
         #: The one seen longest ago first.
@@ -72,11 +76,11 @@ class OnlineLearner:
         self._due: dict[str, None] = {}
 
     def __len__(self) -> int:
-        """Pages that are remembered."""
+        """The number of pages that are remembered."""
         return self._pages
 
     def see(self, visit: Visit) -> None:
-        """Take one answer of the crawl."""
+        """Count one answer of the crawl as evidence about its site."""
         name = site_of(visit.url)
         if name is None:
             return
@@ -89,6 +93,8 @@ class OnlineLearner:
         if is_new:
             self._note(name, site, visit)
             self._make_room()
+        elif len(site.memory.shown_twice) >= site.had_twice + LEAST_URLS:
+            self._due[name] = None  # what was fetched another time has come
 
     def _site(self, name: str) -> _Site:
         site = self._sites.get(name)
@@ -106,7 +112,7 @@ class OnlineLearner:
         self._due[site] = None
 
     def due(self) -> Iterator[str]:
-        """Take out the sites that are worth a look."""
+        """Take out the sites that have grown enough since the last look to be worth another one."""
         while self._due:
             name = next(iter(self._due))
             del self._due[name]
@@ -125,7 +131,7 @@ class OnlineLearner:
         site = self._sites.get(name)
         if site is None:
             return None
-        site.looked_at = site.memory.seen
+        site.looked_at, site.had_twice = site.memory.seen, len(site.memory.shown_twice)
         log = site.memory.log()
         if isinstance(log.comparing, LogComparison):
             site.known = log.comparing.knowledge
@@ -140,11 +146,14 @@ class OnlineLearner:
         gone = self._false(name, site, rules, log)
         known = {*rules, *site.refuted}
         likely = tuple(
-            dict.fromkeys(one for one in (*looked.likely, *suspicions.grave()) if one not in known)
+            dict.fromkeys(one for one in (*looked.likely, *suspicions.probable()) if one not in known)
         )
         is_new = set(rules) != set(site.rules) or set(likely) != set(site.likely)
         site.rules, site.likely = tuple(dict.fromkeys((*rules, *site.rules))), likely
-        return Finding(name, rules, likely, looked.held, gone) if is_new or rules or likely or gone else None
+        again = worth_another_fetch(log, site.memory.shown_twice, site.memory.urls)
+        if not (is_new or rules or likely or gone or again):
+            return None
+        return Finding(name, rules, likely, looked.held, gone, again)
 
     def showed_the_same(self, url: str, other: str) -> bool | None:
         """Whether the two URLs, one class by the rules, showed one text that no other class showed; None if not
@@ -168,10 +177,10 @@ class OnlineLearner:
         )
 
     def _false(self, name: str, site: _Site, rules: Sequence[Rule], log: SiteLog) -> list[str]:
-        """The ids of rules in force that pages contradict: a look did not find them again."""
+        """The ids of rules in force that a look has not found again, and that pages contradict."""
         gone = []
         for rule in site.rules:
-            if rule not in rules and _fails(rule, log):
+            if rule not in rules and _merges_different_pages(rule, log):
                 site.refuted = (*site.refuted, rule)
                 gone.append(rule_id(name, rule))
         site.rules = tuple(rule for rule in site.rules if rule not in site.refuted)
@@ -199,7 +208,7 @@ class OnlineLearner:
             self._size -= oldest.memory.size
 
 
-def _fails(rule: Rule, log: SiteLog) -> bool:
+def _merges_different_pages(rule: Rule, log: SiteLog) -> bool:
     """Whether *rule* merges pages that are known to be different."""
     shown: dict[str, str] = {}
     for page in with_redirects(log):
@@ -211,7 +220,7 @@ def _fails(rule: Rule, log: SiteLog) -> bool:
 
 
 def _with_keys(site: _Site, key: Callable[[str], str]) -> Knowledge:
-    """The knowledge about a site's pages, with links compared by their keys."""
+    """What is known of a site's pages, for comparing them with links of one key counted as one link."""
     return replace(site.known, key=key, urls={url_value(url): url for url in site.memory.urls})
 
 

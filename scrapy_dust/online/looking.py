@@ -1,6 +1,6 @@
 """A look at all that has been seen of a site so far: which rules hold, by the usual trials and admission.
 
-Edits are learned and tried on the pages seen (`dust/campaign.py`); nothing is fetched. A look at a few thousand pages
+Edits are learned and tried on the pages seen (`believe/campaign.py`); nothing is fetched. A look at a few thousand pages
 takes some seconds, so a process beside the crawl does it.
 """
 
@@ -10,19 +10,21 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from scrapy_dust.dust.campaign import Campaign
-from scrapy_dust.dust.decisions import Decision
-from scrapy_dust.dust.edits.pooling import NOTHING_POOLED, Pool, Tallies
-from scrapy_dust.dust.evidence import LogEvidence
-from scrapy_dust.dust.pages import SiteLog, with_redirects
-from scrapy_dust.dust.reach import Shown, held_by
-from scrapy_dust.dust.validation import Verdict
-from scrapy_dust.engines.local import mine_log, trial_params
-from scrapy_dust.online.extent import ANY_VALUE, as_far_as_seen
+from scrapy_dust.believe.campaign import Campaign
+from scrapy_dust.believe.candidates import candidates_of
+from scrapy_dust.believe.decisions import Decision
+from scrapy_dust.believe.evidence import LogEvidence
+from scrapy_dust.believe.reach import Shown, held_by
+from scrapy_dust.believe.validation import Verdict
+from scrapy_dust.engines.local import likely_parameters, mine_log, trial_params
+from scrapy_dust.online.extent import ANY_VALUE, limited_to_seen
+from scrapy_dust.propose.edits.pooling import NOTHING_POOLED, Pool, Tallies
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of
+from scrapy_dust.visits.outcomes import Outcome
+from scrapy_dust.visits.pages import SiteLog, with_redirects
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,11 @@ class Looked:
         )
 
 
+def log_changes(log: SiteLog) -> bool:
+    """Whether any page of *log* is known to change at each fetch."""
+    return any(page.volatile for page in log.pages)
+
+
 def _is_valid(decision: Decision, refuted: Sequence[Rule]) -> bool:
     """Whether the rule of *decision* may come into force. A refuted rule under another guard needs as much evidence
     as one for any value.
@@ -70,20 +77,25 @@ def look(
 ) -> Looked:
     """Find the rules that hold by *log*. *refuted*: rules that this crawl has found to be false.
 
-    The papers' phases would be too slow for repeated looks.
+    Of the papers' phases, the first two would be too slow for repeated looks.
     """
     mined = mine_log(
         site, log, replace(settings, learner="dust"), redirects_count=True, pool=pool.without(site)
     )
+    # Where pages change at each fetch, their words may be equal though no two pages are.
+    parameters = likely_parameters(with_redirects(log), settings) if log_changes(log) else []
     # A part of a site is all that was seen: that shows less than what the learner makes of a whole log.
-    candidates = [replace(one, enough=settings.min_support) for one in mined.candidates()]
+    candidates = [
+        replace(one, enough=settings.min_support) for one in candidates_of((), parameters, (), mined.edits)
+    ]
     if not candidates:
         return Looked((), mined.tallies)
     urls = [page.url for page in log.pages] + list(log.redirects)
     random.Random(site).shuffle(urls)  # noqa: S311  A sample, not a secret.
+    evidence = LogEvidence(log, urls, settings.sketch_matches)
     campaign = Campaign(
         candidates,
-        LogEvidence(log, urls, settings.sketch_matches),
+        evidence,
         replace(trial_params(settings, log_only=True), max_risk=settings.max_risk),
         site=site,
         site_of=site_of,
@@ -94,9 +106,24 @@ def look(
         raise AssertionError("a trial without fetches asked for one")
     decisions = campaign.decisions
     held = [one.rule for one in decisions if _is_valid(one, refuted)]
-    contents = {
-        page.url: shown for page in with_redirects(log) if (shown := page.exact) and not page.volatile
-    }
-    reached = as_far_as_seen(held, contents, Canonizer({site: held}, site_of, settings.passes))
+    canonizer = Canonizer({site: held}, site_of, settings.passes)
+    contents = _contents(log, evidence, canonizer)
+    reached = limited_to_seen(held, contents, canonizer)
     held_in = held_by(contents, Canonizer({site: reached}, site_of, settings.passes)) if reached else {}
     return Looked(decisions, mined.tallies, reached, held_in)
+
+
+def _contents(log: SiteLog, evidence: LogEvidence, canonizer: Canonizer) -> dict[str, str]:
+    """What each URL of *log* shows. A page that changes at each fetch shows what the first of its class does, if the two
+    differ in nothing else.
+    """
+    found, firsts = dict[str, str](), dict[str, str]()
+    for page in with_redirects(log):
+        shown = page.exact
+        if shown and page.volatile:
+            first = firsts.setdefault(canonizer.canonize(page.url), page.url)
+            is_same = first == page.url or evidence.pair(page.url, first).known is Outcome.SAME
+            shown = first if is_same else None
+        if shown:
+            found[page.url] = shown
+    return found

@@ -1,7 +1,7 @@
 """Remembers the pages of a crawl, in bounded memory for each site and for all.
 
-A page takes some 700 bytes without units, and up to 3,500 with the 400 units that a log has at most. If a site has
-more pages than learning uses, the part that learning uses is kept (`dust/edits/sampling.py`). If all sites together
+A page takes some 700 bytes without units, and up to 4,300 with the 400 units that a log has at most. If a site has
+more pages than learning uses, the part that learning uses is kept (`propose/edits/sampling.py`). If all sites together
 have too many pages, the site that was seen longest ago is forgotten; its pages are still in the crawl log, for
 `dustmine`.
 """
@@ -12,10 +12,10 @@ import marshal
 from collections.abc import Hashable, Iterator
 from dataclasses import replace
 
-from scrapy_dust.dust.edits.sampling import MOST_URLS, sample
-from scrapy_dust.dust.pages import PackedUnits, Page, SiteLog, Visit, page_behind
 from scrapy_dust.page.site_log import site_log
 from scrapy_dust.page.volatile import NOTHING_VOLATILE, Volatile
+from scrapy_dust.propose.edits.sampling import MOST_URLS, sample
+from scrapy_dust.visits.pages import PackedUnits, Page, SiteLog, Visit, page_behind
 
 #: Bytes for the pages of all sites together.
 MOST_BYTES = 300_000_000
@@ -31,8 +31,8 @@ class SiteMemory:
     def __init__(
         self, most: int = MOST_URLS, volatile: Volatile = NOTHING_VOLATILE, same: str = "page"
     ) -> None:
-        """*volatile*: places that are known to change at each fetch. *same*: ``items``: of pages it is remembered what the
-        spider took, in the place of what they showed.
+        """An empty memory for at most *most* URLs. *volatile*: places that are known to change at each fetch. *same*:
+        with ``items`` it remembers what the spider took from pages, and not what they showed.
         """
         self._most, self._volatile, self._same = most, volatile, same
         self.size = 0  #: bytes, about
@@ -41,6 +41,8 @@ class SiteMemory:
         self._again: dict[
             str, bytes
         ] = {}  #: what URLs in units showed the second time, if that was not the same
+        #: URLs that have shown two pages, and whether these differed.
+        self.shown_twice: dict[str, bool] = {}
         self.seen = 0  #: pages and redirects, remembered or not
 
     def __len__(self) -> int:
@@ -77,12 +79,13 @@ class SiteMemory:
         return True
 
     def _see_again(self, before: Visit, visit: Visit) -> None:
+        self.shown_twice[visit.url] = _differ(before, visit) or self.shown_twice.get(visit.url, False)
         if self._same == "items":
             self._see_taken(before, visit)
         elif before.units is None or visit.units is None:
-            if _text(before) != _text(visit):
+            if _differ(before, visit):
                 self._changing.add(visit.url)
-        elif before.units.total != visit.units.total and visit.url not in self._again:
+        elif _differ(before, visit) and visit.url not in self._again:
             self._again[visit.url] = packed = _packed(visit)
             self.size += _size(visit.url, packed)
 
@@ -135,6 +138,7 @@ class SiteMemory:
         self._visits = {url: packed for url, packed in self._visits.items() if url in kept}
         self._changing.intersection_update(kept)
         self._again = {url: packed for url, packed in self._again.items() if url in kept}
+        self.shown_twice = {url: differ for url, differ in self.shown_twice.items() if url in kept}
         self.size = sum(_size(*row) for rows in (self._visits, self._again) for row in rows.items())
 
 
@@ -147,6 +151,13 @@ def _without_contents(visit: Visit) -> Visit:
     return replace(
         visit, units=visit.taken, taken=None, text_digest=None, digest=None, sketch=None, duplicate_of=None
     )
+
+
+def _differ(before: Visit, visit: Visit) -> bool:
+    """Whether two answers to one URL differ in anything."""
+    if before.units is None or visit.units is None:
+        return _text(before) != _text(visit)
+    return before.units.total != visit.units.total
 
 
 def _text(visit: Visit) -> str | None:

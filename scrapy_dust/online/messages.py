@@ -7,7 +7,7 @@ import struct
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from scrapy_dust.dust.reach import Shown
+from scrapy_dust.believe.reach import Shown
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.settings import DustSettings
 
@@ -25,6 +25,7 @@ class Finding:
         default_factory=dict
     )  #: how far, by what rules do, each was seen to hold
     refuted: Sequence[str] = ()  #: ids of rules that were in force, and merge different pages as is seen now
+    again: Sequence[str] = ()  #: URLs of which another fetch would say most
 
 
 @dataclass(frozen=True, slots=True)

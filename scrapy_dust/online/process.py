@@ -20,7 +20,6 @@ from typing import BinaryIO
 
 from scrapy_dust.crawl_log import read_visits
 from scrapy_dust.crawl_log.fields import Unreadable, visit_of
-from scrapy_dust.dust.pages import Visit
 from scrapy_dust.errors import CrawlLogError
 from scrapy_dust.online.learner import OnlineLearner
 from scrapy_dust.online.messages import (
@@ -35,6 +34,7 @@ from scrapy_dust.online.messages import (
 )
 from scrapy_dust.rule_book import volatile_places
 from scrapy_dust.rule_book.priors import known
+from scrapy_dust.visits.pages import Visit
 
 #: Seconds between two looks into the log.
 _PAUSE = 0.2
@@ -56,7 +56,7 @@ class Tail:
         self._rest = b""
 
     def new(self) -> Iterator[Visit]:
-        """The records that were written since the last call."""
+        """The records that the crawl has written since the last call."""
         while data := self._file.read(_AT_A_TIME):
             *lines, self._rest = (self._rest + data).split(b"\n")
             for line in lines:
@@ -70,8 +70,8 @@ class Tail:
         self._file.close()
 
 
-class Beside:
-    """Runs the learner, and exchanges messages with the crawl."""
+class LearningProcess:
+    """Learns rules from the log that a crawl is writing, and exchanges messages with the crawl."""
 
     def __init__(self, incoming: int, out: BinaryIO) -> None:
         self._incoming, self._out = incoming, out
@@ -138,7 +138,7 @@ class Beside:
         self._say(Decided())
 
     def _look(self, learner: OnlineLearner) -> float:
-        """Look at the sites that are due. Returns for how many seconds to rest then."""
+        """Look for rules on the sites that have grown enough. Returns for how many seconds to rest then."""
         began = time.process_time()
         for site in learner.due():
             self._look_at(learner, site)
@@ -170,4 +170,4 @@ if __name__ == "__main__":
         signal.signal(interruption, signal.SIG_IGN)
     if hasattr(os, "nice"):
         os.nice(5)
-    Beside(sys.stdin.fileno(), sys.stdout.buffer).run()
+    LearningProcess(sys.stdin.fileno(), sys.stdout.buffer).run()

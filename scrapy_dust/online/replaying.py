@@ -10,19 +10,19 @@ from collections import deque
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from scrapy_dust.dust.blame import at_work, decisive
-from scrapy_dust.dust.edits.pooling import NOTHING_POOLED, Pool
-from scrapy_dust.dust.outcomes import Outcome
-from scrapy_dust.dust.pages import SiteLog, Visit
-from scrapy_dust.dust.reach import Reach
+from scrapy_dust.believe.blame import at_work, decisive
+from scrapy_dust.believe.reach import Reach
 from scrapy_dust.online.gate import LEAST_AT_A_TIME, PART_AT_A_TIME, Gate, Step
 from scrapy_dust.online.learner import OnlineLearner
 from scrapy_dust.page.site_log import site_log
+from scrapy_dust.propose.edits.pooling import NOTHING_POOLED, Pool
 from scrapy_dust.rule_book.entries import rule_id
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of
+from scrapy_dust.visits.outcomes import Outcome
+from scrapy_dust.visits.pages import SiteLog, Visit
 
 Key = Callable[[str], str]
 #: Min-hashes of four that two pages may share and be different.
@@ -101,8 +101,8 @@ def with_knowledge(arrivals: Arrivals) -> OnlineCrawl:
     return arrivals.crawl(list(first.values()))
 
 
-def relearning(arrivals: Arrivals, learn: Callable[[SiteLog], Key], growth: float = 0.2) -> OnlineCrawl:
-    """A crawl by a method that learns from what it has fetched, again each time that has grown by a share."""
+def with_relearning(arrivals: Arrivals, learn: Callable[[SiteLog], Key], growth: float = 0.2) -> OnlineCrawl:
+    """A crawl that learns from what it has fetched so far, again each time that has grown by the share *growth*."""
     fetched: list[str] = []
     key: Key = str
     keys: set[str] = set()

@@ -1,6 +1,6 @@
 """Keeps count, page by page, of edits that may be rules of a site.
 
-Two URLs that show one content suggest edits that turn one into the other (`dust/edits/differences.py`). An edit that
+Two URLs that show one content suggest edits that turn one into the other (`propose/edits/differences.py`). An edit that
 two contents suggest is *suspected*: from then on each page counts for it or against it. A suspicion costs nothing
 before, and afterwards only for the URLs that it changes.
 
@@ -14,7 +14,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from scrapy_dust.dust.edits.candidates import edits_between
+from scrapy_dust.propose.edits.candidates import edits_between
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.url.parts import parts_of
 
@@ -26,7 +26,7 @@ _KEPT = 12
 _THOUGHTS = 4000
 #: So many are followed at a time; of more, those that hold least are forgotten.
 SUSPECTED = 64
-#: A suspicion is grave as long as it holds so many times oftener than it fails.
+#: A suspicion is probable as long as it holds so many times oftener than it fails.
 _OFTENER = 10
 
 
@@ -50,12 +50,12 @@ class Suspicion:
 
     @property
     def held(self) -> int:
-        """The number of different contents for which the edit held."""
+        """The number of different contents that URLs merged by the edit have shown, each without a contradiction."""
         return len(self._holds)
 
     @property
-    def is_grave(self) -> bool:
-        """Whether URLs that the edit merges are probably one page."""
+    def is_probable(self) -> bool:
+        """Whether so many contents bear the edit out that it probably holds."""
         return self.held > 1 and self.failed * _OFTENER <= self.held
 
     def see(self, form: str, content: Hashable, staying: Mapping[str, Hashable]) -> None:
@@ -102,13 +102,15 @@ class Suspicions:
     def __iter__(self) -> Iterator[Suspicion]:
         return iter(self._suspected.values())
 
-    def grave(self) -> list[Rule]:
+    def probable(self) -> list[Rule]:
         """The edits that probably hold; those with most contents come first."""
-        found = [one for one in self if one.is_grave]
+        found = [one for one in self if one.is_probable]
         return [one.edit for one in sorted(found, key=lambda one: (-one.held, one.edit.order))]
 
     def see(self, url: str, content: Hashable) -> None:
-        """Take note that *url* shows *content*. A form that was seen before adds nothing."""
+        """Count *url*, which shows *content*, for and against the suspicions. A form that was seen before adds
+        nothing.
+        """
         form = self._key(url)
         if form in self._shown:
             return
@@ -142,5 +144,5 @@ class Suspicions:
         for form, content in self._shown.items():
             suspicion.see(form, content, self._shown)
         if len(self._suspected) > SUSPECTED:
-            least = min(self, key=lambda one: (one.is_grave, one.held - one.failed))
+            least = min(self, key=lambda one: (one.is_probable, one.held - one.failed))
             del self._suspected[least.edit]

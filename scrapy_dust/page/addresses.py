@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 from urllib.parse import urljoin
 
-from xxhash import xxh3_64_intdigest
-
 from scrapy_dust.page.places import url_value
-from scrapy_dust.page.values import value_of
+from scrapy_dust.page.values import hash_of, value_of
 
 #: What white space HTML knows.
 WHITE = " \t\n\r\f"
@@ -19,6 +18,13 @@ _SAFE = re.compile(
 )
 #: What joining leaves as it is: no dots as segments, nothing to escape.
 _FROM_ROOT = re.compile(r"/(?!/)(?:[A-Za-z0-9_~-][A-Za-z0-9._~-]*+/?+)*+(?:\?[A-Za-z0-9._~=&-]++)?")
+#: Likewise, from a base that joining leaves as it is.
+_FROM_FOLDER = re.compile(
+    r"[A-Za-z0-9_~-][A-Za-z0-9._~-]*+(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*+)*+/?(?:\?[A-Za-z0-9._~=&-]++)?"
+    r"|\?[A-Za-z0-9._~=&-]++"
+)
+#: From the root, or with a host.
+_OF_SITE = re.compile(r"(?:(?:https?:)?/)?/[^/?#\s\\]|/(?:[?#]|\Z)")
 #: A longer one is compared as it stands.
 _MAX_LENGTH = 4000
 #: Parts of a query that are looked at.
@@ -46,50 +52,98 @@ def _safe(url: str, encoding: str) -> str:
     return safe_url_string(url, encoding)
 
 
-class Target(NamedTuple):
-    """The URL to which a link leads, also as the values of units."""
+class Medium(NamedTuple):
+    """The values of a picture or another file."""
 
-    url: str | None  #: absolute, without its fragment; None: it is no http(s) URL
-    value: int  #: of a link to it
-    media_value: int  #: of a picture there: without the host, since sites spread their pictures over several
-    media_parts: tuple[int, ...] = ()  #: of its path, and of each part of its query
+    value: int  #: without the host, since sites spread their pictures over several
+    parts: tuple[int, ...] = ()  #: of its path, and of each part of its query
     foreign: int | None = (
         None  #: of a document there that stands in the page, where its host is not the page's own
     )
 
 
+#: The absolute URL to which a link leads, without its fragment, and the value of a link to it. None: it is no http(s) URL.
+Target = tuple[str | None, int]
+
+
+class OfSite:
+    """What is known of URLs that lead to the same wherever on their site they stand."""
+
+    __slots__ = ("links", "media")
+
+    def __init__(self) -> None:
+        self.links: dict[str, Target] = {}
+        self.media: dict[str, Medium] = {}
+
+
+Known = dict[tuple[str, str], OfSite]
+
+
+def is_of_site(href: str) -> bool:
+    """Whether *href* leads to the same from all pages of a site."""
+    return _OF_SITE.match(href) is not None and len(href) <= _MAX_LENGTH
+
+
 class Addresses:
     """Resolves the URLs of documents with one base and one encoding."""
 
-    def __init__(self, url: str, encoding: str, known: dict[tuple[str, str], dict[str, Target]]) -> None:
+    def __init__(self, url: str, encoding: str, known: Known) -> None:
         self._url, self._encoding = url, encoding
-        self._root = (absolute(url, "", "/", encoding) or "").removesuffix("/")
+        if _SAFE.fullmatch(url):
+            self._root = url[: url.find("/", url.find("://") + 3)]
+        else:
+            self._root = (absolute(url, "", "/", encoding) or "").removesuffix("/")
         # What does not depend on the path of the document is kept for others of its site.
-        self._of_site = known.setdefault((self._root, encoding), {})
-        self._of_document: dict[str, Target] = {}
+        self.of_site = known.setdefault((self._root, encoding), OfSite())
+        self._of_document = OfSite()
+        # Of a base that joining leaves as it is: itself without its query, and its folder.
+        plain = bool(self._root) and url.startswith(self._root) and _FROM_ROOT.fullmatch(url, len(self._root))
+        self._page = url.partition("?")[0] if plain else ""
+        self._folder = self._page[: self._page.rfind("/") + 1]
 
-    def of(self, href: str) -> Target:
+    def targets(self, hrefs: Iterable[str]) -> list[Target]:
+        """Where links with these *hrefs* lead."""
+        known, link = self.of_site.links.get, self.link
+        return [known(href) or link(href) for href in hrefs]
+
+    def link(self, href: str) -> Target:
         """Where a link with this *href* leads."""
-        found = self._of_site.get(href) or self._of_document.get(href)
+        links = (self.of_site if is_of_site(href) else self._of_document).links
+        found = links.get(href)
         if found is None:
-            found = self._target(href)
-            of_site = href.startswith(("/", "http://", "https://")) and len(href) <= _MAX_LENGTH
-            (self._of_site if of_site else self._of_document)[href] = found
+            url = self._resolved(href)
+            found = links[href] = (url, value_of(href) if url is None else url_value(url))
         return found
 
-    def _target(self, href: str) -> Target:
-        if self._root and _FROM_ROOT.fullmatch(href):
-            return Target(f"{self._root}{href}", url_value(f"{self._root}{href}"), _hash(href), _parts(href))
-        url = absolute(self._url, "", href, self._encoding) if len(href) <= _MAX_LENGTH else None
+    def medium(self, href: str) -> Medium:
+        """The values of a picture or another file at *href*."""
+        media = (self.of_site if is_of_site(href) else self._of_document).media
+        found = media.get(href)
+        if found is None:
+            found = media[href] = self._medium(href)
+        return found
+
+    def _medium(self, href: str) -> Medium:
+        url = self._resolved(href)
         if url is None:
-            return Target(None, value_of(href), _hash(href))
-        url = url.partition("#")[0]
+            return Medium(_hash(href))
         slash = url.find("/", url.find("://") + 3)
         # A picture that is a part of the document is the same part of whichever document.
         picture = href if href.startswith("#") else url[slash:] if slash >= 0 else "/"
         host = _host(url)
         foreign = None if host == _host(self._root) else _hash(f"//{host}{picture}")
-        return Target(url, url_value(url), _hash(picture), _parts(picture), foreign)
+        return Medium(_hash(picture), _parts(picture), foreign)
+
+    def _resolved(self, href: str) -> str | None:
+        """*href* as `absolute` has it, without its fragment; quickly where nothing in it is to be resolved."""
+        if self._root and _FROM_ROOT.fullmatch(href):
+            return f"{self._root}{href}"
+        if self._page and _FROM_FOLDER.fullmatch(href):
+            return f"{self._page if href[0] == '?' else self._folder}{href}"
+        if len(href) > _MAX_LENGTH:
+            return None
+        url = href if _SAFE.fullmatch(href) else absolute(self._url, "", href, self._encoding)
+        return None if url is None else url.partition("#")[0]
 
 
 def _host(url: str) -> str:
@@ -106,4 +160,4 @@ def _parts(picture: str) -> tuple[int, ...]:
 
 
 def _hash(said: str) -> int:
-    return xxh3_64_intdigest(said.encode("utf-8", "surrogatepass")) & 0xFFFFFFFF
+    return hash_of(said) & 0xFFFFFFFF

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from xxhash import xxh3_64_intdigest
 
-from scrapy_dust.dust.strata import template_of
+from scrapy_dust.visits.strata import template_of
 
 #: Contents that must bear out that a part of the URL does not matter.
 ENOUGH = 3
@@ -52,7 +52,7 @@ class Aliases:
         self._known: OrderedDict[int, tuple[int, ...] | None] = OrderedDict()
 
     def see(self, url: str, canonical: str | None, content: int) -> None:
-        """Take note that *url* shows *content*, a hash of something of its own."""
+        """Take note that *url* shows *content*, a hash of the units of its own that the page has."""
         for part in _parts_of(url):
             self._meet(_hash(f"{part.what} {part.rest}"), content, part.what, part.value)
             if part.shorter is not None:
@@ -81,7 +81,9 @@ class Aliases:
         return known is not None and len(known) >= ENOUGH
 
     def _meet(self, at: int, content: int, part: int, value: int) -> None:
-        """Compare *content* with the content known at the place *at*: the two tell whether *part* matters."""
+        """Compare *content* with the content known at the place *at*, to learn whether the URLs' *part*, with this
+        *value*, matters.
+        """
         hashes, contents, parts, values = self._seen
         slot = at % _SEEN
         if hashes[slot] == at and (parts[slot] == part or not parts[slot] or not part):
@@ -114,7 +116,9 @@ class Aliases:
 
 
 def _canonical(url: str) -> tuple[int, int]:
-    """The place where all URLs that name *url* as canonical meet, and the value in which they differ."""
+    """For a page that names *url* as canonical: the place at which all such pages are compared, and the value in which
+    their URLs differ.
+    """
     host = url.partition("://")[2].partition("/")[0]
     return _hash(f"canonical {url}"), _hash(f"canonical of {host}")
 
@@ -146,7 +150,7 @@ def _parts_of(url: str) -> Iterator[_Part]:
 
 
 def _what(name: str, parts: _Parts) -> int:
-    """A number for the part *name* of URLs of one path template."""
+    """A number that names the part *name* of all URLs with one path template."""
     front = [("\0" if one == name else value) for one, value in parts if one[0] != "?"]
     if name == "host":
         return _HOST
@@ -156,7 +160,9 @@ def _what(name: str, parts: _Parts) -> int:
 
 
 def _differing(url: str, other: str) -> list[tuple[int, int, int]]:
-    """The part in which two URLs differ, for both with its values; none if they differ in more, or name a part twice."""
+    """The one part in which *url* and *other* differ, with its value in both; None if they differ in more, or name a
+    part twice.
+    """
     a, b = _split(url), _split(other)
     if a is None or b is None:
         return []
@@ -183,7 +189,7 @@ def _differing_alike(a: _Parts, b: _Parts) -> list[tuple[int, int, int]] | None:
 
 
 def _extra_segment(a: _Parts, b: _Parts) -> tuple[_Parts, str] | None:
-    """The URL that has one segment more than the other, and the segment; None if neither has."""
+    """The longer one of two URLs of which one has a segment more, and that segment; None if neither has."""
     paths = [[value for name, value in parts if name[0] == "/"] for parts in (a, b)]
     (short, long) = sorted(paths, key=len)
     if len(long) != len(short) + 1:

@@ -11,13 +11,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from scrapy_dust.dust.pages import Page, SiteLog
-from scrapy_dust.dust.strata import template_of
 from scrapy_dust.page.knowledge import sifted
 from scrapy_dust.page.places import Kind
 from scrapy_dust.page.site_log import LogComparison, compared_for_proposals, comparison_of
 from scrapy_dust.page.unitsets import UnitSet, is_of, set_of
 from scrapy_dust.page.volatile import Volatile
+from scrapy_dust.visits.pages import Page, SiteLog
+from scrapy_dust.visits.strata import template_of
 
 #: Pages of a site that are looked at: for suspects, and for groups of pages.
 _LOOKED_AT, _GROUPED = 300, 20_000
@@ -84,7 +84,7 @@ def _shows_something(page: Page) -> bool:
 
 
 def _own_units(urls: Iterable[str], comparison: LogComparison) -> dict[str, list[int]]:
-    """The texts, pictures and values of each page that count in comparisons."""
+    """For each page, its texts, pictures and values that count in comparisons."""
     found = {}
     for url in urls:
         answer = comparison.answer(url)
@@ -96,7 +96,9 @@ def _own_units(urls: Iterable[str], comparison: LogComparison) -> dict[str, list
 
 
 def _alike(own: Mapping[str, list[int]]) -> Iterator[tuple[str, str]]:
-    """Pairs of URLs that share much of what few pages have; pairs that share most come first."""
+    """Pairs of URLs whose units in *own* have much in common that few pages have; pairs with most in common come
+    first.
+    """
     having: defaultdict[int, list[str]] = defaultdict(list)
     for url, units in own.items():
         for unit in units:
@@ -111,7 +113,7 @@ def _alike(own: Mapping[str, list[int]]) -> Iterator[tuple[str, str]]:
 
 
 def _first_of_each(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """For each URL in *pairs*, the first URL of the chain of like URLs that it belongs to."""
+    """For each URL in *pairs*, the first URL of its group: pairs that share a URL belong to one group."""
     first: dict[str, str] = {}
 
     def find(url: str) -> str:

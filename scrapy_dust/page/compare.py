@@ -20,7 +20,6 @@ from enum import StrEnum
 
 import numpy as np
 
-from scrapy_dust.dust.pages import LEAST_OWN
 from scrapy_dust.page.knowledge import (
     NOTHING_KNOWN,
     Aside,
@@ -53,6 +52,7 @@ from scrapy_dust.page.unitsets import (
     without,
 )
 from scrapy_dust.page.volatile import NO_PLACES, Places
+from scrapy_dust.visits.pages import LEAST_OWN
 
 
 class Same(StrEnum):
@@ -174,7 +174,9 @@ class _Pair:
         self.nothing_a, self.nothing_b = not len(self._own_a), not len(self._own_b)
 
     def _cut(self, *sides: Sequence[Units]) -> list[list[UnitSet]]:
-        """Cut all *sides* alike: an answer that is too long has only its units of least hash, so only these count."""
+        """The units of all *sides*, cut alike: of a page that is too long only the units of least hash are known, so
+        only such units count on all pages.
+        """
         every = [units for side in sides for units in side]
         self._has_all_links = all(units.has_all_links for units in every)
         rest = _end(set_of(units) for units in every if not units.whole)
@@ -187,7 +189,9 @@ class _Pair:
         return self._links.merged(found.units)
 
     def _set_changing_aside(self) -> UnitSet:
-        """Leave out what the controls show to change altogether. Returns the places that change in part."""
+        """Leave out the places that change altogether between answers to one URL. Returns the places that change in
+        part.
+        """
         drawn = self._knowledge.drawn_places_for(self.a.url) | self._knowledge.drawn_places_for(self.b.url)
         changing, partly, self._touched = _changing(self._a, self._b, drawn)
         if changing:
@@ -214,7 +218,7 @@ class _Pair:
         return kept
 
     def missing(self) -> tuple[UnitSet, UnitSet]:
-        """For each side, the units that it always shows and the other side never does."""
+        """The units of each side that all of its answers show and no answer of the other side does."""
         only_a, only_b = self._missing_units()
         return (
             union_of((only_a, _lasting_in_what_changes(self._raw_a, self._stable_a, self._raw_b))),
@@ -244,7 +248,7 @@ class _Pair:
         )
 
     def _open(self, only: UnitSet) -> Mask:
-        """Which links lead where the log has nothing."""
+        """A mask over *only*, the units that one side alone has: links to URLs that the log does not have."""
         return is_of(only, Kind.LINK) & is_in(values_of(only), self._links.unknown())
 
     def _sure(self, only: UnitSet, side: Answer, unsure: Mask, open_there: int) -> UnitSet:
@@ -266,7 +270,7 @@ class _Pair:
 
     @property
     def fleeting(self) -> UnitSet:
-        """Units that one side shows at times, at places where the other side has nothing."""
+        """The units that some answers of one side show, at places where the other side shows nothing."""
         of_a, of_b = without(self._all_a, self._stable_a), without(self._all_b, self._stable_b)
         found = union_of((_where_nothing_is(of_a, self._all_b), _where_nothing_is(of_b, self._all_a)))
         kept: UnitSet = found[~self._surely.has(found)]
@@ -280,7 +284,7 @@ class _Pair:
         return own == 0 or (not is_enough and bool(self.aside))
 
     def _own(self, units: UnitSet) -> UnitSet:
-        """The units that other pages of the site need not have."""
+        """The *units* that are not template: other pages of the site need not have them."""
         own = without(units, self._knowledge.common)
         chrome = is_of(own, Kind.OWN_LINK) & is_in(places_of(own), self._knowledge.chrome)
         kept: UnitSet = own[is_of(own, *CONTENT) & ~chrome]
@@ -301,7 +305,7 @@ class _Pair:
         only_a: UnitSet | tuple[()] = (),
         only_b: UnitSet | tuple[()] = (),
     ) -> Verdict:
-        """The verdict *same*, with its reason and the differences."""
+        """A `Verdict`: whether the pages are the *same*, *why*, and the units that only one side has."""
         return Verdict(
             same,
             why,
@@ -336,7 +340,7 @@ class _Pair:
 
 
 def _end(sets: Iterable[UnitSet], *, of_links: bool = False) -> np.uint64:
-    """The greatest hash up to which all of *sets* are complete, for all units or for links alone."""
+    """The greatest hash up to which none of *sets* lacks a unit, be it of all units or of links alone."""
     having = [units[_are_links(units) == of_links] for units in sets]
     return min((mixed(units).max() for units in having if len(units)), default=_LAST)
 
@@ -367,13 +371,13 @@ def _beside(answer: Answer, changing: Places) -> UnitSet:
 
 
 def _own_links(*answers: Answer) -> UnitSet:
-    """The values of links that lead to the page itself."""
+    """The values of links that each side has for the page itself."""
     units = union_of(map(set_of, (answer.units for answer in answers)))
     return np.unique(values_of(units[is_of(units, Kind.OWN_LINK)]))
 
 
 def _are_all_there(a: Answer, b: Answer) -> bool:
-    """Whether all units of both were compared, or the others are known to be equal."""
+    """Whether no unit of *a* and *b* was left out of the comparison, or those left out are known to be equal."""
     if a.units.total == b.units.total or (a.units.whole and b.units.whole):
         return True
     has_all_links = a.units.has_all_links and b.units.has_all_links
@@ -391,7 +395,8 @@ def _seen(answer: Answer, own: UnitSet) -> int:
 
 
 def _changing(a: list[UnitSet], b: list[UnitSet], drawn: Places) -> tuple[Places, UnitSet, UnitSet]:
-    """Places and shapes of which nothing survives another fetch; places that change in part; all units that change.
+    """What changes between answers to one URL: places and shapes of which nothing survives, places that change in
+    part, and all units that change.
 
     Where units are *drawn* by lot, a few may survive by chance, if fewer than those that do not.
     """
@@ -407,7 +412,7 @@ def _changing(a: list[UnitSet], b: list[UnitSet], drawn: Places) -> tuple[Places
 
 
 def _are_fewer(units: UnitSet, others: UnitSet) -> Mask:
-    """Which of *units* stand at a place that has fewer of them than of *others*."""
+    """A mask over *units*: those at a place where *others* has more units than *units* has."""
     places, numbers = np.unique(places_of(others), return_counts=True)
     here, which, count = np.unique(places_of(units), return_inverse=True, return_counts=True)
     there = np.zeros(len(here), np.intp)

@@ -129,7 +129,7 @@ def unit_signature(
 
 
 def shingles_of_text(text: str) -> Hashes:
-    """The distinct shingles of *text*, which must have a word."""
+    """The distinct shingles of *text*, which must have at least one word."""
     words, _ = split_words(text)
     return shingles_of(hashes_of(words), WIDTH)
 

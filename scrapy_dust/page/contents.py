@@ -22,8 +22,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from scrapy_dust.dust.pages import LEAST_OWN, PackedUnits
-from scrapy_dust.dust.strata import template_of
 from scrapy_dust.page.flat import BLOCK, Flat, Index, each_once, flat_of, joined
 from scrapy_dust.page.knowledge import are_beside, as_own, have_likes, rest_value
 from scrapy_dust.page.lists import Lists, Resolved, Said
@@ -48,6 +46,8 @@ from scrapy_dust.page.unitsets import (
 )
 from scrapy_dust.page.volatile import NOTHING_VOLATILE, Volatile, learn_volatile
 from scrapy_dust.page.walls import alike, walls
+from scrapy_dust.visits.pages import LEAST_OWN, PackedUnits
+from scrapy_dust.visits.strata import template_of
 
 #: Of a URL that was asked for more often only the first answers are looked at.
 MOST_ANSWERS = 5
@@ -120,7 +120,7 @@ def contents_of(
     """
     rows = _Rows(_first_answers(shown))
     read = _read(rows, volatile, of_items=of_items, likely=likely)
-    pages = _pages_behind([*rows.urls, *urls], behind)
+    pages = _pages_behind(rows, urls, behind)
     ends = _ends(rows, read, pages)
     template = replace(read.template, chrome=ends.chrome(read.links, rows, read.template))
     core = read.core + _sums(
@@ -136,6 +136,8 @@ def contents_of(
 
 
 def _first_answers(shown: Sequence[Shown]) -> list[Shown]:
+    if len({one.url for one in shown}) == len(shown):
+        return list(shown)
     answers: dict[str, int] = {}
     kept = []
     for one in shown:
@@ -149,14 +151,16 @@ class _Rows:
     """The answers of a site; answers of one path template stand together, and answers of one URL after each other."""
 
     def __init__(self, shown: Sequence[Shown]) -> None:
-        places: dict[str, int] = {}
-        templates: dict[str, str] = {}
-        for one in shown:
-            if one.url not in places:
-                places[one.url] = len(places)
-                templates[one.url] = template_of(one.url)
-        self.shown = sorted(shown, key=lambda one: (templates[one.url], places[one.url]))
-        self.templates = [templates[one.url] for one in self.shown]
+        places = {url: place for place, url in enumerate(dict.fromkeys(one.url for one in shown))}
+        if len(places) < len(shown):
+            shown = sorted(shown, key=lambda one: places[one.url])
+        once: dict[str, str] = {}  # a site has few templates: equal ones are one object
+        templates = [
+            once.setdefault(template, template) for template in map(template_of, (one.url for one in shown))
+        ]
+        in_order = sorted(range(len(shown)), key=templates.__getitem__)
+        self.shown = [shown[number] for number in in_order]
+        self.templates = [templates[number] for number in in_order]
         self.urls = [one.url for one in self.shown]
         self.spans = list(pairwise(_bounds(self.templates)))
         self.bounds = _bounds(self.urls)  #: where the answers of each URL begin, and their number
@@ -166,7 +170,7 @@ class _Rows:
         return flat_of([one.units for one in self.shown])
 
     def groups(self, flat: Flat) -> list[tuple[str, list[UnitSet]]]:
-        """The answers of each URL that has several, with its path template."""
+        """The answers of each URL that has several answers, with the path template of the URL."""
         return [
             (
                 self.templates[begin],
@@ -178,12 +182,12 @@ class _Rows:
 
     @cached_property
     def values(self) -> UnitSet:
-        """For each row, the value of a link to its URL."""
+        """For each row, the value that a link to the row's URL has as a unit."""
         return np.fromiter(map(url_value, self.urls), np.uint64, len(self.urls))
 
 
 def _bounds(values: Sequence[str]) -> list[int]:
-    """The positions where the value changes, and the number of values."""
+    """The positions at which *values*, sorted, change, and how many different values there are."""
     begins = [number for number, value in enumerate(values) if not number or value != values[number - 1]]
     return [*begins, len(values)]
 
@@ -193,6 +197,7 @@ class _Read:
     """What the units of a site's pages say by themselves, before links are followed."""
 
     core: Sums  #: of the units that count, without links
+    steady: Sums  #: the same without units that stand where pages like them change
     links: Flat  #: those that count
     beside: Flat  #: what links for the page itself say beside its URL
     own: _Own
@@ -209,16 +214,19 @@ def _read(rows: _Rows, volatile: Volatile, *, of_items: bool, likely: bool) -> _
     if likely:
         aside |= changing
     changes = site.counts(changing & ~aside) > 0
-    core, links, own = list[Sums](), list[Flat](), list[_Own]()
+    core, steady, links, own = list[Sums](), list[Sums](), list[Flat](), list[_Own]()
     for begin in range(0, len(site) or 1, BLOCK):
         block, at = site.part(begin, begin + BLOCK), int(site.offsets[begin])
         sifted = block.only(~aside[at : at + len(block.units)])
         are_links = _are_links(sifted.units)
         core.append(_sums(sifted.only(~are_links)))
+        moving = changing[at : at + len(block.units)][~aside[at : at + len(block.units)]]
+        steady.append(_sums(sifted.only(~are_links & ~moving)) if moving.any() else core[-1])
         links.append(sifted.only(are_links))
         own.append(_taken(sifted, are_links) if of_items else _own(block, sifted, template))
     return _Read(
         np.concatenate(core),
+        np.concatenate(steady),
         joined(links),
         beside,
         _together(own),
@@ -241,14 +249,14 @@ def _without_own_urls(rows: _Rows, volatile: Volatile) -> tuple[Flat, Flat, Vola
 
 
 def _aside(site: Flat, rows: _Rows, template: SiteTemplate, volatile: Volatile) -> tuple[Mask, Mask]:
-    """Which units of *site* belong to its template, and which stand where similar pages change."""
+    """Two masks over the units of *site*: those of its template, and those at places that change on similar pages."""
     known = template.template
     aside: Mask = site.where(lambda units: _is_in_some_form(units, known))
     return aside, _changing(site, rows, volatile)
 
 
 def _changing(site: Flat, rows: _Rows, volatile: Volatile) -> Mask:
-    """Which units of *site* stand at places that change on similar pages."""
+    """A mask over the units of *site*: those at places that change on similar pages."""
     changing = np.zeros(len(site.units), np.bool_)
     for begin, end in rows.spans if volatile else ():
         if places := volatile.of(rows.templates[begin]):
@@ -294,14 +302,14 @@ def _own(block: Flat, sifted: Flat, template: SiteTemplate) -> _Own:
 
 
 def _taken(sifted: Flat, are_links: Mask) -> _Own:
-    """The units of its own that each page has, where a spider took them: it chose each of them."""
+    """The units of each page that a spider took; all of them are the page's own, since the spider chose them."""
     anything = sifted.counts(is_of(sifted.units, *CONTENT))
     links = sifted.counts(are_links)
     return _Own(LEAST_OWN * anything, anything, (links > 0) & (links == anything))
 
 
 def _together(parts: Sequence[_Own]) -> _Own:
-    """The pages of all *parts* as one."""
+    """What was read of several *parts* of a site, as one."""
     lists = [part.are_lists for part in parts if part.are_lists is not None]
     return _Own(
         np.concatenate([part.seen for part in parts]),
@@ -316,8 +324,8 @@ def _sums(block: Flat) -> Sums:
 
 
 def _said(rows: _Rows, read: _Read, in_the_way: Container[int] = ()) -> dict[str, int]:
-    """What each URL shows without its links; URLs that show nothing, or not always the same, are left out."""
-    core, says_something = (read.core[:, 0] & _VALUE).tolist(), read.own.any.tolist()
+    """What each URL shows apart from its links. URLs that show nothing, or not always the same, are left out."""
+    core, says_something = (read.steady[:, 0] & _VALUE).tolist(), read.own.any.tolist()
     are_lists = read.own.are_lists
     found = {}
     for begin, end in pairwise(rows.bounds):
@@ -334,18 +342,27 @@ class _Behind(NamedTuple):
     url: str
     value: int  #: of a link to it
     page: str  #: the page's own URL
+    template: str  #: its path template
 
 
-def _pages_behind(urls: Sequence[str], behind: Callable[[str], str | None]) -> list[_Behind]:
-    """The values of links to *urls*, with the URL of the page to which each leads, if the log has it."""
-    found = ((url, behind(url)) for url in dict.fromkeys(urls))
-    return [_Behind(url, url_value(url), page) for url, page in found if page is not None]
+def _pages_behind(rows: _Rows, urls: Sequence[str], behind: Callable[[str], str | None]) -> list[_Behind]:
+    """The values of links to the URLs of *rows* and to *urls*, with the URL of the page to which each leads, if the log
+    has it.
+    """
+    values, known = rows.values.tolist(), set(rows.urls) if urls else ()
+    listed = [(rows.urls[row], values[row], rows.templates[row]) for row in rows.bounds[:-1]]
+    listed += [(url, url_value(url), template_of(url)) for url in dict.fromkeys(urls) if url not in known]
+    return [
+        _Behind(url, value, page, template)
+        for url, value, template in listed
+        if (page := behind(url)) is not None
+    ]
 
 
 def _alike(said: Said, pages: Sequence[_Behind]) -> dict[int, str]:
-    """The URLs of links, by their values, of which what *said* says they show does not tell them from others."""
+    """The URLs of links that what they show does not tell from other linked URLs, by the values of the links."""
     urls = [one.url for one in pages]
-    numbers = alike(urls, list(map(template_of, urls)), [said.get(one.page) for one in pages])
+    numbers = alike(urls, [one.template for one in pages], [said.get(one.page) for one in pages])
     return {pages[number].value: urls[number] for number in sorted(numbers)}
 
 
@@ -368,7 +385,9 @@ class _Ends(Mapping[int, int]):
     """The contents at the ends of links, by the links' values. Kept in arrays, since a site has millions of links."""
 
     def __init__(self, said: Said, pages: Sequence[_Behind], alike: Mapping[int, str] = _NO_URLS) -> None:
-        """*said*: what URLs show; *pages*: as `_pages_behind` says; *alike*: as `_alike` says."""
+        """Knows to which contents links lead. *said*: what URLs show; *pages* and *alike*: the results of
+        `_pages_behind` and `_alike`.
+        """
         self.alike, self._values_alike = alike, array_of(alike)
         found = {one.value: said[one.page] for one in pages if one.page in said}
         self._values = array_of(found)
@@ -404,7 +423,7 @@ class _Ends(Mapping[int, int]):
         return links.counts(~np.concatenate([np.zeros(0, np.bool_), *known]))
 
     def chrome(self, links: Flat, rows: _Rows, template: SiteTemplate) -> UnitSet:
-        """The places whose links to the page itself all lead to one content, as far as is known: a login form, say.
+        """The places on *links*' pages whose links, as far as is known, all lead to one content, as to a login form.
 
         Links that lead to other contents on each page are what the page is about: the items of a list.
         """
@@ -420,15 +439,17 @@ class _Ends(Mapping[int, int]):
         return without(template.chrome, kept)
 
     def _led(self, links: Flat, rows: _Rows, begin: int = 0) -> tuple[UnitSet, Mask]:
-        """The contents to which *links* lead, or their values; and which ends are known and tell links apart.
-
-        *own_values*: for each page the value of a link to it.
+        """For each of *links* the content of the page it leads to, or the link's value; and which of these are known
+        and tell links apart.
         """
         own_values = rows.values[begin : begin + len(links)]
         values = values_of(links.units)
-        known = is_in(values, self._values)
-        found = values.copy()
-        found[known] = self._contents[np.searchsorted(self._values, values[known])]
+        found, known = values.copy(), np.zeros(len(values), np.bool_)
+        if len(self._values):
+            at = np.searchsorted(self._values, values)
+            at[at == len(self._values)] = 0
+            known = self._values[at] == values
+            found[known] = self._contents[at[known]]
         is_self = (values == own_values[links.pages()]) & ~known
         found[is_self] = _SELF
         alike = known & have_likes(with_values(links.units, found), mixed(links.pages().astype(np.uint64)))
@@ -455,23 +476,25 @@ def _in_blocks(links: Flat) -> Iterator[tuple[int, Flat]]:
 
 
 def _shown(whole: Sums, own: _Own) -> list[str | None]:
-    """The label of each answer that has something of its own."""
+    """A label for each answer of *whole* that has some unit of its own."""
     return [label if count else None for label, count in zip(_labels(whole), own.any.tolist(), strict=True)]
 
 
 def _settled(rows: _Rows, read: _Read, whole: Sums, in_the_way: Container[int]) -> dict[str, Content]:
     shown, cores, seen = _shown(whole, read.own), _labels(read.core), read.own.seen.tolist()
+    changing = read.changing.tolist()
     found = {}
     for begin, end in pairwise(rows.bounds):
         told = [row for row in range(begin, end) if shown[row] is not None and row not in in_the_way]
         # A URL that has shown more does not show little: then something stood in its place.
-        told = [row for row in told if seen[row] >= LEAST_OWN] or told
+        if len(told) > 1:
+            told = [row for row in told if seen[row] >= LEAST_OWN] or told
         row = told[0] if told else begin
         found[rows.urls[begin]] = Content(
             shown[row] if told else None,
             cores[row],
             seen[row],
-            len({shown[one] for one in told}) > 1 or bool(read.changing[begin:end].any()),
+            len({shown[one] for one in told}) > 1 or any(changing[begin:end]),
             _total(rows.shown[row].units),
         )
     return _without_little(found)
@@ -486,7 +509,7 @@ def _total(packed: PackedUnits) -> str | None:
 
 
 def _without_little(found: dict[str, Content]) -> dict[str, Content]:
-    """*found* without labels that several pages share and that show hardly anything."""
+    """*found* without labels of contents that several pages share and that show hardly anything."""
     urls = Counter(content.label for content in found.values())
     return {
         url: replace(content, label=None) if content.own < LEAST_OWN and urls[content.label] > 1 else content

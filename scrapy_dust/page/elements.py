@@ -9,37 +9,61 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from html import unescape
+from typing import Any, Protocol
 
 from xxhash import xxh3_64_intdigest
 
-from scrapy_dust.page.addresses import Target
-from scrapy_dust.page.emissions import (
-    RAW,
-    Emission,
-    Found,
-    Opened,
-    What,
-    emissions_of,
-    found_in_style,
-    opened,
-)
-from scrapy_dust.page.groups import TEXT, Part, grouped
+from scrapy_dust.page.addresses import Known, is_of_site
+from scrapy_dust.page.emissions import RAW, Emissions, Opened, What, add_style, opened
+from scrapy_dust.page.groups import MAX_LEAVES, TEXT, Part, grouped
 from scrapy_dust.page.paths import Path
 from scrapy_dust.page.places import Kind
 from scrapy_dust.page.scripts import emissions_of_script
 from scrapy_dust.page.settling import Settling
+from scrapy_dust.page.subtrees import Subtrees
 from scrapy_dust.page.values import value_of, values_of
 
 _ASIDE = re.compile(rf"<(?=[!snixp])(?:!--|({'|'.join(RAW)})(?=[ >]))")
-_TOKEN = re.compile(r"<([^>]*+)>?\s*+([^<]*+)")
+#: A start or an end tag with the text after it, and an end tag that follows with the text after that.
+_TOKEN = re.compile(r"<([^>]*+)>?\s*+([^<]*+)(?:</[^>]*+>?\s*+([^<]*+))?+")
 _PRE = re.compile(r"<pre(?:\s[^>]*+)?>")
 _TAG, _WORD = re.compile(r"<[^>]*+>?"), re.compile(r"\S++")
 _TYPE = re.compile(r"\btype=\"([^\"]*)\"")
 _KEPT_TEXT = 1000
-_PLAIN, _MEDIA, _FRAME = What.PLAIN, What.MEDIA, What.FRAME
+_MEDIA, _FRAME = What.MEDIA, What.FRAME
 
-#: A start or an end tag without its brackets, and the text after it; for raw elements, the start tag and what is inside.
-Token = tuple[str, str]
+
+class Token(Protocol):
+    """One or two tags of a document.
+
+    Its groups are a start or an end tag without its brackets, and the text after it; if an end tag follows, then the
+    text after that, else None. Of raw elements there is the start tag alone, and what is inside stands elsewhere.
+    """
+
+    def groups(self) -> tuple[Any, ...]: ...
+    def start(self) -> int: ...
+    def end(self, group: int, /) -> int: ...
+
+
+class _Alone(tuple[str, str, None]):
+    """One tag with the text after it."""
+
+    __slots__ = ()
+
+    def groups(self) -> tuple[str, str, None]:
+        return self
+
+    def start(self) -> int:
+        return 0
+
+    def end(self, group: int) -> int:
+        return 0
+
+
+#: The values of a text, and a digest of them.
+Said = tuple[tuple[int, ...], int]
+#: An element that is open, the path in it, and what is in it so far.
+Around = tuple[Opened, Path, list[Part]]
 
 
 class Memory:
@@ -49,15 +73,17 @@ class Memory:
         self.names: dict[int, str] = {}
         self.root = Path((), 0, self.names)
         self.data = Path(("xml",), 0, self.names, is_data=True)
-        self.texts: dict[str, tuple[int, ...]] = {}
+        self.texts: dict[str, Said] = {}
         self.lines: set[int] = set()  #: what elements are that are parts of a line
-        self.scripts: dict[tuple[Path, str, str], tuple[Emission, ...]] = {}
-        self.addresses: dict[tuple[str, str], dict[str, Target]] = {}
+        self.scripts: dict[tuple[Path, str, str], Emissions] = {}
+        self.addresses: Known = {}
         self.size = 0  #: of all that, about
 
 
-def tokens_of(markup: str) -> tuple[list[Token], list[str]]:
-    """The tokens of markup as the parser writes it, and the contents of its raw elements (scripts, styles), in order."""
+def bared(markup: str) -> tuple[str, list[str]]:
+    """Markup as the parser writes it, without comments and without the contents of raw elements (scripts, styles), and
+    these contents, in order.
+    """
     pieces: list[str] = []
     contents: list[str] = []
     at = 0
@@ -76,11 +102,13 @@ def tokens_of(markup: str) -> tuple[list[Token], list[str]]:
             break
         at = end
     pieces.append(markup[at:])
-    return _TOKEN.findall(_with_layouts("".join(pieces))), contents
+    return _with_layouts("".join(pieces)), contents
 
 
 def _with_layouts(markup: str) -> str:
     """*markup* in which each `pre` has an attribute that says where its white space is; elsewhere white space says nothing."""
+    if "<pre" not in markup:
+        return markup
     pieces: list[str] = []
     at = 0
     while begins := _PRE.search(markup, at):
@@ -94,7 +122,7 @@ def _with_layouts(markup: str) -> str:
 
 
 def layout_of(text: str) -> str:
-    """A name for where the white space of *text* is."""
+    """A name for the white space in *text*: texts with equal names have it at the same places."""
     return f"{xxh3_64_intdigest(_WORD.sub('x', text.rstrip()).encode('utf-8', 'surrogatepass')):x}"
 
 
@@ -108,91 +136,166 @@ class Walk:
         self._beside: list[
             tuple[int, int]
         ] = []  #: places and groups that count beside another element at the place
+        self._subtrees: Subtrees | None = None
 
-    def through(self, tokens: Iterable[Token], contents: Iterator[str], path: Path) -> None:  # noqa: C901, PLR0912 - here the time goes
-        """Walk through *tokens*, the elements inside *path*."""
-        units, texts, filled = self._units, self._memory.texts, self._filled
+    def through_markup(self, markup: str, contents: Iterator[str], path: Path) -> None:
+        """Walk through *markup* as the parser writes it, bared. Elements that came before are passed over."""
+        self._subtrees = Subtrees(markup, self._settling, self._filled, self._beside)
+        self.through(_TOKEN.finditer(markup), contents, path, markup)
+        self._memory.size += self._subtrees.size
+
+    def through_tokens(self, tokens: Iterable[tuple[str, str]], contents: Iterator[str], path: Path) -> None:
+        """Walk through tags, each with the text after it."""
+        self.through((_Alone((tag, text, None)) for tag, text in tokens), contents, path)
+
+    def through(  # noqa: C901, PLR0912 - here the time goes
+        self, tokens: Iterator[Token], contents: Iterator[str], path: Path, markup: str = ""
+    ) -> None:
+        """Walk through *tokens*, the elements inside *path*. *markup*: the text that they are taken from."""
+        filled, subtrees = self._filled, self._subtrees
         made, parts = opened(path, "!"), list[Part]()
-        around: list[tuple[Opened, Path, list[Part]]] = []
-        for tag, text in tokens:
+        around: list[Around] = []
+        while token := next(tokens, None):
+            tag, text, after = token.groups()
             if tag[0] == "/":
                 if around:
-                    held = parts
-                    inside, (made, path, parts) = made, around.pop()
-                    if held:
-                        filled.append(inside.path)
-                        part = held[0] if len(held) == 1 else self._grouped(inside, held)
-                        parts.append((inside.mark, part[1], part[2]))
-                    elif inside.shows:
-                        parts.append((inside.mark, self._shown(inside), 0))
+                    made, path, parts = self._closed(made, parts, around, token.start())
             else:
-                opening = path.opened.get(tag) or self._opened(path, tag)
-                if opening.emissions:
-                    self._emit(opening.emissions, opening.mark, [] if opening.refers else parts)
-                if not opening.is_void:
-                    around.append((made, path, parts))
-                    made, path, parts = opening, opening.path, []
-                    if opening.refers:
-                        parts.extend([(TEXT, self._settling.reference(url), 1) for url in opening.refers])
-                    if opening.is_raw:
-                        self._raw(path, tag, next(contents, ""))
-            if text:
-                values = texts.get(text)
-                if values is None:
-                    values = self._read(text)
-                if values:
-                    place = path.text or path.text_place()
-                    if len(values) == 1:
-                        units.append(place | values[0])
-                        parts.append((TEXT, values[0], 1))
+                found = path.opened.get(tag)
+                opening = found or self._opened(path, tag)
+                if opening.says:
+                    self._emit(opening, parts)
+                if opening.is_plain:
+                    if after is not None:  # an element with nothing but a text in it, if that
+                        said = self._said(opening.path, text) if text else None
+                        if said is not None:
+                            filled.append(opening.path)
+                            whole = self._ticked(opening, said, 1) if opening.ticks else said
+                            parts.append((opening.mark, whole, 1))
+                        elif opening.shows:
+                            parts.append((opening.mark, self._shown(opening) ^ opening.ticks, 0))
+                        text, after = after, None
                     else:
-                        units.extend([place | value for value in values])
-                        parts.append((TEXT, _joined(values), 1))
+                        known = None
+                        if found is not None and subtrees is not None:
+                            known = subtrees.find(opening, token.end(1) + 1, len(around))
+                        around.append((made, path, parts))
+                        made, path, parts = opening, opening.path, []
+                        if known is not None:
+                            if known.part is not None:
+                                parts.append(known.part)
+                            tokens = _TOKEN.finditer(markup, token.end(1) + 1 + len(known.inside))
+                            continue
+                elif opening.plan.is_void:
+                    if opening.ticks:
+                        parts.append((opening.mark, opening.ticks, 0))
+                else:
+                    around.append((made, path, parts))
+                    made, path, parts = opening, opening.path, self._held(opening, tag, contents)
+            if text and (said := self._said(path, text)) is not None:
+                parts.append((TEXT, said, 1))
+            if after is not None:
+                if around:
+                    made, path, parts = self._closed(made, parts, around, token.end(2))
+                if after and (said := self._said(path, after)) is not None:
+                    parts.append((TEXT, said, 1))
         self._settle_groups()
+
+    def _closed(self, inside: Opened, held: list[Part], around: list[Around], at: int) -> Around:
+        """End the element *inside*, which holds *held*, *at* its end tag. Returns the element around it."""
+        outer = around.pop()
+        part = held[0] if len(held) == 1 else self._grouped(inside, held) if held else None
+        if self._subtrees is not None and self._subtrees.depth == len(around):
+            self._subtrees.end(at, part)
+        if part is not None:
+            self._filled.append(inside.path)
+            said = self._ticked(inside, part[1], part[2]) if inside.ticks else part[1]
+            outer[2].append((inside.mark, said, part[2]))
+        elif inside.shows:
+            outer[2].append((inside.mark, self._shown(inside) ^ inside.ticks, 0))
+        return outer
+
+    def _held(self, opening: Opened, tag: str, contents: Iterator[str]) -> list[Part]:
+        """What is in an element beside its texts and elements: URLs, or what the parser does not parse."""
+        if opening.plan.is_raw:
+            self._raw(opening.path, tag, next(contents, ""))
+        return [(TEXT, self._settling.reference(url), 1) for url in opening.refers]
+
+    def _said(self, path: Path, text: str) -> int | None:
+        """Add the units of *text*. Returns a digest of them; None if nothing can be seen of it."""
+        values, digest = self._memory.texts.get(text) or self._read(text)
+        if not values:
+            return None
+        place = path.text or path.text_place()
+        if len(values) == 1:
+            self._units.append(place | digest)
+        else:
+            self._units.extend([place | value for value in values])
+        return digest
 
     def _opened(self, path: Path, tag: str) -> Opened:
         self._memory.size += 1
         made = path.opened[tag] = opened(path, tag)
-        if made.is_line:
+        # Too deep to be told from the element around it, it is no part of a line either.
+        if made.plan.is_line and made.path is not path:
             self._memory.lines.add(made.mark)
         return made
 
-    def _read(self, text: str) -> tuple[int, ...]:
+    def _read(self, text: str) -> Said:
         values = values_of(unescape(text) if "&" in text else text)
+        said = values, _joined(values)
         if len(text) <= _KEPT_TEXT:
             self._memory.size += 1
-            self._memory.texts[text] = values
-        return values
+            self._memory.texts[text] = said
+        return said
 
     def _shown(self, opened: Opened) -> int:
         unit = opened.path.at(Kind.FIELD, "[class]") | value_of(opened.shows)
         self._units.append(unit)
         return unit
 
-    def _emit(self, emissions: Iterable[Emission], mark: int, parts: list[Part]) -> None:
-        units, settling = self._units, self._settling
-        for emission in emissions:
-            what = emission[0]
-            if what is _PLAIN:
-                units.append(emission[1])
-            elif what is _MEDIA or what is _FRAME:
-                unit = emission[1] | settling.media_value(emission[2], emission[3], is_frame=what is _FRAME)
-                units.append(unit)
-                parts.append((mark, unit, 1))
+    def _ticked(self, opened: Opened, said: int, leaves: int) -> int:
+        """The digest of an element of which something is true or false, and a group of that and what is in it."""
+        digest = _joined((said, opened.ticks))
+        if leaves <= MAX_LEAVES and opened.path.steps:
+            self._beside.append((opened.path.at(Kind.GROUP), digest))
+        return digest
+
+    def _emit(self, opening: Opened, parts: list[Part]) -> None:
+        settling, subtrees = self._settling, self._subtrees
+        self._units.extend(opening.units)
+        settling.fields.extend(opening.fields)
+        settling.links.extend(opening.links)
+        for emission in opening.others:
+            what, place, said, beside = emission
+            if what is _MEDIA or what is _FRAME:
+                unit = place | settling.media_value(said, beside, is_frame=what is _FRAME)
+                self._units.append(unit)
+                if not opening.refers:
+                    parts.append((opening.mark, unit, 1))
+                if subtrees is not None and not is_of_site(said):
+                    subtrees.unfit += 1
             else:
-                settling.settle(emission)
+                settling.add_other(emission)
+                if subtrees is not None and what is What.BASE:
+                    subtrees.unfit += 1
 
     def _raw(self, path: Path, tag: str, content: str) -> None:
         key = path, tag, content
         made = self._memory.scripts.get(key)
         if made is None:
-            made = self._memory.scripts[key] = tuple(emissions_of_raw(path, tag, content))
+            made = self._memory.scripts[key] = emissions_of_raw(path, tag, content)
             self._memory.size += 1 + len(made) + (len(content) >> 8)
-        self._emit(made, 0, [])
+        self._settling.add(made)
+        if self._subtrees is not None:
+            self._subtrees.unfit += 1
 
     def _grouped(self, opened: Opened, parts: list[Part]) -> Part:
         digest, leaves, groups, counts_beside = grouped(
-            parts, is_row=opened.is_row, is_line=parts[0][0] in self._memory.lines
+            parts,
+            is_row=opened.plan.is_row,
+            is_line=not opened.path.is_data and parts[0][0] in self._memory.lines,
+            is_heap=opened.plan.is_heap,
         )
         if groups:
             place = opened.path.at(Kind.GROUP)
@@ -204,7 +307,9 @@ class Walk:
 
     def _settle_groups(self) -> None:
         if self._beside:
-            times = Counter([path.at(Kind.GROUP) for path in self._filled])
+            times = Counter[int]()
+            for path, count in Counter(self._filled).items():
+                times[path.at(Kind.GROUP)] += count
             self._units.extend([_unit_of(place, group) for place, group in self._beside if times[place] > 1])
 
 
@@ -213,21 +318,25 @@ def _unit_of(place: int, group: int) -> int:
 
 
 def _joined(values: tuple[int, ...]) -> int:
+    if len(values) == 1:
+        return values[0]
     digest = 0
     for value in values:
         digest = (digest * 0x9E3779B97F4A7C15 + value + 1) & 0xFFFFFFFFFFFFFFFF
     return digest
 
 
-def emissions_of_raw(path: Path, tag: str, content: str) -> Iterator[Emission]:
+def emissions_of_raw(path: Path, tag: str, content: str) -> Emissions:
     """The units of an element whose content the parser does not parse, such as a script."""
     name, _, attributes = tag.partition(" ")
     if name == "script":
         media_type = _TYPE.search(attributes)
-        yield from emissions_of_script(path, media_type[1] if media_type else "", content)
-    elif name == "style":
-        yield from emissions_of(path, found_in_style(content))
+        return emissions_of_script(path, media_type[1] if media_type else "", content)
+    made = Emissions()
+    if name == "style":
+        add_style(made, path, content)
     elif name == "noscript":
-        yield from emissions_of(path, [Found(What.PLAIN, Kind.DATA, "", " ".join(content.split()))])
+        made.add_value(path, Kind.DATA, "", " ".join(content.split()))
     elif name != "iframe":
-        yield from emissions_of(path, [Found(What.PLAIN, Kind.TEXT, "", content)])
+        made.add_text(path, content)
+    return made

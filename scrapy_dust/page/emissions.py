@@ -7,73 +7,143 @@ no such quote in a value.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
 from functools import lru_cache
 from html import unescape
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from scrapy_dust.page.own import decoded
 from scrapy_dust.page.paths import Path, step_of, unnumbered
 from scrapy_dust.page.places import Kind
-from scrapy_dust.page.values import parts_of, says_something, value_of, values_of
+from scrapy_dust.page.values import says_something, value_of, values_of, values_of_field
+
+if TYPE_CHECKING:
+    from scrapy_dust.page.subtrees import Subtree
 
 
 class What(IntEnum):
-    """The step that still turns an emission into a unit."""
+    """The step that turns an emission into a unit, where that depends on more than the page's own URL."""
 
-    PLAIN = 0  #: nothing
-    FIELD = 1  #: it may repeat the page's own URL, or a part of it
-    ADDRESS = 2  #: it may be the page's own URL, as a whole
-    LINK = 3  #: its URL is not absolute yet
-    ACTION = 4  #: likewise, and it may be the page's own
-    MEDIA = 5  #: likewise
-    BASE = 6  #: it is the base of the document's URLs
-    FRAME = 7  #: as a medium, and its host counts: a site spreads its pictures over several hosts, and no other documents
+    ADDRESS = 0  #: it may be the page's own URL, as a whole
+    ACTION = 1  #: likewise, and its URL is not absolute yet
+    MEDIA = 2  #: its URL is not absolute yet
+    FRAME = 3  #: as a medium, and its host counts: a site spreads its pictures over several hosts, and no other documents
+    BASE = 4  #: it is the base of the document's URLs
 
 
-class Emission(NamedTuple):
-    """A unit that is not finished: it may depend on the document's URL."""
+#: A unit, the place times 2**32 that it has if it repeats the page's own URL or a part of it, and its value, decoded.
+Field = tuple[int, int, str]
+#: The place of a link, its place if it leads to the page itself, both times 2**32, and its URL as it stands.
+Link = tuple[int, int, str]
+#: What is to be done, the unit or its place, the decoded value or the URL as it stands, and a second place, times 2**32.
+Emission = tuple[What, int, str, int]
 
-    what: What
-    unit: int  #: its place times 2**32, and its value as far as it is known
-    said: str  #: what the value was made of, decoded, or a URL as it stands
-    own_place: int  #: where it is, if it repeats the page's own URL, times 2**32
 
+class Emissions:
+    """Units, and what becomes units when a document's URL is known."""
 
-class Found(NamedTuple):
-    """A value found in a tag, before its place is known."""
+    __slots__ = ("fields", "links", "others", "units")
 
-    what: What
-    kind: Kind
-    inside: str  #: which attribute
-    said: str
-    named: str = ""  #: what stands before it in the value
+    def __init__(self) -> None:
+        self.units: list[int] = []
+        self.fields: list[Field] = []
+        self.links: list[Link] = []
+        self.others: list[Emission] = []
+
+    def __len__(self) -> int:
+        return len(self.units) + len(self.fields) + len(self.links) + len(self.others)
+
+    def add_link(self, path: Path, inside: str, url: str) -> None:
+        """Add a link to *url* in the attribute *inside*."""
+        place, own_place = path.link_places if not inside else path.places_of_links(inside)
+        self.links.append((place, own_place, url))
+        if "?" in url and is_file(url):
+            # Where its query is signed anew at each fetch, its path still says which file it is.
+            value = value_of(f"path {_HOST.sub('', url).partition('?')[0]}")
+            self.units.append(path.at(Kind.FIELD, inside) | value)
+
+    def add_medium(self, path: Path, inside: str, url: str, what: What = What.MEDIA) -> None:
+        """Add a picture or another file at *url*."""
+        self.others.append((what, path.at(Kind.MEDIA, inside), url, path.at(Kind.FIELD, inside)))
+
+    def add_action(self, path: Path, inside: str, url: str) -> None:
+        """Add a URL that may be the page's own."""
+        self.others.append((What.ACTION, path.at(Kind.LINK, inside), url, path.at(Kind.OWN, inside)))
+
+    def add_text(self, path: Path, text: str) -> None:
+        """Add what a person reads."""
+        place = path.at(Kind.TEXT)
+        self.units += [place | value for value in values_of(text)]
+
+    def add_field(self, path: Path, kind: Kind, inside: str, said: str, named: str = "") -> None:
+        """Add a value that may repeat the page's own URL, or a part of it. *named*: what stands before it."""
+        if says_something(said):
+            place, own, whole = path.at(kind, inside), path.at(Kind.OWN, inside), decoded(said)
+            self.fields += [(place | value, own, whole) for value in values_of_field(said, named)]
+
+    def add_address(self, path: Path, inside: str, said: str, named: str = "") -> None:
+        """Add a value that may be the page's own URL, as a whole."""
+        if says_something(said):
+            place, own, whole = path.at(Kind.DATA, inside), path.at(Kind.OWN, inside), decoded(said)
+            self.others += [
+                (What.ADDRESS, place | value, whole, own) for value in values_of_field(said, named)
+            ]
+
+    def add_value(self, path: Path, kind: Kind, inside: str, said: str, named: str = "") -> None:
+        """Add a value that says the same on every page."""
+        if says_something(said):
+            place = path.at(kind, inside)
+            self.units += [place | value for value in values_of_field(said, named)]
 
 
 class Opened:
     """The result of a start tag at one place: the path below it, and the units of its attributes."""
 
-    __slots__ = ("emissions", "is_line", "is_raw", "is_row", "is_void", "mark", "path", "refers", "shows")
+    __slots__ = (
+        "credit",
+        "fields",
+        "is_plain",
+        "known",
+        "links",
+        "mark",
+        "others",
+        "path",
+        "plan",
+        "refers",
+        "says",
+        "shows",
+        "ticks",
+        "units",
+    )
 
-    def __init__(self, path: Path, plan: Plan, emissions: tuple[Emission, ...], shows: str) -> None:
+    def __init__(self, path: Path, plan: Plan, made: Emissions | None, shows: str, ticks: int) -> None:
         self.path = path  #: of what is in the element
         self.mark = path.mark
-        self.emissions = emissions
-        self.is_void = plan.is_void  #: nothing is in it, and it has no end tag
-        self.is_row = plan.tag in _ORDERED
-        self.is_line = not path.is_data and plan.tag in _LINE  #: it is a part of a line of text
-        self.refers = _references(emissions) if path.is_data else ()  #: URLs that it says
-        self.is_raw = plan.is_raw  #: the parser does not look into it
+        self.plan = plan
+        self.units: Sequence[int] = (made.units if made is not None else None) or ()
+        self.fields: Sequence[Field] = (made.fields if made is not None else None) or ()
+        self.links: Sequence[Link] = (made.links if made is not None else None) or ()
+        self.others: Sequence[Emission] = (made.others if made is not None else None) or ()
+        self.says = bool(made)  #: it has units of its own
+        self.ticks = ticks  #: what is true or false of it, as a part of what it stands beside; 0: nothing
+        self.refers = _references(self.others) if path.is_data else ()  #: URLs that it says
+        self.is_plain = not (
+            plan.is_void or plan.is_raw or self.refers
+        )  #: what is in it, are texts and elements
         self.shows = shows  #: what it shows by itself where nothing is in it
+        self.known: dict[str, Subtree] | None = None  #: what was in such elements, by how it begins
+        self.credit = 0  #: how often more is remembered of what is in such elements
 
 
-def _references(emissions: Iterable[Emission]) -> tuple[str, ...]:
-    return tuple(one.said for one in emissions if one.what in (What.ACTION, What.MEDIA))
+def _references(emissions: Sequence[Emission]) -> tuple[str, ...]:
+    return tuple([one[2] for one in emissions if one[0] in (What.ACTION, What.MEDIA)])
 
 
 Attributes = Mapping[str, str]
-Maker = Callable[[str, Attributes], Iterable[Found]]
+#: Adds what the value of an attribute says at a path.
+Maker = Callable[[Emissions, Path, str, Attributes], None]
 
 #: Elements that hold text which looks like tags.
 RAW = ("script", "style", "noscript", "iframe", "xmp", "noembed", "noframes", "plaintext")
@@ -83,6 +153,8 @@ VOID = frozenset(
 _LEFT_OUT = frozenset({"html", "head", "body"})
 #: Elements whose parts say something by their order.
 _ORDERED = frozenset({"tr", "ol"})
+#: Elements whose parts say nothing by their order.
+_HEAPS = frozenset({"ul", "menu"})
 _CONTROLS = frozenset({"input", "button", "option", "select", "textarea"})
 #: Elements that are parts of a line of text. Links are none: several of them are a menu.
 _LINE = frozenset(
@@ -93,15 +165,18 @@ _FRAMES = frozenset({"iframe", "frame", "object", "embed"})
 #: Elements of drawings that show what they link.
 _DRAWN = frozenset({"use", "image"})
 
-_WITH_PARTS = frozenset({What.LINK, What.MEDIA, What.FRAME, What.BASE})
-
 _MEDIA = frozenset("src poster data background lowsrc dynsrc xlink:href".split())
 _SRCSETS = frozenset("srcset imagesrcset data-srcset".split())
 _LINKS = frozenset("href longdesc cite".split())
 _ACTIONS = frozenset({"action", "formaction"})
 #: What says how an element looks, and what is said elsewhere.
-_UNSAID = frozenset("class name type rel width height".split())
+_UNSAID = frozenset("name type".split())
 _DATA = frozenset("content datetime value".split())
+#: What options have beside what is said of them.
+_OF_OPTION = frozenset("value selected disabled class id label".split())
+_URL_LIKE = re.compile(r"[/?=&]")
+#: What a thing in a list may be.
+_TICKS = frozenset("checked selected disabled open".split())
 _STATES = frozenset("disabled readonly required hidden open reversed controls loop muted".split())
 #: Of `link`: what is for browsers. The canonical URL is kept beside the units.
 _FOR_BROWSERS = frozenset(
@@ -119,25 +194,51 @@ _HERE = re.compile(r"\s*(?:#|$)")
 _STYLE_URL = re.compile(r"url\(\s*[\"']?([^\"')]*+)", re.IGNORECASE)
 #: What a style sheet says by itself: text that it puts on the page, and values of its own.
 _STYLE_VALUE = re.compile(r"(?:\bcontent|(?<![\w-])--[\w-]++)\s*+:[^;{}]++", re.IGNORECASE)
+_SHORT_NUMBERS = re.compile(r"(?:[^0-9]*+(?<![0-9])[0-9]{1,2}(?![0-9A-Za-z]))++[^0-9]*+")
 _CANDIDATE = re.compile(r"([^\s,](?:\S*[^\s,])?)(?:\s+[^,]*+)?")
 _REFRESH = re.compile(r"\s*[0-9.]*\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"']+)", re.IGNORECASE)
+
+
+#: Elements and attributes whose meaning depends on other attributes.
+_BY_OTHERS = _CONTROLS | _STATES | {"meta", "link", "itemprop", "property"}
+_NO_ATTRIBUTES: Attributes = MappingProxyType({})
 
 
 class Plan:
     """What to look for in tags that have the same attributes."""
 
-    __slots__ = ("classes", "ident", "is_raw", "is_void", "makers", "names", "style", "tag")
+    __slots__ = (
+        "classes",
+        "ident",
+        "is_heap",
+        "is_line",
+        "is_raw",
+        "is_row",
+        "is_void",
+        "makers",
+        "names",
+        "needs_names",
+        "style",
+        "tag",
+    )
 
     def __init__(self, tag: str, names: tuple[str, ...], *, is_data: bool) -> None:
         self.tag, self.names = tag, names
-        self.is_void, self.is_raw = tag[0] in "!?", not is_data and tag in RAW
+        self.is_void = tag[0] in "!?" or (
+            not is_data and tag in VOID
+        )  #: nothing is in it, and it has no end tag
+        self.is_raw = not is_data and tag in RAW  #: the parser does not look into it
+        self.is_row = tag in _ORDERED
+        self.is_heap = tag in _HEAPS
+        self.is_line = not is_data and tag in _LINE  #: it is a part of a line of text
         self.makers: list[tuple[int | None, Maker]] = []
         order = {name: index for index, name in enumerate(names)}
+        #: what an attribute says depends on others
+        self.needs_names = not is_data and (tag in _BY_OTHERS or not _BY_OTHERS.isdisjoint(names))
         self.ident, self.classes, self.style = None, None, None
         if is_data:
             self.makers.extend((at, _as_value(f"[{unnumbered(name)}]")) for name, at in order.items())
             return
-        self.is_void = self.is_void or tag in VOID
         self.ident, self.classes, self.style = order.get("id"), order.get("class"), order.get("style")
         self.makers.extend((None, _as_state(name)) for name in order if name in _STATES)
         makers = [(at, _maker(tag, name)) for name, at in order.items()]
@@ -147,16 +248,16 @@ class Plan:
 
 
 @lru_cache(maxsize=4096)
-def _plan(skeleton: str, *, is_data: bool) -> Plan:
+def _plan(skeleton: str, is_data: bool) -> Plan:
     # Garbage without a name is passed over, as a comment is.
     tag, *names = skeleton.replace("=", " ").split() or ["!"]
     return Plan(tag, tuple(names), is_data=is_data)
 
 
 def opened(path: Path, raw: str) -> Opened:
-    """Read the start tag *raw* at *path*."""
+    """What the start tag *raw* opens inside *path*: its own path, and the units that its attributes make."""
     pieces = raw.split('"')
-    plan = _plan("".join(pieces[::2]), is_data=path.is_data)
+    plan = _plan("".join(pieces[::2]), path.is_data)
     values = pieces[1::2]
     if len(values) < len(plan.names):  # a quote in a name
         values += [""] * (len(plan.names) - len(values))
@@ -169,45 +270,34 @@ def opened(path: Path, raw: str) -> Opened:
         style = "" if plan.style is None else values[plan.style]
         inside = path.below(step_of(tag, ident, classes))
         shows = f"{classes} {style}" if classes or style else tag
-    emissions: tuple[Emission, ...] = ()
-    if plan.makers:
-        values = [unescape(value) if "&" in value else value for value in values]
-        emissions = tuple(emissions_of(inside, _made(plan, values)))
-    return Opened(inside, plan, emissions, shows)
+    if not plan.makers:
+        return Opened(inside, plan, None, shows, 0)
+    values = [unescape(value) if "&" in value else value for value in values]
+    made = _made(inside, plan, values)
+    if tag in _DRAWN and any(other[0] is What.MEDIA for other in made.others):
+        shows = ""
+    return Opened(inside, plan, made, shows, 0 if path.is_data else _ticks_of(plan, values))
 
 
-def _made(plan: Plan, values: list[str]) -> Iterator[Found]:
-    attributes = dict(zip(plan.names, values, strict=False))
+def _ticks_of(plan: Plan, values: list[str]) -> int:
+    """What is true or false of an element, as a number, and of an option what else is said of it; 0: nothing."""
+    says_more = plan.tag == "option" and not _OF_OPTION.issuperset(plan.names)
+    ticked = [
+        f"{name}={value}"
+        for name, value in zip(plan.names, values, strict=False)
+        if name in _TICKS or value in ("true", "false") or (says_more and not _URL_LIKE.search(value))
+    ]
+    return value_of(" ".join(ticked)) if ticked else 0
+
+
+def _made(path: Path, plan: Plan, values: list[str]) -> Emissions:
+    attributes = dict(zip(plan.names, values, strict=False)) if plan.needs_names else _NO_ATTRIBUTES
+    made = Emissions()
     for index, maker in plan.makers:
         value = "" if index is None else values[index]
         if value or index is None:
-            yield from maker(value, attributes)
-
-
-def emissions_of(path: Path, made: Iterable[Found]) -> Iterator[Emission]:
-    """The units of *made* at *path*."""
-    for what, kind, inside, said, named in made:
-        place = path.at(kind, inside)
-        if what in _WITH_PARTS:
-            beside = path.at(Kind.OWN_LINK if what is What.LINK else Kind.FIELD, inside)
-            if what is What.LINK:
-                path.at(Kind.OWN, inside)  # so that it has a name
-            yield Emission(what, place, said, beside)
-            if what is What.LINK and "?" in said and is_file(said):
-                # Where its query is signed anew at each fetch, its path still says which file it is.
-                where = path.at(Kind.FIELD, inside) | value_of(
-                    f"path {_HOST.sub('', said).partition('?')[0]}"
-                )
-                yield Emission(What.PLAIN, where, "", 0)
-        elif what is What.ACTION:
-            yield Emission(what, place, said, path.at(Kind.OWN, inside))
-        elif kind is Kind.TEXT:
-            yield from (Emission(What.PLAIN, place | value, "", 0) for value in values_of(said))
-        elif says_something(said):
-            own, whole = 0 if what is What.PLAIN else path.at(Kind.OWN, inside), decoded(said)
-            yield Emission(what, place | value_of(named + said), whole, own)
-            for value in parts_of(said):
-                yield Emission(what, place | value, whole, own)
+            maker(made, path, value, attributes)
+    return made
 
 
 def _maker(tag: str, name: str) -> Maker | None:  # noqa: C901 - one line for each sort of attribute
@@ -229,6 +319,8 @@ def _maker(tag: str, name: str) -> Maker | None:  # noqa: C901 - one line for ea
         return None
     if name == "id":
         return _of_id
+    if name == "class":
+        return _of_class
     if name in _DATA:
         return _as_data(f"[{name}]")
     if name.startswith("data-"):
@@ -236,135 +328,159 @@ def _maker(tag: str, name: str) -> Maker | None:  # noqa: C901 - one line for ea
     return _as_field(f"[{unnumbered(name)}]")
 
 
-def _of_meta(content: str, attributes: Attributes) -> Iterator[Found]:
+def _of_meta(made: Emissions, path: Path, content: str, attributes: Attributes) -> None:
     if attributes.get("http-equiv", "").lower() == "refresh":
         target = _REFRESH.match(content)
         if target:
-            yield Found(What.LINK, Kind.LINK, "", target[1])
+            made.add_link(path, "", target[1])
     elif "itemprop" in attributes:
-        yield Found(What.PLAIN, Kind.DATA, f"[{unnumbered(attributes['itemprop'])}]", content)
+        made.add_value(path, Kind.DATA, f"[{unnumbered(attributes['itemprop'])}]", content)
     else:
         name = attributes.get("name") or attributes.get("property") or ""
-        yield Found(What.FIELD, Kind.FIELD, f"[{unnumbered(name)}]", content, f"{name}=")
+        made.add_field(path, Kind.FIELD, f"[{unnumbered(name)}]", content, f"{name}=")
 
 
-def _of_relation(href: str, attributes: Attributes) -> Iterator[Found]:
+def _of_relation(made: Emissions, path: Path, href: str, attributes: Attributes) -> None:
     relation = attributes.get("rel", "").lower()
     if relation == "preload" and attributes.get("as", "").lower() == "image":
-        yield Found(What.MEDIA, Kind.MEDIA, "[preload]", href)
+        made.add_medium(path, "[preload]", href)
     elif not _FOR_BROWSERS.intersection(relation.split()):
-        yield Found(What.LINK, Kind.LINK, f"[{unnumbered(relation)}]", href)
+        made.add_link(path, f"[{unnumbered(relation)}]", href)
 
 
-def _of_base(href: str, attributes: Attributes) -> Iterator[Found]:
-    yield Found(What.BASE, Kind.LINK, "", href)
+def _of_base(made: Emissions, path: Path, href: str, _: Attributes) -> None:
+    made.others.append((What.BASE, 0, href, 0))
 
 
 _WHOLE: dict[str, Maker] = {"meta": _of_meta, "link": _of_relation, "base": _of_base}
 
 
-def _of_control(_: str, attributes: Attributes) -> Iterator[Found]:
-    name, state = attributes.get("name", ""), [one for one in ("checked", "selected") if one in attributes]
+def _of_control(made: Emissions, path: Path, _: str, attributes: Attributes) -> None:
+    name, state = (
+        attributes.get("name", ""),
+        [one for one in ("checked", "selected", "disabled") if one in attributes],
+    )
     value = attributes.get("value", "") or "on" * bool(state)
-    yield Found(What.FIELD, Kind.FIELD, f"[{unnumbered(name)}]", value, "&".join((*state, f"{name}=")))
+    made.add_field(path, Kind.FIELD, f"[{unnumbered(name)}]", value, "&".join((*state, f"{name}=")))
 
 
-def _of_action(url: str, attributes: Attributes) -> Iterator[Found]:
-    yield Found(What.ACTION, Kind.LINK, "", url)
+def _of_action(made: Emissions, path: Path, url: str, _: Attributes) -> None:
+    made.add_action(path, "", url)
 
 
-def _of_link(url: str, attributes: Attributes) -> Iterator[Found]:
-    if _ELSEWHERE.match(url):
-        yield Found(What.PLAIN, Kind.FIELD, "[href]", url)
+def _of_link(made: Emissions, path: Path, url: str, attributes: Attributes) -> None:
+    # Most begin with a slash, and need no closer look.
+    if url[0] != "/" and _ELSEWHERE.match(url):
+        made.add_value(path, Kind.FIELD, "[href]", url)
     else:
-        if not _HERE.match(url):
-            yield Found(What.LINK, Kind.LINK, "", url)
+        if url[0] == "/" or not _HERE.match(url):
+            made.add_link(path, "", url)
         # As with ids: a fragment with a number names a thing, and one without names a place.
-        fragment = url.partition("#")[2]
+        fragment = url.partition("#")[2] if "#" in url else ""
         if unnumbered(fragment) != fragment:
-            yield Found(What.FIELD, Kind.FIELD, "[#]", fragment)
+            made.add_field(path, Kind.FIELD, "[#]", fragment)
     if "itemprop" in attributes or "property" in attributes:
-        yield Found(What.PLAIN, Kind.DATA, "[href]", url)
+        made.add_value(path, Kind.DATA, "[href]", url)
 
 
-def _of_medium(url: str, attributes: Attributes) -> Iterator[Found]:
-    yield Found(What.MEDIA, Kind.MEDIA, "", url)
+def _of_medium(made: Emissions, path: Path, url: str, _: Attributes) -> None:
+    made.add_medium(path, "", url)
 
 
-def _of_frame(url: str, attributes: Attributes) -> Iterator[Found]:
-    yield Found(What.FRAME, Kind.MEDIA, "", url)
+def _of_frame(made: Emissions, path: Path, url: str, _: Attributes) -> None:
+    made.add_medium(path, "", url, What.FRAME)
 
 
-def _of_picture_button(url: str, attributes: Attributes) -> Iterator[Found]:
+def _of_picture_button(made: Emissions, path: Path, url: str, attributes: Attributes) -> None:
     if attributes.get("type", "").lower() == "image":
-        yield Found(What.MEDIA, Kind.MEDIA, "", url)
+        made.add_medium(path, "", url)
 
 
-def _of_srcset(value: str, attributes: Attributes) -> Iterator[Found]:
-    return (Found(What.MEDIA, Kind.MEDIA, "", url) for url in _CANDIDATE.findall(value))
+def _of_srcset(made: Emissions, path: Path, value: str, _: Attributes) -> None:
+    for url in _CANDIDATE.findall(value):
+        made.add_medium(path, "", url)
 
 
-def _of_style(value: str, attributes: Attributes) -> Iterator[Found]:
-    return found_in_style(value)
+def _of_style(made: Emissions, path: Path, value: str, _: Attributes) -> None:
+    add_style(made, path, value)
 
 
-def _of_alt(value: str, attributes: Attributes) -> Iterator[Found]:
-    yield Found(What.PLAIN, Kind.TEXT, "", value)
+def _of_alt(made: Emissions, path: Path, value: str, _: Attributes) -> None:
+    made.add_text(path, value)
+
+
+def _of_id(made: Emissions, path: Path, value: str, _: Attributes) -> None:
+    # An id with a number names a thing; an id without one names a place.
+    if unnumbered(value) != value:
+        made.add_field(path, Kind.FIELD, "[id]", value)
+
+
+def _of_class(made: Emissions, path: Path, value: str, _: Attributes) -> None:
+    """Add the only class with a number, if the number is short: ``stars-4``. Long ones name things; several say how it
+    looks.
+    """
+    if unnumbered(value) != value:
+        numbered = [one for one in value.split() if unnumbered(one) != one]
+        if len(numbered) == 1 and _SHORT_NUMBERS.fullmatch(numbered[0]):
+            made.add_field(path, Kind.FIELD, "[class]", numbered[0])
 
 
 def _as_data(inside: str) -> Maker:
-    return lambda value, _: [Found(What.PLAIN, Kind.DATA, inside, value)]
+    return lambda made, path, value, _: made.add_value(path, Kind.DATA, inside, value)
 
 
 def _as_field(inside: str) -> Maker:
-    return lambda value, _: [Found(What.FIELD, Kind.FIELD, inside, value)]
-
-
-def _of_id(value: str, _: Attributes) -> list[Found]:
-    """The value of an id with a number, which names a thing; an id without one names a place."""
-    return [Found(What.FIELD, Kind.FIELD, "[id]", value)] if unnumbered(value) != value else []
+    return lambda made, path, value, _: made.add_field(path, Kind.FIELD, inside, value)
 
 
 def _as_state(name: str) -> Maker:
-    """Makes the unit of an attribute that says something by being there, such as ``disabled``."""
+    """A function that makes the unit of the attribute *name*, which says something by being there, such as
+    ``disabled``.
+    """
 
-    def make(_: str, attributes: Attributes) -> list[Found]:
-        return [] if attributes[name] else [Found(What.PLAIN, Kind.FIELD, f"[{name}]", name)]
+    def make(made: Emissions, path: Path, _: str, attributes: Attributes) -> None:
+        if not attributes[name]:
+            made.add_value(path, Kind.FIELD, f"[{name}]", name)
 
     return make
 
 
 def _as_custom_data(inside: str) -> Maker:
-    """Makes the unit of an attribute that scripts read. A URL in it is what they will show, or where they will lead."""
+    """A function that makes the unit of an attribute for scripts, such as ``data-src``. A URL in it says what the
+    script shows, or where it leads.
+    """
 
-    def make(value: str, _: Attributes) -> list[Found]:
+    def make(made: Emissions, path: Path, value: str, _: Attributes) -> None:
         if not _URL.match(value) or " " in value.strip():
-            return [Found(What.FIELD, Kind.FIELD, inside, value)]
-        if "src" in inside or is_file(value):
-            return [Found(What.MEDIA, Kind.MEDIA, inside, value)]
-        return [Found(What.LINK, Kind.LINK, inside, value)]
+            made.add_field(path, Kind.FIELD, inside, value)
+        elif "src" in inside or is_file(value):
+            made.add_medium(path, inside, value)
+        else:
+            made.add_link(path, inside, value)
 
     return make
 
 
 def _as_value(inside: str) -> Maker:
-    """Makes the unit of an attribute in XML."""
+    """A function that makes the unit of an attribute in XML."""
 
-    def make(value: str, _: Attributes) -> list[Found]:
+    def make(made: Emissions, path: Path, value: str, _: Attributes) -> None:
         if not _URL.match(value) or " " in value.strip():
-            return [Found(What.ADDRESS, Kind.DATA, inside, value)]
-        if is_file(value):
-            return [Found(What.MEDIA, Kind.MEDIA, inside, value)]
-        return [Found(What.ACTION, Kind.LINK, inside, value)]
+            made.add_address(path, inside, value)
+        elif is_file(value):
+            made.add_medium(path, inside, value)
+        else:
+            made.add_action(path, inside, value)
 
     return make
 
 
-def found_in_style(sheet: str) -> Iterator[Found]:
-    """The URLs in a style sheet or a `style` attribute, and its other text as one value."""
-    yield from (Found(What.MEDIA, Kind.MEDIA, "", url) for url in _STYLE_URL.findall(sheet))
+def add_style(made: Emissions, path: Path, sheet: str) -> None:
+    """Add the URLs in a style sheet or a `style` attribute, and its other text as one value."""
+    for url in _STYLE_URL.findall(sheet):
+        made.add_medium(path, "", url)
     if said := _STYLE_VALUE.findall(sheet):
-        yield Found(What.PLAIN, Kind.DATA, "[style]", ";".join(said))
+        made.add_value(path, Kind.DATA, "[style]", ";".join(said))
 
 
 def is_file(url: str) -> bool:

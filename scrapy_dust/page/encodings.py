@@ -21,7 +21,7 @@ _KNOWN = frozenset(
 
 
 def decode(body: bytes, content_type: str | None, encoding: str | None, *, markup: bool) -> tuple[str, str]:
-    """The text of *body* and the encoding it was read in.
+    """The text of *body*, and the encoding in which it was read.
 
     The first of these decides: a byte-order mark, *encoding*, the charset of *content_type*, and in *markup* the
     document's own declaration.

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from scrapy_dust.dust.pages import PackedUnits
-from scrapy_dust.page.units import mixed, values_in
+from scrapy_dust.page.units import are_values, heads_in, mixed, values_in, words_in
 from scrapy_dust.page.unitsets import UnitSet
+from scrapy_dust.visits.pages import PackedUnits
 
 Index = npt.NDArray[np.int64]
 
@@ -47,7 +47,7 @@ class Flat:
             yield self.part(begin, begin + BLOCK)
 
     def where(self, test: Callable[[UnitSet], npt.NDArray[np.bool_]]) -> npt.NDArray[np.bool_]:
-        """The result of *test* for each unit."""
+        """A mask over all units: the result of *test* for each, computed block by block."""
         return np.concatenate([np.zeros(0, np.bool_), *(test(block.units) for block in self.blocks())])
 
     def only(self, mask: npt.NDArray[np.bool_]) -> Flat:
@@ -99,17 +99,13 @@ def each_once(part: Flat) -> Flat:
 
 
 def _flat_of(pages: Sequence[PackedUnits]) -> Flat:
-    octets = np.frombuffer(b"".join(page.content for page in pages), np.uint8)
-    heads, ends = _heads(pages)
-    is_value = np.ones(len(octets), np.bool_)
-    for octet in range(4):
-        is_value[heads + octet] = False
-    places = octets[heads].astype(np.uint64) << np.uint64(16)
-    places |= octets[heads + 1].astype(np.uint64) << np.uint64(8)
-    places |= octets[heads + 2]
-    values = values_in(octets[is_value]).astype(np.uint64)
-    units = (np.repeat(places, octets[heads + 3]) << np.uint64(32)) | values
-    return Flat(units, _added_up(is_value)[ends] // 3)
+    words = words_in(np.frombuffer(b"".join([page.content for page in pages]), np.uint8))
+    ends = _added_up(np.array([len(page.content) // 3 for page in pages], np.int64))
+    heads = _heads(words, ends)
+    mask = are_values(len(words), heads)
+    places = np.repeat(words[heads].astype(np.uint64), words[heads + 1])
+    units = (places << np.uint64(32)) | values_in(words[mask]).astype(np.uint64)
+    return Flat(units, _added_up(mask)[ends])
 
 
 def _added_up(numbers: npt.NDArray[np.bool_] | Index) -> Index:
@@ -119,23 +115,20 @@ def _added_up(numbers: npt.NDArray[np.bool_] | Index) -> Index:
     return sums
 
 
-def _heads(pages: Sequence[PackedUnits]) -> tuple[Index, Index]:
-    """Where the heads of groups begin among all octets, and where each page begins and the last one ends."""
-    heads: list[int] = []
-    ends, begin = [0], 0
-    for page in pages:
-        content, at = page.content, 0
-        while at < len(content):
-            heads.append(begin + at)
-            at += 4 + 3 * content[at + 3]
-        begin += len(content)
-        ends.append(begin)
-    return np.array(heads, np.int64), np.array(ends, np.int64)
+def _heads(words: npt.NDArray[np.uint32], ends: Index) -> Index:
+    """Where the header of each group of units begins among the *words* of some pages. *ends*: where each page begins and the last
+    one ends.
+    """
+    is_head = np.zeros(len(words), np.bool_)
+    # Of all pages the first, then of those that have more the next, and so on.
+    at, end = ends[:-1], ends[1:]
+    while len(at := at[more := at < end]):
+        end = end[more]
+        is_head[at] = True
+        at = at + 2 + words[at + 1].astype(np.int64)
+    return np.flatnonzero(is_head)
 
 
 def is_sound(packed: PackedUnits) -> bool:
     """Whether `flat_of` and `unpack` can read *packed*."""
-    content, at = packed.content, 0
-    while at + 3 < len(content):
-        at += 4 + 3 * content[at + 3]
-    return at == len(content)
+    return heads_in(packed.content) is not None

@@ -2,7 +2,8 @@
 item.
 
 Without groups, a page on which two items have swapped their prices would have the same units. In a list of like
-elements the order does not count, but the content of each element does. A line of text is no list: a reader reads
+elements the order does not count, but the content of each element does. Nobody can tell a list from a row of cells by
+two like elements; so where an element comes again on the page, its few parts stand together all the same. A line of text is no list: a reader reads
 ``<b>3</b> <b>5</b>`` in order. An element that is alone at its place, with parts of different places, has nothing to
 swap: its group says nothing, and would tie an item to the template around it.
 """
@@ -11,6 +12,8 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import pairwise
+
+from scrapy_dust.page.places import PATH_BITS, Kind
 
 #: What stands in an element: what it is, a digest, and how many texts and media it has.
 Part = tuple[int, int, int]
@@ -25,12 +28,14 @@ _MASK = (1 << 64) - 1
 _FACTOR = 0x9E3779B97F4A7C15
 
 
-def grouped(parts: list[Part], *, is_row: bool, is_line: bool = False) -> tuple[int, int, list[int], bool]:
-    """For an element with two *parts* or more: its digest, its number of leaves, its groups, and whether they are
-    conditional.
+def grouped(
+    parts: list[Part], *, is_row: bool, is_line: bool = False, is_heap: bool = False
+) -> tuple[int, int, list[int], bool]:
+    """For an element with the *parts* (two or more): its digest, its number of leaves, its groups, and whether they
+    are conditional.
 
-    Conditional groups count only if another such element is on the page. *is_line*: the first part is an element within
-    a line of text.
+    Conditional groups count only if another such element is on the page. *is_line*: the first part is an element in
+    a line of text. *is_heap*: the order of the parts says nothing.
     """
     leaves, kinds = 0, set()
     for kind, _, count in parts:
@@ -43,7 +48,7 @@ def grouped(parts: list[Part], *, is_row: bool, is_line: bool = False) -> tuple[
         digest = _in_order(parts)
         return digest, leaves, [digest], False
     if len(kinds) == 1 and not is_row:
-        return _sum_of(parts), leaves, [], False
+        return _of_like_parts(parts, leaves, is_heap=is_heap)
     if is_row or TEXT in kinds or len(kinds) == len(parts):
         if leaves > MAX_CELLS:  # neither this nor what is around it is a group
             return 0, leaves, [], False
@@ -53,6 +58,20 @@ def grouped(parts: list[Part], *, is_row: bool, is_line: bool = False) -> tuple[
         )
         return digest, leaves, [digest] if is_group else [], not is_row and len(kinds) == len(parts)
     return _by_section(parts, leaves)
+
+
+def _of_like_parts(parts: list[Part], leaves: int, *, is_heap: bool) -> tuple[int, int, list[int], bool]:
+    digest = _sum_of(parts)
+    if not _belongs_together(parts, leaves, MAX_LEAVES):
+        return digest, leaves, [], False
+    if _show_pictures(parts):
+        # So many stars are full; a gallery has each picture once.
+        return digest, leaves, [digest], len({part[1] for part in parts}) == len(parts)
+    return digest, leaves, [digest if is_heap else _in_order(parts)], True
+
+
+def _show_pictures(parts: list[Part]) -> bool:
+    return all(part[1] >> 32 + PATH_BITS == Kind.MEDIA for part in parts)
 
 
 def _by_section(parts: list[Part], leaves: int) -> tuple[int, int, list[int], bool]:
@@ -70,7 +89,9 @@ def _by_section(parts: list[Part], leaves: int) -> tuple[int, int, list[int], bo
 
 
 def _sections(parts: list[Part]) -> list[list[Part]]:
-    """*parts* cut where the first kind comes again: terms with their definitions, headings with the text that follows."""
+    """*parts* cut where the first kind of part comes again: terms with their definitions, headings with the text that
+    follows.
+    """
     kinds = [part[0] for part in parts]
     counts = Counter(kinds)
     first = next(kind for kind in kinds if counts[kind] > 1)

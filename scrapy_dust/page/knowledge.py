@@ -14,7 +14,6 @@ from functools import cached_property
 import numpy as np
 from xxhash import xxh3_64_intdigest
 
-from scrapy_dust.dust.strata import template_of
 from scrapy_dust.page.own import pieces_of, rest_of
 from scrapy_dust.page.places import PATH_BITS, REPEATED, Kind, url_value
 from scrapy_dust.page.unitsets import (
@@ -31,6 +30,7 @@ from scrapy_dust.page.unitsets import (
     within,
 )
 from scrapy_dust.page.volatile import NO_PLACES, NOTHING_VOLATILE, Places, Volatile
+from scrapy_dust.visits.strata import template_of
 
 
 class Aside(StrEnum):
@@ -104,7 +104,9 @@ class Sifted:
 
 
 def sifted(units: UnitSet, knowledge: Knowledge, places: Places) -> Sifted:
-    """*units* without those that say nothing. Links to the page itself become links like any other, except template links."""
+    """*units* without units that say nothing, and with links to the page itself turned into links like any other,
+    except links of the template.
+    """
     aside: dict[Aside, int] = {}
 
     def keep(kept: UnitSet, reason: Aside) -> UnitSet:
@@ -124,13 +126,15 @@ def sifted(units: UnitSet, knowledge: Knowledge, places: Places) -> Sifted:
 
 
 def are_beside(units: UnitSet) -> Mask:
-    """Which of *units* come from links to the page itself, and tell what such a link adds to the page's URL."""
+    """A mask over *units*: those that say what a link to the page itself adds to the page's URL."""
     mask: Mask = is_of(units, Kind.OWN) & (values_of(units) != np.uint64(REPEATED))
     return mask
 
 
 def as_own(places: UnitSet) -> UnitSet:
-    """The *places* of links to the page itself, turned into the places of what these links add to its URL."""
+    """The places of links to the page itself among *places*, as places of the texts that such links add to the page's
+    URL.
+    """
     own: UnitSet = places & np.uint64((1 << PATH_BITS) - 1) | np.uint64(Kind.OWN << PATH_BITS)
     return own
 
@@ -145,7 +149,9 @@ class LinkClasses:
     def __init__(
         self, knowledge: Knowledge, urls: tuple[str, ...], links: Mapping[int, str], own: UnitSet = EMPTY
     ) -> None:
-        """*links*: URLs by the values of links; *own*: values of links for the page itself."""
+        """Compares links of two pages by the contents to which they lead. *links*: URLs by the values of links; *own*:
+        values of links to the page itself.
+        """
         self._knowledge, self._links, self._own_values = knowledge, links, own
         self._found: dict[int, int] = {url_value(url): _SELF for url in urls}
         self._pieces = frozenset(piece for url in urls for piece in pieces_of(url))
@@ -212,8 +218,12 @@ class LinkClasses:
         return found
 
     def _tells(self, url: str, key: str, key_of: Callable[[str], str]) -> bool:
-        """Whether the *key* of a link's *url* tells it from others: whether any URL of its path template has another."""
-        if key == url:
+        """Whether *key*, the class of the link to *url*, tells links apart: another URL of its path template has
+        another class.
+
+        A key that differs from the URL in its host alone has all that tells the URL from others of the host.
+        """
+        if key == url or pieces_of(key)[1:] == pieces_of(url)[1:]:
             return True
         template = template_of(url)
         if template not in self._telling:
@@ -223,7 +233,7 @@ class LinkClasses:
 
     @cached_property
     def _beside(self) -> Linked:
-        """Some URLs that the two pages link to."""
+        """Some URLs to which both pages link, for comparison with a link of only one of them."""
         found: Linked = {}
         note_linked(found, self._links.values())
         return found

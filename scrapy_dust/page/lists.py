@@ -55,7 +55,7 @@ class Lists:
         return {url: one for url, one in said.items() if len(links.get(one, ())) < 2}
 
     def _found(self, whole: npt.NDArray[np.uint64], unknown: Index) -> dict[str, int]:
-        """The contents of lists whose links are all known."""
+        """A content for each list in *whole* all of whose links lead to known contents."""
         found = {}
         for begin, end in pairwise(self.bounds):
             told = [row for row in range(begin, end) if self.counts[row]]

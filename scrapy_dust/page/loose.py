@@ -111,7 +111,7 @@ def _of_html(markup: str, contents: list[str]) -> Iterator[Token]:
 
 
 def _written(attributes: str) -> str:
-    """*attributes* as the parser writes them; of several with one name, the first."""
+    """*attributes* as the parser writes them; where several have one name, the first."""
     found: dict[str, str] = {}
     for name, *values in islice(_ATTRIBUTE.findall(attributes), MAX_ATTRIBUTES):
         found.setdefault(name.replace('"', "").lower(), "".join(values).replace('"', "&quot;"))
@@ -119,7 +119,7 @@ def _written(attributes: str) -> str:
 
 
 def _nested(tokens: Iterable[Token], void: Collection[str]) -> Iterator[Token]:
-    """*tokens* with an end tag for each element, and with bounded depth."""
+    """*tokens* with an end tag for each element, and no deeper than the parser goes."""
     still_open: list[str] = []
     for tag, text in tokens:
         name = tag.partition(" ")[0]

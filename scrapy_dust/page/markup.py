@@ -67,9 +67,10 @@ def unit_reading() -> ModuleType:
 def read_markup(
     markup: str, url: str, encoding: str, *, closely: bool = False, ignore: Sequence[str] | None = None
 ) -> Document:
-    """What an HTML document says. Never raises. *encoding* is the one in which queries of its URLs are written.
+    """The text and the links of an HTML document, and more if asked for. Never raises. *encoding*: the one in which
+    queries of its URLs are written.
 
-    *closely*: read its headings too. *ignore*: read its units too, without elements that one of these CSS selectors
+    *closely*: read headings too. *ignore*: read units too, without elements that one of these CSS selectors
     selects; None: read no units.
     """
     if is_tangled(markup):

@@ -131,7 +131,7 @@ class _Nesting:
         return self.root_attributes > MAX_ATTRIBUTES
 
     def _is_unclear(self, raw: str, content: str) -> bool:
-        """Whether text may be tags at this place, or may go on after its seeming end."""
+        """Whether the text *content* after the tag *raw* may be read as tags, or may go on after its seeming end."""
         if not raw:
             return self.foreign > 0
         if self.foreign or self.refusing:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Collection, Container, Iterable, Sequence
 from itertools import accumulate, chain
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -47,19 +47,19 @@ class OwnUrl:
         return url.partition("?")[0] == self.url.partition("?")[0]
 
     def beside(self, urls: Sequence[str]) -> list[str]:
-        """For each of *urls*, the pieces that this URL does not have. Hosts do not count."""
+        """For each of *urls*, the pieces that it has and the page's own URL has not. Hosts do not count."""
         split = [[piece for piece in pieces_of(url)[1:] if decoded(piece) not in self.pieces] for url in urls]
         pieces = list(dict.fromkeys(chain.from_iterable(split)))
-        held = _holding([f"&{piece}" for piece in pieces], self._inside, self.repeated) if pieces else []
-        own = {piece for piece, is_held in zip(pieces, held, strict=True) if is_held}
+        held = _holding([f"&{piece}" for piece in pieces], self._inside, self.repeated) if pieces else ()
+        own = {pieces[at] for at in held}
         return ["/".join(piece for piece in found if piece not in own) for found in split]
 
-    def marks(self, urls: list[str]) -> list[bool]:
-        """For each of *urls*, whether it contains the page's path, one of its parameters or one of their values.
+    def repeated_in(self, urls: list[str]) -> Collection[int]:
+        """Which of *urls*, by their indexes, contain the page's path, one of its parameters or one of their values.
 
         All *urls* are searched as one text, which takes a hundredth of the time.
         """
-        return _holding(urls, self._inside, self.values) if urls else []
+        return _holding(urls, self._inside, self.values) if urls else ()
 
 
 def pieces_of(url: str) -> list[str]:
@@ -78,7 +78,7 @@ def _is_address_or_token(value: str) -> bool:
 
 
 def decoded(said: str) -> str:
-    """*said* without percent-encoding, also where it was encoded several times."""
+    """*said* with all percent-codes undone, also where text was encoded several times over."""
     for _ in range(_ROUNDS):
         if "%" not in said:
             return said
@@ -86,24 +86,28 @@ def decoded(said: str) -> str:
     return said
 
 
-def _holding(urls: list[str], inside: Iterable[str], values: Iterable[str]) -> list[bool]:
-    joined = "\n".join(url.replace("%0A", "").replace("%0a", "") if "%" in url else url for url in urls)
-    for _ in range(_ROUNDS):
-        if "%" in joined:
-            joined = unquote(joined.replace("%0A", "").replace("%0a", ""))
-    begins = list(accumulate((len(line) + 1 for line in joined.split("\n")), initial=0))[:-1]
-    holds = [False] * len(begins)
+def _holding(urls: list[str], inside: Iterable[str], values: Iterable[str]) -> set[int]:
+    joined = "\n".join(urls)
+    if "%" in joined:
+        joined = "\n".join(url.replace("%0A", "").replace("%0a", "") if "%" in url else url for url in urls)
+        for _ in range(_ROUNDS):
+            if "%" in joined:
+                joined = unquote(joined.replace("%0A", "").replace("%0a", ""))
     found = [re.compile(rf"{re.escape(said)}(?![0-9A-Za-z])") for said in inside if said in joined]
     found += [
         re.compile(rf"(?<=[/?&=;,+]){re.escape(said)}(?=[/?&=;,+#\n]|\Z)")
         for said in values
         if said in joined
     ]
+    holding: set[int] = set()
+    if not found:
+        return holding
+    begins = list(accumulate((len(line) + 1 for line in joined.split("\n")), initial=0))[:-1]
     for pattern in found:
         match = pattern.search(joined)
         while match:
             at = bisect_right(begins, match.start())
-            holds[at - 1] = True
+            holding.add(at - 1)
             # One is enough of each line.
             match = pattern.search(joined, begins[at]) if at < len(begins) else None
-    return holds
+    return holding

@@ -30,7 +30,18 @@ _NUMBERED = re.compile(r"[0-9][0-9A-Za-z]*")
 class Path:
     """One path, and the paths below it."""
 
-    __slots__ = ("_below", "_depth", "_names", "_places", "is_data", "mark", "opened", "steps", "text")
+    __slots__ = (
+        "_below",
+        "_depth",
+        "_links",
+        "_names",
+        "_places",
+        "is_data",
+        "mark",
+        "opened",
+        "steps",
+        "text",
+    )
 
     def __init__(
         self, steps: tuple[str, ...], depth: int, names: dict[int, str], *, is_data: bool = False
@@ -41,7 +52,8 @@ class Path:
         self.opened: dict[str, Opened] = {}  #: what each start tag makes here
         self.text = 0  #: the place of its text, as `at` has it; 0: not asked for yet
         self._below: dict[str, Path] = {}
-        self._places: dict[tuple[Kind, str], int] = {}
+        self._links: tuple[int, int] | None = None
+        self._places: dict[str, list[int]] = {}  #: by attribute, a place for each kind
 
     def text_place(self) -> int:
         """The place of text directly in this path."""
@@ -61,14 +73,32 @@ class Path:
         return found
 
     def at(self, kind: Kind, inside: str = "") -> int:
-        """The place of *kind* in this path, times 2**32. *inside*: the attribute, if it is one."""
-        found = self._places.get((kind, inside))
-        if found is None:
-            path = " ".join(self.steps) + inside
-            place = place_of(kind, path)
-            self._names.setdefault(place, name_of(kind, path[-_MAX_NAME:]))
-            found = self._places[kind, inside] = place << 32
-        return found
+        """The number of the place of *kind* in this path, shifted by 32 bits. *inside*: the attribute's name, if it is
+        of an attribute.
+        """
+        places = self._places.get(inside)
+        if places is None:
+            places = self._places[inside] = [0] * len(Kind)
+        return places[kind] or self._place(places, kind, inside)
+
+    @property
+    def link_places(self) -> tuple[int, int]:
+        """The places of links in this path: of others, and of links to the page itself."""
+        if self._links is None:
+            self._links = self.places_of_links("")
+        return self._links
+
+    def places_of_links(self, inside: str) -> tuple[int, int]:
+        """The places of links in the attribute *inside*: of others, and of links to the page itself."""
+        self.at(Kind.OWN, inside)  # so that it has a name
+        return self.at(Kind.LINK, inside), self.at(Kind.OWN_LINK, inside)
+
+    def _place(self, places: list[int], kind: Kind, inside: str) -> int:
+        path = " ".join(self.steps) + inside
+        place = place_of(kind, path)
+        self._names.setdefault(place, name_of(kind, path[-_MAX_NAME:]))
+        places[kind] = place << 32
+        return places[kind]
 
 
 @lru_cache(maxsize=20_000)

@@ -53,7 +53,7 @@ def as_kind(place: int, kind: Kind) -> int:
 
 
 def name_of(kind: Kind, path: str) -> str:
-    """The name of a place, for people."""
+    """The name of a place of a page in sentences: "text `div.price`" for the *kind* text at the *path* `div.price`."""
     return f"{kind.name.lower()} {path}"
 
 

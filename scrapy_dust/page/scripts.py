@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from enum import Enum
 from itertools import pairwise
 
-from scrapy_dust.page.emissions import Emission, Found, What, emissions_of, is_file
+from scrapy_dust.page.emissions import Emissions, is_file
 from scrapy_dust.page.groups import MAX_CELLS
 from scrapy_dust.page.paths import Path, unnumbered
 from scrapy_dust.page.places import Kind
@@ -35,18 +35,26 @@ _MAX_OF_CODE = 100
 _OPENING, _CLOSING, _QUOTES = frozenset("{["), frozenset("}]"), frozenset("\"'`")
 
 
-def emissions_of_script(path: Path, media_type: str, content: str) -> Iterator[Emission]:
+class _As(Enum):
+    """How values count that may repeat the page's own URL."""
+
+    VALUE = 1  #: as any value
+    FIELD = 2  #: not, if they repeat the URL or a part of it
+    ADDRESS = 3  #: not, if they repeat the URL as a whole
+
+
+def emissions_of_script(path: Path, media_type: str, content: str) -> Emissions:
     """The units of a `script` element."""
     if _JSON_TYPES.search(media_type):
         # What is said about a page for other machines is the page's own, as a person's text is.
-        what = What.PLAIN if "ld+json" in media_type.lower() else What.FIELD
-        return iter(_Data(path, what).read(content, is_code=False))
-    return iter(_Data(path, What.FIELD).read(content, is_code=True))
+        values_as = _As.VALUE if "ld+json" in media_type.lower() else _As.FIELD
+        return _Data(path, values_as).read(content, is_code=False)
+    return _Data(path, _As.FIELD).read(content, is_code=True)
 
 
-def emissions_of_json(path: Path, content: str) -> Iterator[Emission]:
+def emissions_of_json(path: Path, content: str) -> Emissions:
     """The units of a body that is JSON, or of lines of JSON."""
-    return iter(_Data(path, What.ADDRESS).read(content, is_code=False))
+    return _Data(path, _As.ADDRESS).read(content, is_code=False)
 
 
 class _Frame:
@@ -71,15 +79,15 @@ class _Frame:
 class _Data:
     """Reads the values of one text."""
 
-    def __init__(self, path: Path, what: What) -> None:
-        self._what = what
+    def __init__(self, path: Path, values_as: _As) -> None:
+        self._as = values_as
         self._frame = _Frame(path, "", is_list=False)
         self._around: list[_Frame] = []
         self._key = ""
-        self._made: list[Emission] = []
-        self._documents: list[Emission] = []  #: a group for each that is an object
+        self._made = Emissions()
+        self._documents: list[int] = []  #: a group for each that is an object
 
-    def read(self, content: str, *, is_code: bool) -> list[Emission]:
+    def read(self, content: str, *, is_code: bool) -> Emissions:
         """The units of *content*. *is_code*: it is a script, and not JSON alone."""
         path = self._frame.path
         tokens = _TOKEN.findall(content)
@@ -88,16 +96,17 @@ class _Data:
             self._close()
         self._count_empty(self._frame)
         if len(self._documents) > 1 and not is_code:
-            self._made += self._documents
+            self._made.units += self._documents
         if is_code and _MAX_OF_CODE < len(self._made) < len(rest):
-            return list(emissions_of(path, [Found(What.PLAIN, Kind.DATA, "[code]", content)]))
+            self._made, rest = Emissions(), [content]
         if is_code and rest:
-            code = Found(What.PLAIN, Kind.DATA, "[code]", " ".join(rest))
-            self._made += emissions_of(path, [code])
+            self._made.add_value(path, Kind.DATA, "[code]", " ".join(rest))
         return self._made
 
     def _through(self, tokens: list[str], *, is_code: bool) -> list[str]:  # noqa: C901 - a case for each sort of token
-        """Read *tokens*. Returns those that are neither values, keys nor structure."""
+        """Read *tokens* of JSON or code, and add the values. Returns the tokens that are neither values, keys nor
+        brackets.
+        """
         rest: list[str] = []
         for token, following in pairwise([*tokens, ""]):
             first = token[0]
@@ -135,13 +144,15 @@ class _Data:
         closed, self._frame, self._key = self._frame, self._around.pop(), ""
         in_order = closed.is_list and (closed.has_numbers or self._frame.is_list)
         digest = closed.digest_in_order if in_order else closed.sum
-        stands_together = in_order or self._frame.is_list or unnumbered(closed.key) != closed.key
+        is_numbered = unnumbered(closed.key) != closed.key
+        stands_together = in_order or self._frame.is_list or is_numbered
         is_document = not self._around and not closed.key
-        if 2 <= closed.count <= MAX_CELLS and (in_order or not closed.is_list):
-            value = (digest ^ digest >> 32) & 0xFFFFFFFF
-            group = Emission(What.PLAIN, closed.path.at(Kind.GROUP) | value, "", 0)
+        if 2 - is_numbered <= closed.count <= MAX_CELLS and (in_order or not closed.is_list):
+            whole = digest ^ (value_of(closed.key) * _FACTOR & _MASK if is_numbered else 0)
+            value = (whole ^ whole >> 32) & 0xFFFFFFFF
             if stands_together or is_document:
-                (self._made if stands_together else self._documents).append(group)
+                groups = self._made.units if stands_together else self._documents
+                groups.append(closed.path.at(Kind.GROUP) | value)
         if closed.count or closed.empty:
             self._count_empty(closed)
         else:
@@ -154,7 +165,7 @@ class _Data:
             unit = path.at(Kind.DATA) | value_of(
                 f"{key if unnumbered(key) != key else ''}{'[' if frame.is_list else ''}{'[]' if is_list else '{}'} {count}"
             )
-            self._made.append(Emission(What.PLAIN, unit, "", 0))
+            self._made.units.append(unit)
 
     def _value(self, said: str, *, is_code: bool) -> None:
         key = self._key
@@ -162,16 +173,14 @@ class _Data:
         said = said.replace("\\/", "/")
         self._frame.add(key, value_of(said), 1)
         named = f"{key}=" if unnumbered(key) != key else ""
-        self._made += emissions_of(path, _found(self._what, said, named, is_code=is_code))
-
-
-def _found(what: What, said: str, named: str, *, is_code: bool) -> list[Found]:
-    if _URL.match(said) or (not is_code and _FROM_ROOT.match(said)):
-        return [
-            Found(What.MEDIA, Kind.MEDIA, "", said)
-            if is_file(said)
-            else Found(What.LINK, Kind.LINK, "", said)
-        ]
-    if said.count(" ") < MAX_WORDS_OF_PIECE:
-        return [Found(what, Kind.DATA, "", said, named)]
-    return [Found(What.PLAIN, Kind.DATA, "", piece, named) for piece in pieces_of(said)]
+        if _URL.match(said) or (not is_code and _FROM_ROOT.match(said)):
+            (self._made.add_medium if is_file(said) else self._made.add_link)(path, "", said)
+        elif said.count(" ") >= MAX_WORDS_OF_PIECE:
+            for piece in pieces_of(said):
+                self._made.add_value(path, Kind.DATA, "", piece, named)
+        elif self._as is _As.VALUE:
+            self._made.add_value(path, Kind.DATA, "", said, named)
+        elif self._as is _As.FIELD:
+            self._made.add_field(path, Kind.DATA, "", said, named)
+        else:
+            self._made.add_address(path, "", said, named)

@@ -6,78 +6,88 @@ from collections.abc import Iterable
 from itertools import chain
 from urllib.parse import urljoin
 
-from scrapy_dust.page.addresses import WHITE, Addresses, Target
-from scrapy_dust.page.emissions import Emission, What
+import numpy as np
+import numpy.typing as npt
+
+from scrapy_dust.page.addresses import WHITE, Addresses, Known, OfSite
+from scrapy_dust.page.emissions import Emission, Emissions, Field, Link, What
 from scrapy_dust.page.own import MOST_OWN_LINKS, OwnUrl, decoded, pieces_of
 from scrapy_dust.page.places import REPEATED, Kind, as_kind
 from scrapy_dust.page.values import value_of
 
-_FIELD, _LINK = What.FIELD, What.LINK
-
 
 class Settling:
-    """Collects the finished units of one document."""
+    """Collects the units of one document. What depends on the document's URL waits for `finish`."""
 
-    def __init__(self, url: str, encoding: str, known: dict[tuple[str, str], dict[str, Target]]) -> None:
+    def __init__(self, url: str, encoding: str, known: Known) -> None:
         self.units: list[int] = []  #: each a place times 2**32 and a value, as often as it comes
-        self.links: dict[int, str] = {}  #: the URLs of links, by their values
+        self.blocks: list[npt.NDArray[np.uint64]] = []  #: units as well
+        self.fields: list[Field] = []
+        self.links: list[Link] = []
+        self.actions: list[Emission] = []
+        self.ends: dict[int, str] = {}  #: the URLs of links, by their values
         self._url, self._encoding = url, encoding
         self._own = OwnUrl(url)
         self._addresses = Addresses(url, encoding, known)
         self._known = known
         self._has_base = False
-        self._links: list[Emission] = []
 
-    def settle(self, emission: Emission) -> None:
-        """Finish *emission*; links wait for `finish`."""
-        what, unit, said, own_place = emission
-        if what is _LINK:
-            self._links.append(emission)
-        elif what is _FIELD:
-            self.units.append(own_place | REPEATED if said in self._own.repeated else unit)
-        elif what is What.ADDRESS:
-            self.units.append(own_place | REPEATED if said in self._own.addresses else unit)
-        elif what is What.BASE:
-            self._rebase(said)
-        elif what in (What.MEDIA, What.FRAME):
-            self.units.append(unit | self.media_value(said, own_place, is_frame=what is What.FRAME))
+    @property
+    def of_site(self) -> OfSite:
+        """What is known of the URLs of the document's site."""
+        return self._addresses.of_site
+
+    def add(self, emissions: Emissions) -> None:
+        """Add all of *emissions*."""
+        self.units += emissions.units
+        self.fields += emissions.fields
+        self.links += emissions.links
+        for emission in emissions.others:
+            self.add_other(emission)
+
+    def add_other(self, emission: Emission) -> None:
+        """Add what is neither a finished unit, a field nor a link."""
+        what, unit, said, beside = emission
+        if what is What.MEDIA or what is What.FRAME:
+            self.units.append(unit | self.media_value(said, beside, is_frame=what is What.FRAME))
         elif what is What.ACTION:
-            self._act(unit, said, own_place)
+            self.actions.append(emission)
+        elif what is What.ADDRESS:
+            self.units.append(beside | REPEATED if said in self._own.addresses else unit)
         else:
-            self.units.append(unit)
+            self._rebase(said)
 
     def media_value(self, url: str, fields: int, *, is_frame: bool = False) -> int:
-        """The value of a picture or other file at *url*. *fields*: the place for the parts of its URL.
+        """A hash that names the picture or other file at *url*; the parts of the URL become units at the place
+        *fields*.
 
-        *is_frame*: the page shows another document, whose host counts if the page has another host.
+        *is_frame*: the URL is of an embedded document, whose host counts if it is not the page's host.
         """
-        target = self._addresses.of(url)
-        self.units.extend([fields | part for part in target.media_parts])
-        return target.foreign if is_frame and target.foreign is not None else target.media_value
+        medium = self._addresses.medium(url)
+        if medium.parts:
+            self.units.extend([fields | part for part in medium.parts])
+        return medium.foreign if is_frame and medium.foreign is not None else medium.value
 
     def reference(self, url: str) -> int:
         """The value of a URL within a group: of its path and its parameters, without what the page's own URL has too."""
-        found = self._addresses.of(url).url
+        found = self._addresses.link(url)[0]
         said = pieces_of(found)[1:] if found else [url]
         return value_of("/".join(piece for piece in said if piece not in self._own.pieces))
 
-    def finish(self) -> list[int]:
-        """All units of the document. Links are finished together here."""
-        targets = [self._addresses.of(link.said) for link in self._links]
-        self.links = {target.value: target.url for target in targets if target.url is not None}
-        own = self._own.marks([target.url or "" for target in targets])
-        self.units.extend(
-            [
-                (link.own_place if is_own else link.unit) | target.value
-                for link, target, is_own in zip(self._links, targets, own, strict=True)
-            ]
-        )
-        self._say_beside(
-            (link.own_place, target.url or "")
-            for link, target, is_own in zip(self._links, targets, own, strict=True)
-            if is_own
-        )
-        return self.units
+    def finish(self) -> npt.NDArray[np.uint64]:
+        """All units of the document, as often as they come."""
+        self._act()
+        repeated = self._own.repeated
+        self.units += [own | REPEATED if said in repeated else unit for unit, own, said in self.fields]
+        targets = self._addresses.targets([link[2] for link in self.links])
+        self.ends = {value: url for url, value in targets if url is not None}
+        units = [place | value for (place, _, _), (_, value) in zip(self.links, targets, strict=True)]
+        own = self._own.repeated_in([url or "" for url, _ in targets])
+        for at in own:
+            units[at] = self.links[at][1] | targets[at][1]
+        self.units += units
+        self._say_beside((self.links[at][1], targets[at][0] or "") for at in sorted(own))
+        return np.concatenate([np.fromiter(self.units, np.uint64, len(self.units)), *self.blocks])
 
     def _say_beside(self, own_links: Iterable[tuple[int, str]]) -> None:
         """Add a unit for each place with few links for the page itself: what these links say beside the page's own URL.
@@ -100,14 +110,17 @@ class Settling:
             said = "\n".join(sorted({beside[url] for url in urls}))
             self.units.append(as_kind(place >> 32, Kind.OWN) << 32 | value_of(f"beside {said}"))
 
-    def _act(self, place: int, said: str, own_place: int) -> None:
-        target = self._addresses.of(said)
-        if target.url == self._own.url or decoded(said) in self._own.repeated:
-            self.units.append(own_place | REPEATED)
-        else:
-            self.units.append(place | target.value)
+    def _act(self) -> None:
+        """Finish the URLs that may be the page's own."""
+        for _, place, said, own_place in self.actions:
+            url, value = self._addresses.link(said)
+            is_own = url == self._own.url or decoded(said) in self._own.repeated
+            self.units.append(own_place | REPEATED if is_own else place | value)
+        self.actions.clear()
 
     def _rebase(self, base: str) -> None:
+        """Resolve the URLs that come from here on by *base*, if it is the first one. Links are resolved at the end."""
+        self._act()
         if self._has_base:
             return
         self._has_base = True

@@ -74,7 +74,7 @@ def sketch_of_bytes(digest: bytes) -> tuple[Sketch, Hashes]:
 
 
 def _runs(words: Hashes, length: int) -> Hashes:
-    """The polynomial of every *length* words in a row, computed from those of half the length."""
+    """A polynomial hash of every *length* words in a row, computed from the hashes of half the length."""
     if length == 1:
         return words
     half = length // 2
@@ -93,7 +93,7 @@ def _stirred(hashes: Hashes) -> Hashes:
 
 
 def _distinct(hashes: Hashes) -> Hashes:
-    """The result of `np.unique`, at a quarter of its time."""
+    """The different numbers in *hashes*, ascending, as `np.unique` gives them, in a quarter of the time."""
     hashes = np.sort(hashes)
     first = np.ones(len(hashes), np.bool_)
     np.not_equal(hashes[1:], hashes[:-1], out=first[1:])

@@ -12,8 +12,6 @@ from dataclasses import replace
 from datetime import datetime
 from operator import attrgetter
 
-from scrapy_dust.dust.outcomes import Outcome
-from scrapy_dust.dust.pages import PackedUnits, Page, SiteLog, Visit, merge_visits, page_behind
 from scrapy_dust.page.compare import Answer, Same, compare
 from scrapy_dust.page.contents import NOTHING_SHOWN, Content, Contents, Shown, contents_of
 from scrapy_dust.page.flat import is_sound
@@ -21,6 +19,8 @@ from scrapy_dust.page.knowledge import Knowledge
 from scrapy_dust.page.places import Names
 from scrapy_dust.page.units import unpack
 from scrapy_dust.page.volatile import NOTHING_VOLATILE, Volatile
+from scrapy_dust.visits.outcomes import Outcome
+from scrapy_dust.visits.pages import PackedUnits, Page, SiteLog, Visit, merge_visits, page_behind
 
 #: Share of a site's pages that must have units for pages to be compared by them.
 LEAST_SHARE = 0.2
@@ -211,11 +211,11 @@ class LogComparison:
         ]
 
     def totals(self, url: str) -> list[int]:
-        """A number for the units of each answer of *url*."""
+        """For each answer of *url*, one number that stands for all of its units."""
         return [units.total for units in self._units.get(url, ())]
 
     def name(self, names: Names) -> None:
-        """Use *names* for places in sentences that say where pages differ."""
+        """Take *names* of places, to be used in sentences that say where pages differ."""
         of_site = {place: names[place] for place in self._places if place in names}
         self.knowledge = replace(self.knowledge, names=of_site)
 

@@ -82,7 +82,7 @@ def _parts(site: Flat, spans: Sequence[Span]) -> Iterator[Flat]:
 
 
 def _frequent(part: Flat, share: float) -> UnitSet:
-    """The units that a *share* of the pages has."""
+    """The units that at least a *share* of the pages in *part* has."""
     # What so many of all pages have, so many pages of one block have.
     some = union_of(_frequent_in(block, share) for block in part.blocks())
     pages = np.zeros(len(some), np.int64)
@@ -110,7 +110,9 @@ def _in_several(sets: Sequence[UnitSet]) -> UnitSet:
 
 
 def _without_rivals(site: Flat, common: UnitSet) -> UnitSet:
-    """*common* units without those that some page replaces by others: "in stock" where others have "sold out"."""
+    """*common* without units that some pages replace by others at the same place: "in stock", where others have "sold
+    out".
+    """
     places = places_of(common)
     known = np.unique(places)
     beside, needed = np.zeros(len(common), np.int64), np.zeros(len(known), np.int64)
@@ -131,7 +133,7 @@ def _page_and_place(part: Flat) -> UnitSet:
 
 
 def _chrome(part: Flat) -> UnitSet:
-    """The places that hold a few links to the page itself on most pages."""
+    """The places that, on most pages of *part*, hold a few links to the page itself."""
     own = part.only(part.where(lambda units: is_of(units, Kind.OWN_LINK)))
     having, links = np.unique(_page_and_place(own), return_counts=True)
     few = having[links <= MOST_OWN_LINKS]

@@ -52,7 +52,9 @@ class Taken:
     def add_request(
         self, callback: str, url: str, data: Mapping[str, object], sent: bytes | None = None
     ) -> None:
-        """Add a request to *url*. *data*: what it passes on to *callback*. *sent*: method and body if it is no plain GET."""
+        """Add a request that the callback made to *url*. *data*: what the request passes on to its *callback*. *sent*:
+        method and body if it is no plain GET.
+        """
         path = f"request {callback}"
         if sent is None:
             self._add_link(path, url)
@@ -73,8 +75,8 @@ class Taken:
             self._add(Kind.GROUP, path, group + self._groups[group] & 0xFFFFFFFF)
 
     def _add_value(self, path: str, value: object) -> str | None:
-        """Add a value. Returns the text that its group has of it; None if the value repeats the page's own URL, or is
-        a link.
+        """Add one *value* of an item or request at *path*. Returns its text, for the group it belongs to; None if it
+        repeats the page's own URL, or is a link.
         """
         said = value if isinstance(value, str) else _json(value)
         if isinstance(value, str):
@@ -116,7 +118,7 @@ def _is_url(value: str) -> bool:
 
 
 def _leaves(values: Mapping[str, object]) -> Iterator[tuple[str, object]]:
-    """The values in *values*, each with the names that lead to it; positions in lists do not count."""
+    """Each plain value in *values*, however deep, with the names that lead to it; positions in lists do not count."""
     waiting: list[tuple[str, object, int]] = [(str(name), values[name], 0) for name in sorted(values)][::-1]
     count = 0
     while waiting:
@@ -140,7 +142,7 @@ def _parts(path: str, value: object) -> list[tuple[str, object]] | None:
 
 
 def _json(value: object) -> str:
-    """The text of a *value* that JSON cannot express."""
+    """The text that stands for a *value* which JSON cannot express."""
     try:
         return json.dumps(value, sort_keys=True, default=repr)
     except (TypeError, ValueError, RecursionError):

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from scrapy_dust.page.elements import Memory, Token, Walk, layout_of, tokens_of
+from scrapy_dust.page.elements import Memory, Walk, bared, layout_of
 from scrapy_dust.page.loose import html_tokens, xml_tokens
 from scrapy_dust.page.places import Kind, Names
 from scrapy_dust.page.scripts import emissions_of_json
 from scrapy_dust.page.settling import Settling
-from scrapy_dust.page.units import Units, exact_units, kept_of, units_of
+from scrapy_dust.page.units import Units, distinct, exact_units, kept_of, units_of
 from scrapy_dust.page.values import value_of, values_of
 
 _XML = re.compile(r"\s*+<(?:\?xml|!DOCTYPE|!--|[A-Za-z_][\w.:-]*+(?:\s|/?>))")
@@ -41,7 +41,9 @@ class Described:
     )  #: all units, with all bits of their values
 
     def with_bytes(self, digest: str) -> Described:
-        """The same units and the digest of the body, for a body that was not read to its end."""
+        """The same description with the *digest* of the body as a further unit, for a body that was not read to its
+        end.
+        """
         of_bytes = units_of_bytes(digest)
         pairs = zip(self.units.places.tolist(), self.units.values.tolist(), strict=True)
         both = units_of([*(place << 32 | value for place, value in pairs), _byte_unit(digest)])
@@ -52,19 +54,20 @@ class Described:
 
 def units_of_markup(markup: str, url: str, encoding: str) -> Described:
     """The units of HTML as the parser writes it."""
-    return _walked(*tokens_of(markup), url, encoding)
+    memory = _remembered()
+    settling = Settling(url, encoding, memory.addresses)
+    bare, contents = bared(markup)
+    Walk(memory, settling).through_markup(bare, iter(contents), memory.root)
+    return _made(settling.finish(), memory, settling.ends)
 
 
 def units_of_tangled(markup: str, url: str, encoding: str, ignore: Sequence[str]) -> Described:
     """The units of HTML that is too tangled to parse, without the elements in *ignore* as far as they can be recognised."""
-    return _walked(*html_tokens(markup, ignore), url, encoding)
-
-
-def _walked(tokens: list[Token], contents: list[str], url: str, encoding: str) -> Described:
     memory = _remembered()
     settling = Settling(url, encoding, memory.addresses)
-    Walk(memory, settling).through(tokens, iter(contents), memory.root)
-    return _made(settling.finish(), memory, settling.links)
+    tokens, contents = html_tokens(markup, ignore)
+    Walk(memory, settling).through_tokens(tokens, iter(contents), memory.root)
+    return _made(settling.finish(), memory, settling.ends)
 
 
 def units_of_text(text: str, url: str, encoding: str) -> Described:
@@ -72,17 +75,16 @@ def units_of_text(text: str, url: str, encoding: str) -> Described:
     memory = _remembered()
     settling = Settling(url, encoding, memory.addresses)
     if _XML.match(text):
-        Walk(memory, settling).through(xml_tokens(text), iter(()), memory.data)
+        Walk(memory, settling).through_tokens(xml_tokens(text), iter(()), memory.data)
     elif _JSON.match(text):
-        for emission in emissions_of_json(memory.root.below("json"), text):
-            settling.settle(emission)
+        settling.add(emissions_of_json(memory.root.below("json"), text))
     else:
         block = memory.root.below("block")
         place, layout = block.at(Kind.TEXT), block.at(Kind.FIELD, "[layout]")
         for said in _BETWEEN_BLOCKS.split(text):
             settling.units.extend(place | value for value in values_of(said))
             settling.units.append(layout | value_of(layout_of(said)))
-    return _made(settling.finish(), memory, settling.links)
+    return _made(settling.finish(), memory, settling.ends)
 
 
 def units_of_bytes(digest: str) -> Described:
@@ -108,7 +110,9 @@ def _made(units: Iterable[int], memory: Memory, links: Mapping[int, str] | None 
     made = kept_of(exact)
     memory.size += len(made) >> 4  # of what is remembered of URLs, about
     names = memory.names
-    return Described(made, {place: names[place] for place in set(made.places.tolist())}, links or {}, exact)
+    return Described(
+        made, {place: names[place] for place in distinct(made.places).tolist()}, links or {}, exact
+    )
 
 
 def _remembered() -> Memory:

@@ -57,7 +57,7 @@ def kinds_of(units: UnitSet) -> UnitSet:
 
 
 def is_of(units: UnitSet, *kinds: Kind) -> Mask:
-    """Which of *units* are of one of *kinds*."""
+    """A mask over *units*: those of one of the given kinds."""
     wanted = np.zeros(8, dtype=np.bool_)
     wanted[[int(kind) for kind in kinds]] = True
     mask: Mask = wanted[kinds_of(units)]
@@ -65,7 +65,7 @@ def is_of(units: UnitSet, *kinds: Kind) -> Mask:
 
 
 def is_in(values: UnitSet, known: UnitSet) -> Mask:
-    """Which of *values* are among *known*, which is ascending."""
+    """A mask over *values*: those among *known*, which is ascending."""
     if not len(known) or not len(values):
         return np.zeros(len(values), dtype=np.bool_)
     at = np.searchsorted(known, values)
@@ -92,7 +92,7 @@ def union_of(sets: Iterable[UnitSet]) -> UnitSet:
 
 
 def array_of(numbers: Iterable[int]) -> UnitSet:
-    """*numbers*, ascending, each once."""
+    """*numbers* as an array, ascending, each once."""
     return np.unique(np.fromiter(numbers, dtype=np.uint64))
 
 

@@ -9,6 +9,7 @@ later cuts.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from xxhash import xxh3_64_intdigest
 
@@ -22,11 +23,12 @@ _CHARACTERS_OF_PIECE = 20
 _SHAPE = (1 << SHAPE_BITS) - 1 << 32 - SHAPE_BITS
 _EXACT = (1 << 32 - SHAPE_BITS) - 1
 _DIGIT = re.compile("[0-9]")
+#: A word with a digit, in text whose white space is collapsed.
+_NUMBERED = re.compile("(?<![^ ])[^ 0-9]*+[0-9][^ ]*+")
 #: Of a word with a digit the signs of currencies belong to its shape. Letters do not: it may be a token.
 _SIGNS = re.compile("[$¢£¤¥₠-⃏]")
 # From where a word begins: else each letter of a long word would be a begin.
 _NUMBER = re.compile(r"(?<![^\W_])[^\W_0-9]*+[0-9][^\W_]*+")
-_SAYING = re.compile(r"\S")
 
 # A piece ends where a sentence does, and after one word in twenty or so, as its last letter says.
 _ENDING = "".join(
@@ -40,47 +42,78 @@ _PIECE_UNSPACED = re.compile(rf"[^ {_ENDS}]{{0,{_CHARACTERS_OF_PIECE - 1}}}[^ ]"
 
 
 def value_of(text: str) -> int:
-    """The 32 bits of one piece of text."""
+    """A hash of 32 bits for one piece of text. In texts with digits the upper ten are of the shape: the text with all
+    numbers alike.
+    """
+    exact = hash_of(text)
     if not _DIGIT.search(text):
-        return xxh3_64_intdigest(text.encode("utf-8", "surrogatepass")) & 0xFFFFFFFF
-    return _with_shape(_shape_of(text.split()), text)
+        return exact & 0xFFFFFFFF
+    return hash_of(_around(" ".join(text.split()))) & _SHAPE | exact & _EXACT
 
 
 def values_of(text: str) -> tuple[int, ...]:
-    """The 32 bits of each piece of *text*; none if *text* is white space."""
+    """A hash of 32 bits for each piece of *text*, and for each of several words with digits in a piece, so that a price
+    still counts beside a clock; none if *text* is white space.
+    """
     pieces = pieces_of(text)
-    if _DIGIT.search(text):
-        return tuple([value for piece in pieces for value in (value_of(piece), *_of_numbers(piece))])
-    hashes = [xxh3_64_intdigest(piece.encode("utf-8", "surrogatepass")) for piece in pieces]
-    return tuple([exact & 0xFFFFFFFF for exact in hashes])
+    if not _DIGIT.search(text):
+        return tuple([exact & 0xFFFFFFFF for exact in hashes_of(pieces)])
+    values: list[int] = []
+    for piece in pieces:
+        numbers = _NUMBERED.findall(piece)
+        if numbers:
+            several = numbers if len(numbers) > 1 else []
+            shapes = _shapes_around(_around(piece), len(several))
+            exact = hashes_of([piece, *several])
+            values += [shape | one & _EXACT for shape, one in zip(shapes, exact, strict=True)]
+        else:
+            values.append(hash_of(piece) & 0xFFFFFFFF)
+    return tuple(values)
 
 
-def parts_of(text: str) -> list[int]:
-    """The value of each number in a text that has several, whatever stands between them: ``buy(7, 'f3a1')``."""
-    numbers = _NUMBER.findall(text)
+def values_of_field(said: str, named: str = "") -> tuple[int, ...]:
+    """A hash of 32 bits for the value *said* with *named* before it, and for each number in *said* if it has several, by
+    the number's position, whatever stands between: ``buy(7, 'f3a1')``.
+    """
+    value = value_of(named + said)
+    numbers = _NUMBER.findall(said) if _DIGIT.search(said) else ()
     if not 2 <= len(numbers) <= MAX_WORDS_OF_PIECE:
-        return []
-    around = _NUMBER.sub("#", text)
-    return [_with_shape(f"{around} {place}", number) for place, number in enumerate(numbers)]
+        return (value,)
+    shapes = _shapes_around(_NUMBER.sub("#", said), len(numbers))[1:]
+    return value, *[shape | exact & _EXACT for shape, exact in zip(shapes, hashes_of(numbers), strict=True)]
 
 
-def _of_numbers(piece: str) -> list[int]:
-    """The value of each word with a digit, if there are several: beside a clock a price still counts."""
-    words = piece.split()
-    numbers = [word for word in words if _DIGIT.search(word)]
-    if len(numbers) < 2:
-        return []
-    around = _shape_of(words)
-    return [_with_shape(f"{around} {number}", word) for number, word in enumerate(numbers)]
+def hash_of(text: str) -> int:
+    """The 64 bits of XXH3 of *text* in UTF-8."""
+    try:
+        return xxh3_64_intdigest(text.encode())
+    except UnicodeEncodeError:  # half of a character
+        return xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"))
 
 
-def _shape_of(words: list[str]) -> str:
-    return " ".join(["".join(_SIGNS.findall(word)) + "#" if _DIGIT.search(word) else word for word in words])
+def hashes_of(texts: list[str]) -> list[int]:
+    """The result of `hash_of` for each of *texts*."""
+    try:
+        return list(map(xxh3_64_intdigest, map(str.encode, texts)))
+    except UnicodeEncodeError:
+        return list(map(hash_of, texts))
 
 
-def _with_shape(shape: str, said: str) -> int:
-    exact = xxh3_64_intdigest(said.encode("utf-8", "surrogatepass"))
-    return xxh3_64_intdigest(shape.encode("utf-8", "surrogatepass")) & _SHAPE | exact & _EXACT
+@lru_cache(maxsize=2000)
+def _shapes_around(around: str, count: int) -> list[int]:
+    """The shape of *around*, a text with ``#`` for its words with digits, and of each of its *count* places."""
+    return [exact & _SHAPE for exact in hashes_of([around, *[f"{around} {at}" for at in range(count)]])]
+
+
+def _around(collapsed: str) -> str:
+    """A text, its white space collapsed, with ``#`` in the place of each word with a digit."""
+    if _SIGNS.search(collapsed):
+        return _NUMBERED.sub(_signs_of, collapsed)
+    return _NUMBERED.sub("#", collapsed)
+
+
+def _signs_of(word: re.Match[str]) -> str:
+    return "".join(_SIGNS.findall(word[0])) + "#"
 
 
 def pieces_of(text: str) -> list[str]:
@@ -96,4 +129,4 @@ def pieces_of(text: str) -> list[str]:
 
 def says_something(text: str) -> bool:
     """Whether anything of *text* can be seen; a tick or a cross counts, although it is no letter."""
-    return _SAYING.search(text) is not None
+    return bool(text) and not text.isspace()

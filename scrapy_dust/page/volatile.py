@@ -15,18 +15,20 @@ A place that only one of two answers has proves nothing: the other answer may be
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from scrapy_dust.page.places import PATH_BITS, SHAPE_BITS, Kind, kind_of
+from scrapy_dust.page.places import SHAPE_BITS, Kind, kind_of
 from scrapy_dust.page.unitsets import (
     EMPTY,
     SHAPED,
     Mask,
     UnitSet,
     array_of,
+    as_links,
     is_in,
     is_of,
     places_of,
@@ -44,6 +46,8 @@ MOST_DRAWN_AGAIN = 1 / 3
 #: s of pages that keep what stands there goes unnoticed so long with a probability of (1 - s)**20: whatever s is, less
 #: than 2 % of the pages are misjudged on average.
 LEAST_SURE = 20
+#: From which probability on survivors may be there by chance.
+_CHANCE = 0.02
 #: Path templates that must show it for a place to be volatile on all of a path, and paths for it to be so on a whole site.
 LEAST_TEMPLATES = 2
 #: Answers to one URL that have less in common than this share of their units are different pages, not one that changes.
@@ -73,8 +77,23 @@ class Changes:
         return self.urls >= LEAST_URLS and self.survived <= most * (self.changed + self.survived)
 
     def are_emptied(self) -> bool:
-        """Whether hardly a page can keep any of its units there."""
-        return self.emptied >= LEAST_SURE * (1 + self.survived)
+        """Whether hardly a page can keep any of its shapes there."""
+        return self.left_to_be_emptied() <= 0
+
+    def left_to_be_emptied(self) -> int:
+        """How many more URLs must keep none of their shapes for `are_emptied`."""
+        if self._may_be_chance():
+            return LEAST_SURE - self.urls
+        return LEAST_SURE * (1 + self.survived) - self.emptied
+
+    def _may_be_chance(self) -> bool:
+        """Whether as many shapes survive by chance, since a shape has few bits, in one case of fifty or more often."""
+        mean = self.changed**2 / (4 * max(1, self.urls)) / (1 << SHAPE_BITS)
+        less = sum(
+            math.exp(-mean) * mean**number / math.factorial(number)
+            for number in range(min(self.survived, 20))
+        )
+        return self.survived < 20 and 1 - less >= _CHANCE
 
     def are_sure(self, *, groups: bool = False) -> bool:
         """Whether a page can hardly keep its units at the place of these changes."""
@@ -85,6 +104,10 @@ class Changes:
     def are_drawn(self, *, groups: bool = False) -> bool:
         """Whether units at the place are drawn by lot at each fetch, so that one may survive by chance."""
         return self.are_volatile(groups=groups) and self.emptied >= LEAST_URLS
+
+    def may_be_drawn(self) -> bool:
+        """Whether units at the place may be drawn by lot: a URL has kept none of them, and no more have stayed than changed."""
+        return self.emptied > 0 and self.survived <= self.changed
 
     def __add__(self, other: Changes) -> Changes:
         return Changes(
@@ -147,6 +170,10 @@ def is_drawn(key: int, changes: Changes) -> bool:
     return key < SHAPES and changes.are_drawn(groups=_is_of_groups(key))
 
 
+#: Links for the page itself, which are compared as links like any other, and what they say beside its URL.
+_LIKE_OTHERS = frozenset({Kind.OWN, Kind.OWN_LINK})
+
+
 def _is_of_groups(key: int) -> bool:
     return key < SHAPE and kind_of(key) is Kind.GROUP
 
@@ -185,7 +212,9 @@ class Volatile:
         return self._such(template, is_drawn)
 
     def _such(self, template: str, are: Kept) -> Places:
-        """Of what the template itself has shown, several templates of its path, or several paths of the site."""
+        """The places of which the function *are* is true: by what pages of *template* have shown, or several templates
+        of its path, or several paths.
+        """
         found = self._found.get((template, are))
         if found is None:
             own = _places_of(key for key, one in self.changes.get(template, {}).items() if are(key, one))
@@ -221,9 +250,58 @@ class Volatile:
         return any(changed > 0 for changed in left.values())
 
     def changing(self, template: str) -> Sequence[int]:
-        """The places on URLs of *template* that were seen to change, in whole or in part."""
-        here = self.changes.get(template, {})
-        return [key for key, one in here.items() if key < SHAPE and one.urls >= LEAST_URLS]
+        """The places that change on URLs of *template*, in whole or in part: as the template itself has shown, or several
+        templates of its path, or several paths of the site.
+        """
+        found = (
+            key
+            for known in self._scopes(template)
+            for key, one in known.items()
+            if key < SHAPE and one.urls >= LEAST_URLS
+        )
+        return list(dict.fromkeys(found))
+
+    def lacking(self, template: str) -> int | None:
+        """How many more URLs must show other units at all volatile places of *template* for these to be surely volatile.
+
+        None if at some place units stay now and then, and are not drawn by lot, so that no number of URLs is enough.
+        """
+        least: dict[int, int | None] = {}
+        for known in self._scopes(template):
+            for key, one in known.items():
+                if _must_be_sure(known, key, one):
+                    left = _left_to_be_sure(key, one)
+                    before = least.get(key)
+                    least[key] = left if before is None else before if left is None else min(left, before)
+        needed = [0, *least.values()]
+        return None if None in needed else max(left for left in needed if left is not None)
+
+    def perhaps_drawn(self, template: str) -> UnitSet:
+        """The places of URLs of *template* whose units may be drawn by lot, so that one stays by chance now and then."""
+        found = dict[int, Changes]()
+        for known in self._scopes(template):
+            found |= known
+        return array_of(
+            key for key, one in found.items() if _may_be_drawn(key, one) and kind_of(key) not in _LIKE_OTHERS
+        )
+
+    def _scopes(self, template: str) -> Iterator[Mapping[int, Changes]]:
+        """The changes on URLs of *template*, of its path where it has several, and of the site where it has several paths."""
+        yield self.changes.get(template, {})
+        path = _path_of(template)
+        if len(self._paths.get(path, ())) >= LEAST_TEMPLATES:
+            yield self._total([path])
+        if len(self._paths) >= LEAST_TEMPLATES:
+            yield self._total(self._paths)
+
+    def _total(self, paths: Iterable[str]) -> dict[int, Changes]:
+        """The changes of all templates of *paths* together."""
+        total: dict[int, Changes] = {}
+        for path in paths:
+            for template in self._paths.get(path, ()):
+                for key, one in self.changes[template].items():
+                    total[key] = total.get(key, NO_CHANGES) + one
+        return total
 
     def joined(self, other: Volatile) -> Volatile:
         """The knowledge of both: for each place, of the one that has seen more URLs. So nothing counts twice."""
@@ -236,9 +314,37 @@ class Volatile:
         )
 
 
+def _must_be_sure(known: Mapping[int, Changes], key: int, changes: Changes) -> bool:
+    """Whether *key* has to be sure if nothing that changes is to stay open: a place, or a shape, that is volatile.
+
+    Not a shape at a place that is volatile as a whole; but all shapes of such a place, if they change too. Links for the page
+    itself are compared as links.
+    """
+    if key < SHAPE:
+        is_known = is_volatile(key, changes) or (changes.urls >= LEAST_URLS and _is_text(key))
+        return is_known and kind_of(key) not in _LIKE_OTHERS
+    place = key - SHAPES if key >= SHAPES else key - SHAPE >> SHAPE_BITS
+    within = place in known and is_volatile(place, known[place])
+    return within is (key >= SHAPES) and changes.are_volatile()
+
+
+def _left_to_be_sure(key: int, changes: Changes) -> int | None:
+    """How many more URLs must show other units at *key*, at best; None if units stay there now and then."""
+    if changes.survived and not _is_of_groups(key) and not changes.may_be_drawn():
+        return max(0, changes.left_to_be_emptied()) if key >= SHAPES else None
+    return max(0, LEAST_SURE - changes.urls)
+
+
+def _may_be_drawn(key: int, changes: Changes) -> bool:
+    return key < SHAPE and not _is_of_groups(key) and changes.may_be_drawn()
+
+
 def _is_text_in_part(place: int, changes: Changes) -> bool:
-    is_known = changes.urls >= LEAST_URLS and not changes.are_volatile()
-    return is_known and place >> PATH_BITS == Kind.TEXT
+    return changes.urls >= LEAST_URLS and not changes.are_volatile() and _is_text(place)
+
+
+def _is_text(place: int) -> bool:
+    return kind_of(place) is Kind.TEXT
 
 
 def learn_volatile(groups: Iterable[tuple[str, Sequence[UnitSet]]]) -> Volatile:
@@ -252,24 +358,34 @@ def learn_volatile(groups: Iterable[tuple[str, Sequence[UnitSet]]]) -> Volatile:
 
 
 def _changes_of(answers: Sequence[UnitSet]) -> dict[int, Changes]:
-    """The changes between several answers to one URL."""
-    found: dict[int, Changes] = {}
+    """The changes between several answers to one URL. What survives is in all of them; however many there are, the URL is one.
+
+    A link for the page itself counts as a link like any other, too.
+    """
+    answers = [union_of((units, as_links(units))) for units in answers]
     first = answers[0]
-    for other in answers[1:]:
-        common = within(first, other)
-        gone, new = without(first, other), without(other, first)
-        if len(common) < _LEAST_COMMON * (len(common) + max(len(gone), len(new))):
-            continue
-        of_both = within(np.unique(places_of(first)), np.unique(places_of(other)))
-        changed = np.concatenate((gone, new))
-        changed = changed[is_in(places_of(changed), of_both)]
-        for key, changes in (_counted(changed, common) | _of_all_shapes(first, other, of_both)).items():
-            found[key] = found.get(key, NO_CHANGES) + changes
-    # However often a URL was asked for, it is one.
+    alike = [first, *(other for other in answers[1:] if _are_of_one_page(first, other))]
+    if len(alike) < 2:
+        return {}
+    common, everything = alike[0], union_of(alike)
+    of_all = np.unique(places_of(first))
+    for other in alike[1:]:
+        common = within(common, other)
+        of_all = within(of_all, np.unique(places_of(other)))
+    changed = without(everything, common)
+    changed = changed[is_in(places_of(changed), of_all)]
+    found = _counted(changed, common) | _of_all_shapes(alike, of_all)
     return {
         key: Changes(min(one.urls, 1), one.changed, one.survived, int(one.changed > 0 and not one.survived))
         for key, one in found.items()
     }
+
+
+def _are_of_one_page(first: UnitSet, other: UnitSet) -> bool:
+    """Whether two answers to one URL have enough in common to be one page."""
+    common = within(first, other)
+    most = max(len(first), len(other)) - len(common)
+    return len(common) >= _LEAST_COMMON * (len(common) + most)
 
 
 def _counted(changed: UnitSet, common: UnitSet) -> dict[int, Changes]:
@@ -277,12 +393,15 @@ def _counted(changed: UnitSet, common: UnitSet) -> dict[int, Changes]:
     return _by_number(places_of(changed), places_of(common), 0) | _by_number(of_changed, of_common, SHAPE)
 
 
-def _of_all_shapes(first: UnitSet, other: UnitSet, of_both: UnitSet) -> dict[int, Changes]:
+def _of_all_shapes(answers: Sequence[UnitSet], of_all: UnitSet) -> dict[int, Changes]:
     """How the shapes of texts fared at each place, whatever their numbers: ``5 EUR`` and ``6 EUR`` have one shape."""
-    one, two = (np.unique(shapes_of(units[is_of(units, *SHAPED)])) for units in (first, other))
+    shapes = [np.unique(shapes_of(units[is_of(units, *SHAPED)])) for units in answers]
+    common = shapes[0]
+    for other in shapes[1:]:
+        common = within(common, other)
     bits = np.uint64(SHAPE_BITS)
-    changed, stayed = np.concatenate((without(one, two), without(two, one))) >> bits, within(one, two) >> bits
-    return _by_number(changed[is_in(changed, of_both)], stayed, SHAPES)
+    changed, stayed = without(union_of(shapes), common) >> bits, common >> bits
+    return _by_number(changed[is_in(changed, of_all)], stayed, SHAPES)
 
 
 def _by_number(changed: UnitSet, common: UnitSet, mark: int) -> dict[int, Changes]:
@@ -303,7 +422,7 @@ def _kept(known: Mapping[int, Changes]) -> dict[int, Changes]:
 
 
 def _better(known: Mapping[int, Changes], other: Mapping[int, Changes]) -> dict[int, Changes]:
-    """For each place, the changes that were learned from more URLs."""
+    """The changes at each place, of *known* or of *other*, whichever were learned from more URLs."""
     joined = dict(known)
     for key, changes in other.items():
         before = joined.get(key, NO_CHANGES)
@@ -314,7 +433,7 @@ def _better(known: Mapping[int, Changes], other: Mapping[int, Changes]) -> dict[
 def _in_several(
     changes: Mapping[str, Mapping[int, Changes]], are: Kept, kind_of_pages: Callable[[str], str]
 ) -> Iterable[int]:
-    """The keys that *are* such, with the changes of all templates together, and that pages of several kinds have."""
+    """The places of which *are* is true when all templates are summed up, and that pages of several kinds have."""
     total: dict[int, Changes] = {}
     kinds: dict[int, set[str]] = {}
     for template, known in changes.items():

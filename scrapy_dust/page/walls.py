@@ -45,7 +45,7 @@ def alike(urls: Sequence[str], templates: Sequence[str], contents: Sequence[Hash
 def _showing(
     templates: Sequence[str], contents: Sequence[Hashable | None]
 ) -> dict[str, dict[Hashable, list[int]]]:
-    """The positions of the URLs that show each content, by path template."""
+    """For each content, the positions of the URLs that show it, by path template."""
     showing: dict[str, dict[Hashable, list[int]]] = defaultdict(lambda: defaultdict(list))
     for number, (template, content) in enumerate(zip(templates, contents, strict=True)):
         if content is not None:
@@ -60,12 +60,12 @@ class _Words:
         self._urls = urls
 
     def of(self, number: int) -> frozenset[str]:
-        """The words of the URL at position *number*."""
+        """The set of words in the URL at position *number* of the list."""
         path = self._urls[number].partition("://")[2].partition("/")[2]
         return frozenset(_WORD.findall(unquote(path).lower()))
 
     def common_to(self, numbers: Iterable[int]) -> frozenset[str]:
-        """The words that all these URLs have."""
+        """The words that the URLs at all of the positions *numbers* have."""
         listed = iter(numbers)
         common = self.of(next(listed))
         for number in listed:

@@ -50,7 +50,7 @@ def split_words(text: str) -> tuple[list[bytes], bool]:
 
 
 def _encoded(words: list[str]) -> list[bytes]:
-    """*words* as UTF-8, all at once, which is faster. No word may contain a space."""
+    """*words* as UTF-8, all in one call, which is faster. No word may contain a space."""
     return " ".join(words).encode("utf-8", "surrogatepass").split(b" ") if words else []
 
 

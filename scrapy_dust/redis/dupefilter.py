@@ -130,7 +130,7 @@ class DustRedisDupeFilter(DustDupeFilter):
         )
 
     def _is_what_it_has_become(self, rules: CrawlRules) -> bool:
-        """Whether *rules* are the rules of this crawl without those that were suspended in it."""
+        """Whether *rules* are the rules of the running crawl, except for rules that were suspended in it."""
         try:
             return bool(self._server.ask("sismember", self._server.key("versions"), rules.version))
         except Gone:

@@ -115,7 +115,7 @@ class Leases:
         return True
 
     def park(self, request: Request, queue: Callable[[Request], object]) -> None:
-        """Keep *request* until Redis is back; *queue* queues it then."""
+        """Keep *request* in memory until Redis can be reached again; *queue* is called with it then."""
         self._notice_gone()
         self._parked.append((request, queue))
 
@@ -135,7 +135,7 @@ class Leases:
         )
 
     def popped(self, identity: str, request: Request) -> None:
-        """Note that *request* came out of the queue of all workers."""
+        """Note that this worker has taken *request*, held under *identity*, out of the queue of all workers."""
         self._flights[identity] = request
 
     def pushed(self, request: Request) -> list[str]:
@@ -182,7 +182,7 @@ class Leases:
                 known.discard(identity)
 
     def _put_down_all(self) -> None:
-        """Finish everything that this worker holds, once the spider is idle."""
+        """Finish everything that this worker holds, now that the spider is idle."""
         waiting = {request.meta.get(HELD) for request, _ in self._parked}
         self._release((self._flights.keys() | self._queued) - waiting)
 
@@ -266,9 +266,7 @@ class Leases:
             self._notice_gone()
 
     def _go_on(self) -> None:
-        """Say that this worker is alive, send what is overdue, and take over from dead workers. Raises
-        `Gone`.
-        """
+        """Renew this worker's lease, send what is overdue, and take over the requests of dead workers. Raises `Gone`."""
         self._release(self.finished())
         queue, kind = ("", "") if self._queue is None else (self._queue.key, self._queue.kind)
         arguments = (self._server.worker, kind, self._lease, self._server.prefix, _AT_A_TIME)

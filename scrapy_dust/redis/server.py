@@ -66,12 +66,14 @@ class Server:
 
     @property
     def held(self) -> str:
-        """The key of the requests that this worker holds."""
+        """The name of the key with the requests that this worker holds."""
         return self.key(f"held:{self.worker}")
 
     @property
     def done(self) -> str:
-        """The key of the calls that Redis has carried out, and of which this worker may not know yet."""
+        """The name of the key that lists the calls which Redis has carried out and of which this worker may not know
+        yet.
+        """
         return self.key(f"done:{self.worker}")
 
     def new_id(self) -> str:

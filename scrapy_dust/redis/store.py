@@ -37,9 +37,13 @@ class SharedStore:
         self._released: set[bytes] = set()  #: own names of requests that were fetched after all
 
     def get(self, of: bytes) -> Class:
+        """The class *of* as all workers know it; `UNKNOWN` if nothing is known of it."""
         return _class(self._read(of))
 
     def change(self, of: bytes, how: Callable[[Class], tuple[Class, Result]]) -> Result:
+        """Change the class *of* by the function *how*, which is called again if another worker has changed the class
+        meanwhile.
+        """
         while True:
             old = self._read(of)
             before = _class(old)
@@ -50,6 +54,9 @@ class SharedStore:
     def keep(
         self, of: bytes, own: bytes, rules: tuple[str, ...], request: Request, *, is_waiting: bool
     ) -> bool:
+        """Keep *request*, named *own*, of the class *of*, in this worker. False if it cannot be kept, or waits for a
+        URL that no worker is fetching any more.
+        """
         if not self._here.keep(of, own, rules, request, is_waiting=False):
             return False
         if not is_waiting or self._waits(of, own, request):
@@ -75,6 +82,7 @@ class SharedStore:
         return False
 
     def next_of(self, of: bytes) -> Request | None:
+        """Take out the request that has waited longest for the class *of*, whichever worker kept it."""
         spider = self._spider()
         names = (self._server.key("with_heirs"), self._list(of), self._server.held)
         while spider is not None:
@@ -93,12 +101,14 @@ class SharedStore:
         return None
 
     def release(self, of: bytes, own: bytes) -> bool:
+        """Take out the request *own* of the class *of*. Returns whether it was kept."""
         if not self._here.release(of, own):
             return False
         self._released.add(own)
         return True
 
     def landed(self, at: bytes, origin: Standing) -> Standing | None:
+        """The first class from which a redirect led any worker to the page *at*; None if there were several."""
         names = (self._server.key("landings"),)
         try:
             first = self._server.run(scripts.LANDED, names, (at.hex(), to_json(origin)))
@@ -110,6 +120,7 @@ class SharedStore:
         return known
 
     def of_rule(self, rule: str) -> Iterator[Suppressed]:
+        """Take out each request that *rule* suppressed in this worker, the newest first."""
         return self._here.of_rule(rule)
 
     def waiting(self) -> Iterable[bytes]:
@@ -121,6 +132,7 @@ class SharedStore:
         return ()
 
     def later(self, what: Callable[[], object]) -> None:
+        """Have *what*, a function that has raised `StoreGone`, called again when Redis can be reached."""
         self._leases.postpone(what)
 
     def close(self) -> None:

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from scrapy_dust.believe.decisions import Decision
+from scrapy_dust.believe.validation import Verdict
 from scrapy_dust.crawl_log.stores import RemoteFile
-from scrapy_dust.dust.decisions import Decision
-from scrapy_dust.dust.validation import Verdict
 from scrapy_dust.engines.local import Mined
 from scrapy_dust.journal.events import What
-from scrapy_dust.journal.places import existing, journals, spider_of
+from scrapy_dust.journal.places import existing_journal_dir, journals, spider_of
 from scrapy_dust.journal.reader import read
 from scrapy_dust.report.pairs import Pairs, PairShown, archived
 from scrapy_dust.report.rules_shown import RuleShown, rules_shown
@@ -148,7 +148,7 @@ def _funnel(
 
 def past_crawls(dust_dir: str | Path | None) -> list[PastCrawl]:
     """The crawls of the newest journals, the oldest crawl first; an empty list without journals."""
-    folder = existing(dust_dir)
+    folder = existing_journal_dir(dust_dir)
     found = []
     for segment in journals(folder)[-CRAWLS_SHOWN:] if folder else []:
         counts: Counter[What] = Counter()

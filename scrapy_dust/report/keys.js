@@ -59,6 +59,7 @@ const Keys = (() => {
 
   // --- what the operations' scripts have in common: they give the same object back where they change nothing
   const ANY = "*";
+  const isId = (value) => /^(?=.*[0-9])(?=.*[a-fA-F])[0-9a-fA-F]{7,}$/.test(value);
   const isWord = (c) => /^[0-9A-Za-z]$/.test(c);
   const same = (a, b) => a.length === b.length && a.every((one, at) => one === b[at]);
   const samePair = (a, b) => a[0] === b[0] && a[1] === b[1];

@@ -53,7 +53,7 @@ def html_of(report: Report, title: str) -> bytes:
 
 
 def _example(report: Report) -> str:
-    """A button that asks about a URL which the rules change, the URL of the rule that saves most."""
+    """A button that explains an example: a URL that is changed by the rule which saves most."""
     in_force = [rule for rule in report.rules if rule.status == "valid" and rule.examples]
     if not in_force:
         return ""
@@ -99,21 +99,21 @@ def _data(report: Report) -> str:
     data: dict[str, Any] = {
         "passes": report.passes,
         "rules": [asdict(rule) for rule in report.rules],
-        "sites": {site: _extent(site) for site in report.savings},
-        "force": _force(report),
+        "sites": {site: _site_extent(site) for site in report.savings},
+        "force": _rules_in_force(report),
         "left": [asdict(pair) for pair in report.left],
     }
     # In a script element < could end it; as an escape it is the same JSON.
     return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def _extent(site: str) -> dict[str, bool]:
-    """Whether hosts below *site*, and other ports of it, belong to the site, as `sites.site_of` decides."""
+def _site_extent(site: str) -> dict[str, bool]:
+    """Whether the script counts hosts below *site*, and other ports of it, as the same site, as `sites.site_of` does."""
     return {"below": site_of_host(f"x.{site}") == site, "ports": site_of_host(f"{site}:1") == site}
 
 
-def _force(report: Report) -> dict[str, list[list[Any]]]:
-    """The rules in force in the order in which a `Canonizer` applies them, each with its place among the
+def _rules_in_force(report: Report) -> dict[str, list[list[Any]]]:
+    """The rules in force by site, in the order in which a `Canonizer` applies them, each with its place among the
     rules on the page.
     """
     places = {(rule.site, rule.id): place for place, rule in enumerate(report.rules)}

@@ -15,9 +15,9 @@ from pathlib import Path
 from scrapy_dust.crawl_log.sources import Cut
 from scrapy_dust.crawl_log.stores import RemoteFile
 from scrapy_dust.crawl_log.warc import words_in
-from scrapy_dust.dust.pages import Page, SiteLog, page_behind
 from scrapy_dust.engines.local import Mined
 from scrapy_dust.sites import site_of
+from scrapy_dust.visits.pages import Page, SiteLog, page_behind
 
 #: Words that are shown of a text, and so many of them before the first that differs.
 _WORDS, _BEFORE = 120, 20
@@ -50,7 +50,7 @@ class Pairs:
         self._logs = {url: one.log for one in self.mined for url in one.log.redirects}
 
     def look(self, url: str, other: str) -> PairShown:
-        """Two URLs with all that is known of their pages."""
+        """*url* and *other* side by side, with all that is known of their pages."""
         pages = self._page(url), self._page(other)
         titles = tuple(page.title or "" if page else "" for page in pages)
         texts = self.texts.get(url, ()), self.texts.get(other, ())
@@ -84,7 +84,7 @@ class Pairs:
 def archived(
     files: Iterable[Path | RemoteFile], pairs: Iterable[tuple[str, str]]
 ) -> dict[str, Sequence[str]]:
-    """The words of the pages of *pairs* that are in web archives among *files*."""
+    """The first words of the pages of *pairs*, by URL, as far as web archives among *files* have them."""
     wanted = {url for pair in pairs for url in pair}
     found: dict[str, Sequence[str]] = {}
     for path in files:

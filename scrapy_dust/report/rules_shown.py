@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from scrapy_dust.dust.decisions import Decision
-from scrapy_dust.dust.validation import Verdict
+from scrapy_dust.believe.decisions import Decision
+from scrapy_dust.believe.validation import Verdict
 from scrapy_dust.report.pairs import PairShown
 from scrapy_dust.report.savings import Savings
 from scrapy_dust.rule_book import Entry, Evidence, RuleBook, Status, rule_id
@@ -70,7 +70,7 @@ def _of_book(
         for entry in book.entries(site):
             counted = found.by_rule[entry.rule], found.bytes_by_rule[entry.rule]
             told = _shown(site, entry.rule, entry.evidence, str(entry.status), counted, look)
-            waits = _waits(entry, max_risk)
+            waits = _why_waiting(entry, max_risk)
             yield replace(told, doubt=_doubt(entry), waits=waits, reason=entry.reason, comment=entry.comment)
 
 
@@ -114,8 +114,8 @@ def _shown(
     )
 
 
-def _waits(entry: Entry, max_risk: float) -> str:
-    """The reason why a rule on probation, or in doubt, suppresses nothing."""
+def _why_waiting(entry: Entry, max_risk: float) -> str:
+    """Why a rule on probation, or in doubt, suppresses nothing."""
     known = entry.evidence
     if entry.status is Status.SUSPENDED:
         return (

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from scrapy_dust.dust.pages import Page
 from scrapy_dust.learners.leftovers import MANY, Left, leftovers
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.rules.rule import Rule
+from scrapy_dust.visits.pages import Page
 
 #: Pairs that are shown of what no rule explains.
 PAIRS_SHOWN = 30

@@ -35,7 +35,9 @@ _CAUSES = {
 
 
 def hero(report: Report) -> str:
-    """The share of requests that the rules save, as one large figure with a bar before and a bar after."""
+    """The first section: the share of requests that the rules save as one large figure, with a bar before and a bar
+    after.
+    """
     savings = report.savings.values()
     urls, saved = sum(one.urls for one in savings), sum(one.saved for one in savings)
     after = urls - saved
@@ -45,7 +47,7 @@ def hero(report: Report) -> str:
         for name, kind, count in (("Before", "before", urls), ("With rules", "after", after))
     )
     return (
-        f'<p class="figure"><strong>{share(saved, urls)}</strong> <span>of the requests of this log are saved</span></p>'
+        f'<p class="figure"><strong>{percent(saved, urls)}</strong> <span>of the requests of this log are saved</span></p>'
         f'<div class="meters">{rows}</div><ul class="facts">{_facts(report, saved)}</ul>'
     )
 
@@ -58,7 +60,7 @@ def _facts(report: Report, saved: int) -> str:
     facts = [
         f"{number(in_force, 'rule')} in force on {number(len(report.savings), 'site')}",
         _at_most(report.lost_at_most),
-        f"{of_bytes(bytes_saved)} of {of_bytes(size)} saved, and {of_seconds(saved)} at one fetch a second",
+        f"{size_in_words(bytes_saved)} of {size_in_words(size)} saved, and {duration_in_words(saved)} at one fetch a second",
         f"{number(left, 'copy', 'copies')} left that no rule explains",
     ]
     return "".join(f"<li>{escape(fact)}</li>" for fact in facts)
@@ -94,7 +96,8 @@ def in_force(report: Report) -> str:
         for rule, sites in by_rule.items()
     }
     return (
-        "<p>URLs that differ only in these are one page now. Beside each name: the requests that it has a part in saving.</p>"
+        "<p>URLs that differ only in these are one page now. Beside each name: the requests that it has a part in saving. "
+        "<code>^</code> is the beginning of a URL, <code>$</code> its end, <code>*</code> any value.</p>"
         + "".join(
             f"<h3>{_HEADINGS[kind]}</h3>{_names(sorted(of_kind, key=lambda rule: -worth[rule]), by_rule, worth)}"
             for kind, of_kind in together(by_rule).items()
@@ -192,8 +195,8 @@ def sites(report: Report) -> str:
         (
             f'<button type="button" class="link" data-filter="{escape(site, quote=True)}">{escape(site)}</button>',
             f"{one.urls:,}",
-            f"{one.saved:,} ({share(one.saved, one.urls)})",
-            of_bytes(one.bytes_saved),
+            f"{one.saved:,} ({percent(one.saved, one.urls)})",
+            size_in_words(one.bytes_saved),
             f"{len(report.in_force.get(site, ())):,}",
             f"{report.remaining[site].urls:,}",
         )
@@ -222,7 +225,7 @@ def _table(name: str, heads: Sequence[str], rows: Iterable[Sequence[str]], words
 
 
 def remaining(report: Report) -> str:
-    """The copies that the rules do not explain, by cause, and some pairs of them."""
+    """The copies that rules do not explain, counted by cause, with some pairs of URLs as examples."""
     found = report.remaining.values()
     total = sum(one.urls for one in found)
     if not total:
@@ -266,21 +269,21 @@ def number(count: int, noun: str, plural: str | None = None) -> str:
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
-def share(part: int, whole: int) -> str:
+def percent(part: int, whole: int) -> str:
     """*part* of *whole* in percent."""
     return f"{100 * part / whole:.0f} %" if whole else "0 %"
 
 
-def of_bytes(size: int) -> str:
-    """*size* in the unit that suits it."""
+def size_in_words(size: int) -> str:
+    """*size* in bytes, kilobytes, megabytes or gigabytes, whichever suits."""
     for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if size >= factor:
             return f"{size / factor:.1f} {unit}"
     return f"{size} bytes"
 
 
-def of_seconds(seconds: int) -> str:
-    """A duration in the unit that suits it."""
+def duration_in_words(seconds: int) -> str:
+    """*seconds* in seconds, minutes or hours, whichever suits."""
     if seconds < 120:
         return f"{seconds} s"
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

@@ -109,7 +109,9 @@ def _check_format(book: Block) -> None:
 
 
 def _site(site: str, value: object, met: dict[Rule, Rule]) -> tuple[tuple[Entry, ...], dict[str, object]]:
-    """The entries of *site*. *met*: the rules of all sites, so that equal rules are one object."""
+    """The entries of *site*, read from the JSON *value*. *met*: the rules of all sites, so that equal rules are one
+    object.
+    """
     where = f"site {site!r}"
     block = Block(value, where)
     entries: dict[Rule, Entry] = {}

@@ -14,7 +14,7 @@ from datetime import date
 from functools import lru_cache
 from hashlib import blake2b
 
-from scrapy_dust.dust.states import Status as Status  # noqa: PLC0414  For those who know the book.
+from scrapy_dust.believe.states import Status as Status  # noqa: PLC0414  For those who know the book.
 from scrapy_dust.rules.reading import check_rule, content_of
 from scrapy_dust.rules.rule import Rule
 
@@ -49,7 +49,7 @@ class Evidence:
     loss_bound: float | None = None
     #: the same of such URLs that no log has shown, if they are like those that logs have
     unseen_bound: float | None = None
-    #: How far the rule was seen to hold (`dust/reach.py`), with the contents that bear it out there; nothing: everywhere.
+    #: How far the rule was seen to hold (`believe/reach.py`), with the contents that bear it out there; nothing: everywhere.
     shown: tuple[tuple[str, int], ...] = ()
     examples: Examples = ()  #: a URL, and the URL that the rule makes of it
     first_validated: str | None = None  #: ISO date

@@ -52,7 +52,9 @@ def _joined(mine: Entry, theirs: Entry) -> Entry:
 
 
 def _standing(mine: Entry, theirs: Entry) -> Entry:
-    """The entry whose status counts: a person's, then the latest, and of one day the one against the rule."""
+    """Of two entries for one rule, the one that counts: a person's, then the later one; of one day, the one against
+    the rule.
+    """
     order = {Status.PROBATION: 0, Status.VALID: 1, Status.SUSPENDED: 2, Status.REFUTED: 3}
 
     def weight(entry: Entry) -> tuple[bool, bool, str, int]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TypeVar
 
-from scrapy_dust.dust.states import Event, after
+from scrapy_dust.believe.states import Event, after
 from scrapy_dust.rule_book.entries import EXAMPLES_KEPT, LOGS_KEPT, Entry, Evidence, Status, most_shown
 from scrapy_dust.rules.rule import Rule
 
@@ -85,7 +85,9 @@ def _status(old: Entry, new: Entry, *, opposed: bool) -> tuple[Status, str | Non
 
 
 def _redeems(old: Evidence, new: Evidence) -> bool:
-    """Whether *new* brings a rule back: without a contradiction, from another log or a later day."""
+    """Whether the evidence *new* brings back a rule that was out of force: no contradiction, from another log or a
+    later day.
+    """
     if new.contradictions:
         return False
     return _is_other_log(old, new) or (new.last_validated or "") > (old.last_validated or "")

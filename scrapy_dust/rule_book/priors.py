@@ -14,8 +14,8 @@ from importlib.resources import files as resources
 from os import PathLike, fspath
 from pathlib import Path
 
-from scrapy_dust.dust.edits.pooling import Pool, Tallies, Tally
 from scrapy_dust.errors import RuleBookError
+from scrapy_dust.propose.edits.pooling import Pool, Tallies, Tally
 from scrapy_dust.rule_book import files
 from scrapy_dust.rule_book.shards import Shard
 from scrapy_dust.rules.blocks import Block, Damaged, dump_json, load_json
@@ -29,12 +29,14 @@ _SITES, _KINDS = 500, 100
 
 @cache
 def shipped() -> Pool:
-    """The prior beliefs that come with the package."""
+    """The prior beliefs about edits that come with the package."""
     return _parse((resources("scrapy_dust.rule_book") / FILE).read_bytes())
 
 
 def own(state: str | PathLike[str]) -> Pool:
-    """The prior beliefs from a project's own sites; an empty pool where the file is missing or damaged."""
+    """Read the project's own prior beliefs: how often edits proved right on its sites. Empty where the file is missing
+    or damaged.
+    """
     return _read(_path(state))
 
 
@@ -47,16 +49,17 @@ def _read(path: Path) -> Pool:
 
 
 def known(state: str | PathLike[str] | None = None) -> Pool:
-    """The prior beliefs of the package together with those of the project's own sites. *state*: the
-    folder of the project's state.
+    """All prior beliefs about edits: those that come with the package, and those of the project's own sites. *state*:
+    the folder of the project's state.
     """
     return shipped() if state is None else shipped() | own(state)
 
 
 def remember(state: str | PathLike[str], site: str, tallies: Tallies, *, shard: Shard | None = None) -> None:
-    """Keep the evidence of *site*, in the place of its earlier evidence. Raises `RuleBookError`.
+    """Save the evidence about edits that *site* gave, in the place of its earlier evidence. Raises `RuleBookError`.
 
-    A *shard* keeps it in a file of its own until `take_in`: a shard that begins later must not know more than the others.
+    A *shard* saves it in a file of its own until `take_in`: a shard that begins later must not know more than the
+    others.
     """
     path = _path(state, shard)
     files.make_folder(path.parent)
@@ -65,7 +68,7 @@ def remember(state: str | PathLike[str], site: str, tallies: Tallies, *, shard: 
 
 
 def take_in(state: str | PathLike[str], shard: Shard) -> None:
-    """Add the evidence of the sites of *shard* to everybody's. Raises `RuleBookError`."""
+    """Add the evidence that *shard* has saved apart to the project's file of prior beliefs. Raises `RuleBookError`."""
     path = _path(state, shard)
     found = _read(path).sites
     if found:

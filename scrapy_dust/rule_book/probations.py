@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from os import PathLike, fspath
 from pathlib import Path
 
-from scrapy_dust.dust.probation import Proof
+from scrapy_dust.believe.probation import Proof
 from scrapy_dust.errors import RuleBookError
 from scrapy_dust.rule_book import files
 from scrapy_dust.rules.blocks import Block, Damaged, dump_json, load_json

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from os import PathLike, fspath
 from pathlib import Path
 
-from scrapy_dust.dust.staleness import Profile
+from scrapy_dust.believe.staleness import Profile
 from scrapy_dust.errors import RuleBookError
 from scrapy_dust.rule_book import files
 from scrapy_dust.rules.blocks import Block, Damaged, dump_json, load_json

@@ -44,14 +44,16 @@ class Shard:
         return int.from_bytes(digest) % self.count == self.number - 1
 
     def of_path(self, path: str | PathLike[str]) -> str:
-        """The name beside *path* that is this shard's own: ``dust-rules.json`` → ``dust-rules.2-of-4.json``."""
+        """The path of the file in which this shard keeps what others keep at *path*: ``dust-rules.json`` →
+        ``dust-rules.2-of-4.json``.
+        """
         # Of text: a path may be a URI.
         suffix = PurePath(path).suffix
         stem = fspath(path).removesuffix(suffix)
         return f"{stem}.{self.number}-of-{self.count}{suffix}"
 
     def of_budget(self, budget: int) -> int:
-        """This shard's share of *budget*, or one fetch if that is less."""
+        """This shard's share of *budget* fetches, at least one."""
         return budget and max(1, budget // self.count + (self.number <= budget % self.count))
 
     def __str__(self) -> str:

@@ -11,7 +11,7 @@ from dataclasses import astuple, dataclass, field, fields
 from os import PathLike, fspath
 from pathlib import Path
 
-from scrapy_dust.dust.validation import Tally, Verdict
+from scrapy_dust.believe.validation import Tally, Verdict
 from scrapy_dust.errors import RuleBookError
 from scrapy_dust.rule_book import files
 from scrapy_dust.rule_book.entries import check_date
@@ -26,7 +26,7 @@ KEPT = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class PastVerdict:
     """The verdict of a trial that is over."""
 
     rule: Rule
@@ -46,7 +46,7 @@ class Settled:
 class Verdicts:
     """All trials that are over, by site."""
 
-    sites: Mapping[str, Mapping[Rule, Settled]] = field(default_factory=dict)
+    sites: Mapping[str, Mapping[Rule, PastVerdict]] = field(default_factory=dict)
     warning: str | None = None  #: why this is a new beginning, in one sentence
     rests: Mapping[str, str] = field(default_factory=dict)  #: sites with nothing to try → when that is so
 
@@ -63,18 +63,18 @@ class Verdicts:
             return cls(sites, rests=rests)
         except (Damaged, RuleBookError) as error:
             said = str(error) if isinstance(error, RuleBookError) else f"{fspath(path)}: {error}."
-            return cls(warning=f"{said} What it settled is tried again.")
+            return cls(warning=f"{said} What it had decided is tried again.")
 
-    def of(self, site: str) -> Mapping[Rule, Settled]:
-        """The settled trials of *site* by rule, the oldest first."""
+    def of(self, site: str) -> Mapping[Rule, PastVerdict]:
+        """The verdicts of trials on *site* that are over, by rule, the oldest first."""
         return self.sites.get(site, {})
 
-    def with_settled(self, site: str, settled: Iterable[Settled]) -> Verdicts:
+    def with_verdicts(self, site: str, verdicts: Iterable[PastVerdict]) -> Verdicts:
         """A copy with the trials of this run, each in the place of an older trial of its rule. The
         newest `KEPT` trials stay.
         """
         together = dict(self.of(site))
-        for one in settled:
+        for one in verdicts:
             together.pop(one.rule, None)
             together[one.rule] = one
         newest = sorted(together.values(), key=lambda one: one.date)[-KEPT:]
@@ -87,8 +87,8 @@ class Verdicts:
         return Verdicts({**self.sites, site: left}, self.warning, self.rests)
 
     def with_rest(self, site: str, rest: str | None) -> Verdicts:
-        """A copy that notes a digest of everything that was tried on *site*; *rest* is None while
-        something is left to try.
+        """A copy that remembers *rest*, a digest of everything that was tried on *site*, so that the next run can skip
+        the site; None: something is left to try.
         """
         rests = {other: one for other, one in self.rests.items() if other != site}
         return Verdicts(self.sites, self.warning, rests if rest is None else {**rests, site: rest})
@@ -112,11 +112,11 @@ def update(
         files.replace(file, change(Verdicts.load(file)).rendered())
 
 
-def _row(one: Settled) -> list[object]:
+def _row(one: PastVerdict) -> list[object]:
     return [*content_of(one.rule), str(one.verdict), *astuple(one.tally), one.date]
 
 
-def _parse(content: bytes) -> tuple[dict[str, dict[Rule, Settled]], dict[str, str]]:
+def _parse(content: bytes) -> tuple[dict[str, dict[Rule, PastVerdict]], dict[str, str]]:
     file = Block(load_json(content), "the file")
     found = file.count("format")
     if found != FORMAT:
@@ -127,12 +127,12 @@ def _parse(content: bytes) -> tuple[dict[str, dict[Rule, Settled]], dict[str, st
     return {site: _of_site(sites.items(site)) for site in list(sites.rest())}, resting
 
 
-def _of_site(rows: list[object]) -> dict[Rule, Settled]:
-    settled = [_settled(row) for row in rows]
-    return {one.rule: one for one in settled}
+def _of_site(rows: list[object]) -> dict[Rule, PastVerdict]:
+    past = [_past_verdict(row) for row in rows]
+    return {one.rule: one for one in past}
 
 
-def _settled(row: object) -> Settled:
+def _past_verdict(row: object) -> PastVerdict:
     rule: Rule
     match row:
         case [list(operations), list(guard), str(verdict), *counts, str(day)]:
@@ -143,6 +143,6 @@ def _settled(row: object) -> Settled:
     if len(numbers) != len(counts) or len(numbers) != len(fields(Tally)):
         raise Damaged("one of its rows has no counts")
     try:
-        return Settled(rule, Verdict(verdict), Tally(*numbers), day)
+        return PastVerdict(rule, Verdict(verdict), Tally(*numbers), day)
     except ValueError as error:
         raise Damaged(str(error)) from None

@@ -3,7 +3,7 @@ logs.
 
 A crawl judges its canaries by the same knowledge by which the rules were proved.
 
-Losing the file costs fetches and nothing else. So a damaged file is no error; it is begun anew, and `Known.warning`
+Losing the file costs fetches and nothing else. So a damaged file is no error; it is begun anew, and `KnownPlaces.warning`
 says so.
 """
 
@@ -51,7 +51,7 @@ class Site:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownPlaces:
     """The volatile places and the templates of all sites."""
 
     sites: Mapping[str, Site] = field(default_factory=dict)
@@ -66,17 +66,17 @@ class Known:
         return {site: one.knowledge for site, one in self.sites.items()}
 
 
-def known(state: str | PathLike[str] | None) -> Known:
+def known(state: str | PathLike[str] | None) -> KnownPlaces:
     """Read the file in the folder *state*; nothing is known where the file is missing or damaged."""
     if state is None:
-        return Known()
+        return KnownPlaces()
     path = Path(state) / FILE
     try:
         content = files.read(fspath(path))
-        return Known() if content is None else Known(_parse(content))
+        return KnownPlaces() if content is None else KnownPlaces(_parse(content))
     except (Damaged, RuleBookError) as error:
         said = str(error) if isinstance(error, RuleBookError) else f"{path}: {error}."
-        return Known(warning=f"{said} Which places change is learned again.")
+        return KnownPlaces(warning=f"{said} Which places change is learned again.")
 
 
 def remember(state: str | PathLike[str], learned: Mapping[str, Site]) -> None:
@@ -120,7 +120,7 @@ def _written(template: SiteTemplate) -> dict[str, str]:
 
 
 def place_in(key: int) -> int:
-    """The place that *key* is about; *key* names a place, a shape in a place, or all shapes in a place."""
+    """The place that *key* is about. A key names a place, a shape of values in a place, or all shapes in a place."""
     if key >= SHAPES:
         return key - SHAPES
     return (key - SHAPE) >> SHAPE_BITS if key >= SHAPE else key

@@ -35,7 +35,7 @@ class Block:
         return value
 
     def rest(self) -> dict[str, object]:
-        """The keys that nobody took, with their values."""
+        """The keys that no call has taken, with their values."""
         return self._left
 
     def wrong(self, key: str, wanted: str, got: object) -> NoReturn:
@@ -43,7 +43,7 @@ class Block:
         raise Damaged(f"{self.where}: {key!r} must be {wanted}, got {short(got)}")
 
     def text(self, key: str) -> str:
-        """The string of *key*."""
+        """The string under *key*. Raises `Damaged` for anything else."""
         value = self.take(key)
         return value if isinstance(value, str) else self.wrong(key, "a string", value)
 
@@ -55,12 +55,12 @@ class Block:
         )
 
     def switch(self, key: str) -> bool:
-        """The truth value of *key*."""
+        """The truth value under *key*. Raises `Damaged` for anything else."""
         value = self.take(key)
         return value if isinstance(value, bool) else self.wrong(key, "true or false", value)
 
     def count(self, key: str, default: object = _REQUIRED) -> int:
-        """The integer of *key*."""
+        """The integer under *key*, or *default*. Raises `Damaged` for anything else."""
         value = self.take(key, default)
         if isinstance(value, bool) or not isinstance(value, int):
             self.wrong(key, "an integer", value)
@@ -81,7 +81,7 @@ class Block:
         return value
 
     def items(self, key: str, default: object = _REQUIRED) -> list[object]:
-        """The list of *key*."""
+        """The list under *key*, or *default*. Raises `Damaged` for anything else."""
         value = self.take(key, default)
         return value if isinstance(value, list) else self.wrong(key, "a list", value)
 
@@ -92,7 +92,7 @@ class Block:
 
 
 def load_json(content: bytes) -> Any:
-    """The value in *content*. NaN, invalid numbers and repeated keys are errors."""
+    """The value that the JSON text *content* has. NaN, invalid numbers and repeated keys are errors."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -113,7 +113,7 @@ def load_json(content: bytes) -> Any:
 
 
 def dump_json(value: object, indent: int | None = None) -> bytes:
-    """*value* as UTF-8 with a newline at the end."""
+    """*value* as JSON in UTF-8, with a newline at the end."""
     separators = (",", ":") if indent is None else (",", ": ")
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, separators=separators)
     return (_seen(text) + "\n").encode()
@@ -147,7 +147,7 @@ def _float(digits: str) -> float:
 
 
 def short(value: object) -> str:
-    """*value* in the short form in which a sentence quotes it."""
+    """*value* as a sentence quotes it: as JSON, cut if it is long."""
     kind = {dict: "an object", list: "a list", type(None): "null", bool: str(value).lower()}.get(type(value))
     if kind is not None:
         return kind

@@ -17,6 +17,7 @@ Rules are prepared (`site_rules`) when the first URL of their site comes.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -89,10 +90,12 @@ class Canonizer:
             return url, ()
         steps: list[site_rules.Step] = []
         form = rules.settle(url, places, steps)
-        if not steps or form in (None, url) or not self._is_of(site, url, str(form)):
+        if form is None or form == url or self._site_of(form) != site:
             return url, ()
-        assert form is not None
-        return form, tuple(dict.fromkeys(rule for rule, _, _ in steps))
+        if len(steps) == 1:
+            return form, (steps[0][0],)
+        # A rule is hashed slowly, and each is one object.
+        return form, tuple({id(rule): rule for rule, _, _ in steps}.values())
 
     def covers(self, url: str) -> bool:
         """Whether there is a rule for the site of *url*."""
@@ -121,6 +124,14 @@ class Canonizer:
         """A canonizer with *rules* of *site* in the place of all others."""
         return Canonizer({site: rules}, self._site_of, self._passes)
 
+    def with_rule(self, site: str, rule: Rule) -> Canonizer:
+        """This canonizer with one more *rule* of *site*. What was prepared is shared with it."""
+        found = copy(self)
+        found._rules = {**self._rules, site: (*self._rules.get(site, ()), rule)}
+        ready = self._make_ready(site)
+        found._ready = {} if ready is None else {site: ready.with_rule(rule)}
+        return found
+
     def forms(self, url: str) -> tuple[str, ...]:
         """*url* and every form of it on the way to its key, even if the last form is not taken as key.
 
@@ -136,7 +147,9 @@ class Canonizer:
 
     def taken(self, url: str, form: str | None) -> str:
         """The key of *url* if rules lead to *form*; None for *form*: they lead to none."""
-        return form if form is not None and self._is_of(self._site_of(url), url, form) else url
+        if form is None or form == url:
+            return url
+        return form if self._site_of(form) == self._site_of(url) else url
 
     def ready_for(self, url: str) -> SiteRules | None:
         """The prepared rules of the site of *url*; None if there are none."""

@@ -86,7 +86,7 @@ class _Capture:
         self._ends = ends
 
     def end(self, begin: int) -> int | None:
-        """The last place where the capture can end if it begins at *begin*."""
+        """The last place at which the capture can end, if it begins at *begin*."""
         reach = self._runs.end(begin)
         at = bisect_right(self._ends, reach) - 1
         if at < 0 or self._ends[at] <= begin:
@@ -107,6 +107,6 @@ class _Runs:
         self._begins, self._ends = [begin for begin, _ in spans], [end for _, end in spans]
 
     def end(self, place: int) -> int:
-        """The end of the stretch that *place* is in; *place* itself where it is in none."""
+        """The end of the stretch in which *place* is; *place* itself outside of all stretches."""
         at = bisect_right(self._begins, place) - 1
         return max(place, self._ends[at]) if at >= 0 else place

@@ -21,7 +21,7 @@ class Kind(StrEnum):
 
 
 def kind_of(rule: Rule) -> Kind:
-    """The heading that *rule* belongs under."""
+    """The heading in a report under which *rule* belongs, such as "parameters"."""
     if all(_is_any_parameter(rule, place) for place in range(len(rule.operations))):
         return Kind.PARAMETERS
     if all((one.slot or "").startswith("?") for one in rule.operations):
@@ -44,7 +44,9 @@ def name_of(rule: Rule) -> str:
 
 
 def together(rules: Iterable[Rule]) -> dict[Kind, list[Rule]]:
-    """*rules* under their headings, which stand in a fixed order; a heading without rules is left out."""
+    """*rules* in groups by what they do, such as parameters left out; headings stand in a fixed order, and none is
+    empty.
+    """
     found: dict[Kind, list[Rule]] = {kind: [] for kind in Kind}
     for rule in rules:
         found[kind_of(rule)].append(rule)

@@ -52,13 +52,16 @@ def attributes(url: Parts) -> dict[str, str]:
     """The attributes of *url* that conditions can name, with their values."""
     names = ["host", "path", "depth", "ext"]
     names += [f"/{at}" for at in range(1, min(_DEEPEST + 1, len(url.path)))]
-    for name, _ in url.parameters:
-        if name:
-            names += [f"?{name}", f"?{name}:"]
+    found = {name: value for name in names if (value := attribute(url, name)) is not None}
+    for name, value in url.parameters:
+        # Of a name that stands there again the first value counts.
+        if name and (of_class := f"?{name}:") not in found:
+            if name[-1] != ":":
+                found[f"?{name}"] = value or ""
+            found[of_class] = class_of(value)
     if url.fragment is not None:
-        names.append("#:")
-    found = ((name, attribute(url, name)) for name in names)
-    return {name: value for name, value in found if value is not None}
+        found["#:"] = class_of(url.fragment)
+    return found
 
 
 def _extension(url: Parts) -> str:
@@ -126,12 +129,12 @@ def shortest(guard: Iterable[Condition]) -> Guard:
 
 
 def said(guard: Iterable[Condition]) -> str:
-    """*guard* in words."""
+    """*guard* as words for people, such as "where segment 1 is shop"."""
     return " and ".join(sorted(map(str, guard)))
 
 
 def asked_for(condition: Condition) -> str:
-    """A text that every URL has for which *condition* is true; it stands between separators."""
+    """A text, between separators, that every URL has for which *condition* is true; empty where there is none."""
     name, value = condition.name, condition.value
     if not condition.holds or name in ("depth", "shape", "separator", "#:"):
         return ""

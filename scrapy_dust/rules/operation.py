@@ -14,7 +14,7 @@ from dataclasses import fields
 from typing import Any, ClassVar, TypeVar, cast
 
 from scrapy_dust.rules.words import Word, words_of
-from scrapy_dust.url.parts import Parts
+from scrapy_dust.url.parts import Parts, parts_of
 
 ANY = "*"  #: what stands for a value that does not matter
 
@@ -57,6 +57,12 @@ class Operation:
         """The changed URL; the very same object where nothing changes."""
         raise NotImplementedError
 
+    def in_text(self, url: str) -> str:
+        """The changed URL as a text; the very same *url* where nothing changes."""
+        parts = parts_of(url)
+        changed = self.apply(parts)
+        return url if changed is parts else changed.url
+
     @property
     def leads_to_urls(self) -> bool:
         """Whether the result can be fetched, and is not only good as a key."""
@@ -70,7 +76,7 @@ class Operation:
         return None
 
     def in_slot(self, url: Parts) -> str:
-        """The value of *url* that does not matter."""
+        """The value that *url* has in the slot, and that does not matter."""
         return ""
 
     @property
@@ -79,7 +85,7 @@ class Operation:
         return False
 
     def of_value(self, value: str) -> Operation | None:
-        """The operation for one *value* in the slot; None where only a guard can say so."""
+        """The operation that says the same for one *value* in the slot alone; None where only a guard can say so."""
         return None
 
     @property
@@ -89,13 +95,13 @@ class Operation:
 
     @property
     def given(self) -> str | None:
-        """The value that the parameter must have; None: any."""
+        """The value that the parameter must have for the operation to be made; None: any value."""
         return None
 
     @property
     def named(self) -> str:
-        """The name that tells the operation from others of its family, so that sites can be compared;
-        empty where there is none.
+        """The text that tells this operation from others of its family, such as a parameter's name, so that sites can
+        be compared; empty where there is none.
         """
         return ""
 
@@ -106,7 +112,7 @@ class Operation:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The texts that a URL must have, or gets, but for names of parameters."""
+        """The texts that a URL must have, or gets by the operation, except names of parameters."""
         given = [getattr(self, one.name) for one in fields(cast("Any", self)) if one.name != "name"]
         return tuple(
             text
@@ -131,7 +137,7 @@ class Operation:
 
 
 def plain(value: object) -> object:
-    """*value* as JSON has it."""
+    """*value*, a field of an operation, as JSON has it: sorted lists for sets, lists for tuples."""
     if isinstance(value, frozenset):
         return sorted(value)
     return list(value) if isinstance(value, tuple) else value

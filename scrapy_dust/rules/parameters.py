@@ -9,11 +9,15 @@ from dataclasses import dataclass
 from scrapy_dust.rules.operation import ANY, Need, Operation, operation
 from scrapy_dust.rules.words import words_of
 from scrapy_dust.url.parts import Parts, parameters_of
+from scrapy_dust.url.values import check_length, shortened
 
 #: A longer one is put in at one place only: in a book and a page that were made for each other, it would be thousands.
 LONGEST_VALUE = 1000
 
 _NAME = re.compile(r"[^&;=#]+")
+_NUMBER = re.compile("[0-9]+")
+#: The words of a text beside a number may go on in it.
+_FIRST_WORD, _LAST_WORD = re.compile("^[0-9A-Za-z]+"), re.compile("[0-9A-Za-z]+$")
 
 
 class _OfParameter(Operation):
@@ -68,6 +72,7 @@ class DropParameter(_OfItsValue):
 
     @property
     def family(self) -> str:
+        """The family: parameters, default values, or parameters without a value."""
         if self.value is None:
             return "parameter"
         return "default value" if self.value else "empty parameter"
@@ -86,19 +91,35 @@ class DropParameter(_OfItsValue):
             lambda key, found: None if key == name and value in (None, found) else found
         )
 
+    def in_text(self, url: str) -> str:
+        if self.value is not None or ";" in url or "#" in url:
+            return Operation.in_text(self, url)
+        # Only the query matters, and what stands between two & is one parameter: there is nothing to take apart.
+        before, _, query = url.partition("?")
+        name, written = self.name, f"{self.name}="
+        parameters = query.split("&")
+        kept = [one for one in parameters if not one.startswith(written) and one != name]
+        if len(kept) == len(parameters):
+            return url
+        return f"{before}?{'&'.join(kept)}" if kept else before
+
     @property
     def needs(self) -> tuple[Need, ...]:
+        """The parameter's name and, where one value alone is left out, the value."""
         return _needs(self.name, self.value or "")
 
     @property
     def slot(self) -> str | None:
+        """The parameter's place; None where one value alone is left out."""
         return f"?{self.name}" if self.value is None else None
 
     def of_value(self, value: str) -> Operation:
+        """The operation that leaves the parameter out where it has this *value*."""
         return DropParameter(self.name, value)
 
     @property
     def given(self) -> str | None:
+        """The value that the parameter must have to be left out; None: any."""
         return self.value
 
     @property
@@ -238,6 +259,103 @@ class CutValue(_OfItsValue):
 
     def __str__(self) -> str:
         return f"{self.name}=…{self.delimiter}{ANY} → {self.name}=…"
+
+
+@operation
+@dataclass(frozen=True, slots=True)
+class ShortenValue(_OfParameter):
+    """A parameter's value that is a hexadecimal id is cut to its first characters."""
+
+    name: str
+    length: int
+    do = "shorten value"
+    rank = 9
+    family = "cut id"
+    script = """(one, url) => withValues(url, one.name, (value) => (isId(value) ? value.slice(0, one.length) : value))"""
+
+    def apply(self, url: Parts) -> Parts:
+        return _with_values(url, self.name, lambda value: shortened(value, self.length))
+
+    def check(self) -> None:
+        _check_name(self.name)
+        check_length(self.do, self.length)
+
+    def __str__(self) -> str:
+        return f"{self.name}={{id}} → its first {self.length} characters"
+
+
+@operation
+@dataclass(frozen=True, slots=True)
+class DropNumbered(Operation):
+    """A parameter whose name has any number between two given texts is left out, with any value."""
+
+    before: str
+    after: str
+    do = "drop numbered"
+    rank = 10
+    family = "parameter"
+    slot = ""
+    may_be_empty = frozenset(("before", "after"))
+    script = """(one, url) => {
+      const goes = (name) => name.length > one.before.length + one.after.length
+        && name.startsWith(one.before) && name.endsWith(one.after)
+        && /^[0-9]+$/.test(name.slice(one.before.length, name.length - one.after.length));
+      return keeping(withPathParameters(url, (name, value) => (goes(name) ? null : value)), ([name]) => !goes(name));
+    }"""
+
+    @classmethod
+    def like(cls, name: str) -> DropNumbered | None:
+        """The operation for all names like *name*; None if it has no number, or several, or nothing else."""
+        numbers = list(_NUMBER.finditer(name))
+        if len(numbers) != 1 or not _NAME.fullmatch(name) or numbers[0][0] == name:
+            return None
+        return cls(name[: numbers[0].start()], name[numbers[0].end() :])
+
+    def _goes(self, name: str) -> bool:
+        before, after = self.before, self.after
+        if not (name.startswith(before) and name.endswith(after)):
+            return False
+        return _NUMBER.fullmatch(name, len(before), max(len(before), len(name) - len(after))) is not None
+
+    @property
+    def needle(self) -> str:
+        """The longer one of the two fixed parts of the parameters' names."""
+        return max(self.before, self.after, key=len)
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        """The fixed parts of the parameters' names, each with the words that are whole words of a URL."""
+        between = (
+            (self.before, words_of(_LAST_WORD.sub("", self.before))),
+            (self.after, words_of(_FIRST_WORD.sub("", self.after))),
+        )
+        return tuple(need for need in between if need[0])
+
+    def apply(self, url: Parts) -> Parts:
+        if url.query:
+            kept = [one for one in url.query if not self._goes(one[0])]
+            if len(kept) != len(url.query):
+                url = url.with_query(kept)
+        if not url.has_parameters_in_path:
+            return url
+        return url.with_path_parameters(lambda key, found: None if self._goes(key) else found)
+
+    def in_slot(self, url: Parts) -> str:
+        """The values of all parameters that are left out, which do not matter."""
+        return "&".join(value or "" for name, value in url.parameters if self._goes(name))
+
+    @property
+    def named(self) -> str:
+        """The form of the parameters' names, with ``{number}`` in the place of the number."""
+        return f"{self.before}{{number}}{self.after}"
+
+    def check(self) -> None:
+        _check_name(f"{self.before}{self.after}")
+        if self.before[-1:].isdigit() or self.after[:1].isdigit():
+            raise ValueError("'before' and 'after' must not have a digit beside the number")
+
+    def __str__(self) -> str:
+        return f"{self.named}={ANY} → (left out)"
 
 
 def _with_values(url: Parts, name: str, change: Callable[[str], str]) -> Parts:

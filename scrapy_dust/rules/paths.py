@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from scrapy_dust.rules.operation import ANY, Need, Operation, operation
 from scrapy_dust.rules.words import words_of
 from scrapy_dust.url.parts import Parts
-from scrapy_dust.url.values import is_id
+from scrapy_dust.url.values import check_length, is_id, shortened
 
 
 @operation
@@ -52,6 +52,7 @@ class DropLast(Operation):
 
     @property
     def needle(self) -> str:
+        """The name of the segment."""
         return self.name
 
     def apply(self, url: Parts) -> Parts:
@@ -118,10 +119,12 @@ class MapSuffix(Operation):
 
     @property
     def needle(self) -> str:
+        """The ending that is replaced."""
         return self.suffix
 
     @property
     def needs(self) -> tuple[Need, ...]:
+        """The ending that is replaced, without its first word, which may go on to the left in a URL."""
         return ((self.suffix, words_of(_FIRST_WORD.sub("", self.suffix))),)
 
     def apply(self, url: Parts) -> Parts:
@@ -137,6 +140,7 @@ class MapSuffix(Operation):
 
     @property
     def named(self) -> str:
+        """Both endings, as text."""
         return f"{self.suffix} {self.other}".rstrip()
 
     @property
@@ -182,6 +186,7 @@ class MapSegments(Operation):
 
     @property
     def needle(self) -> str:
+        """The longest of the segments that are replaced."""
         return max(self.segments, key=len)
 
     def apply(self, url: Parts) -> Parts:
@@ -231,9 +236,11 @@ class AnySegment(Operation):
 
     @property
     def slot(self) -> str:
+        """The place of the segment; a place from the end has no name."""
         return f"/{self.place}" if self.place > 0 else ""
 
     def in_slot(self, url: Parts) -> str:
+        """The segment at the place; empty if the path has no such place."""
         at = place_in(url.path, self.place)
         return "" if at is None else url.path[at]
 
@@ -242,6 +249,36 @@ class AnySegment(Operation):
 
     def __str__(self) -> str:
         return f"{place_name(self.place)} → {ANY}"
+
+
+@operation
+@dataclass(frozen=True, slots=True)
+class CutSegment(Operation):
+    """The segment at a place, if it is a hexadecimal id, is cut to its first characters."""
+
+    place: int
+    length: int
+    do = "cut segment"
+    rank = 5
+    family = "cut id"
+    script = """(one, url) => {
+      const at = one.place >= 0 ? one.place : url.path.length + one.place;
+      if (!(at > 0 && at < url.path.length) || !isId(url.path[at]) || url.path[at].length <= one.length) return url;
+      return { ...url, path: [...url.path.slice(0, at), url.path[at].slice(0, one.length), ...url.path.slice(at + 1)] };
+    }"""
+
+    def apply(self, url: Parts) -> Parts:
+        at = place_in(url.path, self.place)
+        if at is None or (short := shortened(url.path[at], self.length)) == url.path[at]:
+            return url
+        return url._replace(path=(*url.path[:at], short, *url.path[at + 1 :]))
+
+    def check(self) -> None:
+        _check_place(self.do, self.place, least=None)
+        check_length(self.do, self.length)
+
+    def __str__(self) -> str:
+        return f"{place_name(self.place)}, an id → its first {self.length} characters"
 
 
 @operation
@@ -267,9 +304,11 @@ class DropFrom(Operation):
 
     @property
     def slot(self) -> str:
+        """Empty: no guard can name several segments."""
         return ""
 
     def in_slot(self, url: Parts) -> str:
+        """The whole path, since any segment from the place on may be left out."""
         return "/".join(url.path)
 
     def check(self) -> None:

@@ -25,6 +25,7 @@ class DropQuery(Operation):
         return url if url.query is None else url._replace(query=None)
 
     def in_slot(self, url: Parts) -> str:
+        """The whole query, which does not matter."""
         return _query(url)
 
     def __str__(self) -> str:

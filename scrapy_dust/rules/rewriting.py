@@ -53,10 +53,12 @@ class Rewrite(Operation):
 
     @property
     def needle(self) -> str:
+        """The longest fixed text of the form."""
         return max((piece for piece in self.form if isinstance(piece, str)), key=len, default="")
 
     @property
     def needs(self) -> tuple[Need, ...]:
+        """All fixed texts of the form, each with the words that are whole words of a URL."""
         return tuple((piece, _words_between(piece)) for piece in self.form if isinstance(piece, str))
 
     def apply(self, url: Parts) -> Parts:

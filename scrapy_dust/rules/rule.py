@@ -36,11 +36,10 @@ class Rule:
 
     def apply(self, url: str) -> str:
         """The changed URL; the very same *url* where nothing changes."""
-        substitution = self.substitution
-        if substitution is not None:
-            return substitution.in_text(url)
         if not self.may_change(url):
             return url
+        if self.only is not None:
+            return self.only.in_text(url)
         parts = parts_of(url)
         changed = self.change(parts)
         return url if changed is parts else changed.url
@@ -115,12 +114,12 @@ class Rule:
 
     @cached_property
     def only(self) -> Operation | None:
-        """The operation of a rule that has only one, and no guard; else None."""
+        """The operation of a rule that has one operation and no guard; None for all other rules."""
         return self.operations[0] if len(self.operations) == 1 and not self.guard else None
 
     @cached_property
     def substitution(self) -> Substitute | None:
-        """The substitution of a rule that is nothing else; else None."""
+        """The substitution, if the rule is one and has no guard; else None."""
         return self.only if isinstance(self.only, Substitute) else None
 
     @property

@@ -12,7 +12,9 @@ from __future__ import annotations
 import json
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from itertools import chain, pairwise
+from operator import attrgetter
 
 from scrapy_dust.rules.reading import content_of
 from scrapy_dust.rules.rule import Rule
@@ -25,13 +27,19 @@ Step = tuple[Rule, str, str]
 #: double what they read, and would fill the memory within a few passes.
 GROWTH = 10_000
 
+#: An index is made anew when one rule in so many is not in it: each rule that it has not is asked about each URL.
+_LOOSE = 16
+
 #: Words of a URL, from which on it is worth while to see which are the same: a path of /a/b/a/b/… asks no rule twice.
 _REPEATING = 32
 
 
+_order = attrgetter("order")
+
+
 def in_order(rules: Iterable[Rule]) -> list[Rule]:
     """*rules* in the order in which they are applied, each once."""
-    found = sorted(dict.fromkeys(rules), key=lambda rule: rule.order)
+    found = sorted(dict.fromkeys(rules), key=_order)
     if any(one.order == other.order for one, other in pairwise(found)):
         # Two that read alike: a parameter with the value * and one with any.
         found.sort(key=lambda rule: (rule.order, json.dumps(content_of(rule))))
@@ -43,15 +51,34 @@ class SiteRules:
     of the rules.
     """
 
-    __slots__ = ("_always", "_by_key", "_has_pairs", "_of_key", "_passes", "rules")
+    __slots__ = (
+        "_always",
+        "_by_key",
+        "_has_pairs",
+        "_loose",
+        "_of_key",
+        "_passes",
+        "_places_of_loose",
+        "_site",
+        "_texts",
+        "rules",
+    )
 
     def __init__(
         self, site: str, rules: Iterable[Rule], texts: Texts | None = None, passes: int = 10
     ) -> None:
-        texts = texts or Texts()
-        self.rules = tuple(in_order(map(texts.rule, rules)))
+        self._texts = texts or Texts()
+        self._site = site
+        self.rules = tuple(in_order(map(self._texts.rule, rules)))
         self._passes = passes
-        sought, self._always = by_rarest_key(self.rules, {*COMMON, *words_of(site)})
+        self._make_index()
+
+    def _make_index(self) -> None:
+        texts = self._texts
+        #: Rules that were added since, which the index does not have, and for each the number of rules before it that it has.
+        self._loose: tuple[Rule, ...] = ()
+        self._places_of_loose: tuple[int, ...] = ()
+        sought, self._always = by_rarest_key(self.rules, {*COMMON, *words_of(self._site)})
         by_key = {
             key: [(texts.literal(literal), place) for literal, place in those]
             for key, those in sought.items()
@@ -64,8 +91,41 @@ class SiteRules:
         self._of_key = texts.of_key
         self._has_pairs = any(isinstance(key, tuple) for key in by_key)
 
+    def with_rule(self, rule: Rule) -> SiteRules:
+        """These rules and *rule*. The index is shared, so that adding rules one by one costs each the same, however many there are."""
+        at = bisect_left(self.rules, rule.order, key=_order)
+        alike = self.rules[at : bisect_right(self.rules, rule.order, lo=at, key=_order)]
+        if alike:
+            return self if rule in alike else self._anew((*self.rules, rule))
+        if len(self._loose) > len(self.rules) // _LOOSE:
+            self._make_index()
+        found = copy(self)
+        rule = self._texts.rule(rule)
+        found.rules = (*self.rules[:at], rule, *self.rules[at:])
+        # Of the rules before it, so many are loose.
+        number = bisect_left(self._loose, rule.order, key=_order)
+        found._loose = (*self._loose[:number], rule, *self._loose[number:])
+        found._places_of_loose = (
+            *self._places_of_loose[:number],
+            at - number,
+            *self._places_of_loose[number:],
+        )
+        return found
+
+    def _anew(self, rules: Iterable[Rule]) -> SiteRules:
+        return SiteRules(self._site, rules, self._texts, self._passes)
+
     def places(self, url: str) -> Sequence[int]:
         """The places, ascending, of the rules that may change *url* as it is. No other rule changes it."""
+        found = self._indexed(url)
+        if not self._loose:
+            return found
+        places = self._places_of_loose
+        loose = [places[number] + number for number, one in enumerate(self._loose) if one.may_change(url)]
+        return sorted([*(place + bisect_right(places, place) for place in found), *loose])
+
+    def _indexed(self, url: str) -> Sequence[int]:
+        """The places, ascending, of the rules that may change *url*, among those that the index has."""
         words = words_of(url)
         keys: Iterable[Key] = chain(words, pairwise(words)) if self._has_pairs else words
         if len(words) > _REPEATING:
@@ -103,7 +163,7 @@ class SiteRules:
         found: Sequence[float] = look_up(url) if places is None else places
         rules, form, longest = self.rules, url, 2 * len(url) + GROWTH
         last = -1.0  # the place of the rule that did something last: those after it have seen the form
-        for _ in range(self._passes):
+        for left in reversed(range(self._passes)):
             before, until, at = form, last, 0
             while at < len(found) and (form is not before or until < 0 or found[at] <= until):
                 place = found[at]
@@ -118,7 +178,7 @@ class SiteRules:
                         return None
                     found = look_up(form)
                     at = bisect_right(found, place)
-            if form == before:
+            if form == before or (left and not found):  # another pass would find nothing
                 return form
         return None
 
@@ -127,7 +187,8 @@ class SiteRules:
         times.
 
         The result describes the next form as the parameters describe *form*; `settle` makes such steps. *form*
-        itself: no rule changes it; None: the rules come to no end.
+        itself: no rule changes it; None: the rules come to no end. That holds of rules which undo each other within
+        a pass, too; `settle` then gives what the pass leaves, as figure 5.5 does.
         """
         found = self.places(form)
         at = bisect_right(found, place)
@@ -144,11 +205,11 @@ class SiteRules:
         return form, place, times
 
     def _rule_at(self, place: float, more: Rule) -> Rule:
-        """The rule at *place*. The one place that is no whole number is that of *more*."""
+        """The rule at *place*; *more* at the one place that is no whole number."""
         return self.rules[place] if isinstance(place, int) else more
 
     def touching(self, url: str) -> frozenset[Rule]:
-        """The rules that change something on the way of *url*, also where the way has no end."""
+        """The rules that change something while *url* is turned into its key, also where that comes to no end."""
         steps: list[Step] = []
         self.settle(url, steps=steps)
         return frozenset(rule for rule, _, _ in steps)
@@ -158,7 +219,7 @@ def _looking_up(rules: SiteRules, more: Rule) -> Callable[[str], Sequence[float]
     """A function like `SiteRules.places` that knows the rules *more*, too, each with a place between the
     others.
     """
-    at = bisect_left(rules.rules, more.order, key=lambda rule: rule.order)
+    at = bisect_left(rules.rules, more.order, key=_order)
     if more in rules.rules[at : at + 1]:
         return rules.places
     between = at - 0.5

@@ -15,7 +15,7 @@ _RESERVED = frozenset("%#?&=+;/ ")
 
 
 def decoded(text: str) -> str:
-    """*text* without percent-codes that are not needed; needed codes in upper case, a space as ``+``."""
+    """*text* with unneeded percent-codes undone and needed ones in upper case; a space becomes ``+``."""
 
     def resolve(match: re.Match[str]) -> str:
         character = chr(unquote_to_bytes(match[0])[0])
@@ -172,6 +172,7 @@ class MapHost(Operation):
 
     @property
     def needle(self) -> str:
+        """The host name that is replaced."""
         return self.alias
 
     def apply(self, url: Parts) -> Parts:

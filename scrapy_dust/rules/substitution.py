@@ -47,12 +47,14 @@ class Substitute(Operation):
     @property
     def family(self) -> str:
         # A family is what is done, whoever proposed it.
+        """The family: a slash at the end, text in the path, or text anywhere."""
         if self.end and {self.alpha, self.beta} == {"/", ""}:
             return DropSlash.family
         return "path substring" if "/" in self.alpha + self.beta else "substring"
 
     @property
     def needle(self) -> str:
+        """The text α that is replaced."""
         return self.alpha
 
     @property

@@ -50,11 +50,11 @@ class Texts:
         self.of_key = self._of_key.get
 
     def literal(self, literal: str) -> str:
-        """The one object that stands for all texts equal to the given one."""
+        """The one object that stands for all texts equal to *literal*, so that equal texts take memory once."""
         return self._one.setdefault(literal, literal)
 
     def rule(self, rule: Rule) -> Rule:
-        """The one object that stands for all rules equal to the given one."""
+        """The one object that stands for all rules equal to *rule*, so that equal rules take memory once."""
         return self._rules.setdefault(rule, rule)
 
     def add(self, key: Key, literals: Iterable[str]) -> Key:
@@ -73,9 +73,7 @@ class Texts:
 
 
 def _also_of(texts: tuple[str, ...], literal: str, word: str) -> tuple[str, ...]:
-    """A few texts such that whatever contains *literal*, or one of *texts*, contains one of them. All
-    have *word*.
-    """
+    """A few texts, all with *word*, such that a URL which contains *literal* or one of *texts* contains one of them."""
     if has_one(literal, texts):
         return texts
     texts = (*(text for text in texts if literal not in text), literal)
@@ -83,7 +81,7 @@ def _also_of(texts: tuple[str, ...], literal: str, word: str) -> tuple[str, ...]
 
 
 def has_one(url: str, texts: Iterable[str]) -> bool:
-    """Whether *url* contains one of *texts*."""
+    """Whether *url* contains any of *texts*."""
     for text in texts:  # noqa: SIM110 - a generator would take twice as long
         if text in url:
             return True
@@ -91,7 +89,7 @@ def has_one(url: str, texts: Iterable[str]) -> bool:
 
 
 def _in_both(word: str, one: str, other: str) -> str:
-    """A text with *word* that both texts contain."""
+    """A text that *one* and *other* contain, and that contains *word*."""
     if one in other:
         return one
     at, there = one.index(word), other.index(word)
@@ -100,7 +98,7 @@ def _in_both(word: str, one: str, other: str) -> str:
 
 
 def _alike(one: str, other: str) -> int:
-    """The number of characters that both texts begin with."""
+    """The number of characters at the beginning of *one* and *other* that are equal."""
     return next(
         (at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
     )
@@ -169,7 +167,7 @@ def _pairs(needs: Iterable[Need]) -> list[tuple[Word, Word]]:
 
 
 def _literal(key: Key, needs: Iterable[Need]) -> str:
-    """The longest text of a rule that has *key*."""
+    """The longest of a rule's texts, *needs*, that contains *key*."""
     having = (
         text for text, words in needs if (key in words if isinstance(key, bytes) else key in pairwise(words))
     )

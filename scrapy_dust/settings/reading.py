@@ -20,8 +20,10 @@ def setting_name(field_name: str) -> str:
     return PREFIX + field_name.upper()
 
 
-def meant_values(table: Iterable[Field[Any]], given: Mapping[str, object]) -> dict[str, Any]:
-    """The parsed values by field name. Raises `ValueError` with one sentence for a wrong name or value."""
+def parsed_values(table: Iterable[Field[Any]], given: Mapping[str, object]) -> dict[str, Any]:
+    """The values of all settings of *table* that are *given*, by field name. Raises `ValueError` with one sentence for
+    a wrong name or value.
+    """
     specs = tuple(table)
     known = {setting_name(spec.name): spec for spec in specs}
     symbols = {PREFIX + spec.metadata["symbol"]: spec for spec in specs if spec.metadata["symbol"]}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
-from scrapy_dust.settings.reading import PREFIX, meant_values, setting_name
+from scrapy_dust.settings.reading import PREFIX, parsed_values, setting_name
 from scrapy_dust.settings.values import (
     choice,
     class_parts,
@@ -50,7 +50,9 @@ _ACTIONS = tuple(
 
 
 def setting(default: object, parse: Callable[[object], Any], doc: str, symbol: str | None = None) -> Any:
-    """A field of `DustSettings`. *symbol*: the papers' name, which works as a name of the setting, too."""
+    """A field of `DustSettings`, with its parser and its line of documentation. *symbol*: the papers' name, which
+    works as a name of the setting, too.
+    """
     return field(default=default, metadata={"parse": parse, "doc": doc, "symbol": symbol})
 
 
@@ -132,9 +134,6 @@ class DustSettings:
         switch,
         "Keep a journal of the URLs that rules suppress, for `dustrules explain` and `dustrules requeue`.",
     )
-    journal_keep_bytes: int = setting(
-        256 << 20, integer(0), "Bytes of journals that are kept of each spider, the latest ones."
-    )
     metrics_file: str | None = setting(
         None,
         text,
@@ -200,11 +199,6 @@ class DustSettings:
         switch,
         "Fetch the canonical URL in the place of the one that the site wrote, where canonical URLs of the rule have been seen to answer. `meta['dust_original_url']` has the URL that the site wrote.",
     )
-    cache_by_class: bool = setting(
-        False,
-        switch,
-        "Let the HTTP cache answer a request with a page that it has under another URL of the same class.",
-    )
     content_dedup: str = setting(
         "off",
         choice("off", "mark", "drop", "paper"),
@@ -263,9 +257,6 @@ class DustSettings:
     )
     validation_budget: int = setting(
         1000, integer(0), "Fetches that one run of `dustmine` may spend on validating rules; 0: none."
-    )
-    validation_site_budget: int | None = setting(
-        None, integer(0), "The part of these fetches that one site may get. Default: all of them."
     )
     validation_pause: float = setting(
         2.0,
@@ -390,7 +381,7 @@ class DustSettings:
         """Parse raw values by setting name. Raises `ValueError` with one sentence for a wrong name or
         value.
         """
-        parsed = cls(**meant_values(fields(cls), given))
+        parsed = cls(**parsed_values(fields(cls), given))
         if parsed.bucket_high < parsed.bucket_low:
             raise ValueError(
                 f"DUST_BUCKET_HIGH must be at least DUST_BUCKET_LOW ({parsed.bucket_low}), got {parsed.bucket_high}."

@@ -106,7 +106,7 @@ def names(value: object) -> tuple[str, ...]:
 
 
 def hosts(value: object) -> tuple[str, ...]:
-    """A list of hosts."""
+    """A list of host names, in lower case."""
     said = "a list of hosts such as 'shop.example.com'"
     try:
         found = names(value)
@@ -152,12 +152,14 @@ def text(value: object) -> str:
     return value
 
 
-#: Of near-duplicates, where no other is named: what `dust.judging` asks of two pages too.
+#: Of near-duplicates, where no other is named: what `judge.judging` asks of two pages too.
 NEAR = 0.9
 
 
 def near(value: object) -> Mapping[str, float | None]:
-    """Thresholds of resemblance by site, ``*`` for all other sites; None switches the comparison off."""
+    """Parses ``DUST_CONTENT_NEAR``: thresholds of resemblance by site, ``*`` for all other sites; None switches the
+    comparison off.
+    """
     if isinstance(value, str) and value.lstrip().startswith("{"):
         try:
             value = json.loads(value)

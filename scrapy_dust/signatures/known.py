@@ -80,7 +80,7 @@ class KnownPages:
             return [TakenPage(*row) for row in self._base.execute(query, (self._spider, key, since))]
 
     def leads_on(self, handled: str) -> bool:
-        """Whether callbacks of requests that are handled so have ever made further requests."""
+        """Whether callbacks of requests that are *handled* so have ever made further requests."""
         return handled in self._lead_on
 
     def has_led_on(self, handled: Iterable[str]) -> None:
@@ -98,7 +98,9 @@ class KnownPages:
             self._base.executemany("INSERT OR REPLACE INTO page VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
     def go_by(self, version: str, key_of: KeyOf) -> None:
-        """Make the keys of all pages anew by the rules of *version*. Pages without a key are forgotten."""
+        """Make the keys of all pages anew by the rules of *version*, if they were made by others. Pages without a key
+        are forgotten.
+        """
         with self._saying(), self._base_transaction():
             known = self._base.execute(
                 "SELECT version FROM spider WHERE name = ?", (self._spider,)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from scrapy_dust.signatures.store import Known, Outline, Row, Signatures
+from scrapy_dust.signatures.store import KeeperPage, Outline, Row, Signatures
 
 
 class Pending:
@@ -30,22 +30,22 @@ class Pending:
                 self._keepers[signature] = row.url
 
     def add_near(self, outline: Outline, bands: Sequence[int]) -> None:
-        """Add what `near` finds a page by."""
+        """Add the *outline* of a page, to be found by each of *bands*, as a candidate for a near-duplicate."""
         self._outlines[outline.url] = outline, bands
         for band in bands:
             self._bands.setdefault(band, []).append(outline.url)
 
-    def keeper(self, signature: bytes) -> Known | None:
+    def keeper(self, signature: bytes) -> KeeperPage | None:
         """The page that showed *signature* first, as long as it still shows it."""
         row = self._rows.get(self._keepers.get(signature, ""))
-        return Known(row.url, row.kind) if row is not None and signature in row.signatures else None
+        return KeeperPage(row.url, row.kind) if row is not None and signature in row.signatures else None
 
     def signatures(self, url: str) -> Signatures | None:
         """The signatures of *url*'s page; None if it shows nothing."""
         return self._rows[url].signatures or None
 
     def near(self, bands: Iterable[int]) -> Iterator[Outline]:
-        """The pages that share a band."""
+        """The outlines of pages that share a band with a page: candidates for its near-duplicates."""
         urls = dict.fromkeys(url for band in bands for url in self._bands.get(band, ()))
         return (self._outlines[url][0] for url in urls)
 

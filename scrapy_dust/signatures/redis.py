@@ -17,9 +17,9 @@ from urllib.parse import parse_qsl, urlsplit, urlunsplit
 import numpy as np
 from xxhash import xxh3_128_digest
 
-from scrapy_dust.dust.contents import Face, Kind
 from scrapy_dust.errors import SignatureStoreError
-from scrapy_dust.signatures.store import DAY, KINDS, MOST_CANDIDATES, Known, Outline, Row, Signatures
+from scrapy_dust.signatures.copies import Face, Kind
+from scrapy_dust.signatures.store import DAY, KINDS, MOST_CANDIDATES, KeeperPage, Outline, Row, Signatures
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -51,20 +51,25 @@ class RedisStore:
             )
             self._server.ping()
 
-    def find(self, signature: bytes) -> Known | None:
+    def find(self, signature: bytes) -> KeeperPage | None:
+        """The keeper of *signature*; None if there is none."""
         with self._saying():
             url = self._server.get(self._key(b"s:", signature))
             page = None if url is None else self._server.get(self._of_url(b"u:", url))
         if url is None or page is None or signature not in _signatures(page):
             return None
-        return Known(url.decode("utf-8", "surrogatepass"), KINDS[_PAGE.unpack_from(page)[0]])
+        return KeeperPage(url.decode("utf-8", "surrogatepass"), KINDS[_PAGE.unpack_from(page)[0]])
 
     def shown(self, url: str) -> Signatures | None:
+        """The signatures that *url* showed last; None where Redis does not know the URL."""
         with self._saying():
             page = self._server.get(self._of_url(b"u:", _encoded(url)))
         return None if page is None else _signatures(page)
 
-    def keep(self, url: str, signatures: Signatures, kind: Kind, *, claim: bool = True) -> Known | None:
+    def keep(self, url: str, signatures: Signatures, kind: Kind, *, claim: bool = True) -> KeeperPage | None:
+        """Save that *url* shows a content with these *signatures*. Returns another page if that has become the keeper
+        of the last one meanwhile.
+        """
         encoded = _encoded(url)
         page = _PAGE.pack(KINDS.index(kind), int(time.time())) + b"".join(signatures)
         with self._saying():
@@ -83,11 +88,13 @@ class RedisStore:
         return known
 
     def release(self, url: str) -> None:
+        """Forget what *url* shows, so that the next page with its content becomes the keeper."""
         encoded = _encoded(url)
         with self._saying():
             self._server.delete(self._of_url(b"u:", encoded), self._of_url(b"n:", encoded))
 
     def near(self, bands: Sequence[int]) -> list[Outline]:
+        """The outlines of pages that share one of *bands*: candidates for near-duplicates."""
         with self._saying():
             pipe = self._server.pipeline(transaction=False)
             for band in bands:
@@ -98,6 +105,7 @@ class RedisStore:
         return [_outline(packed) for packed in outlines if packed is not None]
 
     def keep_near(self, outline: Outline, bands: Sequence[int]) -> None:
+        """Save the *outline* of a page, so that `near` finds it by each of *bands*."""
         encoded = _encoded(outline.url)
         hashed = xxh3_128_digest(encoded)
         with self._saying():
@@ -116,6 +124,7 @@ class RedisStore:
         self._server.close()
 
     def rows(self) -> Iterator[Row]:
+        """All pages of the store, in no order."""
         with self._saying():
             for key in self._server.scan_iter(match=self._prefix + b"s:*", count=1000):
                 url, signature = self._server.get(key), key[len(self._prefix) + 2 :]
@@ -126,6 +135,7 @@ class RedisStore:
                     yield Row(url.decode("utf-8", "surrogatepass"), _signatures(page), KINDS[kind], seen)
 
     def take(self, rows: Iterable[Row]) -> int:
+        """Add the pages *rows* of another store, unless this store has seen them later. Returns how many were added."""
         taken = 0
         for row in rows:
             if self.shown(row.url) is None:
@@ -134,6 +144,7 @@ class RedisStore:
         return taken
 
     def purge(self, urls: Iterable[str]) -> int:
+        """Remove the pages *urls*. Returns how many of them the store had."""
         gone = 0
         for url in urls:
             signatures = self.shown(url)

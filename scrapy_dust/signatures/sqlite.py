@@ -20,10 +20,10 @@ from pathlib import Path
 import numpy as np
 from xxhash import xxh3_64_intdigest
 
-from scrapy_dust.dust.contents import Face, Kind
 from scrapy_dust.errors import SignatureStoreError
+from scrapy_dust.signatures.copies import Face, Kind
 from scrapy_dust.signatures.pending import Pending
-from scrapy_dust.signatures.store import DAY, KINDS, MOST_CANDIDATES, Known, Outline, Row, Signatures
+from scrapy_dust.signatures.store import DAY, KINDS, MOST_CANDIDATES, KeeperPage, Outline, Row, Signatures
 
 FORMAT = 1
 #: Kept pages wait for so many, or so long, until they are written.
@@ -93,7 +93,8 @@ class SqliteStore:
                 self._base.close()
                 raise
 
-    def find(self, signature: bytes) -> Known | None:
+    def find(self, signature: bytes) -> KeeperPage | None:
+        """The keeper of *signature*; None if there is none."""
         pending = self._pending.keeper(signature)
         if pending is not None:
             return pending
@@ -102,9 +103,10 @@ class SqliteStore:
         # What waits to be written is newer.
         if found is None or found[0] in self._pending:
             return None
-        return Known(found[0], KINDS[found[1]])
+        return KeeperPage(found[0], KINDS[found[1]])
 
     def shown(self, url: str) -> Signatures | None:
+        """The signatures that *url* showed last; None where the store does not know the URL."""
         if url in self._pending:
             return self._pending.signatures(url)
         with self._saying():
@@ -113,16 +115,19 @@ class SqliteStore:
             return None
         return _signatures(found[1], found[2]) or None
 
-    def keep(self, url: str, signatures: Signatures, kind: Kind, *, claim: bool = True) -> Known | None:
+    def keep(self, url: str, signatures: Signatures, kind: Kind, *, claim: bool = True) -> KeeperPage | None:
+        """Save, with the next transaction, that *url* shows a content with these *signatures*."""
         self._pending.add(Row(url, signatures, kind, _now()), claim=claim)
         self._write_sometimes()
         return None
 
     def release(self, url: str) -> None:
+        """Forget what *url* shows, so that the next page with its content becomes the keeper."""
         self._pending.add(Row(url, (), Kind.LITTLE, _now()))
         self._write_sometimes()
 
     def near(self, bands: Sequence[int]) -> list[Outline]:
+        """The outlines of pages that share one of *bands*: candidates for near-duplicates."""
         query = _NEAR.format(",".join("?" * len(bands)), MOST_CANDIDATES)
         with self._saying():
             found = self._base.execute(query, (*bands, self._oldest())).fetchall()
@@ -131,9 +136,11 @@ class SqliteStore:
         return list(outlines.values())[-MOST_CANDIDATES:]
 
     def keep_near(self, outline: Outline, bands: Sequence[int]) -> None:
+        """Save the *outline* of a page, so that `near` finds it by each of *bands*."""
         self._pending.add_near(outline, bands)
 
     def flush(self) -> None:
+        """Write all pages that wait in memory, so that a crash loses none of them."""
         if self._pending:
             with self._saying(), self._transaction():
                 self._write(self._pending.rows())
@@ -142,6 +149,7 @@ class SqliteStore:
         self._written = time.monotonic()
 
     def close(self) -> None:
+        """Write what waits in memory, and close the file."""
         try:
             self.flush()
         finally:
@@ -149,6 +157,7 @@ class SqliteStore:
                 self._base.close()
 
     def rows(self) -> Iterator[Row]:
+        """All pages of the store, those that still wait in memory too."""
         self.flush()
         with self._saying():
             query = "SELECT url, body, text, kind, seen FROM page WHERE body IS NOT NULL OR text IS NOT NULL"
@@ -156,6 +165,7 @@ class SqliteStore:
                 yield Row(url, _signatures(body, text), KINDS[kind], seen)
 
     def take(self, rows: Iterable[Row]) -> int:
+        """Add the pages *rows* of another store, unless this store has seen them later. Returns how many were added."""
         taken = 0
         with self._saying(), self._transaction():
             for row in rows:

@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from scrapy_dust.dust.contents import Face, Kind
+from scrapy_dust.signatures.copies import Face, Kind
 
 Shingles = npt.NDArray[np.uint64]
 Signatures = tuple[bytes, ...]  #: of one page: of its bytes and, where it has words, of its text
@@ -28,7 +28,7 @@ KINDS = (Kind.CONTENT, Kind.LITTLE, Kind.ERROR)
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KeeperPage:
     """The page that showed a signature first, and how it is to be used."""
 
     url: str
@@ -57,18 +57,19 @@ class Row:
 class Store(Protocol):
     """The interface of stores. Any method may raise `OSError`; pages that were kept before stand."""
 
-    def find(self, signature: bytes) -> Known | None:
+    def find(self, signature: bytes) -> KeeperPage | None:
         """The keeper of *signature*; None if there is none."""
 
     def shown(self, url: str) -> Signatures | None:
         """The signatures that *url* showed last; None where the store does not know the URL."""
         ...
 
-    def keep(self, url: str, signatures: Signatures, kind: Kind, *, claim: bool = True) -> Known | None:
-        """Note that *url* shows this content now. Returns the keeper of the last signature if another page
-        has become it meanwhile.
+    def keep(self, url: str, signatures: Signatures, kind: Kind, *, claim: bool = True) -> KeeperPage | None:
+        """Save that *url* shows a content with these *signatures*. Returns another page if that is the keeper of the
+        last signature.
 
-        *claim*: nobody is known to keep them. Otherwise who does goes on to.
+        *claim*: this page becomes the keeper of signatures that have none. Without it, only signatures that it had
+        are handed on.
         """
         ...
 
@@ -77,17 +78,18 @@ class Store(Protocol):
         ...
 
     def near(self, bands: Sequence[int]) -> list[Outline]:
-        """Pages that share a band, `MOST_CANDIDATES` at most."""
+        """The outlines of at most `MOST_CANDIDATES` pages that share one of *bands*: candidates for near-duplicates."""
         ...
 
     def keep_near(self, outline: Outline, bands: Sequence[int]) -> None:
-        """Keep what `near` finds a page by."""
+        """Save the *outline* of a page, so that `near` finds it by each of *bands*."""
 
     def flush(self) -> None:
         """Write all pages that were kept, so that a crash loses none of them."""
         ...
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Write what is pending, and close the store."""
 
 
 class Upkeep(Protocol):
@@ -98,9 +100,7 @@ class Upkeep(Protocol):
         ...
 
     def take(self, rows: Iterable[Row]) -> int:
-        """Take over pages of another store that are unknown here, or were seen earlier. Returns their
-        number.
-        """
+        """Add the pages *rows* of another store, unless this store has seen them later. Returns how many were added."""
         ...
 
     def purge(self, urls: Iterable[str]) -> int:

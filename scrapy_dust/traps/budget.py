@@ -31,6 +31,10 @@ AT_ONCE, AFTER, BARREN = 0, 1, 2
 UNREAD = 12
 #: Pages by which a form shows what a facet of it may be worth, and those of a facet that are asked for before any has come.
 _SHOWN, _ASKED = 3, 6
+#: How often one thing, and how many things of one page, count as looks; things that are remembered as alone.
+_LOOKS_AT_A_THING, _LOOKS_AT_A_PAGE, _ALONE = 3, 3, 10_000
+#: So much longer is a row of pages of which only their words are new, and one of selections that brought things which no other shows.
+_TWICE = 2
 #: What a link is worth that leads to something new.
 LINK = 4.0
 #: Forms that lead to forms that lead to something new are worth something, up to so many of them.
@@ -38,6 +42,10 @@ FAR = 3
 #: One of so many pages of a site may be of a form that has no turn yet, to see whether it brings something again.
 _PROBED = 32
 
+#: URLs that each page of a form must bring for it to feed itself. A chain has one.
+_GROWS = 1.5
+#: Of so many pages, a spider makes items of one at least where items are all that it is after.
+_SHARE = 8
 #: The share of pages from which on a spider makes an item of each.
 _EACH = 0.95
 
@@ -46,11 +54,97 @@ _OF_A_FAMILY, _OF_ALL = 256, 50_000
 
 
 @dataclass(slots=True)
+class Shown:
+    """What the selections of one family have shown: its facets, and URLs that repeat others."""
+
+    shown: int = 0  #: things, each as often as a page shows it
+    before: set[int] = field(default_factory=set)  #: what the last page shows
+    alone: set[int] = field(
+        default_factory=set
+    )  #: what one selection brought, and no other one has shown since
+
+    def show(self, things: set[int], brought: set[int]) -> set[int]:
+        """Take note that a selection shows *things*, of which nobody knew those *brought*. Returns those that the last
+        selection did not show: the frame of all pages is not among them.
+        """
+        self.alone.difference_update(things - brought)
+        if len(self.alone) < _ALONE:
+            self.alone |= brought
+        own, self.before = things - self.before, things
+        self.shown += len(own)
+        return own
+
+    def may_have_more(self, enough: int) -> bool:
+        """Whether there may be more things of the kind that one selection alone shows. Of what is shown next, as large a
+        share is not known as was shown by one selection alone.
+        """
+        return len(self.alone) * enough > self.shown
+
+
+@dataclass(slots=True)
+class Row:
+    """How often what waits on a host, selections of things, was looked at since something new came."""
+
+    looks: int = 0  #: at a page that was drawn, or at a thing that it shows
+    counts: dict[int, int] = field(default_factory=dict)  #: looks at each thing
+
+    def look(self, things: Iterable[int]) -> None:
+        """Take note that a page that was drawn shows *things*, all known. Each of them counts a few times as a page does."""
+        self.looks += 1
+        fresh = [thing for thing in things if self.counts.get(thing, 0) < _LOOKS_AT_A_THING]
+        for thing in fresh[:_LOOKS_AT_A_PAGE]:
+            self.counts[thing] = self.counts.get(thing, 0) + 1
+            self.looks += 1
+
+    def begin_again(self) -> None:
+        """Begin another row, since something new has come."""
+        self.looks = 0
+        self.counts.clear()
+
+
+@dataclass(slots=True)
 class Pool:
     """A random sample of waiting URLs: of one form, of all facets of a family, or of all URLs of a host that repeat pages."""
 
     enough: int  #: pages in a row without anything new that end it; 0: nothing does
     barren: int = 0  #: pages in a row with nothing at all that is new
+    unwanted: int = 0  #: pages in a row that bring nothing but words
+    pages: int = 0  #: that were read
+    bringing: int = 0  #: of these, with something new
+    row: Row | None = None  #: of the host, where these are selections
+    shown: Shown | None = None  #: by the family, where these are facets
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing comes any more."""
+        if not self.enough:
+            return False
+        if self.row is None:
+            return self.barren >= self.enough or self.unwanted >= _TWICE * self.enough
+        if self.shown is not None and (self._brings() or self.shown.may_have_more(self.enough)):
+            return self.barren >= _TWICE * self.enough
+        return self.barren >= UNREAD and self.row.looks >= self.enough
+
+    def _brings(self) -> bool:
+        """Whether more than a few of all pages brought something."""
+        return self.bringing * UNREAD > self.pages
+
+    def draw(self, page: Page) -> None:
+        """Take note of what *page* has brought."""
+        self.pages += 1
+        self.bringing += page.anything
+        if not page.words_only:
+            self.unwanted = 0
+        elif page.is_drawn:
+            self.unwanted += 1
+        if page.anything:
+            self.barren = 0
+            if self.row is not None:
+                self.row.begin_again()
+        elif page.is_drawn:
+            self.barren += 1
+            if self.row is not None:
+                self.row.look(page.things)
 
 
 @dataclass(slots=True)
@@ -73,6 +167,12 @@ class Account:
     is_linked: bool = False  #: some page links to it
     otherwise: float = 0.0  #: where only pages of forms that brought nothing link to it: the credit that it has once another does
     pool: Pool = field(default_factory=lambda: Pool(0))
+    shown: Shown | None = (
+        None  #: by its family, where it is a selection: a facet, or a form of URLs that repeat others
+    )
+    has_items: bool = False  #: the spider made items of one of its pages
+    by_traps: int = 0  #: URLs that pages like its own, or pages that bring nothing, were the first to link to
+    by_others: int = 0  #: URLs that other pages were the first to link to
 
     @property
     def turn(self) -> int:
@@ -84,9 +184,14 @@ class Account:
     @property
     def is_capped(self) -> bool:
         """Whether no more URLs of the form are fetched."""
-        if not 0 < self.pool.enough <= self.pool.barren:
+        if not self.pool.is_done:
             return False
         return self.turn >= BARREN or (self.is_facet and not self.is_judged)
+
+    @property
+    def feeds_itself(self) -> bool:
+        """Whether more of its URLs wait than come, and nearly all from pages like its own or pages that bring nothing."""
+        return self.by_traps > max(_GROWS * self.pages, UNREAD * self.by_others)
 
     @property
     def is_judged(self) -> bool:
@@ -101,12 +206,18 @@ class Page(NamedTuple):
     anything: bool = True  #: whether there is anything new on it at all
     items: int = 0  #: that were yielded of it, new or not
     is_drawn: bool = False  #: it was drawn from what waits
+    words_only: bool = (
+        False  #: what is new on it are words at most, and words are not what the spider is after
+    )
+    things: Iterable[int] = ()  #: that it shows, where it is a selection of things
 
 
 @dataclass(slots=True)
 class _Site:
     pages: int = 0
     with_items: int = 0
+    early: int = 0  #: pages that did not come last
+    early_with_items: int = 0
     probes: int = 0
 
 
@@ -125,6 +236,8 @@ class Budget:
         self._count = 0
         self._sites: OrderedDict[str, _Site] = OrderedDict()
         self._of_again: dict[str, Pool] = {}  #: by host, what repeats other pages
+        self._rows: dict[str, Row] = {}  #: by host
+        self._shown: dict[str, Shown] = {}  #: by family
         self._before: dict[
             str, float
         ] = {}  #: credit of forms, by their texts, at the end of an earlier crawl
@@ -172,7 +285,8 @@ class Budget:
         if account.is_facet and not account.is_judged and account.turn == AT_ONCE:
             below = [one for one in self._below(account) if one.form.names]
             brought = all(one.is_judged and one.credit >= OF_A_FACET for one in below)
-            return AT_ONCE if brought and account.pages + account.asked < _ASKED else AFTER
+            may_ask = account.pages + account.asked < _ASKED and not account.pool.is_done
+            return AT_ONCE if brought and may_ask else AFTER
         return account.turn
 
     def may_probe(self, site: str) -> bool:
@@ -191,6 +305,11 @@ class Budget:
         of = self._site(site)
         return 0 < of.with_items < max(UNREAD, _EACH * of.pages)
 
+    def items_are_all(self, site: str) -> bool:
+        """Whether items are what the spider is after on *site*: it made some of many pages, leaving out what comes last."""
+        of = self._site(site)
+        return UNREAD <= of.early_with_items and of.early <= _SHARE * of.early_with_items
+
     def sent(self, account: Account) -> None:
         """Take note that a URL of the form is being fetched."""
         account.asked += 1
@@ -202,19 +321,26 @@ class Budget:
             return False
         return account.is_suspect or account.pages >= UNREAD
 
-    def came(self, site: str, account: Account, page: Page | None) -> None:
-        """Take note that a page of the form has come. *page*: what it brought; None if it was not read."""
+    def came(self, site: str, account: Account, page: Page | None, *, is_drawn: bool = False) -> None:
+        """Take note that a page of the form of *account* has come. *page*: what the page brought; None if it was not
+        read.
+        """
         account.asked = max(0, account.asked - 1)
         account.pages += 1
         of = self._site(site)
         of.pages += 1
-        of.with_items += page is not None and page.items > 0
+        has_items = page is not None and page.items > 0
+        of.with_items += has_items
+        if not is_drawn:
+            of.early += 1
+            of.early_with_items += has_items
         if page is not None:
+            account.has_items |= has_items
             self._book(account, page)
 
     def leads(self, giver: Account, form: Form) -> int | None:
-        """How many links away new content is, from a page of *giver* by a link to a new URL of *form*; None if none
-        is known.
+        """How many links lie between a page of *giver* and new content, by way of a new URL of *form*; None if no such
+        content is known.
         """
         if form.is_kin_of(giver.form):
             return None
@@ -223,8 +349,8 @@ class Budget:
         return None if account.turn or far >= FAR else far
 
     def lends(self, giver: Account, form: Form, far: int) -> bool:
-        """Whether *giver* has credit for a link to *form*. It lends a bounded number of times in a row to forms
-        without results.
+        """Whether *giver*'s credit pays for a link to *form*, at a distance of *far*. Forms without results are lent
+        to only some times in a row.
         """
         account = self.account(form)
         has_brought = account.own > OF_A_FACET if far == 0 else not account.promised
@@ -254,10 +380,7 @@ class Budget:
             account.unread = account.pause
         else:
             account.pause = account.unread = 0
-        if page.anything:
-            account.pool.barren = 0
-        elif page.is_drawn:
-            account.pool.barren += 1
+        account.pool.draw(page)
 
     def _open(self, family: _Family, form: Form) -> Account:
         account = Account(form, pool=Pool(self._enough))
@@ -273,12 +396,22 @@ class Budget:
         if form.is_again:
             account.pool = self._of_again.setdefault(_host_of(form), Pool(self._enough))
             account.credit = min(account.credit, _OF_AGAIN)
+        if self._enough and (below or form.is_again):
+            self._share(account)
         account.own = min(OF_A_FACET, account.credit)
         account.is_suspect = bool(below) or form.is_again or known is not None or form.is_endless
         family.forms[form.names] = account
         self._count += 1
         self._forget()
         return account
+
+    def _share(self, account: Account) -> None:
+        """Let *account*, of a selection, end by what all selections of its host show."""
+        form = account.form
+        account.shown = self._shown.setdefault(form.first.family, Shown())
+        if form.is_again or len(form.names) > 1:
+            account.pool.row = self._rows.setdefault(_host_of(form), Row())
+            account.pool.shown = None if form.is_again else account.shown
 
     def _below(self, account: Account) -> Iterable[Account]:
         family = self._families.get(account.form.family)
@@ -303,7 +436,7 @@ def _host_of(form: Form) -> str:
 
 
 def _below(family: _Family, form: Form) -> Iterator[Account]:
-    """The accounts of forms with a part of the parameters of *form*, and no others."""
+    """The accounts of the forms in *family* whose parameters are a part of those of *form*."""
     if form.names:
         names = frozenset(form.names)
         for other, account in family.forms.items():

@@ -27,7 +27,7 @@ _DEPTH, _NAMES = 10, 8
 #: The end of the template of a path that repeats itself, or is deeper than any that counts.
 ENDLESS = "…"
 #: The end of the family of URLs that repeat others, but for idle parameters.
-_AGAIN = " again"
+AGAIN = " again"
 
 _NUMBER = re.compile(r"[0-9]+")
 # Letters and digits in turn: `article12` is no id, nor is `20th`.
@@ -55,17 +55,25 @@ class Form(NamedTuple):
 
     def is_kin_of(self, other: Form) -> bool:
         """Whether *other* is of the same family, or of one whose path template differs only in the kinds of its ids."""
-        return self.family == other.family or self.family.replace("*", "0") == other.family.replace("*", "0")
+        one, another = self.family, other.family
+        if one == another or len(one) != len(another):
+            return one == another
+        return one.replace("*", "0") == another.replace("*", "0")
 
     @property
     def again(self) -> Form:
         """The form for URLs that repeat URLs of this form."""
-        return self if self.is_again else self._replace(family=self.family + _AGAIN)
+        return self if self.is_again else self._replace(family=self.family + AGAIN)
+
+    @property
+    def first(self) -> Form:
+        """The form of the URLs that URLs of this form repeat; the form itself if they repeat none."""
+        return self._replace(family=self.family.removesuffix(AGAIN))
 
     @property
     def is_again(self) -> bool:
         """Whether this is a form of URLs that repeat others."""
-        return self.family.endswith(_AGAIN)
+        return self.family.endswith(AGAIN)
 
     @property
     def is_endless(self) -> bool:
@@ -74,59 +82,75 @@ class Form(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Words:
-    """The words seen at one place of paths."""
+class _Place:
+    """One place of paths: what is written there, and the places below it."""
 
-    seen: Counter[str] = field(default_factory=Counter)
-    are_many: bool = False
+    form: Form  #: of URLs that end here
+    seen: Counter[str] = field(default_factory=Counter)  #: words of the next part
+    are_many: bool = False  #: these words stand for one another, but for those in `seen`
+    below: dict[str, _Place] = field(default_factory=dict)  #: by the template of the next part
+
+    def template_of(self, part: str, most: int) -> str:
+        """The template of *part*, which comes next. At most so many words stand for themselves."""
+        kind, word = _kind(part)
+        if not word:
+            return kind
+        if not self.are_many:
+            self.seen[word] += 1
+            if len(self.seen) <= most:
+                return kind
+            self.are_many = True
+            self.seen = Counter({one: n for one, n in self.seen.items() if most > _WORDS and n >= _SECTION})
+            self.below.clear()
+        return kind if word in self.seen else kind.replace(word, "~", 1)
 
 
 class Forms:
     """Finds the forms of URLs in one crawl. It remembers the words that it has seen in paths."""
 
     def __init__(self) -> None:
-        self._words: OrderedDict[str, _Words] = OrderedDict()  #: by the path template before them
+        self._hosts: OrderedDict[str, _Place] = OrderedDict()
+        self._places: Counter[str] = Counter()  #: by host
+        self._count = 0
 
     def of(self, url: str, idle: AbstractSet[str] = frozenset()) -> Form:
         """The form of *url*. *idle*: names of parameters that do not count."""
         rest, _, query = url.partition("#")[0].partition("?")
-        scheme, _, rest = rest.partition("://")
-        host, _, path = rest.partition("/")
-        parts, in_path = _without_parameters(path)
-        family = f"{scheme}://{host}"
+        host, parts, in_path = _split(rest)
         if idle:
             parts = [part for name, part in named(parts) if name not in idle]
-        if _repeats(parts):
-            family = f"{self._template(family, parts[:1])}/{ENDLESS}"
-        else:
-            family = self._template(family, parts)
-        names = names_of(query) if query else ()
-        if not names and not in_path:
-            return Form(family)
-        return Form(family, _told(name for name in (*names, *in_path) if name not in idle))
+        form = self._of_path(host, parts)
+        if not query and not in_path:
+            return form
+        names = tuple(name for name in (*names_of(query), *in_path) if name not in idle)
+        return Form(form.family, _told(names)) if names else form
 
-    def _template(self, said: str, parts: list[str]) -> str:
-        for depth, part in enumerate(parts[:_DEPTH]):
-            kind, word = _kind(part)
-            if word and self._is_one_of_many(said, word, depth):
-                kind = kind.replace(word, "~", 1)
-            said = f"{said}/{kind}"
-        return said if len(parts) <= _DEPTH else f"{said}/{ENDLESS}"
+    def _of_path(self, host: str, parts: list[str]) -> Form:
+        place = self._hosts.get(host)
+        if place is None:
+            place = self._hosts[host] = _Place(Form(host))
+        depth, most = 1 if _repeats(parts) else _DEPTH, _WORDS_AT_TOP
+        for part in parts[:depth]:
+            kind = place.template_of(part, most)
+            place = place.below.get(kind) or self._open(host, place, kind)
+            most = _WORDS
+        return place.form if len(parts) <= depth else Form(f"{place.form.family}/{ENDLESS}")
 
-    def _is_one_of_many(self, before: str, word: str, depth: int) -> bool:
-        words = self._words.get(before)
-        if words is None:
-            words = self._words[before] = _Words()
-            if len(self._words) > _PLACES:
-                self._words.popitem(last=False)
-        if words.are_many:
-            return word not in words.seen
-        words.seen[word] += 1
-        if len(words.seen) > (_WORDS if depth else _WORDS_AT_TOP):
-            words.are_many = True
-            kept = {} if depth else {one: n for one, n in words.seen.items() if n >= _SECTION}
-            words.seen = Counter(kept)
-        return words.are_many and word not in words.seen
+    def _open(self, host: str, place: _Place, kind: str) -> _Place:
+        opened = place.below[kind] = _Place(Form(f"{place.form.family}/{kind}"))
+        self._places[host] += 1
+        self._count += 1
+        if self._count > _PLACES:
+            oldest, _ = self._hosts.popitem(last=False)
+            self._count -= self._places.pop(oldest, 0)
+        return opened
+
+
+def _split(url: str) -> tuple[str, list[str], list[str]]:
+    """Scheme and host of *url*, the parts of its path, and the names of the parameters in the path."""
+    scheme, _, rest = url.partition("://")
+    host, _, path = rest.partition("/")
+    return f"{scheme}://{host}", *_without_parameters(path)
 
 
 def names_of(query: str) -> list[str]:
@@ -135,7 +159,9 @@ def names_of(query: str) -> list[str]:
 
 
 def named(parts: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """The *parts* of a path with names: a part with an id is named by its place, as a parameter; others have no name."""
+    """The *parts* of a path, each with a name: a part with an id is named by its place, like a parameter; other parts
+    have no name.
+    """
     for place, part in enumerate(parts):
         yield (f"/{place}" if len(part) >= _SHORTEST and _has_id(part) else ""), part
 
@@ -154,7 +180,8 @@ def kind_of(part: str) -> str:
     return _NUMBER.sub("0", _ID.sub("*", part)) if _NUMBER.search(part) else part
 
 
-def _told(names: Iterable[str]) -> tuple[str, ...]:
+@lru_cache(maxsize=4096)
+def _told(names: tuple[str, ...]) -> tuple[str, ...]:
     counts = Counter(map(kind_of, names))
     told = sorted(f"{name}+" if count > 1 else name for name, count in counts.items())
     return tuple(told) if len(told) <= _NAMES else (*told[:_NAMES], ENDLESS)
@@ -169,7 +196,7 @@ def _without_parameters(path: str) -> tuple[list[str], list[str]]:
 
 
 def _repeats(parts: list[str]) -> bool:
-    """Whether a part that is no number is in *parts* twice."""
+    """Whether *parts* has the same part twice, numbers apart."""
     if len(parts) == len(set(parts)):
         return False
     return any(count > 1 and not part.isdigit() for part, count in Counter(filter(None, parts)).items())
@@ -177,7 +204,7 @@ def _repeats(parts: list[str]) -> bool:
 
 @lru_cache(maxsize=4096)
 def _kind(part: str) -> tuple[str, str]:
-    """The template of *part* of a path, and the word in it that may be one of many."""
+    """The sign or text that stands for *part* in a path template, and the word in it that may be one of many."""
     plain = unquote(part) if "%" in part else part
     stem, extension = _without_extension(plain)
     named = None if _HEXADECIMAL.fullmatch(stem) else _NAMED_NUMBER.fullmatch(stem)

@@ -8,6 +8,7 @@ that repeats another one except for idle parameters is fetched after all others.
 
 from __future__ import annotations
 
+import re
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -27,6 +28,9 @@ _FETCHED = 500_000
 
 #: One of so many pages is compared with those that repeat it, and the share of them that may differ.
 _CHECKED, _FEW = 8, 0.05
+
+#: A URL that may have parameters, or an id in its path.
+_MAY_HAVE_PARAMETERS = re.compile(r"[?;]|[A-Za-z][0-9]|[0-9][A-Za-z]")
 
 #: Parameters as they are written, which were set aside to see what the rest of a URL has shown.
 Aside = tuple[str, ...]
@@ -71,12 +75,12 @@ class Idle:
         self._fetched = 0
 
     def of(self, site: str) -> frozenset[str]:
-        """The names of the parameters of *site* that are idle."""
+        """The names of the parameters that pages of *site* have shown to be idle."""
         known = self._sites.get(site)
         return _NOTHING if known is None else known.idle
 
     def known(self, site: str, names: frozenset[str]) -> None:
-        """Take over *names*, which an earlier crawl found to be idle."""
+        """Take over the *names* of parameters of *site* that an earlier crawl found to be idle."""
         self._of(site).idle |= names
 
     def came(self, site: str, url: str, read: Reading) -> None:
@@ -99,7 +103,7 @@ class Idle:
                 self._compare(known, rest, aside, said)
 
     def _set_aside(self, known: _Site, url: str) -> Iterator[tuple[int, Aside]]:
-        """*url* without each undecided parameter, and without all of them; each with what was removed."""
+        """*url* without each undecided parameter, then without all of them, each time with the removed text."""
         front, parameters = _cut(url)
         parameters = [one for one in parameters if one.partition("=")[0] not in known.idle]
         aside = [one for one in parameters if self._is_open(known, one.partition("=")[0])]
@@ -155,7 +159,9 @@ class Idle:
         return hash((front, *(one for one in parameters if one.partition("=")[0] not in idle)))
 
     def differs(self, site: str, url: str) -> None:
-        """Take note that *url*, taken for a repetition, shows another page. After several, its parameters count again."""
+        """Take note that *url*, which was taken for a repetition, shows another page. After several such URLs the
+        parameters count again.
+        """
         known = self._of(site)
         known.differing += 1
         if known.differing > max(_DIFFERENT, known.checked * _FEW):
@@ -211,7 +217,11 @@ class Idle:
 
 
 def _cut(url: str) -> tuple[str, list[str]]:
-    """*url* up to its parameters, and the parameters: also those in the path, and parts of the path with an id."""
+    """*url* in two: what comes before its parameters, and the parameters, to which parts of the path with an id
+    belong.
+    """
+    if not _MAY_HAVE_PARAMETERS.search(url):
+        return url.partition("#")[0], []
     front, _, query = url.partition("#")[0].partition("?")
     front, *in_path = front.split(";")
     scheme, _, rest = front.partition("://")

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from xxhash import xxh3_64_intdigest
+
 from scrapy_dust.traps.budget import AT_ONCE, BARREN, LINK, TURNS, Account, Budget, Page
 from scrapy_dust.traps.forms import Form, Forms
 from scrapy_dust.traps.idle import Idle
@@ -50,6 +52,8 @@ class Arrived:
     links: int = 0  #: that are worth something
     leads_on: bool = False  #: it has a link to where something new may come
     is_same: bool = False  #: it says what another page says that it repeats
+    things: set[int] = field(default_factory=set)  #: that it shows, if it is a selection of things
+    brought: set[int] = field(default_factory=set)  #: of these, what nobody knew
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,23 +110,43 @@ class Ledger:
     def yielded(self, page: Arrived, item: int) -> None:
         """Take note that the spider has made an item of *page*. *item*: the item's digest."""
         page.items += 1
-        if item not in self._items:
+        is_new = item not in self._items
+        if page.account.shown is not None:
+            page.things.add(item)
+            if is_new:
+                page.brought.add(item)
+        if is_new:
             page.new_items += 1
             self._items[item] = None
             if len(self._items) > _ITEMS:
                 del self._items[next(iter(self._items))]
 
-    def leads(self, page: Arrived, site: str, url: str) -> None:
-        """Take note that *page* links to *url*, a key that nobody has requested before."""
-        if page.links * LINK >= MOST:
+    def shows(self, page: Arrived, place: Place) -> None:
+        """Take note that *page* links to the URL of *place*."""
+        if (
+            page.account.shown is not None
+            and place.account.own >= TURNS[0]
+            and not place.form.is_kin_of(page.form)
+        ):
+            page.things.add(_thing_at(place.url))
+
+    def leads(self, page: Arrived, place: Place) -> None:
+        """Take note that *page* links to the URL of *place*, a key that nobody has requested before."""
+        account = place.account
+        if is_barren(page.account.turn) or place.form.is_kin_of(page.form):
+            account.by_traps += 1
+        else:
+            account.by_others += 1
+        if page.things and (thing := _thing_at(place.url)) in page.things:
+            page.brought.add(thing)
+        if page.links * LINK >= MOST or place.form.is_again:
             return
-        if not self._idle.is_linked_first(site, url):
+        if not self._idle.is_linked_first(place.site, place.url):
             return
-        form = self._forms.of(url, self._idle.of(site))
-        far = self.budget.leads(page.account, form)
+        far = self.budget.leads(page.account, place.form)
         if far is not None:
             page.leads_on = True
-            page.links += self.budget.lends(page.account, form, far)
+            page.links += self.budget.lends(page.account, place.form, far)
 
     def done(self, page: Arrived, read: Reading) -> None:
         """Take note that the spider is done with *page*. *read* gives the page's text."""
@@ -134,12 +158,19 @@ class Ledger:
         page.is_same = self._idle.fetched(page.site, page.url, said)
         if page.new_items and page.form.is_again:
             self._idle.differs(page.site, page.url)
-        self.budget.came(page.site, page.account, self._brought(page, read))
+        if page.account.shown is not None:
+            page.things = page.account.shown.show(page.things, page.brought)
+        self.budget.came(page.site, page.account, self._brought(page, read), is_drawn=page.is_drawn)
 
     def gone(self, site: str, url: str, *, is_drawn: bool) -> None:
         """Take note that *url* has no page."""
         form = self._forms.of(url, self._idle.of(site))
-        self.budget.came(site, self.budget.account(form), Page(0.0, anything=False, is_drawn=is_drawn))
+        self.budget.came(
+            site,
+            self.budget.account(form),
+            Page(0.0, anything=False, is_drawn=is_drawn, words_only=True),
+            is_drawn=is_drawn,
+        )
 
     def _brought(self, page: Arrived, read: Reading) -> Page | None:
         are_chosen = self.budget.items_are_chosen(page.site)
@@ -155,10 +186,18 @@ class Ledger:
             return None
         anything = new.anything or bool(page.new_items or page.leads_on)
         value = min(new.value, _UNWANTED) if are_chosen else new.value
-        return Page(value, anything, page.items, page.is_drawn)
+        words_only = not (new.has_media or page.new_items or page.links) and self._is_not_wanted(page)
+        return Page(value, anything, page.items, page.is_drawn, words_only, page.things)
+
+    def _is_not_wanted(self, page: Arrived) -> bool:
+        """Whether the spider is after items, and the form of *page*, which feeds itself, has none."""
+        account = page.account
+        return not account.has_items and account.feeds_itself and self.budget.items_are_all(page.site)
 
     def _new(self, page: Arrived, read: Reading, *, are_chosen: bool) -> New | None:
-        """What *page* brings. Of a page that repeats or reorders others, only new items and links to them count."""
+        """What *page* brings that is new. If it repeats or reorders other pages, only new items and links to them
+        count.
+        """
         if page.form.is_again:
             return New(0.0, anything=not page.is_same)
         if page.account.is_facet and are_chosen:
@@ -198,6 +237,11 @@ def is_barren(turn: int) -> bool:
     return turn >= BARREN
 
 
+def _thing_at(url: str) -> int:
+    """The digest of the thing that *url* leads to. Python's own hash changes with its seed, and so would what counts."""
+    return xxh3_64_intdigest(url.encode("utf-8", "surrogatepass"))
+
+
 def _all_of(said: Said | None) -> int | None:
-    """A hash of all words in *said* but ids and tokens."""
+    """A hash of all words in *said*, except ids and tokens."""
     return None if said is None else hash((*filter(is_said, said.words), *said.media))

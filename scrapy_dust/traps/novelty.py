@@ -36,10 +36,11 @@ class New(NamedTuple):
 
     value: float
     anything: bool  #: whether it shows anything that was not shown before
+    has_media: bool = False  #: whether a picture or a file is new
 
 
 #: Of a page that cannot be read.
-UNKNOWN = New(MOST, anything=True)
+UNKNOWN = New(MOST, anything=True, has_media=True)
 
 
 class Known:
@@ -51,7 +52,9 @@ class Known:
         self._count = 0
 
     def new(self, family: str, url: str, said: Said) -> New:
-        """The words and runs of *said*, from the page at *url*, that are new in its *family*. They are known from now on."""
+        """What *said*, the text of the page at *url*, has that no page of *family* had before. It counts as known from
+        now on.
+        """
         known = self._of(family)
         self._read[family] += 1
         own, before = Own(url), len(known)
@@ -65,10 +68,10 @@ class Known:
         figures = _fresh_figures(known, said, own)
         self._count_again(family, known, len(known) - before)
         value = _MEDIUM * media + _WORD * strangers + _NUMBER * len(numbers) + _RUN * runs
-        return New(min(MOST, value), bool(media or words or numbers or runs or figures))
+        return New(min(MOST, value), bool(media or words or numbers or runs or figures), media > 0)
 
     def is_cold(self, family: str) -> bool:
-        """Whether so few pages of *family* were read that each of them is new."""
+        """Whether so few pages of *family* were read that every page still looks new."""
         return self._read[family] <= _COLD
 
     def _of(self, family: str) -> set[int]:
@@ -107,7 +110,7 @@ def _is_linked(word: bytes, said: Said) -> bool:
 
 
 def is_said(word: bytes) -> bool:
-    """Whether *word* is neither an id nor a token."""
+    """Whether *word* is a word that a person would read, and neither an id nor a token."""
     return not _TOKEN.match(word)
 
 

@@ -59,7 +59,7 @@ def _shown(page: PageText, url: str) -> Answer:
 
 
 def words_of(response: Response, *, rendered: bool = False) -> list[str]:
-    """The first words of a page, for people to read; empty for a PDF and for bodies without text."""
+    """The first words of the page in *response*, for people to read; empty for a PDF and for bodies without text."""
     return first_words(
         response.body, _content_type(response), _encoding(response, rendered=rendered), response.url
     )

@@ -8,15 +8,15 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from scrapy_dust.dust.decisions import Decision
-from scrapy_dust.dust.staleness import Profile, profile_of
-from scrapy_dust.dust.validation import Verdict
+from scrapy_dust.believe.decisions import Decision
+from scrapy_dust.believe.staleness import Profile, profile_of
+from scrapy_dust.believe.validation import Verdict
 from scrapy_dust.rule_book import profiles, shards, verdicts, volatile_places
 from scrapy_dust.rule_book.book import RuleBook, update
 from scrapy_dust.rule_book.entries import Entry, Evidence, Status, most_shown, rule_id
 from scrapy_dust.rule_book.files import in_project
 from scrapy_dust.rule_book.shards import Shard
-from scrapy_dust.rule_book.verdicts import Settled, Verdicts
+from scrapy_dust.rule_book.verdicts import PastVerdict, Verdicts
 from scrapy_dust.rule_book.volatile_places import Site
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.settings import DustSettings
@@ -64,13 +64,13 @@ def conclude(
 
 
 def _keep_verdicts(
-    path: Path, trials: Sequence[SiteTrials], settled: Mapping[str, Sequence[Settled]], book: RuleBook
+    path: Path, trials: Sequence[SiteTrials], settled: Mapping[str, Sequence[PastVerdict]], book: RuleBook
 ) -> None:
     """Save the verdicts of the sites that were tried; other processes may save those of other sites."""
 
     def with_trials(known: Verdicts) -> Verdicts:
         for name, of_site in settled.items():
-            known = known.with_settled(name, of_site)
+            known = known.with_verdicts(name, of_site)
         return known
 
     foreseen = with_trials(Verdicts.load(path))
@@ -88,9 +88,9 @@ def _keep_verdicts(
     verdicts.update(path, with_rests)
 
 
-def _settled(decisions: Iterable[Decision], today: str) -> list[Settled]:
+def _settled(decisions: Iterable[Decision], today: str) -> list[PastVerdict]:
     return [
-        Settled(one.rule, one.verdict, one.tally, today)
+        PastVerdict(one.rule, one.verdict, one.tally, today)
         for one in decisions
         if one.verdict in (Verdict.REFUTED, Verdict.UNDECIDED)
     ]
@@ -152,5 +152,5 @@ def evidence_of(decision: Decision) -> Evidence:
 
 
 def share_of(wrong: int, merges: int) -> float:
-    """The share of *wrong* merges among all."""
+    """*wrong* as a share of *merges*."""
     return round(wrong / merges, 4) if merges else 0.0

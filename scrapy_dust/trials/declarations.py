@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scrapy_dust.dust.pages import SiteLog
 from scrapy_dust.exchange import clean_param, no_vary_search
 from scrapy_dust.exchange.transfer import BY_AMPERSAND, Imported
 from scrapy_dust.rules.guards import Condition
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.sites import site_of
 from scrapy_dust.url.parts import parts_of
+from scrapy_dust.visits.pages import SiteLog
 
 #: Rules that a site may suggest.
 MOST = 50
@@ -22,7 +22,7 @@ _LONGEST = 100_000  #: characters of a robots.txt that are read
 
 
 def by_log(log: SiteLog) -> list[Rule]:
-    """The rules that answers declared while the log was made."""
+    """The rules that the site's answers declared while *log* was made, in ``No-Vary-Search`` headers."""
     return list(dict.fromkeys(edit for said, url in log.declared for edit in by_header(said, url)))[:MOST]
 
 

@@ -12,10 +12,7 @@ _SHORT = 60.0
 
 def longest(project: BaseSettings, settings: DustSettings) -> float:
     """Seconds that validation takes at most because of ``DOWNLOAD_DELAY``: one site gets all fetches, one by one."""
-    fetches = settings.validation_budget
-    if settings.validation_site_budget is not None:
-        fetches = min(fetches, settings.validation_site_budget)
-    return fetches * max(0.0, project.getfloat("DOWNLOAD_DELAY"))
+    return settings.validation_budget * max(0.0, project.getfloat("DOWNLOAD_DELAY"))
 
 
 def warning(project: BaseSettings, settings: DustSettings) -> str | None:

@@ -25,7 +25,7 @@ from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from scrapy.utils.reactor import is_reactor_installed
 from twisted.internet.defer import Deferred, DeferredList, FirstError
 
-from scrapy_dust.dust.stopping import Stopped
+from scrapy_dust.stopping import Stopped
 
 logger = logging.getLogger(__name__)
 
@@ -158,7 +158,7 @@ def as_keyboard_interrupt() -> Iterator[None]:
 
 
 def _soon() -> Callable[[Callable[[], None]], object] | None:
-    """A function by which a signal handler has the event loop call something; None if no loop runs."""
+    """A function by which a signal handler can have the event loop call something; None if no loop runs."""
     with suppress(RuntimeError):
         return asyncio.get_running_loop().call_soon_threadsafe
     if not is_reactor_installed():

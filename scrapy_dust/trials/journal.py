@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Self
 
 from scrapy_dust.crawl_log.locks import is_still, take
-from scrapy_dust.dust.pages import PackedUnits
 from scrapy_dust.judge.answers import Fetched
 from scrapy_dust.page import SKETCH_VERSION, UNITS_VERSION
 from scrapy_dust.page.compare import Answer
 from scrapy_dust.page.units import MAX_UNITS, pack, unpack
 from scrapy_dust.rule_book.shards import Shard
+from scrapy_dust.visits.pages import PackedUnits
 
 VERSION = [3, SKETCH_VERSION, UNITS_VERSION]
 KEPT_DAYS = 7
@@ -50,9 +50,11 @@ class ProbeJournal:
         writing: bool = True,
         ignore: Sequence[str] = (),
     ) -> None:
-        """*path*: None remembers nothing. Where another run writes already, nothing more is written.
+        """The journal in the file *path*; without a path nothing is remembered. If another run is writing the file,
+        this run only reads it.
 
-        *ignore*: CSS selectors of elements that do not count. Answers of which others did not are passed over.
+        *ignore*: CSS selectors of elements that do not count. Answers that were saved with other selectors are not
+        used.
         """
         self._path = path if writing else None
         self._version: _Version = [*VERSION, *ignore]

@@ -14,13 +14,11 @@ from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
-from scrapy_dust.dust.campaign import Campaign
-from scrapy_dust.dust.candidates import Candidate
-from scrapy_dust.dust.evidence import LogEvidence
-from scrapy_dust.dust.literal import Draw, LiteralCampaign, LiteralParams
-from scrapy_dust.dust.pages import SiteLog, Visit
-from scrapy_dust.dust.stopping import Poll, Stopped, go_on
-from scrapy_dust.dust.validation import Verdict
+from scrapy_dust.believe.campaign import Campaign
+from scrapy_dust.believe.candidates import Candidate
+from scrapy_dust.believe.evidence import LogEvidence
+from scrapy_dust.believe.literal import Draw, LiteralCampaign, LiteralParams
+from scrapy_dust.believe.validation import Verdict
 from scrapy_dust.engines.gathering import Shelved, records_of
 from scrapy_dust.engines.laps import Laps
 from scrapy_dust.engines.local import Mined, mine_log, trial_params
@@ -43,11 +41,13 @@ from scrapy_dust.rule_book.verdicts import Verdicts
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of
+from scrapy_dust.stopping import Poll, Stopped, go_on
 from scrapy_dust.trials.declarations import by_log
 from scrapy_dust.trials.journal import ProbeJournal
 from scrapy_dust.trials.reading import Reporter
 from scrapy_dust.trials.rest import rest_of
 from scrapy_dust.trials.site_trials import SiteTrials, Trying
+from scrapy_dust.visits.pages import SiteLog, Visit
 
 #: What a user is told with ``DUST_SAME = "items"``.
 NOTHING_FETCHED = (
@@ -205,7 +205,9 @@ def _anew(
     volatile: Volatile,
     nothing: Collection[str],
 ) -> Trying:
-    """What to try after the log is mined again: more is known of what changes at each fetch, and of what is no page."""
+    """What to try on the site *one* after its log was mined again, now that more is known of what changes and of what
+    is no page.
+    """
     log = compared_anew(one.log, volatile, frozenset(nothing))
     evidence, proposals = grouped(log, volatile)
     mined = one
@@ -300,7 +302,7 @@ def _tried_literally(
 
 
 def _to_try(one: Mined, book: RuleBook, longest: int) -> tuple[list[Rule], set[Rule], list[Candidate]]:
-    """The site's rules in force, those that a person disabled, and the candidates for trials."""
+    """Three parts of a site's rules: those in force, those that a person disabled, and the candidates for trials."""
     entries = book.entries(one.site)
     accepted = [entry for entry in entries if entry.status is Status.VALID]
     candidates = one.candidates([(entry.rule, entry.evidence.support) for entry in accepted], longest=longest)
@@ -314,7 +316,9 @@ def _to_try(one: Mined, book: RuleBook, longest: int) -> tuple[list[Rule], set[R
 
 
 def _is_at_rest(campaign: Campaign, known: Collection[Rule]) -> bool:
-    """Whether *campaign* decides nothing beyond what is *known*, and needs no fetch. Uses *campaign* up."""
+    """Whether *campaign* would decide nothing that is not *known*, without any fetch. *campaign* cannot be used
+    afterwards.
+    """
     nothing_to_ask = campaign.next_probe() is None and campaign.finished
     return nothing_to_ask and all(decision.rule in known for decision in campaign.decisions)
 

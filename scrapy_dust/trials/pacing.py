@@ -28,7 +28,6 @@ class Patience:
 
     pause: float = 2.0  #: seconds of the first pause, where the site does not say how long
     longest: float = 180.0  #: seconds to wait for one site, all pauses together
-    budget: int | None = None  #: fetches of one site
 
 
 class Pace:
@@ -62,15 +61,12 @@ class Pace:
 
     @property
     def is_idle(self) -> bool:
-        """Whether no fetch is under way."""
+        """Whether no fetch from the site is under way."""
         return not self._under_way
 
     def next_url(self, now: float) -> str | None:
         """A URL to fetch now; None if there is none, or it is too early for one more."""
         if not self._queue or now < self.paused_until or self._under_way >= self._limit:
-            return None
-        if self._patience.budget is not None and self.spent >= self._patience.budget:
-            self.too_long = f"its budget of {self._patience.budget} fetches is spent"
             return None
         self._under_way += 1
         self.spent += 1

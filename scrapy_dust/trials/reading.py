@@ -11,12 +11,12 @@ from pathlib import Path
 from scrapy_dust.crawl_log.names import log_name
 from scrapy_dust.crawl_log.reader import BadLine, read_visits
 from scrapy_dust.crawl_log.stores import RemoteFile
-from scrapy_dust.dust.pages import Visit
 from scrapy_dust.engines.gathering import gather
 from scrapy_dust.engines.local import Mined
-from scrapy_dust.neural.pieces import Epoch
+from scrapy_dust.neural.training_state import Epoch
 from scrapy_dust.rule_book.shards import Shard
 from scrapy_dust.sites import is_below, netloc_of, site_of
+from scrapy_dust.visits.pages import Visit
 
 #: Of the hosts that were not asked for.
 _OTHERS_KEPT = 1000
@@ -115,14 +115,14 @@ class _Times:
         self._newest = ""
 
     def of(self, visits: Iterable[Visit]) -> Iterator[Visit]:
-        """Pass *visits* on."""
+        """Give *visits* on unchanged, and note the time of the newest."""
         for visit in visits:
             if visit.fetched_at is not None and visit.fetched_at > self._newest:
                 self._newest = visit.fetched_at
             yield visit
 
     def latest(self) -> float:
-        """The time of the newest record so far, in seconds."""
+        """The time of the newest record given on so far, in seconds since 1970."""
         return seconds_of(self._newest)
 
 
@@ -146,7 +146,7 @@ class _OfHost:
         self.of_others = 0  #: visits of sites of other shards
 
     def of(self, visits: Iterable[Visit]) -> Iterator[Visit]:
-        """The records among *visits* that are wanted."""
+        """The records among *visits* that are of the wanted host or of hosts below it."""
         for visit in visits:
             site = site_of(visit.url)
             if site is None:

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from hashlib import blake2b
 
-from scrapy_dust.dust.pages import SiteLog
-from scrapy_dust.dust.validation import Verdict
+from scrapy_dust.believe.validation import Verdict
 from scrapy_dust.engines.circumstances import READ_BY_MINING, made_by
 from scrapy_dust.engines.local import Mined, trial_params
 from scrapy_dust.page.site_log import comparison_of
@@ -18,10 +17,11 @@ from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.entries import rule_id
 from scrapy_dust.rule_book.verdicts import Verdicts
 from scrapy_dust.settings import DustSettings
+from scrapy_dust.visits.pages import SiteLog
 
 
 def rest_of(mined: Mined, book: RuleBook, verdicts: Verdicts, settings: DustSettings) -> str:
-    """A digest of all that the trials of the site depend on."""
+    """A digest of all that decides what the trials of a site would do; equal digests mean that nothing is new."""
     digest = blake2b(digest_size=16)
     for said in _said(mined, book, verdicts, settings):
         digest.update(repr(said).encode("utf-8", "surrogatepass") + b"\n")
@@ -42,7 +42,7 @@ def _said(mined: Mined, book: RuleBook, verdicts: Verdicts, settings: DustSettin
 
 
 def _shown(log: SiteLog) -> Iterator[object]:
-    """What the pages of the log showed; what mining makes of that may change with what is known."""
+    """A digest of what the pages of *log* showed; other knowledge may make mining read the same pages in another way."""
     comparison = comparison_of(log)
     for page in log.pages:
         units = None if comparison is None else comparison.totals(page.url)

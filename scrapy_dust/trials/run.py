@@ -12,9 +12,9 @@ from scrapy.utils.asyncio import is_asyncio_available
 from scrapy.utils.misc import load_object
 from scrapy.utils.reactorless import is_reactorless
 
-from scrapy_dust.dust.stopping import Stopped
 from scrapy_dust.errors import DustError
 from scrapy_dust.settings import DustSettings
+from scrapy_dust.stopping import Stopped
 from scrapy_dust.trials.interruption import Interruption
 from scrapy_dust.trials.manners import MIDDLEWARES
 from scrapy_dust.trials.pacing import Patience
@@ -127,7 +127,7 @@ def _arguments(
         "trials": trials,
         "budget": own.validation_budget,
         "on_progress": on_progress,
-        "patience": Patience(own.validation_pause, own.validation_patience, own.validation_site_budget),
+        "patience": Patience(own.validation_pause, own.validation_patience),
         "unbound": _is_unbound(settings),
         "render_meta": own.render_meta,
         "ignore": own.ignore,
@@ -135,9 +135,10 @@ def _arguments(
 
 
 def _is_unbound(settings: Settings) -> bool:
-    """Whether the project itself has set that its crawls do not obey robots.txt; the default does not count.
+    """Whether the project has set by itself that its crawls do not obey robots.txt; Scrapy's default does not count.
 
-    Then URLs of the crawl may be fetched again; URLs that a rule makes up must be allowed all the same.
+    Then URLs of the crawl may be fetched again. URLs that a rule makes up must be allowed by robots.txt all the
+    same.
     """
     said = (settings.getpriority("ROBOTSTXT_OBEY") or 0) > SETTINGS_PRIORITIES["default"]
     return said and not settings.getbool("ROBOTSTXT_OBEY")

@@ -16,14 +16,12 @@ from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from scrapy_dust.believe.campaign import Campaign, Probe
+from scrapy_dust.believe.candidates import Candidate
+from scrapy_dust.believe.evidence import LogEvidence
+from scrapy_dust.believe.literal import LiteralCampaign
+from scrapy_dust.believe.validation import Verdict
 from scrapy_dust.crawl_log.hiding import is_hidden
-from scrapy_dust.dust.campaign import Campaign, Probe
-from scrapy_dust.dust.candidates import Candidate
-from scrapy_dust.dust.evidence import LogEvidence
-from scrapy_dust.dust.literal import LiteralCampaign
-from scrapy_dust.dust.outcomes import Outcome
-from scrapy_dust.dust.stopping import Stopped
-from scrapy_dust.dust.validation import Verdict
 from scrapy_dust.judge.answers import Fetched, Known
 from scrapy_dust.judge.inquiry import Ask, Finding, Inquiry, fetch_both, inquire
 from scrapy_dust.judge.judging import Judge
@@ -36,10 +34,12 @@ from scrapy_dust.page.volatile import Volatile
 from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.verdicts import Verdicts
 from scrapy_dust.rules.rule import Rule
+from scrapy_dust.stopping import Stopped
 from scrapy_dust.trials.declarations import MOST
 from scrapy_dust.trials.journal import ProbeJournal
 from scrapy_dust.trials.limits import Limits
 from scrapy_dust.trials.surveying import Kind, SiteSurvey, Wanted, nonsense_beside, survey
+from scrapy_dust.visits.outcomes import Outcome
 
 #: Inquiries under way at a time.
 _AT_A_TIME = 8
@@ -101,10 +101,10 @@ class SiteTrials:
         not_before: float = 0.0,
         anew: Callable[[Volatile, Collection[str]], Trying] | None = None,
     ) -> None:
-        """*renderers*: the browser that made a page, for URLs of the log that had one.
+        """The trials that *trying* names. *renderers*: the browser that made a page, for URLs of the log that had one.
 
-        *not_before*: older answers of the journal are not taken. *anew* reads the log again when the survey has shown what changes at each
-        fetch, and which URLs of the log show no page.
+        *not_before*: older answers of the journal are not taken. *anew* reads the log again when the survey has
+        shown what changes at each fetch, and which URLs of the log show no page.
         """
         evidence = trying.evidence
         self._take_up(trying)
@@ -115,7 +115,8 @@ class SiteTrials:
         self._not_before, self._anew = not_before, anew
         self._judge = Judge(self._knowledge, trying.template)
         nothing_to_ask = trying.is_at_rest or (self.campaign.finished and not trying.suspects)
-        self._survey = SiteSurvey(self._judge, () if nothing_to_ask else self._surveyed(trying.suspects))
+        to_ask = () if nothing_to_ask else self._surveyed(trying.suspects)
+        self._survey = SiteSurvey(self._judge, to_ask, filter(self._may_be_surveyed, evidence.urls))
         self._errands: deque[_Errand] = deque()  # in the order to take them
         self._open: dict[str, deque[_Errand]] = {}  # to be answered by the site
         self._to_send: list[str] = []
@@ -189,7 +190,9 @@ class SiteTrials:
         self.campaign.offer(Candidate((one,), support=0, narrows=True) for one in new)
 
     def renderer(self, url: str) -> str | None:
-        """The browser that rendered *url* for the crawl; for a URL that the crawl did not have, the most used one."""
+        """The browser that rendered *url* for the crawl; for a URL that the crawl did not fetch, the browser it used
+        most.
+        """
         return self._renderers.get(url) if self.limits.has(url) else self._renderer
 
     def wanted(self) -> list[str]:
@@ -227,7 +230,7 @@ class SiteTrials:
             self._take(self._errands.popleft())
 
     def _top_up(self) -> None:
-        """Ask for as many pages as may be under way; the campaign begins when the survey is over."""
+        """Ask for as many further pages as may be under way at once; the campaign begins when the survey is over."""
         while self._survey.to_ask:
             wanted = self._survey.to_ask.popleft()
             self._run(_Errand(wanted.url, survey=wanted))
@@ -241,7 +244,7 @@ class SiteTrials:
             self._begin(probe)
 
     def _run(self, errand: _Errand, since: float = 0.0) -> None:
-        """Queue *errand*. An answer in the journal that came after *since* saves a fetch."""
+        """Queue *errand*, a task that needs pages. An answer in the journal that came after *since* saves a fetch."""
         self._errands.append(errand)
         since = max(since, self._not_before)
         errand.page = self._journal.take(errand.url, self.renderer(errand.url), since=since)
@@ -254,7 +257,7 @@ class SiteTrials:
         page = errand.page
         assert page is not None
         if errand.survey is not None:
-            self._survey.learn(errand.survey, page, self._known(page.url))
+            self._survey.learn(errand.survey, page, self._known(errand.survey.made_of or page.url))
             self._keep(page)
         elif not errand.beside:
             self._judge.learn(page, self._known(page.url))
@@ -272,7 +275,9 @@ class SiteTrials:
         self._evidence.nothing = self._judge.nothing_digests | frozenset(self._labels_of_nothing())
 
     def _labels_of_nothing(self) -> Iterator[str]:
-        """The contents of several URLs of the log that the site also shows for URLs that cannot exist."""
+        """The labels of contents that several URLs of the log show, and that the site also shows for URLs that cannot
+        exist.
+        """
         firsts: dict[str, str] = {}
         shared: Counter[str] = Counter()
         for url in self._evidence.urls:
@@ -286,11 +291,14 @@ class SiteTrials:
                 yield label
 
     def _surveyed(self, suspects: Sequence[str]) -> Iterator[Wanted]:
-        urls = [url for url in self._evidence.urls if not is_hidden(url) and url not in self.limits.actions]
+        urls = [url for url in self._evidence.urls if self._may_be_surveyed(url)]
         texts = {url: digest for url in urls if (digest := self._evidence.digest(url)) is not None}
         for wanted in survey(urls, texts, [url for url in suspects if url in texts or url in urls]):
             if wanted.kind is Kind.PAGE or wanted.url not in self.limits.actions:
                 yield wanted
+
+    def _may_be_surveyed(self, url: str) -> bool:
+        return not is_hidden(url) and url not in self.limits.actions
 
     def _keep(self, page: Fetched) -> None:
         self._kept.pop(page.url, None)

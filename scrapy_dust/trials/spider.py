@@ -55,7 +55,8 @@ class TrialSpider(Spider):
         ignore: Sequence[str] = (),
         **kwargs: Any,
     ) -> None:
-        """*unbound*: the project says that its crawls do not obey robots.txt. *on_text* is told what pages say.
+        """A spider for *trials* with at most *budget* fetches. *unbound*: the project's crawls do not obey robots.txt.
+        *on_text* is called with the words of pages.
 
         *ignore*: CSS selectors of elements that do not count where pages are compared.
         """

@@ -5,31 +5,37 @@ found" with status 200, and a login or a consent that stands in front of a whole
 
 - beside pages: another name in the same folder, and at the root of the host;
 - beside texts that many URLs of the log share, which are one page under many names, or no page at all;
-- in place of parameters' values, for two pages of the log that differ. Only an answer that both get is nothing:
-  where a parameter does not matter, each gets its own page.
+- in place of parameters' values, for two pages of the log that differ. Only an answer that both get is nothing, and
+  only if it is not the page that the log has: where a parameter does not matter, each gets its own page.
 
-A page of the log that does not show the very same now is fetched twice: so the site shows what changes at each fetch.
+A page of the log that does not show the very same now is fetched twice: so the site shows what changes at each fetch. Once
+it has shown that on a few pages, the log is as good as the second fetch of the others. Where all that changes is never the
+same again, more pages are asked for, once each, until that is sure: then the log alone can tell which of its pages are one.
 """
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from hashlib import blake2b
-from itertools import combinations
+from itertools import chain, combinations, zip_longest
 from urllib.parse import urlsplit
 
-from scrapy_dust.dust.parameters import parameters
-from scrapy_dust.dust.strata import template_of
 from scrapy_dust.judge.answers import Fetched, Known
-from scrapy_dust.judge.judging import Judge
+from scrapy_dust.judge.judging import SAME_TIME, Judge
+from scrapy_dust.propose.dustbuster.parameters import parameters
+from scrapy_dust.visits.strata import template_of
 
 #: Pages of the log that are asked for, and URLs that cannot exist.
 _PAGES, _BESIDE, _TEMPLATES = 9, 4, 2
 #: Pages of each of the path templates of most URLs.
 _PAGES_EACH = 3
+#: Pages that are asked for again at a time, and how often more pages are asked for to be sure of what changes.
+_AGAIN, _ROUNDS = 3, 2
+#: Pages that are asked for then, at most; so many times as many must be left, else comparing them costs less.
+_MORE, _WORTH = 20, 2
 #: A text of so many URLs of the log is asked for, and these many of such texts.
 _MANY, _SHARED = 4, 3
 
@@ -51,6 +57,7 @@ class Wanted:
     kind: Kind
     template: str = ""  #: of VALUES: the two with the same one are compared
     is_shared: bool = False  #: of PAGE: many URLs of the log have its text
+    made_of: str = ""  #: of VALUES: the page of the log whose values were replaced
 
 
 def survey(urls: Sequence[str], texts: Mapping[str, str], suspects: Sequence[str] = ()) -> Iterator[Wanted]:
@@ -70,13 +77,20 @@ def survey(urls: Sequence[str], texts: Mapping[str, str], suspects: Sequence[str
 class SiteSurvey:
     """Collects the answers of a survey for the site's judge."""
 
-    def __init__(self, judge: Judge, to_ask: Iterable[Wanted]) -> None:
+    def __init__(self, judge: Judge, to_ask: Iterable[Wanted], urls: Iterable[str] = ()) -> None:
+        """*urls*: of the site's pages, of which more may be asked for."""
         self.to_ask = deque(to_ask)
         self._judge = judge
         self._left = len(self.to_ask)  # not answered
+        asked = {wanted.url for wanted in self.to_ask}
+        self._urls = [url for url in urls if url not in asked]
+        self._rounds = _ROUNDS
+        self._changed: list[tuple[Fetched, Known]] = []  # pages that do not show what the log has
+        self._log_is_control = False  # the log was as good as a second fetch of some page
         self._values: dict[str, Fetched] = {}  # template → the first answer to values that cannot exist
         self._pages: list[tuple[Wanted, Fetched, Known | None]] = []
-        self._first: dict[str, Fetched] = {}  # of pages that are asked for again
+        self._first: dict[str, Fetched] = {}  # the first answers of pages
+        self._again: Counter[str] = Counter()  # how often pages were asked for again
 
     @property
     def over(self) -> bool:
@@ -84,28 +98,85 @@ class SiteSurvey:
         return not self._left
 
     def learn(self, wanted: Wanted, page: Fetched, known: Known | None) -> None:
-        """Take *page*, the answer to *wanted*. *known*: what the log has of it."""
+        """Take *page*, the answer to *wanted*. *known*: what the log has of it, or of the page that it was made of."""
         self._left -= 1
         if wanted.kind is Kind.BESIDE:
             self._judge.learn_nothing(page)
-        elif wanted.kind is Kind.VALUES:
+        elif wanted.kind is Kind.VALUES and not self._judge.resembles(page, known):
             first = self._values.setdefault(wanted.template, page)
             if first is not page and self._judge.is_like(first, page):
                 self._judge.learn_nothing(page)
+        elif wanted.kind is Kind.VALUES:
+            pass  # where no value matters, it is the page that it was made of
         elif wanted.kind is Kind.AGAIN:
             self._judge.learn_again(self._first[page.url], page)
         elif page.answered:
             self._judge.learn(page, known)
+            self._first[page.url] = page
             self._pages.append((wanted, page, known))
-            self._ask_again(wanted, page, known)
+            self._compare(page, known)
+        if not self._left:
+            self._ask_again()
+        if not self._left:
+            self._ask_for_more()
         if self.over:
             self._conclude()
 
-    def _ask_again(self, wanted: Wanted, page: Fetched, known: Known | None) -> None:
-        if known is not None and not self._judge.is_known_page(page, known) and known.says_something:
-            self._first[page.url] = page
-            self._left += 1
-            self.to_ask.append(Wanted(wanted.url, Kind.AGAIN))
+    def _compare(self, page: Fetched, known: Known | None) -> None:
+        """Learn what *page* keeps of what the log has of it, or note that it has changed."""
+        if known is None or not known.says_something:
+            return
+        if self._judge.is_known_page(page, known):
+            if abs(page.at - known.at) <= SAME_TIME:
+                self._judge.learn_kept(page, known)
+        else:
+            self._changed.append((page, known))
+
+    def _ask_again(self) -> None:
+        """Ask again for some of the pages that have changed, unless the log is as good as that."""
+        left = []
+        for page, known in self._changed:
+            if self._judge.control(page, known):
+                self._log_is_control = True
+            elif page.url not in self._again:
+                left.append(page.url)
+        for url in _telling_most(left)[:_AGAIN]:
+            self._want_again(url)
+
+    def _ask_for_more(self) -> None:
+        """Ask for more pages like those whose changing places may turn out to be sure.
+
+        Where something may have stayed by chance, ask again first.
+        """
+        if not self._log_is_control:
+            return
+        open_ones = [
+            url for url in self._judge.unsettled() if url in self._first and self._again[url] < _AGAIN
+        ]
+        volatile = self._judge.knowledge.volatile
+        lacking = {
+            template: volatile.lacking(template) for template in dict.fromkeys(map(template_of, self._urls))
+        }
+        alike = [url for url in self._urls if lacking[template_of(url)] is not None]
+        most = max((lacking[template_of(url)] or 0 for url in alike), default=0)
+        if most > _MORE or len(alike) < _WORTH * most:
+            return
+        for url in open_ones:
+            self._want_again(url)
+        if open_ones or not self._rounds:
+            return
+        self._rounds -= 1
+        for url in [url for url in alike if lacking[template_of(url)]][:most]:
+            self._urls.remove(url)
+            self._want(Wanted(url, Kind.PAGE))
+
+    def _want_again(self, url: str) -> None:
+        self._again[url] += 1
+        self._want(Wanted(url, Kind.AGAIN))
+
+    def _want(self, wanted: Wanted) -> None:
+        self._left += 1
+        self.to_ask.append(wanted)
 
     def _conclude(self) -> None:
         """Draw the conclusions that need all answers."""
@@ -143,7 +214,7 @@ def _beside_and_root(url: str) -> Iterator[str]:
 
 
 def _shared(urls: Sequence[str], texts: Mapping[str, str]) -> list[str]:
-    """For each text that many URLs share, one of these URLs; the most shared texts come first."""
+    """For each text that many of *urls* share, one URL that shows it; most shared texts come first."""
     by_text: dict[str, list[str]] = {}
     for url in urls:
         if url in texts:
@@ -153,7 +224,7 @@ def _shared(urls: Sequence[str], texts: Mapping[str, str]) -> list[str]:
 
 
 def _different(urls: Sequence[str], texts: Mapping[str, str]) -> Iterator[str]:
-    """The URLs, those first whose texts the log knows to differ."""
+    """*urls*, in an order that begins with URLs whose texts, by *texts*, all differ."""
     seen: set[str] = set()
     repeated = []
     for url in urls:
@@ -167,7 +238,7 @@ def _different(urls: Sequence[str], texts: Mapping[str, str]) -> Iterator[str]:
 
 
 def _of_each_part(urls: Sequence[str]) -> list[str]:
-    """*urls*, first some of each of the path templates that most of them have."""
+    """*urls*, in an order that begins with some of each of the most frequent path templates."""
     by_template: dict[str, list[str]] = {}
     for url in urls:
         by_template.setdefault(template_of(url), []).append(url)
@@ -175,8 +246,23 @@ def _of_each_part(urls: Sequence[str]) -> list[str]:
     return [*(url for of_one in largest for url in of_one[:_PAGES_EACH]), *urls]
 
 
+def _telling_most(urls: Sequence[str]) -> list[str]:
+    """*urls*, first two of the path that most of them have, of different templates, and one of another path."""
+    by_path: dict[str, dict[str, list[str]]] = {}
+    for url in urls:
+        template = template_of(url)
+        by_path.setdefault(template.partition("?")[0], {}).setdefault(template, []).append(url)
+    largest = sorted(by_path.values(), key=lambda one: sum(map(len, one.values())), reverse=True)
+    in_turn = [
+        [url for of_each in zip_longest(*by_template.values()) for url in of_each if url is not None]
+        for by_template in largest
+    ]
+    first = [url for one, most in zip(in_turn, (2, 1), strict=False) for url in one[:most]]
+    return list(dict.fromkeys([*first, *chain.from_iterable(in_turn)]))
+
+
 def _values(urls: Sequence[str], texts: Mapping[str, str]) -> Iterator[Wanted]:
-    """For the templates of most URLs: two pages that differ, with values that cannot exist."""
+    """For the path templates of most URLs: two pages that differ, each with values in its query that cannot exist."""
     by_template: dict[str, list[str]] = {}
     for url in urls:
         found = list(parameters(url))
@@ -188,11 +274,12 @@ def _values(urls: Sequence[str], texts: Mapping[str, str]) -> Iterator[Wanted]:
         first = of_template[0]
         other = next((url for url in of_template if texts.get(url, url) != texts.get(first, first)), None)
         if other is not None:
-            yield from (Wanted(_with_nonsense(url), Kind.VALUES, template) for url in (first, other))
+            for url in (first, other):
+                yield Wanted(_with_nonsense(url), Kind.VALUES, template, made_of=url)
 
 
 def _with_nonsense(url: str) -> str:
-    """*url* with every value of its query replaced, each by another for each URL."""
+    """*url* with each value in its query replaced by a text that means nothing, another one for each URL."""
     question = url.find("?")
     for parameter in reversed([p for p in parameters(url) if p.begin > question]):
         value = _word(f"{url} {parameter.name} {parameter.begin}")
@@ -204,6 +291,6 @@ _LETTERS = str.maketrans("0123456789", "ghijklmnop")
 
 
 def _word(text: str) -> str:
-    """*text* without digits: some sites read a number at the beginning of any value."""
+    """*text* without digits, so that no site reads a number at its beginning."""
     digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
     return digest.translate(_LETTERS)

@@ -18,7 +18,9 @@ _CLASSES = (
 
 
 def class_of(value: str | None) -> str:
-    """The class of *value*: the first class that fits, the narrow classes first."""
+    """The kind of text that *value* is: digits, a date, hexadecimal, a word and so on; the first kind that fits,
+    narrow ones first.
+    """
     if value is None:
         return "none"
     return next((name for name, pattern in _CLASSES if pattern.fullmatch(value)), "text")
@@ -27,3 +29,24 @@ def class_of(value: str | None) -> str:
 def is_id(value: str) -> bool:
     """Whether *value* is an id that a machine made for one thing, and that tells a person nothing."""
     return class_of(value) in ("uuid", "hex")
+
+
+#: Ids are not cut shorter: two ids may have fewer characters in common by accident.
+SHORTEST_ID = 6
+_HEXADECIMAL = re.compile(r"(?=.*[0-9])(?=.*[a-fA-F])[0-9a-fA-F]{7,}")
+
+
+def shortened(value: str, length: int) -> str:
+    """The first *length* characters of a hexadecimal id; any other value as it is."""
+    return value[:length] if len(value) > length and _HEXADECIMAL.fullmatch(value) else value
+
+
+def is_cut(value: str, short: str) -> bool:
+    """Whether *short* is the hexadecimal id *value* cut to its first characters."""
+    return len(short) >= SHORTEST_ID and value != short and shortened(value, len(short)) == short
+
+
+def check_length(what: str, length: int) -> None:
+    """Raise `ValueError` if *what* would leave too little of an id."""
+    if length < SHORTEST_ID:
+        raise ValueError(f"'length' of {what!r} must be {SHORTEST_ID} at least, got {length}")

@@ -13,8 +13,8 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
 from scrapy_dust.commands.dustpages import Command
-from scrapy_dust.dust.contents import Kind
 from scrapy_dust.signatures import sqlite
+from scrapy_dust.signatures.copies import Kind
 from scrapy_dust.signatures.sqlite import SqliteStore
 from scrapy_dust.signatures.store import DAY
 

@@ -11,7 +11,7 @@ from hashlib import blake2b
 import pytest
 
 from scrapy_dust.commands import changing, reviewing
-from scrapy_dust.commands.desk import Desk
+from scrapy_dust.commands.context import Context
 from scrapy_dust.rule_book import Entry, Evidence, RuleBook, Status, rule_id
 from scrapy_dust.rules.guards import Condition
 from scrapy_dust.rules.parameters import DropParameter
@@ -28,33 +28,33 @@ PRINT, STORY = (form.format("06/06/27/2") for form in FORMS)
 
 
 @pytest.fixture
-def desk(tmp_path):
+def context(tmp_path):
     evidence = Evidence(
         positive=30, contents=30, log_same=30, merges=30, loss_bound=0.0, examples=((PRINT, STORY),)
     )
     path = tmp_path / "dust-rules.json"
     entries = [Entry(Rule.of(DropParameter("from"))), Entry(PRINTED, evidence=evidence), Entry(SORT)]
     RuleBook().with_site(SITE, entries).save(path)
-    return Desk((str(path),), passes=10, must_exist=True, as_json=False, dust_dir=str(tmp_path / "dust"))
+    return Context((str(path),), passes=10, must_exist=True, as_json=False, dust_dir=str(tmp_path / "dust"))
 
 
-def test_a_list_has_each_edit_on_one_line(desk, capsys):
-    reviewing.list_rules(desk)
+def test_a_list_has_each_edit_on_one_line(context, capsys):
+    reviewing.list_rules(context)
     lines = capsys.readouterr().out.splitlines()
     assert lines[3].split(maxsplit=5) == [rule_id(SITE, PRINTED), "valid", SITE, "30", "0", READS]
     assert lines[4].endswith("sort=* → (left out), where all is there")
 
 
-def test_an_edit_is_shown_with_its_evidence(desk, capsys):
-    reviewing.show(desk, [rule_id(SITE, PRINTED)])
+def test_an_edit_is_shown_with_its_evidence(context, capsys):
+    reviewing.show(context, [rule_id(SITE, PRINTED)])
     said = capsys.readouterr().out
     assert READS in said
     assert "30 pairs of URLs showed one page (30 known from logs alone), on 30 different pages" in said
     assert f"example: {PRINT} → {STORY}" in said
 
 
-def test_the_way_to_a_key_names_edits_and_plain_rules_alike(desk, capsys):
-    reviewing.explain(desk, f"{PRINT}&from=rss")
+def test_the_way_to_a_key_names_edits_and_plain_rules_alike(context, capsys):
+    reviewing.explain(context, f"{PRINT}&from=rss")
     said = capsys.readouterr().out.splitlines()
     assert said[0] == STORY
     assert [line.split("  ")[-1] for line in said if SITE in line and "valid" in line] == [
@@ -63,29 +63,29 @@ def test_the_way_to_a_key_names_edits_and_plain_rules_alike(desk, capsys):
     ]
 
 
-def test_what_is_explained_is_what_keys_are(desk, capsys, tmp_path):
+def test_what_is_explained_is_what_keys_are(context, capsys, tmp_path):
     (tmp_path / "urls").write_text(f"{PRINT}&from=rss\n{STORY}\nhttp://news.example/l?all=1&sort=a\n")
-    reviewing.keys(desk, str(tmp_path / "urls"))
+    reviewing.keys(context, str(tmp_path / "urls"))
     keys = [line.split("\t")[0] for line in capsys.readouterr().out.splitlines()]
     assert keys == [STORY, STORY, "http://news.example/l?all=1"]
 
 
-def test_expectations_are_held_against_edits_too(desk, capsys, tmp_path):
+def test_expectations_are_held_against_edits_too(context, capsys, tmp_path):
     (tmp_path / "expected.csv").write_text(
         f"{PRINT},{STORY},same\nhttp://news.example/l?sort=a,http://news.example/l?sort=b,different\n"
     )
-    assert reviewing.test(desk, str(tmp_path / "expected.csv")) == 0
+    assert reviewing.test(context, str(tmp_path / "expected.csv")) == 0
     assert capsys.readouterr().out == "2 of 2 expectations hold.\n"
 
 
-def test_an_edit_is_switched_off_and_on_by_its_id(desk, capsys):
-    changing.switch(desk, [rule_id(SITE, PRINTED)], Status.DISABLED)
-    assert PRINTED not in desk.book().rules_by_site()[SITE]
-    changing.switch(desk, [rule_id(SITE, PRINTED)], Status.VALID)
-    assert PRINTED in desk.book().rules_by_site()[SITE]
-    changing.forget(desk, [rule_id(SITE, PRINTED), rule_id(SITE, SORT)])
+def test_an_edit_is_switched_off_and_on_by_its_id(context, capsys):
+    changing.set_status(context, [rule_id(SITE, PRINTED)], Status.DISABLED)
+    assert PRINTED not in context.book().rules_by_site()[SITE]
+    changing.set_status(context, [rule_id(SITE, PRINTED)], Status.VALID)
+    assert PRINTED in context.book().rules_by_site()[SITE]
+    changing.forget(context, [rule_id(SITE, PRINTED), rule_id(SITE, SORT)])
     assert f"forgotten: {rule_id(SITE, PRINTED)}  {SITE}  {READS}" in capsys.readouterr().out
-    assert [entry.rule for entry in desk.book().entries(SITE)] == [Rule.of(DropParameter("from"))]
+    assert [entry.rule for entry in context.book().entries(SITE)] == [Rule.of(DropParameter("from"))]
 
 
 def line(url, content):

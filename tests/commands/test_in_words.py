@@ -1,9 +1,9 @@
 from __future__ import annotations
 
+from scrapy_dust.believe.decisions import Decision
+from scrapy_dust.believe.unseen import Witnesses
+from scrapy_dust.believe.validation import Tally, Verdict
 from scrapy_dust.commands.in_words import in_words
-from scrapy_dust.dust.decisions import Decision
-from scrapy_dust.dust.unseen import Witnesses
-from scrapy_dust.dust.validation import Tally, Verdict
 from scrapy_dust.rules.parameters import DropParameter
 from scrapy_dust.rules.rule import Rule
 

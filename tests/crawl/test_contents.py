@@ -9,11 +9,11 @@ import pytest
 
 from scrapy_dust.crawl.contents import Contents
 from scrapy_dust.crawl_log.recording import Body
-from scrapy_dust.dust.contents import Kind
 from scrapy_dust.page.aliases import ENOUGH
 from scrapy_dust.page.content import content_of
 from scrapy_dust.page.volatile import LEAST_SURE, learn_volatile
 from scrapy_dust.settings import DustSettings
+from scrapy_dust.signatures.copies import Kind
 from scrapy_dust.signatures.sqlite import SqliteStore
 from tests.prose import document, prose
 

@@ -16,7 +16,7 @@ from scrapy_dust.crawl.dupefilter import DustDupeFilter
 from scrapy_dust.rule_book.entries import rule_id
 from scrapy_dust.rules.parameters import DropParameter
 from scrapy_dust.rules.rule import Rule
-from tests.crawl.crawling import QUIET, crawl
+from tests.crawl.crawling import QUIET, crawl, write_rules
 from tests.crawl.site import error, page, serving
 
 SID, UTM = Rule.of(DropParameter("sid")), Rule.of(DropParameter("utm"))
@@ -161,3 +161,11 @@ def test_a_scheduler_that_builds_its_dupefilter_from_the_spider_gets_one_that_ca
     assert dupefilter.request_seen(Request(site.url("/p?id=1&sid=b")))
     dupefilter.clear()
     assert dupefilter._inner.cleared
+
+
+def test_the_same_rule_of_two_sites_is_two_rules(tmp_path, settings):
+    with serving(lambda path: page()) as one, serving(lambda path: page()) as other:
+        write_rules(tmp_path / "dust-rules.json", {site.name: (SID,) for site in (one, other)})
+        result = crawl([site.url(f"/p?id=1&sid={sid}") for site in (one, other) for sid in "ab"], settings)
+        for site in (one, other):
+            assert result.stats[f"dust/filtered/{rule_id(site.name, SID)}"] == 1

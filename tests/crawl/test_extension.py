@@ -35,10 +35,9 @@ def test_what_was_saved_and_by_which_rule(with_rules, summary, tmp_path):
         crawl([*urls, site.url("/q?sid=bad"), site.url("/q?sid=good")], with_rules(site, SID))
         identity = rule_id(site.name, SID)
     assert summary() == (
-        f"1 rule saved 6 requests ({identity}: 7); 0 URLs fetched to test rules, "
-        "1 page got under another URL after the first had failed. "
-        f"All of them are in {tmp_path / 'dust' / 'journal' / 'visitor'}; "
-        "`scrapy dustrules explain URL` says why it was not fetched."
+        f"1 rule saved 6 requests (by {identity}); 1 page fetched under another URL, since the first one failed. "
+        f"What was not fetched is listed in {tmp_path / 'dust' / 'journal' / 'visitor'}; "
+        "`scrapy dustrules explain URL` says why."
     )
 
 
@@ -98,7 +97,8 @@ def test_what_was_suspended_is_said(with_rules, summary):
     said = summary()
     # Two are enough; those that were being compared at the same time may be told of too.
     assert re.search(
-        r"1 rule saved 0 requests; 8 URLs fetched to test rules \([2-8] of them other pages\)", said
+        r"1 rule saved 0 requests; 8 URLs fetched to test the rules \([2-8] of them showed another page\)",
+        said,
     )
     assert "; 1 rule suspended as no longer true, 0 URLs offered again." in said
 

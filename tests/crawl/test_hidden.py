@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from scrapy_dust.believe.validation import Verdict
 from scrapy_dust.crawl_log import read_visits
-from scrapy_dust.dust.validation import Verdict
 from scrapy_dust.judge.answers import Fetched
 from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.verdicts import Verdicts

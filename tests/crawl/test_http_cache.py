@@ -52,31 +52,19 @@ def test_a_cache_filled_without_rules_stays_warm(cached):
     assert len(site.asked) == 2
 
 
-def test_asked_for_a_page_answers_for_its_class(cached):
-    with serving(lambda path: page(words=path)) as site:
-        urls = [site.url(f"/p?sid={sid}") for sid in "ab"]
-        crawl(urls, cached(site, DUST_CACHE_BY_CLASS=True))
-        result = crawl(list(reversed(urls)), cached(site, DUST_CACHE_BY_CLASS=True))
-    assert site.asked == ["/p?sid=a"]
-    assert result.got == [urls[0]]
-    assert result.stats["dust/cached_by_class"] == 1
-
-
-@pytest.mark.parametrize("by_class", [False, True])
-def test_a_failure_in_the_cache_is_not_that_of_the_next_alias(cached, by_class):
+def test_a_failure_in_the_cache_is_not_that_of_the_next_alias(cached):
     with serving(lambda path: error(404) if "bad" in path else page()) as site:
         urls = [site.url(f"/p?sid={sid}") for sid in ("bad", "good")]
         for _ in range(2):
-            result = crawl(urls, cached(site, DUST_CACHE_BY_CLASS=by_class))
+            result = crawl(urls, cached(site))
             assert result.got == [urls[1]]
     assert len(site.asked) == 2
 
 
-@pytest.mark.parametrize("by_class", [False, True])
-def test_a_redirect_inside_a_class_ends_in_the_page_from_the_cache_too(cached, by_class):
+def test_a_redirect_inside_a_class_ends_in_the_page_from_the_cache_too(cached):
     with serving(lambda path: redirect("/p?sid=2") if path == "/p" else page()) as site:
         for _ in range(2):
-            result = crawl([site.url("/p")], cached(site, DUST_CACHE_BY_CLASS=by_class))
+            result = crawl([site.url("/p")], cached(site))
             assert result.got == [site.url("/p?sid=2")]
     assert len(site.asked) == 2
 
@@ -88,10 +76,9 @@ def test_a_redirect_between_urls_that_are_one_for_scrapy_ends_in_the_page_too(ca
     assert len(site.asked) == 2
 
 
-@pytest.mark.parametrize("by_class", [False, True])
-def test_a_canary_is_not_told_what_it_is_to_find_out(cached, by_class):
+def test_a_canary_is_not_told_what_it_is_to_find_out(cached):
     with serving(lambda path: page()) as site:
-        settings = cached(site, DUST_CACHE_BY_CLASS=by_class, DUST_CANARY_RATE=1)
+        settings = cached(site, DUST_CANARY_RATE=1)
         crawl([site.url(f"/p?sid={sid}") for sid in "abc"], settings)
     assert len(site.asked) == 3
 
@@ -114,6 +101,6 @@ def test_a_cache_configured_without_us_loses_no_page_either_and_it_is_said_what_
 
 def test_a_request_that_opts_out_gets_its_own_page(cached):
     with serving(lambda path: page()) as site:
-        settings = cached(site, DUST_CACHE_BY_CLASS=True)
+        settings = cached(site)
         crawl([site.url("/p?sid=a"), Request(site.url("/p?sid=b"), meta={"dust": False})], settings)
     assert len(site.asked) == 2

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -66,7 +64,7 @@ def test_a_more_urgent_url_waits_for_one_that_is_fetched_but_not_for_one_in_the_
     of = Class(state, ("http://a.test/",), priority=1)
     assert life.fate(of, 2, None, is_fetched=False) is Fate.STANDS
     assert life.fate(of, 2, None, is_fetched=True) is Fate.WAITS
-    assert life.fate(replace(of, depth=3), 0, 2, is_fetched=True) is Fate.STANDS
+    assert life.fate(of._replace(depth=3), 0, 2, is_fetched=True) is Fate.STANDS
 
 
 def test_every_state_and_every_fate_is_in_the_tables():

@@ -1,4 +1,4 @@
-"""From a rule that was wrong to its victims in the next crawl; and what a user is told of any URL."""
+"""From a rule that was wrong to its suppressed_by in the next crawl; and what a user is told of any URL."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from scrapy import Request
 
 from scrapy_dust.commands import changing, journals, reviewing
-from scrapy_dust.commands.desk import Desk
+from scrapy_dust.commands.context import Context
 from scrapy_dust.journal.places import requeue_dir
 from scrapy_dust.rule_book import Status, rule_id
 from scrapy_dust.rules.parameters import DropParameter
@@ -20,15 +20,15 @@ SID, REF = Rule.of(DropParameter("sid")), Rule.of(DropParameter("ref"))
 
 
 @pytest.fixture
-def desk(settings):
+def context(settings):
     def of(as_json=False, **more):
-        return Desk(tuple(settings["DUST_RULES"]), 10, False, as_json, settings["DUST_DIR"], **more)
+        return Context(tuple(settings["DUST_RULES"]), 10, False, as_json, settings["DUST_DIR"], **more)
 
     return of
 
 
-def requeue(desk, *ids, spider=None, dry_run=False):
-    journals.requeue(desk, ids, spider=spider, dry_run=dry_run)
+def requeue(context, *ids, spider=None, dry_run=False):
+    journals.requeue(context, ids, spider=spider, dry_run=dry_run)
 
 
 class Second(Visitor):
@@ -40,7 +40,7 @@ class Second(Visitor):
 
 
 def test_victims_of_a_rule_that_was_switched_off_come_in_the_next_crawl_as_they_were(
-    with_rules, desk, capsys
+    with_rules, context, capsys
 ):
     class First(Second):
         async def start(self):
@@ -54,81 +54,81 @@ def test_victims_of_a_rule_that_was_switched_off_come_in_the_next_crawl_as_they_
         # The first one queued stands for all; what follows it is suppressed.
         requests = [Request(url, cb_kwargs={"mark": n}, priority=-n) for n, url in enumerate(urls)]
         assert crawl(requests, settings, spider=First).got == [f"0: {urls[0]}"]
-        changing.switch(desk(), [identity], Status.DISABLED)
+        changing.set_status(context(), [identity], Status.DISABLED)
         capsys.readouterr()
-        requeue(desk(), identity)
+        requeue(context(), identity)
         assert capsys.readouterr().out.split() == urls[1:]
         again = crawl([], settings, spider=Second)
         assert sorted(again.got) == [f"{n}: {url}" for n, url in enumerate(urls)][1:]
         assert again.stats["dust/requeued"] == 3
         assert crawl([], settings, spider=Second).got == []
-        requeue(desk(), identity)
+        requeue(context(), identity)
         assert capsys.readouterr().out == ""
 
 
-def test_victims_of_a_rule_that_is_still_in_force_are_kept_from_it(with_rules, desk):
+def test_victims_of_a_rule_that_is_still_in_force_are_kept_from_it(with_rules, context):
     with serving(lambda path: page()) as site:
         urls = [site.url(f"/p?id=1&sid={n}") for n in range(4)]
         settings = with_rules(site, SID)
         crawl([*urls], settings)
-        requeue(desk(), rule_id(site.name, SID))
+        requeue(context(), rule_id(site.name, SID))
         again = crawl([], settings)
     assert sorted(again.got) == urls[1:]
 
 
-def test_a_dry_run_leaves_nothing_to_fetch_and_other_spiders_get_nothing(with_rules, desk, capsys):
+def test_a_dry_run_leaves_nothing_to_fetch_and_other_spiders_get_nothing(with_rules, context, capsys):
     with serving(lambda path: page()) as site:
         identity = rule_id(site.name, SID)
         urls = [site.url(f"/p?id=1&sid={n}") for n in range(3)]
         settings = with_rules(site, SID)
         crawl(urls, settings)
-        requeue(desk(as_json=True), identity, dry_run=True)
+        requeue(context(as_json=True), identity, dry_run=True)
         lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
         assert [(line["url"], line["spider"], line["rules"]) for line in lines] == [
             (url, "visitor", [identity]) for url in urls[1:]
         ]
-        requeue(desk(), identity, spider="another")
+        requeue(context(), identity, spider="another")
         assert capsys.readouterr().out == ""
         assert not requeue_dir(settings["DUST_DIR"]).exists()
         assert crawl([], settings).got == []
 
 
-def test_a_crawl_that_is_stopped_leaves_the_list_to_the_next(with_rules, desk):
+def test_a_crawl_that_is_stopped_leaves_the_list_to_the_next(with_rules, context):
     with serving(lambda path: page()) as site:
         urls = [site.url(f"/p?id=1&sid={n}") for n in range(6)]
         settings = with_rules(site, SID)
         crawl(urls, settings)
-        requeue(desk(), rule_id(site.name, SID))
+        requeue(context(), rule_id(site.name, SID))
         stopped = crawl([], settings | {"CLOSESPIDER_PAGECOUNT": 2})
         assert stopped.stats["finish_reason"] == "closespider_pagecount"
         assert sorted(crawl([], settings).got) == urls[1:]
 
 
-def test_explain_tells_what_became_of_a_url(with_rules, desk, capsys):
+def test_explain_tells_what_became_of_a_url(with_rules, context, capsys):
     with serving(lambda path: page()) as site:
         identity = rule_id(site.name, SID)
         urls = [site.url(f"/p?id=1&sid={n}") for n in range(2)]
         settings = with_rules(site, SID)
         crawl(urls, settings)
-        reviewing.explain(desk(), urls[1])
+        reviewing.explain(context(), urls[1])
         said = capsys.readouterr().out.splitlines()
         assert said[-2] == "In crawls:"
         assert said[-1].endswith(f"  visitor  suppressed by {identity}; fetched instead: {urls[0]}")
-        reviewing.explain(desk(as_json=True), urls[1])
+        reviewing.explain(context(as_json=True), urls[1])
         (event,) = json.loads(capsys.readouterr().out)["history"]
         assert (event["what"], event["keeper"], event["spider"]) == ("suppressed", urls[0], "visitor")
-        reviewing.explain(desk(), urls[0])
+        reviewing.explain(context(), urls[0])
         assert capsys.readouterr().out.splitlines()[-1] == "No journal says that a crawl suppressed this URL."
 
 
-def test_a_hidden_url_is_found_by_its_own_name_and_cannot_be_requeued(with_rules, desk, capsys):
+def test_a_hidden_url_is_found_by_its_own_name_and_cannot_be_requeued(with_rules, context, capsys):
     with serving(lambda path: page()) as site:
         urls = [site.url(f"/p?id=1&sid=secret{n}") for n in range(2)]
         settings = with_rules(site, SID) | {"DUST_LOG_HIDE": ["sid"]}
         crawl(urls, settings)
-        reviewing.explain(desk(hide=("sid",)), urls[1])
+        reviewing.explain(context(hide=("sid",)), urls[1])
         assert "suppressed by" in capsys.readouterr().out
-        requeue(desk(hide=("sid",)), rule_id(site.name, SID))
+        requeue(context(hide=("sid",)), rule_id(site.name, SID))
         said = capsys.readouterr()
         assert "1 URLs cannot be asked for again" in said.err
         assert "secret" not in said.out

@@ -19,7 +19,6 @@ from scrapy.settings import Settings
 from scrapy_dust import Addon, TakenMiddleware
 from scrapy_dust.crawl_log import log_sources
 from scrapy_dust.crawl_log.reader import read_visits
-from scrapy_dust.dust.pages import NOTHING_TAKEN, Visit
 from scrapy_dust.online.learner import OnlineLearner
 from scrapy_dust.page.aliases import ENOUGH
 from scrapy_dust.rule_book.book import RuleBook
@@ -27,6 +26,7 @@ from scrapy_dust.rule_book.entries import Status
 from scrapy_dust.rules.parameters import DropParameter
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.settings import DustSettings
+from scrapy_dust.visits.pages import NOTHING_TAKEN, Visit
 from tests.crawl.crawling import Crawl, Visitor, crawl, write_rules
 from tests.crawl.site import Answer, Site, serving
 from tests.waiting import PATIENCE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from scrapy_dust.crawl_log import Reading, read_visits
-from scrapy_dust.dust.pages import Visit
+from scrapy_dust.visits.pages import Visit
 
 
 def read(

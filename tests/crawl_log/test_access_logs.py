@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from scrapy_dust.crawl_log import access_json, read_visits
 from scrapy_dust.crawl_log.log_formats import KNOWN, matcher_of
-from scrapy_dust.dust.pages import Visit, merge_visits
 from scrapy_dust.errors import CrawlLogError
+from scrapy_dust.visits.pages import Visit, merge_visits
 from tests.crawl_log.reading import bad_lines, read, urls
 
 BASE = "http://a.test"

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_dust.crawl_log import cdx, read_visits
-from scrapy_dust.dust.pages import Visit
+from scrapy_dust.visits.pages import Visit
 from tests.crawl_log.reading import bad_lines, read, urls
 
 DIGEST = "RRYCMLQ5C4DNVNQQC5ERBWQ7TXTJTPQ3"

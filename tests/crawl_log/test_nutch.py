@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_dust.dust.pages import Visit
+from scrapy_dust.visits.pages import Visit
 from tests.crawl_log.reading import bad_lines, read
 
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_dust.crawl_log import read_visits
-from scrapy_dust.dust.pages import Visit
 from scrapy_dust.errors import CrawlLogError
+from scrapy_dust.visits.pages import Visit
 
 pa = pytest.importorskip("pyarrow", reason="Parquet is read with pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

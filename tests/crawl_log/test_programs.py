@@ -80,6 +80,7 @@ ISTIO_OF_TODAY = (
     '[2020-11-25T21:26:18.409Z] "GET /status/200 HTTP/1.1" 200 - via_upstream - "-" 0 135 3 1 "-" "curl/7.73.0-DEV" '
     '"84961386-6d84-929d-98bd-c5aee93b5c88" "httpbin:8000" "127.0.0.1:80" inbound|8000|| 127.0.0.1:41854 10.44.1.27:80'
 )
+SQUID = "1790735990.981 %6d 10.0.0.5 %s %s %s - HIER_DIRECT/192.0.2.1 text/html"
 FORWARDED = ',"X-Forwarded-Proto":["https"]'
 LOCATION = ',"downstream_Location":"http://localhost:18194/a.html"'
 
@@ -137,6 +138,9 @@ def caddy(uri: str, status: str, *, asked: str = "", tls: str = CADDY_TLS, answe
         ("haproxy", "Nov 19 13:35:23 host haproxy[143]: " + HAPROXY % ("plain", "200", '"GET / HTTP/1.1"'), (f"{BASE}/", 200, 253, None)),
         ("envoy", ISTIO, ("https://httpbin/status/418", 418, None, None)),
         ("envoy", ISTIO_OF_TODAY, ("https://httpbin/status/200", 200, 135, None)),
+        ("squid", SQUID % (42, "TCP_MISS/200 951", "GET", "http://a.test/p?id=7"), ("http://a.test/p?id=7", 200, 951, None)),
+        ("squid", SQUID % (1234567, "TCP_REFRESH_UNMODIFIED/304 310", "GET", "https://a.test:8443/"), ("https://a.test:8443/", 200, None, None)),
+        ("squid", SQUID % (-1, "TCP_MEM_HIT/404 1200", "GET", "http://a.test/%C3%A9"), ("http://a.test/%C3%A9", 404, None, None)),
         ("envoy", ENVOY % "GET", ("https://locations/api/v1/locations", 204, None, None)),
     ],
 )  # fmt: skip
@@ -160,6 +164,14 @@ def test_a_line_of_the_program_says_what_the_program_did(folder, name, line, exp
         ("haproxy", HAPROXY.replace("s1", "<NOSRV>") % ("plain", "400", '"<BADREQ>"')),
         ("haproxy", HAPROXY % ("plain", "-1", '"GET / HTTP/1.1"')),
         ("envoy", ENVOY % "POST"),
+        ("squid", SQUID % (42, "TCP_MISS/200 951", "POST", "http://a.test/")),
+        ("squid", SQUID % (42, "TCP_TUNNEL/200 951", "CONNECT", "a.test:443")),
+        ("squid", SQUID % (0, "TCP_DENIED/407 3456", "GET", "http://a.test/")),
+        ("squid", SQUID % (0, "NONE/400 3456", "GET", "http://a.test/")),
+        ("squid", SQUID % (42, "TCP_MISS_ABORTED/200 951", "GET", "http://a.test/")),
+        ("squid", SQUID % (0, "NONE_NONE/400 3800", "GET", "error:invalid-request")),
+        # Its query is left out: of which page the line speaks, nobody can tell.
+        ("squid", SQUID % (42, "TCP_MISS/200 951", "GET", "http://a.test/p?")),
         ("access-json", CLOUDFLARE % ("POST", "1602618576000000000", "TLSv1.3")),
         ("alb", ALB % ("http", "200", "POST http://www.example.com:80/", "-")),
         ("alb", ALB % ("ws", "101", "GET http://10.0.0.30:80/", "-")),

@@ -24,11 +24,11 @@ from scrapy_dust.crawl_log import (
     visits_by_site,
 )
 from scrapy_dust.crawl_log.sources import _zstd
-from scrapy_dust.dust.pages import Visit
 from scrapy_dust.errors import CrawlLogError
 from scrapy_dust.page import SKETCH_VERSION
 from scrapy_dust.page.sketch import describe
 from scrapy_dust.page.units import pack
+from scrapy_dust.visits.pages import Visit
 
 NOW = datetime(2026, 11, 18, 9, 30, 0, 123_456, tzinfo=UTC)
 TIME = "2026-11-18T09:30:00.123Z"

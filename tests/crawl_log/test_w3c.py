@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_dust.dust.pages import Visit
 from scrapy_dust.errors import CrawlLogError
+from scrapy_dust.visits.pages import Visit
 from tests.crawl_log.reading import bad_lines, read, urls
 
 # https://learn.microsoft.com/iis, the fields that IIS 10 has ticked, and bytes and host beside them

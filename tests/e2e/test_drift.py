@@ -11,7 +11,7 @@ from statistics import mean
 import pytest
 
 from benchmarks.drift import measure
-from scrapy_dust.dust.watch import expected_suppressed
+from scrapy_dust.believe.watch import expected_suppressed
 from scrapy_dust.rule_book import rule_id
 from scrapy_dust.rules.parameters import DropParameter
 from scrapy_dust.rules.rule import Rule
@@ -97,7 +97,7 @@ def test_a_user_sees_what_happened_and_gets_back_what_a_rule_took(scrapy, tmp_pa
         out, err = scrapy("runspider", "spider.py", "-a", begin, DUST_CANARY_RATE="0")
         first = got(out)
         assert len(first) == 4
-        assert "`scrapy dustrules explain URL` says why it was not fetched" in err
+        assert "`scrapy dustrules explain URL` says why" in err
         missing = sorted(set(urls) - set(first))
         assert f"suppressed by {identity}" in scrapy("dustrules", "explain", missing[0])[0]
         scrapy("dustrules", "disable", identity)

@@ -21,10 +21,10 @@ from typing import Any
 import pytest
 
 from scrapy_dust.crawl_log import read_visits
-from scrapy_dust.dust.pages import Visit
 from scrapy_dust.rules.parameters import DropParameter
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.rules.substitution import Substitute
+from scrapy_dust.visits.pages import Visit
 from tests.crawl.crawling import write_rules
 from tests.crawl.site import HANG_UP, Answer, Site, free_port, serving
 from tests.waiting import PATIENCE, wait_until

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 import pytest
 
 from scrapy_dust.report import html_of
-from scrapy_dust.report.page import _extent, _force
+from scrapy_dust.report.page import _rules_in_force, _site_extent
 from scrapy_dust.report.pairs import PairShown
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.rules.parameters import DropParameter
@@ -148,8 +148,10 @@ def test_the_page_gives_urls_the_keys_that_python_does(open_page):
     by_site = {site: some_rules(seed, 40) for seed, site in enumerate(SITES)}
     urls = list(some_urls(5, 10_000))
     canonize = Canonizer(by_site, site_of).canonize
-    extents = {site: _extent(site) for site in by_site}
-    told = open_page(report({SITE: [SID]})).evaluate(KEYS, [urls, extents, _force(report(by_site)), 10])
+    extents = {site: _site_extent(site) for site in by_site}
+    told = open_page(report({SITE: [SID]})).evaluate(
+        KEYS, [urls, extents, _rules_in_force(report(by_site)), 10]
+    )
     assert told == [canonize(url) for url in urls]
 
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_dust.dust.pages import Visit, merge_visits
 from scrapy_dust.engines.gathering import Shelved, gather
 from scrapy_dust.engines.sampling import instances_needed, is_in
+from scrapy_dust.visits.pages import Visit, merge_visits
 
 visits = st.lists(
     st.builds(

@@ -17,15 +17,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrapy_dust.dust.edits.pooling import NOTHING_POOLED, Pool, Tally
-from scrapy_dust.dust.pages import Visit
 from scrapy_dust.engines.circumstances import READ_BY_MINING, circumstances_of
 from scrapy_dust.engines.local import Mined, mine_site
 from scrapy_dust.engines.memory import FILE, Memory, Part
 from scrapy_dust.engines.side_by_side import WORTH
+from scrapy_dust.propose.edits.pooling import NOTHING_POOLED, Pool, Tally
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.trials.learning import mine
 from scrapy_dust.trials.reading import Reporter
+from scrapy_dust.visits.pages import Visit
 from tests import strategies
 
 # Takes seconds, and is the same on every Python.

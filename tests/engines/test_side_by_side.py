@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from scrapy_dust.dust.edits.pooling import NOTHING_POOLED
-from scrapy_dust.dust.outcomes import Outcome
-from scrapy_dust.dust.pages import Visit
 from scrapy_dust.engines.side_by_side import WORTH, Miner, mined_by, processes_for
+from scrapy_dust.propose.edits.pooling import NOTHING_POOLED
 from scrapy_dust.settings import DustSettings
+from scrapy_dust.visits.outcomes import Outcome
+from scrapy_dust.visits.pages import Visit
 from tests.page.sites import HOST, OTHERS, framed, product
 
 SITES = [

@@ -17,9 +17,9 @@ from benchmarks import spark as benchmark
 from scrapy_dust.crawl_log import segments
 from scrapy_dust.crawl_log.parquet import layout_of, records_of
 from scrapy_dust.crawl_log.reader import read_visits
-from scrapy_dust.dust.edits.pooling import NOTHING_POOLED
 from scrapy_dust.engines import spark_tasks as tasks
 from scrapy_dust.engines.local import mine_site
+from scrapy_dust.propose.edits.pooling import NOTHING_POOLED
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of
 from scrapy_dust.trials.learning import mine

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from scrapy_dust.exchange import EXPORTS, IMPORTS, exported, imported
-from scrapy_dust.exchange.expressions import rule_of, substitutions
+from scrapy_dust.exchange.expressions import expressions_of, rule_of
 from scrapy_dust.exchange.transfer import BY_AMPERSAND, name_left_out
 from scrapy_dust.rule_book import Entry
 from scrapy_dust.rules.canonizer import Canonizer
@@ -96,7 +96,7 @@ def test_what_can_be_said_is_said():
 def test_expressions_do_what_the_rule_does(site):
     """As Nutch applies them: all, again and again, until nothing changes."""
     for rule in some_rules(7, 60):
-        made = substitutions(site, rule)
+        made = expressions_of(site, rule)
         if isinstance(made, str):
             continue
         patterns = [(re_of(one.pattern), python_replacement(one.replacement)) for one in made]
@@ -107,7 +107,7 @@ def test_expressions_do_what_the_rule_does(site):
 
 def test_expressions_of_an_imported_parameter_do_what_it_does_and_come_back():
     rule = Rule.of(DropParameter("sid"), where=(BY_AMPERSAND,))
-    made = substitutions("a.example", rule)
+    made = expressions_of("a.example", rule)
     assert [rule_of(one) for one in made] == [("a.example", rule)] * 3
     patterns = [(re_of(one.pattern), python_replacement(one.replacement)) for one in made]
     canonize = Canonizer({"a.example": [rule]}, site_of).canonize
@@ -154,4 +154,4 @@ def settled(patterns, url):
     ],
 )
 def test_what_no_expression_says_is_refused_with_the_reason(rule, why):
-    assert substitutions("a.example", rule) == why
+    assert expressions_of("a.example", rule) == why

@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from scrapy_dust.dust.pages import Visit
 from scrapy_dust.online.replaying import Arrivals
 from scrapy_dust.page.sketch import describe
 from scrapy_dust.page.units import pack
+from scrapy_dust.visits.pages import Visit
 from tests.families.drafting import Draft, Fetch, Page, Web
 from tests.families.running import FAMILIES
 

@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from tests.crawl.site import Answer
 from tests.families.apart import Family
+from tests.families.at_once import AT_ONCE
 from tests.families.drafting import Draft, Fetch, Web, escaped
 
 #: What a page has that changes at each fetch, as HTML.
@@ -294,4 +295,5 @@ ONE: dict[str, Family] = {
     "changing_all": changing(*VOLATILE.values()),
     "changing_in_text": changing_in_text,
     **{family.__name__: family for family in _OTHERS},
+    **AT_ONCE,
 }

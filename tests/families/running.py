@@ -22,11 +22,12 @@ from tests.crawl.site import Answer, Site, error, serving
 from tests.families.apart import APART
 from tests.families.attacked import ATTACKED
 from tests.families.drafting import Draft, Fetch, Item, Web
+from tests.families.moving import MOVING
 from tests.families.one import ONE
 from tests.waiting import PATIENCE
 
 SPIDER = Path(__file__).with_name("spider.py")
-FAMILIES = {**APART, **ONE, **ATTACKED}
+FAMILIES = {**APART, **ONE, **ATTACKED, **MOVING}
 #: Modes of a crawl, and what they set. *rules* has what ``dustmine`` found, *again* what *online* learned.
 MODES: Mapping[str, Mapping[str, str]] = {
     "rules": {"DUST_RULES": "mined.json"},

@@ -10,6 +10,7 @@ from scrapy_dust.settings import DustSettings
 from tests.families.apart import APART
 from tests.families.attacked import ASIDE, ATTACKED
 from tests.families.logged import HOST, arrivals_of, drawn, visits_of
+from tests.families.moving import MOVING
 
 pytestmark = pytest.mark.once
 
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.once
 _NOT_BY_LOG = {"callbacks", *ASIDE}
 
 
-@pytest.mark.parametrize("family", [one for one in (*APART, *ATTACKED) if one not in _NOT_BY_LOG])
+@pytest.mark.parametrize("family", [one for one in (*APART, *ATTACKED, *MOVING) if one not in _NOT_BY_LOG])
 def test_no_two_pages_of_a_log_have_one_label(family: str) -> None:
     web = drawn(family)
     shown = {HOST + path: page.shows for path, page in web.pages.items()}
@@ -27,7 +28,9 @@ def test_no_two_pages_of_a_log_have_one_label(family: str) -> None:
             assert labels.setdefault(page.text_digest, shown[page.url]) == shown[page.url]
 
 
-@pytest.mark.parametrize("family", [one for one in (*APART, *ATTACKED) if one not in {"rare", *ASIDE}])
+@pytest.mark.parametrize(
+    "family", [one for one in (*APART, *ATTACKED, *MOVING) if one not in {"rare", *ASIDE}]
+)
 def test_a_crawl_that_learns_loses_no_page(family: str) -> None:
     assert online(arrivals_of(drawn(family), 0), DustSettings()).lost == 0
 

@@ -21,7 +21,7 @@ from scrapy_dust.journal import writer as writing
 from scrapy_dust.journal.events import Event, What, now, to_record
 from scrapy_dust.journal.places import journals
 from scrapy_dust.journal.reader import Counts, read
-from scrapy_dust.journal.requeue import Waiting, put, victims
+from scrapy_dust.journal.requeue import Waiting, put, suppressed_by
 from scrapy_dust.journal.writer import Journal
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
@@ -145,7 +145,7 @@ def test_victims_are_what_a_rule_suppressed_and_nobody_gave_back_since(tmp_path)
     ):
         journal.write(event)
     journal.close()
-    found = victims(tmp_path, ["r1"])
+    found = suppressed_by(tmp_path, ["r1"])
     assert {spider.name: list(urls) for spider, urls in found.items()} == {
         "spider": ["http://a.test/1", "http://a.test/2", "http://a.test/5"]
     }

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_dust.dust.outcomes import Outcome
 from scrapy_dust.judge.answers import Fetched, Known
 from scrapy_dust.judge.inquiry import Ask, Finding, inquire
 from scrapy_dust.judge.judging import SAME_TIME, Judge
 from scrapy_dust.page.compare import Answer, Same
 from scrapy_dust.page.sketch import describe
+from scrapy_dust.visits.outcomes import Outcome
 
 U, V = "http://a.example/u", "http://a.example/v"
 

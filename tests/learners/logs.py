@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from scrapy_dust.dust.pages import SiteLog, Visit, merge_visits
+from scrapy_dust.visits.pages import SiteLog, Visit, merge_visits
 
 SITE = "a.example"
 

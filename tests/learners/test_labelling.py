@@ -7,11 +7,11 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_dust.dust.measures import Replay
-from scrapy_dust.dust.pages import Page, SiteLog, Visit
 from scrapy_dust.learners import clusters
 from scrapy_dust.learners.labelling import by_simhash, labelled
+from scrapy_dust.learners.measures import Replay
 from scrapy_dust.neural import pairs
+from scrapy_dust.visits.pages import Page, SiteLog, Visit
 
 labels = st.dictionaries(
     st.sampled_from([f"http://a.example/{n}" for n in range(9)]), st.integers(0, 3), min_size=1

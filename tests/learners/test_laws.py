@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_dust.dust.pages import SiteLog, Visit, merge_visits
-from scrapy_dust.learners.parts import keys_of, parts_of, url_of
+from scrapy_dust.learners.parts import components_of, parts_of, url_of
 from scrapy_dust.learners.registry import LEARNERS
+from scrapy_dust.visits.pages import SiteLog, Visit, merge_visits
 from tests.learners.logs import SITE, log_of, page
 
 UNLEARNED = {"standard", "surt", "scrapy", "dust-crawl"}
@@ -106,7 +106,7 @@ def test_a_url_with_sorted_parameters_comes_back_from_its_components(segments, p
     if parameters:
         url += "?" + "&".join(f"{name}={value}" for name, value in sorted(parameters.items()))
     url += "" if fragment is None else "#" + fragment
-    assert url_of(keys_of(url)) == url
+    assert url_of(components_of(url)) == url
 
 
 @given(path=st.lists(st.sampled_from(IN_PIECES[2:]), max_size=6).map("".join))

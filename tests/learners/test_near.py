@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from scrapy_dust.dust.pages import Visit, merge_visits
 from scrapy_dust.learners.near import near_contents
 from scrapy_dust.learners.ours import Dust
+from scrapy_dust.visits.pages import Visit, merge_visits
 from tests.learners.logs import SITE
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_dust.learners.deep_tokens import deep_tokens
-from scrapy_dust.learners.parts import keys_of, url_of
+from scrapy_dust.learners.parts import components_of, url_of
 from scrapy_dust.learners.registry import LEARNERS
 from tests.learners.logs import SITE, log_of
 
@@ -125,7 +125,7 @@ def test_dta_tells_the_context_in_which_a_parameter_does_not_matter():
 def test_a_url_comes_back_from_its_deep_tokens(urls):
     tokens = deep_tokens(urls)
     for url in urls:
-        assert tokens.url(tokens.keys(url)) == url_of(keys_of(url))
+        assert tokens.url(tokens.keys(url)) == url_of(components_of(url))
 
 
 def test_duster_learns_several_edits_at_once():

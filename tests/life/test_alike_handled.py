@@ -643,3 +643,26 @@ class WithTexts(Reader):
 
 def test_texts_of_links_tell_nothing_apart(both):
     both(WithTexts, hub_of("a", "b", "c")).check(wanted=6, saved=12)
+
+
+class Sizes(Reader):
+    """Asks for the sizes of pages alone."""
+
+    def parse(self, response: Response):
+        for link in response.css("a::attr(href)").getall():
+            yield response.follow(link, callback=self.looked_at, method="HEAD")
+
+    def looked_at(self, response: Response):
+        yield {"size": response.headers["X-Size"].decode()}
+
+
+def test_answers_that_show_nothing_are_no_evidence_against_a_rule(both):
+    def site(asked: Asked) -> Answer:
+        if asked.path == "/":
+            return index(*(f"/p{n}?sid={sid}" for sid in "abcdefgh" for n in range(6)))
+        return page(asked.path, X_Size=asked.path)
+
+    found: Both = both(Sizes, site, DUST_CANARY_RATE=1)
+    found.check(wanted=6)
+    assert found.ours.said == []
+    assert found.ours.stats.get("dust/controls", 0) == 0

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from scrapy_dust.learners.seq2seq import Seq2Seq
-from scrapy_dust.neural.extra import NoNetwork, is_there
+from scrapy_dust.neural.extra import NoNetwork, is_installed
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.trials.learning import mine
 from scrapy_dust.trials.reading import Reporter
@@ -17,7 +17,7 @@ from tests.learners.logs import SITE, log_of
 DUSTY = log_of(*([f"http://a.example/s/{n}", f"http://a.example/story/{n}/title"] for n in range(30)))
 
 
-@pytest.mark.skipif(is_there(), reason="PyTorch is here; what is said without it cannot be seen")
+@pytest.mark.skipif(is_installed(), reason="PyTorch is here; what is said without it cannot be seen")
 def test_who_asks_for_a_network_without_pytorch_is_told_what_to_install():
     for ask in (
         lambda: Seq2Seq().learn(SITE, DUSTY),

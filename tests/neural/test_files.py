@@ -14,7 +14,7 @@ import pytest
 from scrapy_dust.neural.files import ModelError, load, save, shapes_of
 from scrapy_dust.neural.model import Model
 from scrapy_dust.neural.params import PLUS
-from scrapy_dust.neural.pieces import Epoch, State
+from scrapy_dust.neural.training_state import Epoch, State
 from scrapy_dust.neural.vocabulary import Vocabulary
 
 PARAMS = replace(PLUS, embedding=3, hidden=2)
@@ -58,7 +58,11 @@ def test_a_model_comes_back_as_it_was(tmp_path):
         MODEL.vocabulary,
         MODEL.forms,
     )
-    assert (found.lesson, found.scores, found.state.epochs) == (MODEL.lesson, MODEL.scores, STATE.epochs)
+    assert (found.trained_on, found.scores, found.state.epochs) == (
+        MODEL.trained_on,
+        MODEL.scores,
+        STATE.epochs,
+    )
     for ours, theirs in ((found.state.weights, STATE.weights), (found.state.optimizer, STATE.optimizer)):
         assert ours.keys() == theirs.keys()
         assert all(np.array_equal(ours[name], theirs[name]) for name in theirs)

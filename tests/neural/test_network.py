@@ -15,19 +15,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.table3 import SITE, case_urls, log_of_cases
-from scrapy_dust.dust.evidence import LogEvidence
-from scrapy_dust.dust.pages import SiteLog
-from scrapy_dust.dust.validation import Verdict
+from scrapy_dust.believe.evidence import LogEvidence
+from scrapy_dust.believe.validation import Verdict
 from scrapy_dust.learners.registry import NETWORKS
-from scrapy_dust.learners.seq2seq import Gated, Seq2Seq
-from scrapy_dust.neural.extra import is_there
+from scrapy_dust.learners.seq2seq import Seq2Seq, ValidatedSeq2Seq
+from scrapy_dust.neural.extra import is_installed
 from scrapy_dust.neural.files import load
 from scrapy_dust.neural.params import PAPER, PLUS, Optimizer, Precision
-from scrapy_dust.neural.schooling import school
+from scrapy_dust.neural.trained import trained_model
+from scrapy_dust.visits.pages import SiteLog
 from tests.learners.logs import log_of
 
 needs_network = pytest.mark.skipif(
-    not is_there(), reason="PyTorch is not here; pip install 'scrapy-dust[neural]' for it"
+    not is_installed(), reason="PyTorch is not here; pip install 'scrapy-dust[neural]' for it"
 )
 pytestmark = [pytest.mark.e2e, needs_network]
 
@@ -52,7 +52,7 @@ CASES = [case_urls(Random(seed)) for seed in range(5)]
 def translator(request):
     from scrapy_dust.neural.translator import Translator  # noqa: PLC0415  Needs PyTorch.
 
-    return Translator(school(SITE, LOG, SMALL_PAPER if request.param == "paper" else SMALL_PLUS))
+    return Translator(trained_model(SITE, LOG, SMALL_PAPER if request.param == "paper" else SMALL_PLUS))
 
 
 @pytest.mark.parametrize("case", [1, 2, 3, 4])
@@ -83,7 +83,7 @@ def test_any_string_has_a_key_and_always_the_same(translator, url):
 
 
 def test_behind_the_gate_no_two_pages_that_the_log_tells_apart_get_one_key():
-    learned = Gated(SMALL_PLUS).learn(SITE, LOG)
+    learned = ValidatedSeq2Seq(SMALL_PLUS).learn(SITE, LOG)
     evidence = LogEvidence(LOG, [page.url for page in LOG.pages])
     shown: dict[str, set[str]] = {}
     for url in evidence.urls:
@@ -96,7 +96,7 @@ def test_behind_the_gate_no_two_pages_that_the_log_tells_apart_get_one_key():
 
 def test_the_same_seed_makes_the_same_network_and_another_seed_another():
     tiny = replace(SMALL_PLUS, epochs=2)
-    first, again, other = (school(SITE, LOG, params) for params in (tiny, tiny, replace(tiny, seed=1)))
+    first, again, other = (trained_model(SITE, LOG, params) for params in (tiny, tiny, replace(tiny, seed=1)))
     assert all(np.array_equal(first.weights[name], again.weights[name]) for name in first.weights)
     assert any(not np.array_equal(first.weights[name], other.weights[name]) for name in first.weights)
 
@@ -118,21 +118,21 @@ def test_training_that_was_interrupted_goes_on_to_the_same_network(tmp_path):
             if len(seen) == 3:
                 raise Interrupted
 
-        whole = school(SITE, LOG, params)
+        whole = trained_model(SITE, LOG, params)
         with pytest.raises(Interrupted):
-            school(SITE, LOG, params, folder=tmp_path, watch=watch)
-        parts = school(SITE, LOG, params, folder=tmp_path, watch=watch)
+            trained_model(SITE, LOG, params, folder=tmp_path, watch=watch)
+        parts = trained_model(SITE, LOG, params, folder=tmp_path, watch=watch)
         # The epoch that was under way when it was interrupted was not yet kept.
         assert seen == [1, 2, *range(3, 4), *range(3, params.epochs + 1)]
         assert all(np.array_equal(whole.weights[name], parts.weights[name]) for name in whole.weights)
-        again = school(SITE, LOG, params, folder=tmp_path, watch=watch)
+        again = trained_model(SITE, LOG, params, folder=tmp_path, watch=watch)
         assert len(seen) == params.epochs + 1
         assert all(np.array_equal(whole.weights[name], again.weights[name]) for name in whole.weights)
         assert "# The URLs of forums.example" in (tmp_path / f"{SITE}.md").read_text(encoding="utf-8")
 
 
 def test_training_stops_when_what_is_held_out_gets_no_better():
-    model = school(SITE, LOG, replace(SMALL_PLUS, rate=0.0, steps=1, patience=2, epochs=50))
+    model = trained_model(SITE, LOG, replace(SMALL_PLUS, rate=0.0, steps=1, patience=2, epochs=50))
     assert len(model.state.epochs) == 3
     assert model.state.best_epoch.number == 1
 
@@ -155,7 +155,7 @@ def test_each_of_ours_can_be_switched_off(switches):
 
     params = replace(SMALL_PLUS, **switches, epochs=1, confidence=0.0)
     urls = [page.url for page in LOG.pages[:50]]
-    assert Translator(school(SITE, LOG, params)).keys(urls).keys() == set(urls)
+    assert Translator(trained_model(SITE, LOG, params)).keys(urls).keys() == set(urls)
 
 
 @pytest.mark.parametrize("name", NETWORKS)

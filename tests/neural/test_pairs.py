@@ -5,11 +5,11 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_dust.dust.pages import Visit, merge_visits
-from scrapy_dust.neural.lesson import lesson_of
 from scrapy_dust.neural.pairs import clusters_of, targets_of
 from scrapy_dust.neural.params import PAPER, PLUS
 from scrapy_dust.neural.simhashes import MOST, centres, parsed
+from scrapy_dust.neural.training_data import training_data_of
+from scrapy_dust.visits.pages import Visit, merge_visits
 
 
 def looked_at_one_by_one(hashes):
@@ -97,15 +97,15 @@ def log_of_stories(count=60):
 
 def test_a_lesson_holds_out_pages_with_all_their_urls_and_depends_on_nothing_but_the_log():
     for params in (PAPER, PLUS):
-        lesson = lesson_of("a.example", log_of_stories(), params)
+        lesson = training_data_of("a.example", log_of_stories(), params)
         assert (len(lesson.pairs), len(lesson.held_out), lesson.duplicates) == (108, 12, 60)
-        assert lesson.digest == lesson_of("a.example", log_of_stories(), params).digest
-        assert lesson.digest != lesson_of("a.example", log_of_stories(59), params).digest
+        assert lesson.digest == training_data_of("a.example", log_of_stories(), params).digest
+        assert lesson.digest != training_data_of("a.example", log_of_stories(59), params).digest
 
 
 def test_a_log_without_duplicates_has_nothing_to_teach():
     log = merge_visits(
         page(f"http://a.example/{n}", n * 0x0F0F1 << 20, title=f"story {n}") for n in range(60)
     )
-    assert lesson_of("a.example", log, PAPER).is_empty
-    assert lesson_of("a.example", log, PLUS).is_empty
+    assert training_data_of("a.example", log, PAPER).is_empty
+    assert training_data_of("a.example", log, PLUS).is_empty

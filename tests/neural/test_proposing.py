@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.table3 import SITE, log_of_cases
-from scrapy_dust.dust.campaign import Campaign
-from scrapy_dust.dust.candidates import Candidate
-from scrapy_dust.dust.evidence import LogEvidence
-from scrapy_dust.dust.validation import Verdict
+from scrapy_dust.believe.campaign import Campaign
+from scrapy_dust.believe.candidates import Candidate
+from scrapy_dust.believe.evidence import LogEvidence
+from scrapy_dust.believe.validation import Verdict
 from scrapy_dust.engines.local import trial_params
 from scrapy_dust.neural.distilling import proposals_of
 from scrapy_dust.neural.proposing import likely_edits

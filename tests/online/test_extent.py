@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scrapy_dust.online.extent import ANY_VALUE, as_far_as_seen
+from scrapy_dust.online.extent import ANY_VALUE, limited_to_seen
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.rules.parameters import DropParameter
 from scrapy_dust.rules.rule import Rule
@@ -11,7 +11,7 @@ from scrapy_dust.sites import site_of
 
 def reached(contents: dict[str, str]) -> list[Rule]:
     rule = Rule.of(DropParameter("sid"))
-    return as_far_as_seen([rule], contents, Canonizer({"s.test": [rule]}, site_of))
+    return limited_to_seen([rule], contents, Canonizer({"s.test": [rule]}, site_of))
 
 
 def pages(values: int, each: int) -> dict[str, str]:
@@ -34,7 +34,7 @@ def test_values_in_the_path_stand_for_themselves_too() -> None:
     rule = Rule.of(DropParameter("sid"))
     bare = {f"http://s.test/{n}": str(n) for n in range(10)}
     contents = bare | {f"http://s.test/{n};sid={n % 2}": str(n) for n in range(10)}
-    found = as_far_as_seen([rule], contents, Canonizer({"s.test": [rule]}, site_of))
+    found = limited_to_seen([rule], contents, Canonizer({"s.test": [rule]}, site_of))
     assert found == [Rule.of(DropParameter("sid", "0")), Rule.of(DropParameter("sid", "1"))]
     canonizer = Canonizer({"s.test": found}, site_of)
     assert canonizer.canonize("http://s.test/new;sid=1") == "http://s.test/new"

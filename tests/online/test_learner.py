@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from scrapy_dust.dust.pages import Visit
 from scrapy_dust.online.learner import OnlineLearner
+from scrapy_dust.page.volatile import LEAST_URLS
 from scrapy_dust.rules.parameters import DropParameter
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.settings import DustSettings
+from scrapy_dust.visits.pages import Visit
 
 SITE = "s.test"
 ONE, OTHER = f"http://{SITE}/a?sid=1", f"http://{SITE}/a?sid=2"
@@ -80,3 +81,14 @@ def test_a_site_whose_pages_change_at_each_fetch_is_worth_a_look() -> None:
             )
         )
     assert list(made.due()) == [SITE]
+
+
+def test_a_site_is_worth_a_look_when_what_was_fetched_another_time_has_come() -> None:
+    made = learner()
+    for time in range(2):
+        for number in range(LEAST_URLS):
+            made.see(page(f"http://{SITE}/{number}", f"{number} at {time}"))
+        assert list(made.due()) == [SITE] * time
+    made.look(SITE)
+    made.see(page(f"http://{SITE}/0", "0 at 2"))
+    assert list(made.due()) == []

@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_dust.dust.pages import Visit, merge_visits
-from scrapy_dust.dust.validation import Verdict
+from scrapy_dust.believe.validation import Verdict
 from scrapy_dust.online.looking import look
 from scrapy_dust.settings import DustSettings
+from scrapy_dust.visits.pages import Visit, merge_visits
 
 
 def rules_of(shown: dict[str, str]) -> list[str]:

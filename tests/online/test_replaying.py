@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrapy_dust.dust.pages import Visit
 from scrapy_dust.online.learner import OnlineLearner
 from scrapy_dust.online.replaying import Arrivals, OnlineCrawl, online, with_keys, with_knowledge
 from scrapy_dust.settings import DustSettings
+from scrapy_dust.visits.pages import Visit
 
 
 def visit(url: str, content: object) -> Visit:

@@ -8,8 +8,8 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_dust.dust.edits.candidates import edits_between
 from scrapy_dust.online.suspicions import Suspicion, Suspicions
+from scrapy_dust.propose.edits.candidates import edits_between
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.url.parts import parts_of
 
@@ -67,7 +67,7 @@ def test_one_content_makes_nobody_suspicious_and_two_do() -> None:
     assert not list(suspicions)
     suspicions.see("http://s.test/2?sid=b", "two")
     suspicions.see("http://s.test/2", "two")
-    assert any(str(edit) == "sid=* → (left out)" for edit in suspicions.grave())
+    assert any(str(edit) == "sid=* → (left out)" for edit in suspicions.probable())
 
 
 def test_what_fails_as_often_as_it_holds_is_not_grave() -> None:
@@ -75,4 +75,4 @@ def test_what_fails_as_often_as_it_holds_is_not_grave() -> None:
     for number in range(4):
         suspicions.see(f"http://s.test/{number}", number)
         suspicions.see(f"http://s.test/{number}?page=2", number if number < 2 else f"{number}, page 2")
-    assert all("page" not in str(edit) for edit in suspicions.grave())
+    assert all("page" not in str(edit) for edit in suspicions.probable())

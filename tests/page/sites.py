@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from scrapy_dust.dust.pages import Page, SiteLog, Visit
 from scrapy_dust.page.site_log import site_log
 from scrapy_dust.page.units import pack
 from scrapy_dust.page.volatile import NOTHING_VOLATILE, Volatile
+from scrapy_dust.visits.pages import Page, SiteLog, Visit
 from tests.page.building import page
 
 HOST = "http://shop.example"

@@ -324,6 +324,18 @@ def test_a_long_page_under_two_hosts_is_one_page_however_its_links_are_written()
     assert judged(_long("s.example"), _long("www.s.example"), _ONE_HOST).same is Same.SAME
 
 
+@pytest.mark.parametrize("path", ["search", "search?q=", "a/b/c.html"])
+def test_a_link_that_is_another_one_in_its_host_alone_is_no_difference_though_nothing_is_beside_it(
+    path: str,
+) -> None:
+    def linking(host: str) -> Answer:
+        url = f"http://{host}/{path}"
+        return replace(answer(f"http://{host}/page", *TEA, f"link a: {url}"), links={url_value(url): url})
+
+    assert judged(linking("s.example"), linking("www.s.example"), _ONE_HOST).same is Same.SAME
+    assert judged(linking("s.example"), linking("www.s.example"), Knowledge(key=str)).same is not Same.SAME
+
+
 def test_a_text_more_on_a_long_page_is_not_overlooked() -> None:
     found = judged(_long("s.example"), _long("www.s.example", "text b: 19.99"), _ONE_HOST)
     assert found.same is not Same.SAME

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_dust.dust.evidence import LogEvidence
-from scrapy_dust.dust.outcomes import Outcome
-from scrapy_dust.dust.pages import SiteLog, Visit, merge_visits
+from scrapy_dust.believe.evidence import LogEvidence
 from scrapy_dust.page.site_log import compared_anew, compared_for_proposals, site_log
 from scrapy_dust.page.unitsets import set_of
 from scrapy_dust.page.volatile import NOTHING_VOLATILE, learn_volatile
+from scrapy_dust.visits.outcomes import Outcome
+from scrapy_dust.visits.pages import SiteLog, Visit, merge_visits
 from tests.page.building import page
 from tests.page.sites import FRAME, HOST, OTHERS, article, framed, label, product, shop, shown, visit
 
@@ -246,6 +246,25 @@ def test_what_urls_that_were_asked_for_twice_show_to_change_may_stand_still_on_o
     assert label(proposing, "/products/7") is not None
 
 
+def test_links_to_pages_that_change_at_each_fetch_lead_to_one_page_once_it_is_known_what_changes() -> None:
+    def back_to(url: str) -> list[str]:
+        return [f"own_link .login a: {HOST}/login?next={url}"]
+
+    def form(number: int, time: int) -> tuple[str, list[str]]:
+        token, url = f"field form input: token={number}-{time}", f"/login?next=%2Fproducts%2F{number}"
+        return url, [*LOGIN, token, *back_to(f"%2Flogin%3Fnext%3D%252Fproducts%252F{number}")]
+
+    pages = [(f"/products/{n}", product(n, *back_to(f"%2Fproducts%2F{n}"))) for n in range(30)]
+    forms = [form(number, 0) for number in range(30)]
+    again = [form(number, 1) for number in range(20)]
+    urls = "/login?next=%2Fproducts%2F28", "/login?next=%2Fproducts%2F29"
+
+    assert known(site_log(framed([*pages, *forms, *OTHERS])), *urls) is not Outcome.SAME
+    log = site_log(framed([*pages, *forms, *again, *OTHERS]))
+    assert known(log, *urls) is Outcome.SAME
+    assert known(log, "/products/28", "/products/29") is Outcome.DIFFERENT
+
+
 def test_a_url_whose_answers_differ_beyond_what_is_known_to_change_is_volatile() -> None:
     pages = [*products(9).items(), ("/products/3", product(3, "text .new: Only today"))]
     log = site_log(framed([*pages, *OTHERS]))
@@ -355,7 +374,7 @@ def test_hardly_any_page_with_units_leaves_a_log_to_its_texts() -> None:
 def test_units_that_cannot_be_read_are_as_if_there_were_none() -> None:
     from dataclasses import replace  # noqa: PLC0415
 
-    from scrapy_dust.dust.pages import PackedUnits  # noqa: PLC0415
+    from scrapy_dust.visits.pages import PackedUnits  # noqa: PLC0415
 
     visits = framed([*products(9).items(), *OTHERS])
     broken = replace(visits[0], units=PackedUnits(b"\0\0\0\xff\0", 1))

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_dust.dust.outcomes import Outcome
-from scrapy_dust.dust.pages import SiteLog, Visit
 from scrapy_dust.page.compare import Answer, Same, Verdict, compare
 from scrapy_dust.page.knowledge import Knowledge
 from scrapy_dust.page.places import url_value
 from scrapy_dust.page.site_log import LogComparison, compared_for_proposals, site_log
 from scrapy_dust.page.sketch import describe
 from scrapy_dust.page.units import pack
+from scrapy_dust.visits.outcomes import Outcome
+from scrapy_dust.visits.pages import SiteLog, Visit
 from tests.page.test_contents import known
 
 HOST = "http://shop.example"

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_dust.dust.pages import PackedUnits
 from scrapy_dust.page.flat import flat_of, is_sound
 from scrapy_dust.page.units import pack, units_of, unpack
 from scrapy_dust.page.unitsets import set_of
+from scrapy_dust.visits.pages import PackedUnits
 
 pages = st.lists(st.lists(st.integers(0, 2**56 - 1), max_size=30).map(units_of).map(pack), max_size=9)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from scrapy_dust.dust.pages import Visit
 from scrapy_dust.page.site_log import comparison_of, site_log
 from scrapy_dust.page.taking import Taken
 from scrapy_dust.page.units import pack, units_of
+from scrapy_dust.visits.pages import Visit
 
 SITE = "http://s.example"
 

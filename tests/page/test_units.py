@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_dust.dust.pages import PackedUnits
 from scrapy_dust.page.places import VALUE, Kind, as_kind, kind_of, place_of, url_value
 from scrapy_dust.page.units import MAX_LOGGED, MAX_UNITS, pack, units_of, unpack
+from scrapy_dust.visits.pages import PackedUnits
 
 UNIT = st.builds(
     lambda place, value: place << 32 | value,
@@ -66,11 +66,11 @@ def test_of_too_many_units_like_pages_keep_the_same() -> None:
     assert len(np.intersect1d(few.values, others.values)) > 0.95 * MAX_UNITS
 
 
-def test_units_of_one_place_stand_together() -> None:
+def test_units_stand_by_place_and_value() -> None:
     made = units_of([2 << 32 | 5, 1 << 32 | 9, 2 << 32 | 4, 1 << 32 | 3])
 
-    assert made.places.tolist() == [2, 2, 1, 1]
-    assert made.values.tolist() == [5, 4, 9, 3]
+    assert made.places.tolist() == [1, 1, 2, 2]
+    assert made.values.tolist() == [3, 9, 4, 5]
 
 
 @pytest.mark.parametrize("content", [b"abc", b"\0\0\1\2", b"\0\0\1\2\0\0\0\0"])

@@ -215,3 +215,28 @@ def test_the_file_says_which_format_it_has_and_is_the_same_each_time(tmp_path: P
     remember(tmp_path, {"s.example": site()})
     assert (tmp_path / FILE).read_bytes() == before
     assert json.loads(before)["format"] == volatile_places.FORMAT
+
+
+@pytest.mark.parametrize("urls", [LEAST_URLS, LEAST_SURE - 1, LEAST_SURE])
+def test_it_is_known_how_many_more_urls_would_make_all_places_sure(urls: int) -> None:
+    assert learn_volatile(groups(urls)).lacking(KIND) == LEAST_SURE - urls
+
+
+def test_of_a_template_that_does_not_change_nothing_is_lacking() -> None:
+    assert learn_volatile([]).lacking(KIND) == 0
+
+
+def test_a_unit_that_the_third_answer_has_not_was_there_by_chance() -> None:
+    drawn = [["one", "two"], ["two", "three"], ["four", "five"]]
+    answers = [seen(1, *(f"text .more: {said}" for said in some)) for some in drawn]
+    place = place_named("text .more")
+    for number, survived in ((2, 1), (3, 0)):
+        changes = learn_volatile([(KIND, answers[:number])]).changes[KIND][place]
+        assert (changes.urls, changes.survived, changes.emptied) == (1, survived, 1 - survived)
+
+
+def test_what_changes_under_several_sets_of_parameters_changes_on_the_whole_path() -> None:
+    one, other = f"{KIND}?a=", f"{KIND}?b="
+    volatile = learn_volatile([(one, groups(1)[0][1]), (other, groups(2)[1][1]), (other, groups(3)[2][1])])
+    assert place_named("text .seen") in volatile.changing(f"{KIND}?c=")
+    assert not learn_volatile(groups(2)).changing(KIND)

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 
-from scrapy_dust.report.page import _extent, keys_script
+from scrapy_dust.report.page import _site_extent, keys_script
 from scrapy_dust.rules.reading import rule_json
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.rules.site_rules import in_order
@@ -33,7 +33,7 @@ def keys_of(asked: Sequence[Asked], passes: int = 10) -> list[list[str | None]]:
     said = [
         (
             list(urls),
-            {site: _extent(site) for site in by_site},
+            {site: _site_extent(site) for site in by_site},
             {site: [rule_json(rule) for rule in in_order(rules)] for site, rules in by_site.items()},
             passes,
         )

@@ -3,8 +3,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_dust.dust.pages import Page, SiteLog
 from scrapy_dust.report.pairs import Pairs, side_by_side
+from scrapy_dust.visits.pages import Page, SiteLog
 
 A, B = "http://a.example/1?sid=1", "http://a.example/1"
 WORDS = st.lists(st.sampled_from("abc"), max_size=300)

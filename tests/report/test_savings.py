@@ -3,7 +3,6 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_dust.dust.pages import Page
 from scrapy_dust.learners.leftovers import Left
 from scrapy_dust.report.savings import remaining_of, savings_of
 from scrapy_dust.rules.canonizer import Canonizer
@@ -11,6 +10,7 @@ from scrapy_dust.rules.parameters import DropParameter
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.rules.substitution import Substitute
 from scrapy_dust.sites import site_of
+from scrapy_dust.visits.pages import Page
 
 SITE = "a.example"
 SID, WWW = Rule.of(DropParameter("sid")), Rule.of(Substitute("http://www.", "http://", start=True))

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_dust.dust.edits.learning import EditParams, learn_edits
-from scrapy_dust.dust.edits.pooling import Pool, Tally, kinds_of
-from scrapy_dust.dust.edits.weighing import Beliefs, Record
+from scrapy_dust.propose.edits.learning import EditParams, learn_edits
+from scrapy_dust.propose.edits.pooling import Pool, Tally, kinds_of
+from scrapy_dust.propose.edits.weighing import Beliefs, Record
 from scrapy_dust.rule_book import priors
 from scrapy_dust.rules.parameters import DropParameter
 

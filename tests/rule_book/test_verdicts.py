@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_dust.dust.validation import Tally, Verdict
+from scrapy_dust.believe.validation import Tally, Verdict
 from scrapy_dust.rule_book import verdicts
-from scrapy_dust.rule_book.verdicts import Settled, Verdicts, update
+from scrapy_dust.rule_book.verdicts import PastVerdict, Verdicts, update
 from scrapy_dust.rules.parameters import DropParameter
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.rules.substitution import Substitute
@@ -15,7 +15,7 @@ from tests.strategies import rules
 
 NUMBERS = st.integers(0, 10**6)
 SETTLED = st.builds(
-    Settled,
+    PastVerdict,
     rules() | effective_rules(),
     st.sampled_from((Verdict.REFUTED, Verdict.UNDECIDED)),
     st.builds(Tally, NUMBERS, NUMBERS, NUMBERS, NUMBERS, NUMBERS, NUMBERS),
@@ -27,7 +27,7 @@ SITES = st.dictionaries(
 
 
 def refuted(rule=WWW, day="2026-11-18"):
-    return Settled(rule, Verdict.REFUTED, Tally(positive=1, negative=5), day)
+    return PastVerdict(rule, Verdict.REFUTED, Tally(positive=1, negative=5), day)
 
 
 @given(SITES)
@@ -35,7 +35,7 @@ def test_verdicts_that_are_saved_and_loaded_are_the_same(tmp_path_factory, sites
     path = tmp_path_factory.getbasetemp() / "state" / "verdicts.json"
     written = Verdicts()
     for site, settled in sites.items():
-        written = written.with_settled(site, settled)
+        written = written.with_verdicts(site, settled)
     update(path, lambda _: written)
     assert Verdicts.load(path) == written
 
@@ -46,8 +46,8 @@ def test_none_is_known_at_first(tmp_path):
 
 
 def test_a_later_verdict_takes_the_place_of_an_earlier_one():
-    undecided = Settled(WWW, Verdict.UNDECIDED, Tally(), "2026-11-19")
-    known = Verdicts().with_settled(SITE, [refuted(), refuted(INDEX)]).with_settled(SITE, [undecided])
+    undecided = PastVerdict(WWW, Verdict.UNDECIDED, Tally(), "2026-11-19")
+    known = Verdicts().with_verdicts(SITE, [refuted(), refuted(INDEX)]).with_verdicts(SITE, [undecided])
     assert known.of(SITE) == {WWW: undecided, INDEX: refuted(INDEX)}
     assert known.without(SITE, [WWW]).of(SITE) == {INDEX: refuted(INDEX)}
 
@@ -55,12 +55,12 @@ def test_a_later_verdict_takes_the_place_of_an_earlier_one():
 def test_the_newest_are_kept(monkeypatch):
     monkeypatch.setattr(verdicts, "KEPT", 3)
     days = [refuted(Rule.of(DropParameter(f"p{day}")), f"2026-11-0{day}") for day in (1, 5, 2, 4)]
-    known = Verdicts().with_settled(SITE, days).with_settled(SITE, [refuted(WWW, "2026-11-03")])
+    known = Verdicts().with_verdicts(SITE, days).with_verdicts(SITE, [refuted(WWW, "2026-11-03")])
     assert [one.date for one in known.of(SITE).values()] == ["2026-11-03", "2026-11-04", "2026-11-05"]
 
 
 def test_a_rule_that_applies_nowhere_can_be_settled():
-    Settled(Rule.of(Substitute("", "&sid=1")), Verdict.UNDECIDED, Tally(), "2026-11-18")
+    PastVerdict(Rule.of(Substitute("", "&sid=1")), Verdict.UNDECIDED, Tally(), "2026-11-18")
 
 
 @pytest.mark.parametrize(
@@ -80,13 +80,13 @@ def test_a_rule_that_applies_nowhere_can_be_settled():
 def test_a_damaged_file_is_a_new_beginning_that_says_why(tmp_path, content, said):
     path = tmp_path / "verdicts.json"
     path.write_bytes(content)
-    assert Verdicts.load(path) == Verdicts(warning=f"{path}: {said} What it settled is tried again.")
+    assert Verdicts.load(path) == Verdicts(warning=f"{path}: {said} What it had decided is tried again.")
 
 
 @given(st.binary(max_size=40), SITES)
 def test_no_content_is_an_exception(tmp_path_factory, scribble, sites):
     path = tmp_path_factory.getbasetemp() / "scribbled.json"
-    written = Verdicts().with_settled(SITE, [refuted(STORY), *sites.get(SITE, [])])
+    written = Verdicts().with_verdicts(SITE, [refuted(STORY), *sites.get(SITE, [])])
     update(path, lambda _: written)
     content = path.read_bytes()
     middle = len(content) // 2

@@ -15,13 +15,30 @@ from scrapy_dust.rules.reading import check_rule
 from scrapy_dust.rules.rewriting import Rewrite
 from scrapy_dust.rules.rule import Rule
 
-NAMES = ["a", "b", "id"]
-SEGMENTS = ["", "a", "b", "A", "index.html", "x.php", "12", "%7Eu", "a%2fb", "a;a=1", "b;id=2;a=x", ";b=1"]
+NAMES = ["a", "b", "id", "a7_b"]
+SHORT_ID, LONG_ID = "7d216248", "7d216248a0b8"
+SEGMENTS = [
+    "",
+    "a",
+    "b",
+    "A",
+    "index.html",
+    "x.php",
+    "12",
+    "%7Eu",
+    "a%2fb",
+    "a;a=1",
+    "b;id=2;a=x",
+    ";b=1",
+    SHORT_ID,
+    LONG_ID,
+]
 
 segments = st.lists(st.sampled_from(SEGMENTS), max_size=5).map(tuple)
 parameters = st.lists(
     st.tuples(
-        st.sampled_from([*NAMES, ""]), st.sampled_from(["", "=", "=1", "=2", "=x%20y", "=T-1", "=1;b"])
+        st.sampled_from([*NAMES, ""]),
+        st.sampled_from(["", "=", "=1", "=2", "=x%20y", "=T-1", "=1;b", f"={LONG_ID}"]),
     ),
     max_size=4,
 )
@@ -62,6 +79,9 @@ _OF_NAME: dict[str, st.SearchStrategy[Any]] = {
     "alias": st.sampled_from(["b.a.example", "www.a.example"]),
     "host": st.just("a.example"),
     "delimiter": st.just("-"),
+    "length": st.sampled_from([6, 8]),
+    "before": st.sampled_from(["a", "a7_", ""]),
+    "after": st.sampled_from(["_b", "", "b"]),
     "alpha": st.sampled_from(["/a/", "id=1", ".php", "", "&a=1"]),
     "beta": st.sampled_from(["", "/", "/b/"]),
 }
@@ -80,7 +100,7 @@ def operations_of(kind: type[Operation]) -> st.SearchStrategy[Operation]:
         return _REWRITES
     made = {
         spec.name: _OF_NAME.get(spec.name, _OF_TYPE[str(spec.type)])
-        if spec.type == "str"
+        if spec.type in ("str", "int")
         else _OF_TYPE[str(spec.type)]
         for spec in fields(cast("Any", kind))
     }

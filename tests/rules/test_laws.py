@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_dust.dust.edits.differences import differences
+from scrapy_dust.propose.edits.differences import differences
 from scrapy_dust.rules.guards import Condition, attribute, attributes, holds, shortest
 from scrapy_dust.rules.parameters import DropParameter, MapValue, SetParameter
 from scrapy_dust.rules.paths import AnySegment, DropSlash, MapSegments
@@ -15,7 +15,7 @@ from scrapy_dust.rules.site_rules import SiteRules
 from scrapy_dust.rules.substitution import Substitute
 from scrapy_dust.rules.words import words_of
 from scrapy_dust.url.parts import parts_of
-from tests.rules.strategies import conditions, operations, urls
+from tests.rules.strategies import any_text, conditions, operations, urls
 
 
 @given(url=urls, operation=operations)
@@ -29,6 +29,11 @@ def test_an_operation_that_does_nothing_gives_the_same_object_and_one_that_does_
     if edited is not anatomy:
         assert all(text in url for text, _ in operation.needs)
         assert all(word in words_of(url) for _, words in operation.needs for word in words)
+
+
+@given(url=urls | any_text, operation=operations)
+def test_a_text_is_changed_as_its_parts_are(url, operation):
+    assert operation.in_text(url) == operation.apply(parts_of(url)).url
 
 
 @given(url=urls, operation=operations)

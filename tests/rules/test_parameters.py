@@ -4,11 +4,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_dust.dust.edits.candidates import edits_between
-from scrapy_dust.dust.edits.classes import classes_of
+from scrapy_dust.propose.edits.candidates import edits_between
+from scrapy_dust.propose.edits.classes import classes_of
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.rules.guards import Condition
-from scrapy_dust.rules.parameters import AnyValue, CutValue, DropParameter, MapValue, SetParameter
+from scrapy_dust.rules.parameters import (
+    AnyValue,
+    CutValue,
+    DropNumbered,
+    DropParameter,
+    MapValue,
+    SetParameter,
+    ShortenValue,
+)
 from scrapy_dust.rules.queries import DropEmpty, DropQuery, DropRepeated, KeepParameters, SortParameters
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.sites import site_of
@@ -114,6 +122,31 @@ def test_parameters_keep_their_separators(operation, url, changed):
 def test_names_are_taken_literally():
     assert Rule.of(DropParameter("a[]")).apply("/?a[]=1&b=2&a=3") == "/?b=2&a=3"
     assert Rule.of(DropParameter("a.b")).apply("/?axb=1&a.b=2") == "/?axb=1"
+
+
+@pytest.mark.parametrize(
+    ("url", "changed"),
+    [
+        ("/x?afg38_page_id=2&b=1", "/x?b=1"),
+        ("/x;afg3_page_id=1?afg4_page_id", "/x"),
+        ("/x?afg_page_id=2&afg1_2_page_id=3&xafg1_page_id=4&afg1page_id=5", None),
+    ],
+)
+def test_a_parameter_with_any_number_in_its_name_is_left_out(url, changed):
+    assert Rule.of(DropNumbered.like("afg7_page_id")).apply(url) == (changed or url)
+
+
+def test_only_a_name_with_one_number_and_something_else_is_like_others():
+    assert DropNumbered.like("p2") == DropNumbered("p", "")
+    assert DropNumbered.like("2p") == DropNumbered("", "p")
+    assert [DropNumbered.like(name) for name in ("page", "38", "a1b2")] == [None, None, None]
+
+
+def test_an_id_is_cut_and_nothing_else():
+    rule = Rule.of(ShortenValue("rev", 8))
+    assert rule.apply("/?rev=7d216248a0b8&id=7d216248a0b8") == "/?rev=7d216248&id=7d216248a0b8"
+    for value in ("7d216248", "123456789012", "deadbeefcafe", "7d216248a0b8.txt"):
+        assert rule.apply(f"/?rev={value}") == f"/?rev={value}"
 
 
 @given(parameter_rules(), any_urls())

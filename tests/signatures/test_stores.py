@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_dust.dust.contents import Face, Kind
 from scrapy_dust.errors import SignatureStoreError
 from scrapy_dust.signatures import sqlite
+from scrapy_dust.signatures.copies import Face, Kind
 from scrapy_dust.signatures.redis import RedisStore
 from scrapy_dust.signatures.sqlite import SqliteStore
-from scrapy_dust.signatures.store import DAY, Known, Outline
+from scrapy_dust.signatures.store import DAY, KeeperPage, Outline
 
 A, B, C = (bytes([n]) * 16 for n in (1, 2, 3))
 
@@ -43,15 +43,15 @@ def test_who_showed_it_first_keeps_it_as_long_as_he_shows_it(store, written):
     assert store.shown("u") is None
     store.keep("u", (A, B), Kind.CONTENT)
     wait()
-    assert store.find(A) == store.find(B) == Known("u", Kind.CONTENT)
+    assert store.find(A) == store.find(B) == KeeperPage("u", Kind.CONTENT)
     assert store.shown("u") == (A, B)
     store.keep("v", (A, B), Kind.CONTENT, claim=False)
     wait()
-    assert store.find(A) == Known("u", Kind.CONTENT)
+    assert store.find(A) == KeeperPage("u", Kind.CONTENT)
     store.keep("u", (C,), Kind.ERROR)
     wait()
-    assert store.find(C) == Known("u", Kind.ERROR)
-    assert store.find(A) in (None, Known("v", Kind.CONTENT))
+    assert store.find(C) == KeeperPage("u", Kind.ERROR)
+    assert store.find(A) in (None, KeeperPage("v", Kind.CONTENT))
     store.keep("w", (A, B), Kind.CONTENT)
     wait()
     assert store.find(A).url in ("v", "w")
@@ -89,7 +89,7 @@ def test_rows_can_be_taken_over_and_purged(store, tmp_path):
     assert store.purge(["u1", "u2", "nobody"]) == 2
     assert sorted(row.url for row in store.rows()) == ["u0", "u3", "u4"]
     assert store.find(bytes([1]) * 16) is None
-    assert store.find(bytes([3]) * 16) == Known("u3", Kind.CONTENT)
+    assert store.find(bytes([3]) * 16) == KeeperPage("u3", Kind.CONTENT)
     other.close()
 
 
@@ -121,7 +121,7 @@ def test_it_is_a_dictionary_of_urls_whatever_is_written_when(steps):
             shows[url], keeps[signature] = signature, url
         for one in SIGNATURES:
             keeper = keeps.get(one)
-            expected = Known(keeper, Kind.CONTENT) if keeper and shows.get(keeper) == one else None
+            expected = KeeperPage(keeper, Kind.CONTENT) if keeper and shows.get(keeper) == one else None
             assert store.find(one) == expected
         for one in URLS:
             assert store.shown(one) == ((shows[one],) if one in shows else None)
@@ -134,13 +134,13 @@ def test_what_was_not_seen_for_long_is_forgotten(tmp_path, monkeypatch):
     store.flush()
     now = sqlite._now()
     monkeypatch.setattr(sqlite, "_now", lambda: now + 2 * DAY)
-    assert store.find(A) == Known("u", Kind.CONTENT)
+    assert store.find(A) == KeeperPage("u", Kind.CONTENT)
     monkeypatch.setattr(sqlite, "_now", lambda: now + 4 * DAY)
     assert store.find(A) is None
     assert store.shown("u") is None
     store.keep("v", (A,), Kind.CONTENT)
     store.flush()
-    assert store.find(A) == Known("v", Kind.CONTENT)
+    assert store.find(A) == KeeperPage("v", Kind.CONTENT)
     store.close()
 
 
@@ -183,7 +183,7 @@ def test_a_crawl_that_must_wait_for_another_loses_nothing(tmp_path, monkeypatch)
     other = sqlite3.connect(tmp_path / "pages.sqlite", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     store.keep("u", (A,), Kind.CONTENT)
-    assert store.find(A) == Known("u", Kind.CONTENT)
+    assert store.find(A) == KeeperPage("u", Kind.CONTENT)
     with pytest.raises(SignatureStoreError, match="locked"):
         store.flush()
     other.execute("COMMIT")

@@ -6,12 +6,15 @@ import random
 
 import pytest
 
-from scrapy_dust.traps.budget import Budget, Page
+from scrapy_dust.crawl import trapping
+from scrapy_dust.crawl.drawing import Draw
+from scrapy_dust.traps.budget import Budget, Page, Row, Shown
 from scrapy_dust.traps.forms import Form
 from scrapy_dust.traps.ledger import Ledger, is_late
 from scrapy_dust.traps.novelty import MOST
+from tests.traps.seeming import ENDLESS, FINITE
 from tests.traps.simulating import simulate
-from tests.traps.sites import HOST, Site, calendar_by_path, trapped, words
+from tests.traps.sites import HOST, Facets, Site, calendar_by_path, chain, trapped, words
 
 pytestmark = pytest.mark.once
 
@@ -238,3 +241,59 @@ def test_a_wall_in_front_of_the_site_ends_nothing(tmp_path):
     done = simulate(Walled(calendar_by_path, ("/cal/2026/11",), 400), tmp_path, 900, **SOON)
     assert not done.stats.get("dust/traps/capped") or len(done.pages) >= 700
     assert f"{HOST}/" in done.pages
+
+
+@pytest.fixture
+def _same_draw(monkeypatch):
+    """What is drawn does not differ from run to run."""
+    monkeypatch.setattr(trapping, "local_draw", lambda folder: Draw(b"k" * 32, "2026-11-20"))
+
+
+@pytest.mark.usefixtures("_same_draw")
+@pytest.mark.parametrize("name", sorted(FINITE.keys() - {"lists that are cut"}))
+def test_what_only_looks_endless_is_fetched(tmp_path, name):
+    trap, entrance = FINITE[name]
+    plain, ours = both(trap, (entrance,), **CAP)
+    assert ours(tmp_path).items.keys() == plain.items.keys()
+
+
+@pytest.mark.usefixtures("_same_draw")
+@pytest.mark.parametrize("name", ENDLESS)
+def test_what_has_no_end_comes_to_an_end_and_all_items_are_found(tmp_path, name):
+    trap, entrance = ENDLESS[name]
+    done = simulate(Site(trap, (entrance,), 40), tmp_path, 2000, **CAP)
+    assert len(done.pages) < 2000
+    assert done.items.keys() >= Site(items=40).names
+
+
+@pytest.mark.usefixtures("_same_draw")
+@pytest.mark.parametrize(("facets", "paged"), [(3, True), (3, False), (8, True), (8, False)])
+def test_a_small_shop_with_filters_takes_three_times_the_least_at_most(tmp_path, facets, paged):
+    shop = Facets(items=60, facets=facets, paged=paged)
+    done = simulate(shop, tmp_path, 2000, **CAP)
+    assert done.items.keys() == shop.names
+    assert len(done.pages) <= 3 * shop.least
+
+
+def test_a_chain_of_texts_of_which_no_items_are_made_does_not_end_early(tmp_path):
+    done = simulate(chain("forum", 150), tmp_path, 1000, **SOON)
+    assert sum("/chain/" in url for url in done.pages) == 150
+
+
+def test_things_that_one_selection_alone_has_shown_ask_for_a_longer_sample():
+    shown = Shown()
+    assert shown.show({1, 2, 3}, {1, 2, 3}) == {1, 2, 3}
+    assert shown.may_have_more(enough=149)
+    for things in ({1, 2}, {3}):
+        shown.show(things, set())
+    assert not shown.may_have_more(enough=149)
+
+
+def test_a_thing_counts_as_a_look_a_few_times_and_what_all_pages_show_never():
+    shown, row = Shown(), Row()
+    for number in range(10):
+        row.look(shown.show({7, 8, 100 + number}, set()))
+    # A look for each page, one for each thing of its own, and for 7 and 8 on the first page.
+    assert row.looks == 10 + 10 + 2
+    row.begin_again()
+    assert row.looks == 0

@@ -13,7 +13,7 @@ from scrapy_dust.crawl.trapping import trap_id
 from scrapy_dust.journal.events import What
 from scrapy_dust.journal.places import journals
 from scrapy_dust.journal.reader import read
-from scrapy_dust.journal.requeue import victims
+from scrapy_dust.journal.requeue import suppressed_by
 from scrapy_dust.rules.parameters import DropParameter
 from scrapy_dust.rules.rule import Rule
 from tests.crawl.crawling import Visitor, write_rules
@@ -48,7 +48,7 @@ def test_what_waits_is_in_the_journal_and_can_be_asked_for(tmp_path):
     crawl(shop(), tmp_path, CLOSESPIDER_PAGECOUNT=250)
     events = [event for _, event in read(journals(tmp_path / "journal"))]
     assert {event.what for event in events} == {What.PUT_LAST, What.RETURNED}
-    waits = victims(tmp_path / "journal", [trap_id(DAYS)])
+    waits = suppressed_by(tmp_path / "journal", [trap_id(DAYS)])
     assert [len(of) > 0 for of in waits.values()] == [True]
     assert all("/cal/" in url for of in waits.values() for url in of)
 

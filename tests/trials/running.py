@@ -10,11 +10,10 @@ from typing import Any
 
 from scrapy.settings import Settings
 
+from scrapy_dust.believe.decisions import Decision
+from scrapy_dust.believe.validation import Verdict
 from scrapy_dust.crawl_log.fields import visit_of
 from scrapy_dust.crawl_log.records import record_of_failure, record_of_page, record_of_redirect
-from scrapy_dust.dust.decisions import Decision
-from scrapy_dust.dust.pages import Visit
-from scrapy_dust.dust.validation import Verdict
 from scrapy_dust.page.sketch import describe
 from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.verdicts import Verdicts
@@ -26,6 +25,7 @@ from scrapy_dust.trials.reading import Reporter
 from scrapy_dust.trials.run import run_trials_here
 from scrapy_dust.trials.site_trials import SiteTrials
 from scrapy_dust.trials.spending import Spent
+from scrapy_dust.visits.pages import Visit
 from tests.crawl.site import Answer, Site, Web
 
 #: Of a crawl that is short and touches nothing but this machine.

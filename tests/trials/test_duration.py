@@ -11,11 +11,11 @@ from scrapy_dust.trials.duration import longest, warning
 
 
 @pytest.mark.parametrize(
-    ("delay", "budget", "of_one_site", "seconds"),
-    [(0, 1000, None, 0), (1, 1000, None, 1000), (5, 1000, 20, 100), (0.25, 100, 2000, 25)],
+    ("delay", "budget", "seconds"),
+    [(0, 1000, 0), (1, 1000, 1000), (0.25, 100, 25)],
 )
-def test_validation_takes_at_most_a_delay_for_each_fetch_of_one_site(delay, budget, of_one_site, seconds):
-    own = DustSettings(validation_budget=budget, validation_site_budget=of_one_site)
+def test_validation_takes_at_most_a_delay_for_each_fetch_of_one_site(delay, budget, seconds):
+    own = DustSettings(validation_budget=budget)
     assert longest(Settings({"DOWNLOAD_DELAY": delay}), own) == seconds
 
 
@@ -51,12 +51,12 @@ class Stream:
 def test_a_person_on_a_terminal_may_say_no(monkeypatch, answer, agreed):
     terminal = Stream(answer)
     monkeypatch.setattr(sys, "stdin", terminal)
-    assert Progress(terminal).agrees("It takes 17 min.", "Validate?") is agreed
+    assert Progress(terminal).confirms("It takes 17 min.", "Validate?") is agreed
     assert terminal.said == "It takes 17 min.\nValidate? [Y/n] "
 
 
 def test_through_a_pipe_nobody_is_asked(monkeypatch):
     pipe = Stream("n\n", is_terminal=False)
     monkeypatch.setattr(sys, "stdin", pipe)
-    assert Progress(pipe).agrees("It takes 17 min.", "Validate?")
+    assert Progress(pipe).confirms("It takes 17 min.", "Validate?")
     assert pipe.said == "It takes 17 min.\n"

@@ -9,8 +9,7 @@ import pytest
 from scrapy import Request
 from scrapy.utils.test import get_crawler
 
-from scrapy_dust.dust.outcomes import Outcome
-from scrapy_dust.dust.validation import Verdict
+from scrapy_dust.believe.validation import Verdict
 from scrapy_dust.rule_book import RuleBook
 from scrapy_dust.rule_book.priors import own
 from scrapy_dust.rule_book.verdicts import Verdicts
@@ -18,6 +17,7 @@ from scrapy_dust.settings import DustSettings
 from scrapy_dust.trials.concluding import conclude
 from scrapy_dust.trials.learning import mine, prepare
 from scrapy_dust.trials.reading import Reporter, Source, read
+from scrapy_dust.visits.outcomes import Outcome
 from tests.crawl.crawling import QUIET
 
 FORUM = "http://www.scifi.forum.co.il"

@@ -8,9 +8,9 @@ from collections.abc import Hashable
 
 import pytest
 
-from scrapy_dust.dust.pages import Visit
-from scrapy_dust.dust.validation import Verdict
+from scrapy_dust.believe.validation import Verdict
 from scrapy_dust.rules.rule import Rule
+from scrapy_dust.visits.pages import Visit
 from tests.crawl.site import Answer, Site, Web, error, redirect, serving
 from tests.trials.running import Tried, html, log_of, prose, tried
 

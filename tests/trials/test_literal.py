@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from scrapy_dust.dust.validation import Verdict
+from scrapy_dust.believe.validation import Verdict
 from scrapy_dust.engines.local import mine_site
 from scrapy_dust.rule_book import RuleBook
 from scrapy_dust.rule_book.verdicts import Verdicts

@@ -14,11 +14,11 @@ import pytest
 from scrapy import Request
 from scrapy.crawler import Crawler
 
-from scrapy_dust.dust.pages import Visit
-from scrapy_dust.dust.validation import Verdict
+from scrapy_dust.believe.validation import Verdict
 from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.entries import Entry
-from scrapy_dust.rule_book.verdicts import Settled, Verdicts
+from scrapy_dust.rule_book.verdicts import PastVerdict, Verdicts
+from scrapy_dust.visits.pages import Visit
 from tests.crawl.site import Answer, Site, Web, error, page, redirect, serving
 from tests.trials.running import html, log_of, prose, tried
 
@@ -140,13 +140,9 @@ def test_no_request_says_that_it_comes_from_the_page_before_it():
     assert site.referers == []
 
 
-def test_budgets_are_kept():
+def test_the_budget_is_kept():
     with serving(sessions) as one, serving(sessions) as other:
         visits = {site.name: log_of(site, SESSIONS, sessions) for site in (one, other)}
-        tried(visits, validation_site_budget=7, validation_budget=100)
-        assert [len(site.asked) for site in (one, other)] == [7 + 1, 7 + 1]  # and robots.txt
-        one.asked.clear()
-        other.asked.clear()
         assert tried(visits, validation_budget=9).spent.fetches == 9
 
 
@@ -165,12 +161,14 @@ def test_what_is_settled_costs_nothing_again():
         of_book = [Entry(one.rule) for one in first.decisions if one.verdict is Verdict.VALID]
         book = RuleBook().with_site(site.name, of_book)
         settled = [
-            Settled(one.rule, one.verdict, one.tally, "2026-11-18")
+            PastVerdict(one.rule, one.verdict, one.tally, "2026-11-18")
             for one in first.decisions
             if one.verdict is not Verdict.VALID
         ]
         site.asked.clear()
-        again = tried(visits, book=book, verdicts=Verdicts().with_settled(site.name, settled), similar="none")
+        again = tried(
+            visits, book=book, verdicts=Verdicts().with_verdicts(site.name, settled), similar="none"
+        )
     assert again.spent.fetches == 0
     assert site.asked == []
 

@@ -97,13 +97,6 @@ def test_no_more_are_under_way_than_allowed_and_a_recovered_site_gets_more():
     assert 20 - together.count(None) > 4
 
 
-def test_a_site_has_a_budget_of_its_own():
-    site = pace("a", "b", "c", patience=Patience(budget=2))
-    assert [site.next_url(0), site.next_url(0), site.next_url(0)] == ["a", "b", None]
-    assert site.too_long
-    assert site.spent == 2
-
-
 def test_what_was_not_sent_costs_nothing():
     site = pace("a")
     site.next_url(0)

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from scrapy_dust.dust.elimination import Elimination
-from scrapy_dust.dust.pages import Visit
 from scrapy_dust.engines.local import mine_site
+from scrapy_dust.propose.dustbuster.elimination import Elimination
 from scrapy_dust.rule_book import Entry, RuleBook, Status
 from scrapy_dust.rule_book.verdicts import Verdicts
 from scrapy_dust.rules.parameters import DropParameter
@@ -17,6 +16,7 @@ from scrapy_dust.rules.rule import Rule
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.trials.concluding import with_decisions
 from scrapy_dust.trials.learning import decide_from_log, prepare
+from scrapy_dust.visits.pages import Visit
 
 SITE = "a.example"
 SID, PAGE, OTHER = (

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from scrapy_dust.dust.pages import Visit
 from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.verdicts import Verdicts
 from scrapy_dust.settings import DustSettings
@@ -15,6 +14,7 @@ from scrapy_dust.trials.concluding import conclude
 from scrapy_dust.trials.learning import mine, prepare
 from scrapy_dust.trials.reading import Reporter
 from scrapy_dust.trials.site_trials import SiteTrials
+from scrapy_dust.visits.pages import Visit
 from tests.trials.test_site_trials import SITE, URLS, run, shop
 
 SID = [f"{SITE}/p?id={number}&sid={session}{number}x" for number in range(40) for session in "ab"]

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 from scrapy.http import HtmlResponse
 
-from scrapy_dust.dust.pages import Visit
 from scrapy_dust.judge.answers import Fetched
 from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.verdicts import Verdicts
@@ -22,6 +21,7 @@ from scrapy_dust.trials.journal import ProbeJournal
 from scrapy_dust.trials.learning import mine, prepare
 from scrapy_dust.trials.reading import Reporter, Source, read
 from scrapy_dust.trials.site_trials import SiteTrials
+from scrapy_dust.visits.pages import Visit
 from tests.trials.running import html, prose
 
 SITE = "http://shop.example"

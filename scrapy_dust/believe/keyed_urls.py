@@ -1,0 +1,321 @@
+"""The URLs of a log by key, under rules that are accepted one after the other.
+
+For each rule this module finds the URLs of the log that get one key by the rule and have different keys without it.
+Thus all members of a class are evidence, and two rules that merge two pages only together are seen doing so. A rule
+is tried only on URLs that have the rule's words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from scrapy_dust.believe.evidence import LogEvidence
+from scrapy_dust.believe.validation import Pair
+from scrapy_dust.rules.canonizer import Canonizer
+from scrapy_dust.rules.operation import ANY
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.rules.site_rules import GROWTH
+from scrapy_dust.rules.word_index import WordIndex
+from scrapy_dust.stopping import Poll, go_on
+from scrapy_dust.visits.outcomes import Outcome
+from scrapy_dust.visits.strata import in_strata
+
+#: URLs that tell whether a rule says anything that those before it do not say. Where none of so many does, drawn at random,
+#: it would spare next to nothing.
+_FIRST = 100
+
+
+def puts_marks(rule: Rule) -> bool:
+    """Whether *rule* may make keys that are no URLs, because they have a mark such as ``*``."""
+    return not rule.leads_to_urls
+
+
+class _Walk(NamedTuple):
+    """The rules that change a URL one after the other, and the forms that it takes, up to its key."""
+
+    way: (
+        tuple[int, ...] | None
+    )  #: the rules that change something, by number, in turn; None: they come to no end
+    forms: tuple[str, ...]  #: the URL and what each of these rules makes of it
+
+
+#: A form, the place of the rule that has made it, and how often all rules had been asked before.
+_State = tuple[str, int, int]
+
+
+class _Added:
+    """A rule that is added to the accepted ones, and its effects found so far.
+
+    Rules are applied in their order, and again from the beginning, until all have been applied to one form. So a rule
+    is applied to a form only if its place is between the rules before and after the form; and to the last form. If
+    the rule changes none of these, nothing changes on the way. URLs that have a form in common go on alike.
+    """
+
+    def __init__(self, rule: Rule, canonizer: Canonizer) -> None:
+        """The keys that URLs get when *rule* is added. *canonizer* has *rule* among its rules."""
+        self.canonizer, self._rule = canonizer, rule
+        self._place: dict[Rule, int] = {}
+        self._changed: dict[str, str] = {}
+        self._ends: dict[_State, str | None] = {}
+        self._turns: dict[tuple[int, ...], Sequence[tuple[int, int]]] = {(): ((0, 0),)}
+
+    def key(self, url: str, walk: _Walk | None, rules: Sequence[Rule]) -> str | None:
+        """The key that *url* has once the rule is added; None if it stays as it was. *walk*: the steps at which
+        *rules* change the URL.
+        """
+        if walk is None:
+            changed = self._rule.apply(url)
+            return None if changed == url else self._end(url, changed, 0)
+        if walk.way is None:
+            return self.canonizer.canonize(url)
+        for number, times in self._turns.get(walk.way) or self._found(walk.way, rules, url):
+            form = walk.forms[number]
+            changed = self._changed.get(form) or self._changed.setdefault(form, self._rule.apply(form))
+            if changed != form:
+                return self._end(url, changed, times)
+        return None
+
+    def _found(self, way: tuple[int, ...], rules: Sequence[Rule], url: str) -> Sequence[tuple[int, int]]:
+        place = self._places(url)
+        found = self._turns[way] = _turns(place[self._rule], [place[rules[number]] for number in way])
+        return found
+
+    def _end(self, url: str, form: str, times: int) -> str:
+        """The key of *url*, which the rule has turned into *form* when all rules had been applied so many *times*."""
+        rules = self.canonizer.ready_for(url)
+        if rules is None:
+            return url
+        state, longest, passed = (
+            (form, self._places(url)[self._rule], times),
+            2 * len(url) + GROWTH,
+            list[_State](),
+        )
+        while state not in self._ends:
+            passed.append(state)
+            then = rules.step(*state) if len(state[0]) <= longest else None
+            if then is None or then == state:
+                self._ends[state] = then and then[0]
+            else:
+                state = then
+        end = self._ends[state]
+        self._ends.update(dict.fromkeys(passed, end))
+        return self.canonizer.taken(url, end)
+
+    def _places(self, url: str) -> dict[Rule, int]:
+        if not self._place and (ready := self.canonizer.ready_for(url)) is not None:
+            self._place = {rule: number for number, rule in enumerate(ready.rules)}
+        return self._place
+
+
+def _turns(place: int, way: Sequence[int]) -> Sequence[tuple[int, int]]:
+    """For each form of a URL to which the rule at *place* is applied: its number on the way of the URL, and how often
+    all rules had been applied before. *way*: the places of the rules that change the URL, in turn.
+    """
+    found, last, times = [], -1, 0
+    for number, then in enumerate(way):
+        begins_anew = then <= last
+        if place > last and (begins_anew or place < then):
+            found.append((number, times))
+        elif begins_anew and place < then:
+            found.append((number, times + 1))
+        last, times = then, times + begins_anew
+    # Where all have been asked about the last form, it stays.
+    return (*found, (len(way), times + (place < last)))
+
+
+class _Asked(NamedTuple):
+    """A question for pairs, and what was known when it was asked."""
+
+    rule: Rule
+    moved: dict[str, str]
+    learned: int
+    nothing: frozenset[str]
+    marks: bool
+
+    def is_like(self, other: _Asked) -> bool:
+        # Dicts of many URLs: the very same one was asked for, or another one.
+        """Whether *other* is the same question, about the very same dict of moved URLs."""
+        return self.moved is other.moved and self._replace(moved={}) == other._replace(moved={})
+
+
+class KeyedUrls:
+    """The URLs of the log by key, under the rules accepted so far."""
+
+    def __init__(
+        self, evidence: LogEvidence, canonizer: Canonizer, index: WordIndex | None = None, poll: Poll = go_on
+    ) -> None:
+        """The log's URLs by the keys that *canonizer* gives them. *index*: an index of words of these URLs, to which
+        more are added; entries for other rules do no harm.
+        """
+        self._poll = poll
+        self._evidence = evidence
+        self._index = WordIndex(evidence.urls) if index is None else index
+        self._place = {url: place for place, url in enumerate(evidence.urls)}
+        self._numbers: dict[Rule, int] = {}  #: of rules that stand in ways
+        self._rules: list[Rule] = []  #: by number
+        self._ways: dict[tuple[int, ...], tuple[int, ...]] = {}  #: each once
+        self._walks: dict[str, _Walk] = {}  #: of the URLs that rules change
+        self._key: dict[str, str] = {url: url for url in evidence.urls}
+        #: What `moved` was asked last, and the URLs that take another way then.
+        self._diverted: tuple[Rule | None, Sequence[str]] = None, ()
+        self._added: _Added | None = None
+        #: What `drawn` was asked last, and the pairs.
+        self._drawn: tuple[_Asked, list[Pair]] | None = None
+        for url in evidence.urls if canonizer else ():
+            self._key[url], walk = self._walked(url, canonizer)
+            if walk.way != ():
+                self._walks[url] = walk
+            self._look_up(url, walk.forms[1:])
+        self._members: dict[str, list[str]] = {}  #: URLs by key, in the order to draw them
+        for url, key in self._key.items():
+            self._members.setdefault(key, []).append(url)
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+    def _look_up(self, url: str, forms: Iterable[str]) -> None:
+        for form in forms:
+            self._index.add(url, form)
+
+    def _walked(self, url: str, canonizer: Canonizer) -> tuple[str, _Walk]:
+        """The key of *url* under the rules of *canonizer*, and the steps from the URL to its key."""
+        walk = canonizer.walk(url)
+        if not walk.steps and walk.ends:
+            return walk.key, _Walk((), (url,))
+        way = tuple([self._number_of(rule) for rule, _, _ in walk.steps])
+        forms = (url, *[after for _, _, after in walk.steps])
+        return walk.key, _Walk(self._ways.setdefault(way, way) if walk.ends else None, forms)
+
+    def _number_of(self, rule: Rule) -> int:
+        number = self._numbers.setdefault(rule, len(self._rules))
+        if number == len(self._rules):
+            self._rules.append(rule)
+        return number
+
+    def _in_turn(self, rule: Rule) -> Iterator[tuple[str, Sequence[str]]]:
+        """The log's URLs that have the words of *rule*, in the order in which pairs are drawn; each with all forms
+        that rules give it.
+        """
+        known = self._index.touched_by(rule)
+        for url in self._key if known is None else sorted(known, key=self._place.__getitem__):
+            self._poll()
+            walk = self._walks.get(url)
+            yield url, (url,) if walk is None else walk.forms
+
+    def _each_touched(self, rule: Rule) -> Iterator[str]:
+        """The log's URLs of which *rule* changes some form, in the order in which pairs are drawn."""
+        for url, forms in self._in_turn(rule):
+            if any(rule.apply(form) != form for form in forms):
+                yield url
+
+    def says_something_new(self, rule: Rule, canonizer: Canonizer) -> bool:
+        """Whether *rule*, a rule of *canonizer*, changes the key of one of the first URLs that it applies to."""
+        added, urls = self._with(rule, canonizer), islice(self._each_touched(rule), _FIRST)
+        keys = ((url, added.key(url, self._walks.get(url), self._rules)) for url in urls)
+        return any(key not in (None, self._key[url]) for url, key in keys)
+
+    def moved(self, rule: Rule, canonizer: Canonizer) -> dict[str, str]:
+        """The URLs whose keys change when *rule*, a rule of *canonizer*, is added, with their new keys."""
+        found, diverted, added = dict[str, str](), list[str](), self._with(rule, canonizer)
+        for url, _ in self._in_turn(rule):
+            key = added.key(url, self._walks.get(url), self._rules)
+            if key is not None:
+                diverted.append(url)
+                if key != self._key[url]:
+                    found[url] = key
+        self._diverted = rule, diverted
+        return found
+
+    def _with(self, rule: Rule, canonizer: Canonizer) -> _Added:
+        if self._added is None or self._added.canonizer is not canonizer:
+            self._added = _Added(rule, canonizer)
+        return self._added
+
+    def drawn(self, rule: Rule, moved: dict[str, str], *, marks: bool) -> list[Pair]:
+        """The pairs that *rule* merges when URLs move to the keys in *moved*, in the order in which they are to be
+        tested.
+
+        Pairs of which neither URL shows a page are left out. *marks*: rules put marks into keys; a key with a mark
+        is no URL that a site could answer.
+        """
+        asked = _Asked(rule, moved, self._evidence.learned, self._evidence.nothing, marks)
+        if self._drawn is None or not self._drawn[0].is_like(asked):
+            pairs = (
+                pair
+                for pair in self.merged(moved)
+                if (pair.looked_at or pair.known is not Outcome.UNKNOWN)
+                and not (pair.made_up and marks and ANY in pair.target)
+            )
+            self._drawn = asked, in_strata(pairs, str(rule))
+        return self._drawn[1]
+
+    def merged(self, moved: dict[str, str]) -> list[Pair]:
+        """A pair for each class that another class swallows, and for each new key that is no URL of the log."""
+        pairs = []
+        met: dict[str, str | None] = {}  # new key → the URL that the others are compared with
+        done: set[tuple[str, str]] = set()
+        for url, key in moved.items():
+            old = self._key[url]
+            if (old, key) in done:
+                continue
+            done.add((old, key))
+            if key not in met:
+                met[key] = self._member(key, moved)
+            keeper = met[key]
+            if keeper is None:
+                keeper = met[key] = url
+            if keeper != url:
+                pairs.append(self._evidence.pair(url, keeper))
+            elif self._evidence.page_of(key) is None:
+                pairs.append(self._evidence.pair(url, key))
+        return pairs
+
+    def _member(self, key: str, moved: dict[str, str]) -> str | None:
+        """A URL that has *key* already and keeps it; the key itself if it is a URL, since that needs no rule.
+
+        Another URL may have the key by a mistake of another rule, for which this rule must not be blamed.
+        """
+        members = self._members.get(key, ())
+        if self._key.get(key) == key and key not in moved:
+            return key
+        return next((one for one in members if one not in moved), None)
+
+    def saved(self, moved: dict[str, str]) -> int:
+        """By how many the number of classes falls if URLs move to the keys in *moved*."""
+        gone = self._emptied(moved)
+        new = {key for key in moved.values() if key not in self._members or key in gone}
+        return len(gone) - len(new)
+
+    def _emptied(self, moved: dict[str, str]) -> set[str]:
+        """The keys that no URL would have any more if URLs moved as in *moved*."""
+        leaving: dict[str, int] = {}
+        for url in moved:
+            leaving[self._key[url]] = leaving.get(self._key[url], 0) + 1
+        return {key for key, count in leaving.items() if count == len(self._members[key])}
+
+    def accept(self, rule: Rule, moved: dict[str, str], canonizer: Canonizer) -> None:
+        """Accept *rule*, a rule of *canonizer*; *moved* is the result of `moved` for it."""
+        for url in self._diverted_by(rule, canonizer):
+            before = self._walks.get(url)
+            known = (url,) if before is None else before.forms
+            _, self._walks[url] = self._walked(url, canonizer)
+            self._look_up(url, (form for form in self._walks[url].forms if form not in known))
+        for key in dict.fromkeys(self._key[url] for url in moved):
+            staying = [one for one in self._members[key] if one not in moved]
+            if staying:
+                self._members[key] = staying
+            else:
+                del self._members[key]
+        for url, key in moved.items():
+            self._members.setdefault(key, []).append(url)
+        for key in dict.fromkeys(moved.values()):
+            self._members[key].sort(key=self._place.__getitem__)
+        self._key.update(moved)
+        self._diverted, self._drawn, self._added = (None, ()), None, None
+
+    def _diverted_by(self, rule: Rule, canonizer: Canonizer) -> Sequence[str]:
+        if self._diverted[0] != rule:
+            self.moved(rule, canonizer)
+        return self._diverted[1]

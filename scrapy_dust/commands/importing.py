@@ -1,0 +1,34 @@
+"""Ctrl-C while a command imports what it needs."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+
+@contextmanager
+def heeding_ctrl_c() -> Iterator[None]:
+    """A block of imports. Python loses a `KeyboardInterrupt` that comes in a callback of its import system, and goes on; so the
+    block raises the exception at its end.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or before != signal.default_int_handler:
+        yield
+        return
+    came = False
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        nonlocal came
+        came = True
+        signal.default_int_handler(number, frame)
+
+    signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if came:
+        raise KeyboardInterrupt

@@ -1,0 +1,83 @@
+"""Fetches some pages of a crawl another time, since only that shows what changes on them at each fetch.
+
+The process that learns says which (`online/again.py`). The fetches bypass scheduler, spider and caches, and are
+recorded. They stay within a share of the pages that the crawl has got.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from scrapy import signals
+from scrapy.exceptions import DontCloseSpider
+from scrapy.http.request import NO_CALLBACK
+from scrapy.utils.defer import deferred_from_coro
+
+from scrapy_dust.crawl.requests import meta_of_repeated
+from scrapy_dust.stats import Stat
+
+if TYPE_CHECKING:
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+logger = logging.getLogger(__name__)
+
+#: Pages that are fetched another time, as a share of all, and as many in any case as one kind of pages needs.
+_SHARE, _LEAST = 0.02, 20
+#: The latest requests, of which some may be made again.
+_REMEMBERED = 500
+
+
+class Again:
+    """The further fetches of one crawl. *record* is given each answer with its request."""
+
+    def __init__(self, crawler: Crawler, record: Callable[[Request, Response], None]) -> None:
+        self._crawler, self._record = crawler, record
+        self._requests: OrderedDict[str, Request] = OrderedDict()
+        self._pages = self._made = self._under_way = 0
+        crawler.signals.connect(self._spider_idle, signal=signals.spider_idle)
+
+    def note(self, request: Request) -> None:
+        """Remember *request*, which has brought a page."""
+        self._pages += 1
+        if request.method == "GET" and "redirect_urls" not in request.meta:
+            self._requests[request.url] = request
+            if len(self._requests) > _REMEMBERED:
+                self._requests.popitem(last=False)
+
+    def fetch(self, urls: Sequence[str]) -> None:
+        """Fetch another time those of *urls* that are remembered, as far as there is room for more."""
+        for url in urls:
+            if self._made >= max(_LEAST, _SHARE * self._pages):
+                return
+            request = self._requests.pop(url, None)
+            if request is not None:
+                self._made += 1
+                self._under_way += 1
+                deferred_from_coro(self._fetch(request))
+
+    async def _fetch(self, request: Request) -> None:
+        self._crawler.stats.inc_value(Stat.CONTROLS.value)
+        again = request.replace(
+            callback=NO_CALLBACK,
+            errback=None,
+            dont_filter=True,
+            meta=meta_of_repeated(request),
+            cb_kwargs={},
+        )
+        try:
+            response = await self._crawler.engine.download_async(again)
+            if response.status == 200 and response.url == request.url:
+                self._record(request, response)
+        except Exception:  # whatever a page or a middleware has against it: nothing is learned
+            logger.debug("Could not fetch %s another time.", request, exc_info=True)
+        finally:  # also where the crawl was told to stop: else it would wait for this fetch for ever
+            self._under_way -= 1
+
+    def _spider_idle(self, spider: Spider) -> None:
+        if self._under_way:
+            raise DontCloseSpider

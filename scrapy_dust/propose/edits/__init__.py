@@ -1,0 +1,3 @@
+"""Guarded edits of URLs, proposed from pairs of URLs that show one page: proposed, weighed by the log, admitted,
+limited.
+"""

@@ -1,0 +1,162 @@
+"""The URLs of a log by key, and the merges that another edit would make: evidence for and against the edit.
+
+Every effect of an edit on the log is seen, including pages that get one key only together with earlier edits. Two
+known contents under one key speak against an edit, however many pairs speak for it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from math import log2
+
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.rules.site_rules import SiteRules
+from scrapy_dust.rules.word_index import WordIndex
+from scrapy_dust.url.parts import Parts, parts_of
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """Classes that an edit merges into one."""
+
+    key: str
+    moved: tuple[str, ...]  #: the keys that change
+    members: int  #: classes that become one, those that do not move included
+    contents: frozenset[Hashable]  #: that are known
+
+    @property
+    def is_good(self) -> bool:
+        """Whether all known contents of the merged classes are equal."""
+        return len(self.contents) == 1
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether the merged classes have different contents."""
+        return len(self.contents) > 1
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """All merges that an edit makes in the log."""
+
+    moved: Mapping[str, str]
+    good: tuple[Merge, ...] = ()
+    bad: tuple[Merge, ...] = ()
+    unknown: int = 0  #: merges of pages of which at most one is known
+    endless: bool = False  #: with it, some URL comes to no end
+
+    @property
+    def saves(self) -> int:
+        """How many URLs need not be fetched, without losing any content."""
+        return sum(merge.members - 1 for merge in self.good)
+
+    @property
+    def contents(self) -> int:
+        """How many different contents were seen under several URLs."""
+        return len({content for merge in self.good for content in merge.contents})
+
+    @property
+    def apart(self) -> int:
+        """The number of independent observations among these contents, if pages of one directory may have been copied
+        together.
+        """
+        seen = Counter(merge.moved[0].partition("?")[0].rpartition("/")[0] for merge in self.good)
+        return int(sum(1 + log2(count) for count in seen.values()))
+
+
+@dataclass(slots=True)
+class Classes:
+    """The keys of a log's URLs, with the contents seen under each. The log's order does not matter."""
+
+    contents: dict[str, frozenset[Hashable]]  #: by key
+    function: SiteRules = field(default_factory=lambda: SiteRules("", ()))
+    forms: dict[str, Parts] = field(init=False)
+    work: int = 0  #: so many keys were looked at, all edits together
+    #: The effects of edits since the last one was accepted, each with the work that it took.
+    _effects: dict[Rule, tuple[Effect, int]] = field(default_factory=dict)
+    _index: WordIndex = field(init=False)  #: of keys, and of those that are none any more
+
+    def __post_init__(self) -> None:
+        self.forms = {key: parts_of(key) for key in sorted(self.contents)}
+        self._index = WordIndex(self.forms)
+
+    def _touched_by(self, edit: Rule) -> Iterator[str]:
+        """The keys that *edit* may change, found by words; some that it does not change may be among them."""
+        found = self._index.touched_by(edit)
+        for key in self.forms if found is None else found:
+            if key in self.forms and edit.may_change(key):
+                yield key
+
+    def __len__(self) -> int:
+        return len(self.contents)
+
+    def effect(self, edit: Rule) -> Effect:
+        """The merges that *edit* would make."""
+        known = self._effects.get(edit)
+        if known is None:
+            before = self.work
+            effect = self._effect(edit)
+            self._effects[edit] = effect, self.work - before
+            return effect
+        self.work += known[1]
+        return known[0]
+
+    def _effect(self, edit: Rule) -> Effect:
+        moved: dict[str, str] = {}
+        for key in self._touched_by(edit):
+            self.work += 1
+            form = self.forms[key]
+            edited = edit.change(form)
+            if edited is form or (changed := edited.url) == key:
+                continue
+            target = self.function.settle(changed, more=edit)
+            if target is None:
+                return Effect({}, endless=True)
+            if target != key:
+                moved[key] = target
+        return self._merges(moved)
+
+    def _merges(self, moved: dict[str, str]) -> Effect:
+        groups: dict[str, list[str]] = {}
+        for key, target in moved.items():
+            groups.setdefault(target, []).append(key)
+        good, bad, unknown = [], [], 0
+        for target, keys in groups.items():
+            stays = target in self.contents and target not in moved
+            members = len(keys) + stays
+            if members < 2:
+                continue
+            known = [self.contents[key] for key in keys] + ([self.contents[target]] if stays else [])
+            contents = frozenset().union(*known)
+            merge = Merge(target, tuple(keys), members, contents)
+            if merge.is_bad:
+                bad.append(merge)
+            elif sum(map(bool, known)) > 1:
+                good.append(merge)
+            else:
+                unknown += members - 1
+        return Effect(moved, tuple(good), tuple(bad), unknown)
+
+    def accept(self, edit: Rule, effect: Effect) -> None:
+        """Accept *edit*, whose effect is known."""
+        self._effects.clear()
+        self.function = self.function.with_rule(edit)
+        for key, target in effect.moved.items():
+            contents = self.contents.pop(key)
+            self.forms.pop(key)
+            self.contents[target] = self.contents.get(target, frozenset()) | contents
+            if target not in self.forms:
+                self.forms[target] = parts_of(target)
+                self._index.add(target, target)
+
+
+def classes_of(contents: Mapping[str, Hashable | None], rules: Iterable[Rule] = ()) -> Classes:
+    """The classes of URLs under *rules*. *contents*: None if it is not known what a URL shows."""
+    function = SiteRules("", rules)
+    found: dict[str, frozenset[Hashable]] = {}
+    for url, content in contents.items():
+        key = function.key(url)
+        found[key] = found.get(key, frozenset()) | (frozenset() if content is None else frozenset((content,)))
+    return Classes(found, function)

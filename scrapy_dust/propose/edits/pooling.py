@@ -1,0 +1,130 @@
+"""How edits of each kind fared on other sites: by name of parameter, class of values, and family.
+
+A new site has kinds of edits in common with others. How often edits of a kind were laws elsewhere is a prior belief,
+from wide to narrow: for a family, a class of values in it, a name in it. Each level starts from the one above and is
+corrected by what sites have shown; each site counts once, however large it is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from math import fsum
+
+from scrapy_dust.rules.operation import Operation
+from scrapy_dust.url.parts import parts_of
+from scrapy_dust.url.values import class_of
+
+Kinds = tuple[str, ...]  #: of one operation, from wide to narrow; the first is its family
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """The counts of how the edits of one kind fared on one site."""
+
+    laws: int = 0  #: edits that merged several contents, and never two different ones under one key
+    accidents: int = 0  #: edits that did that, and also merged URLs that show one content
+    shares: float = 0.0  #: sum over the accidents of how often they held
+    held: int = 0  #: merges of URLs that show one content, of all of them
+    failed: int = 0  #: merges of URLs that show different ones
+    saved: float = 0.0  #: share of the site's URLs
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(
+            self.laws + other.laws,
+            self.accidents + other.accidents,
+            self.shares + other.shares,
+            self.held + other.held,
+            self.failed + other.failed,
+            self.saved + other.saved,
+        )
+
+
+Tallies = Mapping[str, Tally]  #: by kind
+
+
+def kinds_of(operation: Operation, urls: Iterable[str] = ()) -> Kinds:
+    """The kinds of *operation*. *urls*: some that it changes, which show the class of its values."""
+    family = operation.family
+    if operation.parameter is not None:
+        value = operation.given
+        kind = class_of(value) if value is not None else _class_in(urls, operation.parameter)
+        return family, f"{family} of {kind}", f"{family} {operation.named}"
+    if operation.named:
+        return family, f"{family} {operation.named}"
+    return (family, str(operation)) if operation.is_universal else (family,)
+
+
+#: URLs that are looked at for the class of a value.
+_LOOKED_AT = 20
+
+
+def _class_in(urls: Iterable[str], name: str) -> str:
+    found = Counter(
+        class_of(value)
+        for _, url in zip(range(_LOOKED_AT), urls, strict=False)
+        for value in _values(url, name)
+    )
+    return max(sorted(found), key=found.__getitem__) if found else "none"
+
+
+def _values(url: str, name: str) -> list[str | None]:
+    return parts_of(url).values(name)
+
+
+#: For how many sites counts what the wider kind says. Of names, few sites say much.
+_OF_FAMILY, _OF_KIND = 4.0, 2.0
+#: Contents of one site that count where sites are summed up.
+_OF_SITE = 20
+#: Sites that must have had something to say of an edit before it is believed where nothing is known.
+_SITES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """The evidence of all sites. Their order does not matter: sums are exact."""
+
+    sites: Mapping[str, Tallies]
+
+    def without(self, site: str) -> Pool:
+        """The pool without *site*: a site is no prior evidence for itself."""
+        return Pool({name: tallies for name, tallies in self.sites.items() if name != site})
+
+    def __or__(self, other: Pool) -> Pool:
+        """Both pools as one; for a site in both, the evidence of *other* counts."""
+        return Pool({**self.sites, **other.sites})
+
+    def _of(self, kind: str) -> Iterator[Tally]:
+        return (tallies[kind] for tallies in self.sites.values() if kind in tallies)
+
+    def law_share(self, kinds: Kinds, prior: float) -> float:
+        """The share of laws for the narrowest kind. *prior*: for the family, before any site was seen."""
+        share, strength = prior, _OF_FAMILY
+        for kind in kinds:
+            decided = [t.laws / (t.laws + t.accidents) for t in self._of(kind) if t.laws + t.accidents]
+            share = (strength * share + fsum(decided)) / (strength + len(decided))
+            strength = _OF_KIND
+        return share
+
+    def holds(self, family: str, prior: float) -> float:
+        """How often an accident of a family holds. *prior*: before any site was seen."""
+        shares = [t.shares / t.accidents for t in self._of(family) if t.accidents]
+        return (_OF_FAMILY * prior + fsum(shares)) / (_OF_FAMILY + len(shares))
+
+    def unseen(self, operation: Operation) -> tuple[float, float] | None:
+        """For an operation on every site: the share of pages that it loses, and the share of URLs that it saves.
+
+        None if too few sites have shown anything.
+        """
+        kind = kinds_of(operation)[-1]
+        found = [tally for tally in self._of(kind) if tally.held + tally.failed]
+        if len(found) < _SITES:
+            return None
+        weights = [min(1.0, _OF_SITE / (tally.held + tally.failed)) for tally in found]
+        held = fsum(w * tally.held for w, tally in zip(weights, found, strict=True))
+        failed = fsum(w * tally.failed for w, tally in zip(weights, found, strict=True))
+        return (failed + 1) / (held + failed + 2), fsum(tally.saved for tally in found) / len(self.sites)
+
+
+NOTHING_POOLED = Pool({})

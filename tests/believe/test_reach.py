@@ -1,0 +1,141 @@
+"""How far a rule was seen to hold, and where it has still to show itself."""
+
+from __future__ import annotations
+
+from scrapy_dust.believe.reach import Reach, Reaches, aspects_of, changed_by, deed_of, held_by, needed
+from scrapy_dust.rules.canonizer import Canonizer
+from scrapy_dust.rules.guards import Condition
+from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.paths import DropIndex
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.rules.spellings import DropWww, FoldCase
+from scrapy_dust.sites import site_of
+
+SID = Rule.of(DropParameter("sid"))
+RISK = 0.02
+
+
+def url(part: str, number: int, sid: object) -> str:
+    return f"http://s.test/{part}/{number}?sid={sid}"
+
+
+def reach(*parts: str, contents: int = 60, sids: tuple[object, object] = (1, 2)) -> Reach:
+    """Of a rule that has held on so many contents in each of *parts*, with numbers of three digits."""
+    shown = {
+        url(part, 100 + n, sid): f"{part} {n}" for part in parts for n in range(contents) for sid in sids
+    }
+    found = Reach(RISK)
+    found.limit([SID], held_by(shown, Canonizer({"s.test": [SID]}, site_of)))
+    return found
+
+
+def is_beyond(known: Reach, asked: str) -> bool:
+    return known.is_beyond([SID], asked, asked.partition("?")[0])
+
+
+def test_where_a_rule_was_seen_to_hold_it_is_in_force():
+    assert not is_beyond(reach("a"), url("a", 999, 7))
+
+
+def test_it_has_to_show_itself_in_another_part_with_longer_numbers_and_with_values_of_another_kind():
+    known = reach("a")
+    assert is_beyond(known, url("other", 100, 7))
+    assert is_beyond(known, url("a", 1000, 7))
+    assert is_beyond(known, url("a", 100, "deadbeef01"))
+    assert is_beyond(known, url("a", 100, "x"))
+
+
+def test_what_holds_for_long_numbers_holds_for_shorter_ones():
+    assert not is_beyond(reach("a"), url("a", 9, 7))
+    assert not is_beyond(reach("a", sids=(100, 101)), url("a", 100, 7))
+
+
+def test_it_has_to_show_itself_where_the_number_that_it_leaves_out_is_longer():
+    assert is_beyond(reach("a"), url("a", 100, 10))
+
+
+def test_upper_case_is_another_kind_of_value():
+    known = reach("a", sids=("b", "c"))
+    assert not is_beyond(known, url("a", 100, "d"))
+    assert is_beyond(known, url("a", 100, "D"))
+
+
+def test_each_content_that_is_the_same_there_bears_it_out_until_they_are_enough():
+    known, other = reach("a"), url("other", 100, 7)
+    enough = needed(SID.families, 1, RISK)
+    assert enough > 1
+    for content in range(enough):
+        assert is_beyond(known, other)
+        known.same([SID], other, url("other", 100, 8), content)
+        known.same([SID], other, url("other", 100, 8), content)  # says no more
+    assert not is_beyond(known, other)
+
+
+def test_a_rule_that_has_held_in_many_parts_is_believed_in_the_next():
+    parts = [f"part{chr(97 + n)}" for n in range(20)]
+    assert not is_beyond(reach(*parts, contents=5), url("other", 100, 7))
+    assert needed(SID.families, 0, RISK) > needed(SID.families, 3, RISK) > needed(SID.families, 30, RISK) == 0
+
+
+def test_urls_that_show_different_pages_bear_nothing_out():
+    shown = {url("a", n, sid): f"{n} {sid}" for n in range(9) for sid in (1, 2)}
+    assert held_by(shown, Canonizer({"s.test": [SID]}, site_of)) == {}
+
+
+def test_a_rule_without_limits_reaches_everywhere():
+    known = reach("a")
+    assert not known.is_beyond([Rule.of(FoldCase())], "http://s.test/A/7", "http://s.test/a/7")
+    assert known.shown(Rule.of(FoldCase())) == {}
+
+
+def test_numbers_and_ids_of_rules_make_no_difference():
+    assert deed_of(Rule.of(DropParameter("sid", "17"))) == deed_of(Rule.of(DropParameter("sid", "4")))
+
+
+def test_what_a_rule_does_away_with_is_one_kind_of_text_wherever_it_stands():
+    index = Rule.of(DropIndex())
+    kinds = {aspects_of(index, f"http://s.test/{part}/index.html")[-1] for part in ("a", "b/c", "7/D")}
+    assert len(kinds) == 1
+
+
+def test_a_rule_that_is_made_after_another_is_looked_at_where_it_is_made():
+    www, index = Rule.of(DropWww()), Rule.of(DropIndex())
+    canonizer = Canonizer({"s.test": [www, index]}, site_of)
+    url, key = "http://www.s.test/a/index.html", "http://s.test/a/"
+    assert changed_by(index, url, key, canonizer.explain) == (url,)
+    late = Rule.of(DropIndex(), where=(Condition("host", "s.test"),))
+    canonizer = Canonizer({"s.test": [www, late]}, site_of)
+    assert changed_by(late, url, key, canonizer.explain) == (url, "http://s.test/a/index.html")
+
+
+def test_of_a_rule_about_one_page_its_urls_bear_it_out():
+    login, back = "http://s.test/login?next=", Rule.of(DropParameter("next"))
+    rules = Canonizer({"s.test": [back]}, site_of)
+    shown = {f"{login}%2F{kind}{n}": "a form" for n in range(60) for kind in ("a", "B")}
+    known = Reach(RISK)
+    known.limit([back], held_by(shown, rules))
+    assert not known.is_beyond([back], f"{login}%2FB9", login)
+    for n in range(60):
+        assert known.is_beyond([back], f"{login}{n}x", login) == (n < needed(back.families, 2, RISK))
+        known.same([back], f"{login}{n}x", login, 1)
+
+
+def test_what_a_rule_does_on_one_site_says_nothing_of_another():
+    parts = ["a", *(f"part{n:c}" for n in range(ord("a"), ord("z")))]
+    many = {url(part, 100 + n, sid): f"{part} {n}" for part in parts for n in range(60) for sid in (1, 2)}
+    other = {
+        one.replace("//s.", "//t."): content for one, content in many.items() if content.startswith("a ")
+    }
+    known = Reaches(RISK, site_of)
+    for site, shown in (("s.test", many), ("t.test", other)):
+        known.limit(site, [SID], held_by(shown, Canonizer({site: [SID]}, site_of)))
+
+    def beyond(asked: str) -> bool:
+        return known.is_beyond([SID], asked, asked.partition("?")[0])
+
+    new = url("new", 100, 7)
+    assert not beyond(new)
+    assert beyond(new.replace("//s.", "//t."))
+    assert not beyond(url("a", 100, 7).replace("//s.", "//t."))
+    assert not beyond(new.replace("//s.", "//unknown."))
+    assert {one.split("/")[2] for one in known.shown("t.test", SID) if one.startswith("in ")} == {"t.test"}
