@@ -16,7 +16,7 @@ from scrapy_dust.believe.validation import Pair
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.rules.operation import ANY
 from scrapy_dust.rules.rule import Rule
-from scrapy_dust.rules.site_rules import GROWTH
+from scrapy_dust.rules.site_rules import GROWTH, SiteRules
 from scrapy_dust.rules.word_index import WordIndex
 from scrapy_dust.stopping import Poll, go_on
 from scrapy_dust.visits.outcomes import Outcome
@@ -32,6 +32,14 @@ def puts_marks(rule: Rule) -> bool:
     return not rule.leads_to_urls
 
 
+class _Turn(NamedTuple):
+    """A form of a URL that a rule changes."""
+
+    number: int  #: of the form on the URL's way
+    form: str  #: what the rule makes of it
+    times: int  #: how often all rules had been applied before
+
+
 class _Walk(NamedTuple):
     """The rules that change a URL one after the other, and the forms that it takes, up to its key."""
 
@@ -41,8 +49,31 @@ class _Walk(NamedTuple):
     forms: tuple[str, ...]  #: the URL and what each of these rules makes of it
 
 
+#: Of a URL that no rule changes.
+_STAYS = _Walk((), ())
+
 #: A form, the place of the rule that has made it, and how often all rules had been asked before.
 _State = tuple[str, int, int]
+
+
+class _Numbers:
+    """Numbers for rules, so that ways of URLs are compared and held as numbers."""
+
+    def __init__(self) -> None:
+        self.rules: list[Rule] = []  #: by number
+        self._of: dict[Rule, int] = {}
+        self._ways: dict[tuple[int, ...], tuple[int, ...]] = {}
+
+    def of(self, rule: Rule) -> int:
+        """The number of *rule*."""
+        number = self._of.setdefault(rule, len(self.rules))
+        if number == len(self.rules):
+            self.rules.append(rule)
+        return number
+
+    def way(self, numbers: tuple[int, ...]) -> tuple[int, ...]:
+        """The one object that stands for all ways equal to *numbers*."""
+        return self._ways.setdefault(numbers, numbers)
 
 
 class _Added:
@@ -56,57 +87,82 @@ class _Added:
     def __init__(self, rule: Rule, canonizer: Canonizer) -> None:
         """The keys that URLs get when *rule* is added. *canonizer* has *rule* among its rules."""
         self.canonizer, self._rule = canonizer, rule
+        self._ready: SiteRules | None = None
         self._place: dict[Rule, int] = {}
         self._changed: dict[str, str] = {}
-        self._ends: dict[_State, str | None] = {}
+        self._next: dict[_State, _State | None] = {}  #: a state that stays is its own next one
         self._turns: dict[tuple[int, ...], Sequence[tuple[int, int]]] = {(): ((0, 0),)}
+        #: By the way up to the rule, and the places of the rules from there on.
+        self._ways: dict[tuple[tuple[int, ...], tuple[int, ...]], tuple[int, ...]] = {}
 
     def key(self, url: str, walk: _Walk | None, rules: Sequence[Rule]) -> str | None:
         """The key that *url* has once the rule is added; None if it stays as it was. *walk*: the steps at which
         *rules* change the URL.
         """
-        if walk is None:
-            changed = self._rule.apply(url)
-            return None if changed == url else self._end(url, changed, 0)
-        if walk.way is None:
+        if walk is not None and walk.way is None:
             return self.canonizer.canonize(url)
-        for number, times in self._turns.get(walk.way) or self._found(walk.way, rules, url):
-            form = walk.forms[number]
+        turn = self._turn(url, walk, rules)
+        if turn is None:
+            return None
+        states, ends = self._states(url, turn)
+        return self.canonizer.taken(url, states[-1][0] if ends else None)
+
+    def walked(self, url: str, walk: _Walk | None, numbers: _Numbers) -> _Walk | None:
+        """The steps at which rules change *url* once the rule is added; None if that is not known. *walk*: the steps as
+        they are without it. *numbers*: of the rules.
+        """
+        before = _STAYS if walk is None else walk
+        turn = None if before.way is None else self._turn(url, walk, numbers.rules)
+        if turn is None or before.way is None or self._ready is None:
+            return None
+        states, ends = self._states(url, turn)
+        if not ends:
+            return None
+        begun, then = before.way[: turn.number], tuple([place for _, place, _ in states])
+        way = self._ways.get((begun, then))
+        if way is None:
+            further = [numbers.of(self._ready.rules[place]) for place in then]
+            way = self._ways[begun, then] = numbers.way((*begun, *further))
+        return _Walk(way, (url, *before.forms[1 : turn.number + 1], *[form for form, _, _ in states]))
+
+    def _turn(self, url: str, walk: _Walk | None, rules: Sequence[Rule]) -> _Turn | None:
+        """The form of *url* that the rule changes when its turn comes; None if there is none."""
+        way, forms = ((), (url,)) if walk is None else (walk.way or (), walk.forms)
+        for number, times in self._turns.get(way) or self._found(way, rules, url):
+            form = forms[number]
             changed = self._changed.get(form) or self._changed.setdefault(form, self._rule.apply(form))
             if changed != form:
-                return self._end(url, changed, times)
+                return _Turn(number, changed, times)
         return None
 
     def _found(self, way: tuple[int, ...], rules: Sequence[Rule], url: str) -> Sequence[tuple[int, int]]:
-        place = self._places(url)
+        self._make_ready(url)
+        place = self._place
         found = self._turns[way] = _turns(place[self._rule], [place[rules[number]] for number in way])
         return found
 
-    def _end(self, url: str, form: str, times: int) -> str:
-        """The key of *url*, which the rule has turned into *form* when all rules had been applied so many *times*."""
-        rules = self.canonizer.ready_for(url)
-        if rules is None:
-            return url
-        state, longest, passed = (
-            (form, self._places(url)[self._rule], times),
-            2 * len(url) + GROWTH,
-            list[_State](),
-        )
-        while state not in self._ends:
-            passed.append(state)
-            then = rules.step(*state) if len(state[0]) <= longest else None
+    def _states(self, url: str, turn: _Turn) -> tuple[list[_State], bool]:
+        """The states of *url* from its *turn* on, and whether they come to an end."""
+        ready = self._ready or self._make_ready(url)
+        if ready is None:
+            return [], False
+        state, longest = (turn.form, self._at, turn.times), 2 * len(url) + GROWTH
+        passed = [state]
+        while True:
+            if state not in self._next:
+                self._next[state] = ready.step(*state) if len(state[0]) <= longest else None
+            then = self._next[state]
             if then is None or then == state:
-                self._ends[state] = then and then[0]
-            else:
-                state = then
-        end = self._ends[state]
-        self._ends.update(dict.fromkeys(passed, end))
-        return self.canonizer.taken(url, end)
+                return passed, then is not None
+            passed.append(then)
+            state = then
 
-    def _places(self, url: str) -> dict[Rule, int]:
-        if not self._place and (ready := self.canonizer.ready_for(url)) is not None:
-            self._place = {rule: number for number, rule in enumerate(ready.rules)}
-        return self._place
+    def _make_ready(self, url: str) -> SiteRules | None:
+        self._ready = self.canonizer.ready_for(url)
+        if self._ready is not None:
+            self._place = {rule: number for number, rule in enumerate(self._ready.rules)}
+            self._at = self._place[self._rule]
+        return self._ready
 
 
 def _turns(place: int, way: Sequence[int]) -> Sequence[tuple[int, int]]:
@@ -153,13 +209,11 @@ class KeyedUrls:
         self._evidence = evidence
         self._index = WordIndex(evidence.urls) if index is None else index
         self._place = {url: place for place, url in enumerate(evidence.urls)}
-        self._numbers: dict[Rule, int] = {}  #: of rules that stand in ways
-        self._rules: list[Rule] = []  #: by number
-        self._ways: dict[tuple[int, ...], tuple[int, ...]] = {}  #: each once
+        self._numbers = _Numbers()  #: of rules that stand in ways
         self._walks: dict[str, _Walk] = {}  #: of the URLs that rules change
         self._key: dict[str, str] = {url: url for url in evidence.urls}
-        #: What `moved` was asked last, and the URLs that take another way then.
-        self._diverted: tuple[Rule | None, Sequence[str]] = None, ()
+        #: What `moved` was asked last, the URLs that take another way then, and where that leads.
+        self._diverted: tuple[Rule, Sequence[str], _Added] | None = None
         self._added: _Added | None = None
         #: What `drawn` was asked last, and the pairs.
         self._drawn: tuple[_Asked, list[Pair]] | None = None
@@ -184,15 +238,9 @@ class KeyedUrls:
         walk = canonizer.walk(url)
         if not walk.steps and walk.ends:
             return walk.key, _Walk((), (url,))
-        way = tuple([self._number_of(rule) for rule, _, _ in walk.steps])
+        way = self._numbers.way(tuple([self._numbers.of(rule) for rule, _, _ in walk.steps]))
         forms = (url, *[after for _, _, after in walk.steps])
-        return walk.key, _Walk(self._ways.setdefault(way, way) if walk.ends else None, forms)
-
-    def _number_of(self, rule: Rule) -> int:
-        number = self._numbers.setdefault(rule, len(self._rules))
-        if number == len(self._rules):
-            self._rules.append(rule)
-        return number
+        return walk.key, _Walk(way if walk.ends else None, forms)
 
     def _in_turn(self, rule: Rule) -> Iterator[tuple[str, Sequence[str]]]:
         """The log's URLs that have the words of *rule*, in the order in which pairs are drawn; each with all forms
@@ -213,19 +261,19 @@ class KeyedUrls:
     def says_something_new(self, rule: Rule, canonizer: Canonizer) -> bool:
         """Whether *rule*, a rule of *canonizer*, changes the key of one of the first URLs that it applies to."""
         added, urls = self._with(rule, canonizer), islice(self._each_touched(rule), _FIRST)
-        keys = ((url, added.key(url, self._walks.get(url), self._rules)) for url in urls)
+        keys = ((url, added.key(url, self._walks.get(url), self._numbers.rules)) for url in urls)
         return any(key not in (None, self._key[url]) for url, key in keys)
 
     def moved(self, rule: Rule, canonizer: Canonizer) -> dict[str, str]:
         """The URLs whose keys change when *rule*, a rule of *canonizer*, is added, with their new keys."""
         found, diverted, added = dict[str, str](), list[str](), self._with(rule, canonizer)
         for url, _ in self._in_turn(rule):
-            key = added.key(url, self._walks.get(url), self._rules)
+            key = added.key(url, self._walks.get(url), self._numbers.rules)
             if key is not None:
                 diverted.append(url)
                 if key != self._key[url]:
                     found[url] = key
-        self._diverted = rule, diverted
+        self._diverted = rule, diverted, added
         return found
 
     def _with(self, rule: Rule, canonizer: Canonizer) -> _Added:
@@ -297,10 +345,12 @@ class KeyedUrls:
 
     def accept(self, rule: Rule, moved: dict[str, str], canonizer: Canonizer) -> None:
         """Accept *rule*, a rule of *canonizer*; *moved* is the result of `moved` for it."""
-        for url in self._diverted_by(rule, canonizer):
+        diverted, added = self._diverted_by(rule, canonizer)
+        for url in diverted:
             before = self._walks.get(url)
             known = (url,) if before is None else before.forms
-            _, self._walks[url] = self._walked(url, canonizer)
+            walk = added.walked(url, before, self._numbers)
+            self._walks[url] = walk or self._walked(url, canonizer)[1]
             self._look_up(url, (form for form in self._walks[url].forms if form not in known))
         for key in dict.fromkeys(self._key[url] for url in moved):
             staying = [one for one in self._members[key] if one not in moved]
@@ -313,9 +363,10 @@ class KeyedUrls:
         for key in dict.fromkeys(moved.values()):
             self._members[key].sort(key=self._place.__getitem__)
         self._key.update(moved)
-        self._diverted, self._drawn, self._added = (None, ()), None, None
+        self._diverted = self._drawn = self._added = None
 
-    def _diverted_by(self, rule: Rule, canonizer: Canonizer) -> Sequence[str]:
-        if self._diverted[0] != rule:
+    def _diverted_by(self, rule: Rule, canonizer: Canonizer) -> tuple[Sequence[str], _Added]:
+        if self._diverted is None or self._diverted[0] != rule:
             self.moved(rule, canonizer)
-        return self._diverted[1]
+        assert self._diverted is not None
+        return self._diverted[1:]

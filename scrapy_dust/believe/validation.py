@@ -41,7 +41,7 @@ class Verdict(StrEnum):
     UNDECIDED = "undecided"  #: too little to go by
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Pair:
     """Two URLs that a rule would give one key."""
 

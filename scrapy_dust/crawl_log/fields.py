@@ -106,9 +106,10 @@ def _known_units(units: PackedUnits | None, known: Known) -> PackedUnits | None:
 
 def _units(record: Mapping[str, Any], name: str) -> PackedUnits | None:
     """The units of *record*; None for units of another version."""
-    content, total = record.get(name), str(record.get(f"{name}_total"))
-    if content in (None, "") or _whole(record, "units_version") != UNITS_VERSION:
+    content = record.get(name)
+    if content is None or content == "" or _whole(record, "units_version") != UNITS_VERSION:
         return None
+    total = str(record.get(f"{name}_total"))
     try:
         return PackedUnits(
             b64decode(content, validate=True), int(total, 16), whole=not _switch(record, f"{name}_partial")

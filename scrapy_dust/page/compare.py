@@ -31,7 +31,7 @@ from scrapy_dust.page.knowledge import (
     sifted,
 )
 from scrapy_dust.page.places import Kind, as_kind, kind_of, name_of
-from scrapy_dust.page.units import Units, mixed
+from scrapy_dust.page.units import Units, distinct, mixed
 from scrapy_dust.page.unitsets import (
     CONTENT,
     EMPTY,
@@ -231,8 +231,8 @@ class _Pair:
         only_b = _in_no_form_on(self._all_a, self._stable_b)
         if not is_of(union_of((only_a, only_b)), Kind.LINK, Kind.OWN_LINK).any():
             return only_a, only_b
-        only_a = without(without(self._stable_a, self._all_b), np.unique(as_links(self._all_b)))
-        only_b = without(without(self._stable_b, self._all_a), np.unique(as_links(self._all_a)))
+        only_a = without(without(self._stable_a, self._all_b), distinct(as_links(self._all_b)))
+        only_b = without(without(self._stable_b, self._all_a), distinct(as_links(self._all_a)))
         chrome_a, chrome_b = is_of(only_a, Kind.OWN_LINK), is_of(only_b, Kind.OWN_LINK)
         if self._links.lead_elsewhere(values_of(only_a[chrome_a]), values_of(only_b[chrome_b])):
             return only_a, only_b
@@ -355,8 +355,8 @@ def _where_links_say_the_same(a: Answer, b: Answer, knowledge: Knowledge, changi
     the URLs.
     """
     here, there = (_beside(one, changing) for one in (a, b))
-    both = within(np.unique(places_of(here)), np.unique(places_of(there)))
-    differ = without(both, np.unique(places_of(within(here, there))))
+    both = within(distinct(places_of(here)), distinct(places_of(there)))
+    differ = without(both, distinct(places_of(within(here, there))))
     if not len(differ):
         return knowledge
     said_at = as_own(knowledge.chrome)
@@ -373,7 +373,7 @@ def _beside(answer: Answer, changing: Places) -> UnitSet:
 def _own_links(*answers: Answer) -> UnitSet:
     """The values of links that each side has for the page itself."""
     units = union_of(map(set_of, (answer.units for answer in answers)))
-    return np.unique(values_of(units[is_of(units, Kind.OWN_LINK)]))
+    return distinct(values_of(units[is_of(units, Kind.OWN_LINK)]))
 
 
 def _are_all_there(a: Answer, b: Answer) -> bool:
@@ -404,11 +404,11 @@ def _changing(a: list[UnitSet], b: list[UnitSet], drawn: Places) -> tuple[Places
     changed = union_of(without(union_of(side), common_to(side)) for side in sides)
     kept = union_of(common_to(side) for side in sides if len(side) > 1)
     kept = kept[~(drawn.has(kept) & _are_fewer(kept, changed))]
-    places, survivors = np.unique(places_of(changed)), np.unique(places_of(kept))
+    places, survivors = distinct(places_of(changed)), distinct(places_of(kept))
     texts, kept_texts = (shapes_of(units[is_of(units, *SHAPED)]) for units in (changed, kept))
-    changing = Places(without(places, survivors), without(np.unique(texts), np.unique(kept_texts)))
+    changing = Places(without(places, survivors), without(distinct(texts), distinct(kept_texts)))
     rest = changed[~changing.has(changed)]
-    return changing, np.unique(places_of(rest)), np.unique(places_of(changed))
+    return changing, distinct(places_of(rest)), distinct(places_of(changed))
 
 
 def _are_fewer(units: UnitSet, others: UnitSet) -> Mask:
@@ -440,7 +440,7 @@ def _lasting_in_what_changes(
 def _last(
     units: UnitSet, part: Callable[[UnitSet], UnitSet], answers: Sequence[UnitSet], others: Sequence[UnitSet]
 ) -> Mask:
-    lasting = common_to([np.unique(part(answer)) for answer in answers])
+    lasting = common_to([distinct(part(answer)) for answer in answers])
     return is_in(part(units), without(lasting, union_of(part(other) for other in others)))
 
 
@@ -456,12 +456,12 @@ def _without_number(units: UnitSet) -> UnitSet:
 
 def _in_no_form_on(others: UnitSet, units: UnitSet) -> UnitSet:
     """The *units* that are not among *others*, whether written as a link to the page itself or as any other link."""
-    kept: UnitSet = units[~is_in(as_links(units), np.unique(as_links(others)))]
+    kept: UnitSet = units[~is_in(as_links(units), distinct(as_links(others)))]
     return kept
 
 
 def _where_nothing_is(units: UnitSet, others: UnitSet) -> UnitSet:
-    found: UnitSet = units[~is_in(places_of(units), np.unique(places_of(others)))]
+    found: UnitSet = units[~is_in(places_of(units), distinct(places_of(others)))]
     return found
 
 

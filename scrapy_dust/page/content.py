@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
 from xxhash import xxh3_64_intdigest, xxh3_128
 
 from scrapy_dust.page.knowledge import Aside, Knowledge, LinkClasses, sifted
@@ -19,6 +18,7 @@ from scrapy_dust.page.markup import Document
 from scrapy_dust.page.places import Kind
 from scrapy_dust.page.reading import is_pdf, read_text
 from scrapy_dust.page.shingles import Hashes, hashes_of, shingles_of
+from scrapy_dust.page.units import distinct
 from scrapy_dust.page.unitsets import (
     CONTENT,
     EMPTY,
@@ -79,7 +79,7 @@ def signature_of(body: bytes, scope: str, units: UnitSet | None = None) -> bytes
     said = xxh3_128(body, seed=_seed(scope))
     if units is not None:
         shown = units[is_of(units, *SEEN)]
-        said.update(np.unique(as_links(shown)).astype("<u8").tobytes())
+        said.update(distinct(as_links(shown)).astype("<u8").tobytes())
     return said.digest()
 
 
@@ -95,7 +95,7 @@ def content_of(
     document, whole = read
     words, complete = split_words(document.text)
     described = document.units
-    units = np.unique(described.exact) if described and whole and complete else None
+    units = distinct(described.exact) if described and whole and complete else None
     return Content(
         size=len(body),
         is_binary=False,
@@ -118,10 +118,10 @@ def unit_signature(
     # Of a part that changes what stands around its numbers counts.
     shaped = content.units[is_of(content.units, *SHAPED)]
     shapes = shapes_of(shaped[places.has(shaped)])
-    own = np.unique(values_of(content.units[is_of(content.units, Kind.OWN_LINK)]))
+    own = distinct(values_of(content.units[is_of(content.units, Kind.OWN_LINK)]))
     units = LinkClasses(knowledge, (url,), content.links, own).merged(counting.units)
     said = xxh3_128(units.astype("<u8").tobytes(), seed=_seed(scope))
-    said.update(np.unique(shapes).astype("<u8").tobytes())
+    said.update(distinct(shapes).astype("<u8").tobytes())
     if with_words and Aside.VOLATILE not in counting.aside:
         # In whatever order, as the units.
         said.update(b" ".join(sorted(set(content.words))))

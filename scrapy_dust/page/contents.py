@@ -28,7 +28,7 @@ from scrapy_dust.page.lists import Lists, Resolved, Said
 from scrapy_dust.page.own import pieces_of
 from scrapy_dust.page.places import Kind, url_value
 from scrapy_dust.page.site_template import NO_TEMPLATE, SiteTemplate, site_template
-from scrapy_dust.page.units import mixed, unpack
+from scrapy_dust.page.units import distinct, mixed, unpack
 from scrapy_dust.page.unitsets import (
     CONTENT,
     SEEN,
@@ -63,7 +63,7 @@ _VALUE = np.uint64(0xFFFFFFFF)
 _NO_URLS: Mapping[int, str] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Shown:
     """One answer of a log, with its units."""
 
@@ -72,7 +72,7 @@ class Shown:
     fetched_at: str | None = None  #: ISO 8601
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Content:
     """The content that a URL shows."""
 
@@ -124,7 +124,7 @@ def contents_of(
     ends = _ends(rows, read, pages)
     template = replace(read.template, chrome=ends.chrome(read.links, rows, read.template))
     core = read.core + _sums(
-        read.beside.only(is_in(places_of(read.beside.units), np.unique(as_own(template.chrome))))
+        read.beside.only(is_in(places_of(read.beside.units), distinct(as_own(template.chrome))))
     )
     whole = core + ends.resolved(read.links, rows, template)
     in_the_way = walls(rows.urls, rows.templates, _shown(whole, read.own))
@@ -174,7 +174,7 @@ class _Rows:
         return [
             (
                 self.templates[begin],
-                [np.unique(flat.part(row, row + 1).units) for row in range(begin, end)],
+                [distinct(flat.part(row, row + 1).units) for row in range(begin, end)],
             )
             for begin, end in pairwise(self.bounds)
             if end - begin > 1
@@ -407,7 +407,7 @@ class _Ends(Mapping[int, int]):
 
     def resolved(self, links: Flat, rows: _Rows, template: SiteTemplate) -> Sums:
         """For each page, the contents to which its *links* lead, each once."""
-        plain = np.unique(links.units[links.where(lambda units: is_of(units, Kind.LINK))])
+        plain = distinct(links.units[links.where(lambda units: is_of(units, Kind.LINK))])
         found = [np.zeros((0, 2), np.uint64)]
         for begin, block in _in_blocks(links):
             chrome = is_of(block.units, Kind.OWN_LINK) & is_in(places_of(block.units), template.chrome)
@@ -432,7 +432,7 @@ class _Ends(Mapping[int, int]):
         )
         found, known = self._led(links, rows)
         places = places_of(links.units)[known]
-        ends = np.unique((places << np.uint64(32)) | found[known]) >> np.uint64(32)
+        ends = distinct((places << np.uint64(32)) | found[known]) >> np.uint64(32)
         having, led = np.unique(places, return_counts=True)
         _, different = np.unique(ends, return_counts=True)
         kept: UnitSet = having[(different > 1) & (different > MOST_ENDS * led)]
@@ -526,5 +526,5 @@ def _labels(sums: Sums) -> list[str]:
 
 
 def _places(site: Flat) -> list[int]:
-    found: list[int] = union_of(np.unique(places_of(block.units)) for block in site.blocks()).tolist()
+    found: list[int] = union_of(distinct(places_of(block.units)) for block in site.blocks()).tolist()
     return found

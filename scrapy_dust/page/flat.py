@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from scrapy_dust.page.units import are_values, heads_in, mixed, values_in, words_in
-from scrapy_dust.page.unitsets import UnitSet
+from scrapy_dust.page.units import are_values, heads_in, mixed, repeated, values_in, words_in
+from scrapy_dust.page.unitsets import UnitSet, is_in
 from scrapy_dust.visits.pages import PackedUnits
 
 Index = npt.NDArray[np.int64]
@@ -92,9 +92,11 @@ def joined(parts: Sequence[Flat]) -> Flat:
 def each_once(part: Flat) -> Flat:
     """*part* with each unit of a page once."""
     by_page = mixed(part.units + mixed(part.pages().astype(np.uint64)))
-    _, firsts = np.unique(by_page, return_index=True)
-    mask = np.zeros(len(part.units), np.bool_)
-    mask[firsts] = True
+    # Few units repeat, and only these are looked at one by one.
+    several = np.flatnonzero(is_in(by_page, repeated(by_page)))
+    _, firsts = np.unique(by_page[several], return_index=True)
+    mask = np.ones(len(part.units), np.bool_)
+    mask[np.delete(several, firsts)] = False
     return part.only(mask)
 
 

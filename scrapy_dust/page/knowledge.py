@@ -16,6 +16,7 @@ from xxhash import xxh3_64_intdigest
 
 from scrapy_dust.page.own import pieces_of, rest_of
 from scrapy_dust.page.places import PATH_BITS, REPEATED, Kind, url_value
+from scrapy_dust.page.units import distinct, repeated
 from scrapy_dust.page.unitsets import (
     EMPTY,
     Mask,
@@ -122,7 +123,7 @@ def sifted(units: UnitSet, knowledge: Knowledge, places: Places) -> Sifted:
     if places:
         units = keep(units[~places.has(units)], Aside.VOLATILE)
     is_chrome = is_of(units, Kind.OWN_LINK) & is_in(places_of(units), knowledge.chrome)
-    return Sifted(np.unique(np.where(is_chrome, units, as_links(units))), aside)
+    return Sifted(distinct(np.where(is_chrome, units, as_links(units))), aside)
 
 
 def are_beside(units: UnitSet) -> Mask:
@@ -171,7 +172,7 @@ class LinkClasses:
         alike &= found != np.uint64(_SELF)
         found[alike] = values[alike]
         self._open.update(values[alike].tolist())
-        return np.unique(with_values(units, found))
+        return distinct(with_values(units, found))
 
     def unknown(self) -> UnitSet:
         """The values of links whose URL is not known, so that nobody can tell their classes."""
@@ -246,10 +247,8 @@ def have_likes(ends: UnitSet, pages: UnitSet | None = None) -> Mask:
     Where several links of one place lead to one answer, the answer does not tell the links apart. *pages*: a number
     of 64 bits for the page of each link; None if all are of one page.
     """
-    _, which, times = np.unique(
-        ends if pages is None else ends ^ pages, return_inverse=True, return_counts=True
-    )
-    found: Mask = (times[which] > 1) & is_of(ends, Kind.LINK)
+    numbers = ends if pages is None else ends ^ pages
+    found: Mask = is_in(numbers, repeated(numbers)) & is_of(ends, Kind.LINK)
     return found
 
 

@@ -137,10 +137,13 @@ def _labels(contents: Contents, comparison: LogComparison) -> dict[str, str]:
 
 def shown_in(visits: Iterable[Visit]) -> list[Shown]:
     """The answers among *visits* whose units can be read."""
+    sound: dict[int, bool] = {}  # by identity: what several pages show is one object
     return [
-        Shown(visit.url, visit.units, visit.fetched_at)
+        Shown(visit.url, units, visit.fetched_at)
         for visit in visits
-        if visit.units is not None and visit.is_page and is_sound(visit.units)
+        if (units := visit.units) is not None
+        and visit.is_page
+        and (sound.get(id(units)) or sound.setdefault(id(units), is_sound(units)))
     ]
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from scrapy_dust.page.flat import Flat, Index, joined
 from scrapy_dust.page.own import MOST_OWN_LINKS
 from scrapy_dust.page.places import Kind
+from scrapy_dust.page.units import distinct
 from scrapy_dust.page.unitsets import EMPTY, UnitSet, is_in, is_of, places_of, union_of, within
 
 #: Pages of a path template from which on it tells what its pages have in common, and the share that must have it.
@@ -53,7 +54,7 @@ def site_template(site: Flat, spans: Sequence[Span]) -> SiteTemplate:
     common = EMPTY
     if (
         parts
-        and len(np.unique(np.concatenate([block.sums(block.units) for block in site.blocks()])))
+        and len(distinct(np.concatenate([block.sums(block.units) for block in site.blocks()])))
         >= LEAST_CONTENTS
     ):
         common = _frequent(parts[0], SHARE_OF_ALL)
@@ -114,12 +115,12 @@ def _without_rivals(site: Flat, common: UnitSet) -> UnitSet:
     out".
     """
     places = places_of(common)
-    known = np.unique(places)
+    known = distinct(places)
     beside, needed = np.zeros(len(common), np.int64), np.zeros(len(known), np.int64)
     for block in site.blocks():
         here = block.only(is_in(places_of(block.units), known))
         is_common = is_in(here.units, common)
-        with_others = np.unique(_page_and_place(here.only(~is_common)))
+        with_others = distinct(_page_and_place(here.only(~is_common)))
         units = here.only(is_common)
         beside += _times(units.units[is_in(_page_and_place(units), with_others)], common)
         needed += _times(with_others & np.uint64(0xFFFFFF), known)
@@ -138,6 +139,6 @@ def _chrome(part: Flat) -> UnitSet:
     having, links = np.unique(_page_and_place(own), return_counts=True)
     few = having[links <= MOST_OWN_LINKS]
     places, pages = np.unique(few & np.uint64(0xFFFFFF), return_counts=True)
-    many = np.unique(having[links > MOST_OWN_LINKS] & np.uint64(0xFFFFFF))
+    many = distinct(having[links > MOST_OWN_LINKS] & np.uint64(0xFFFFFF))
     chrome: UnitSet = places[(pages > SHARE_WITH_LINKS * len(part)) & ~is_in(places, many)]
     return chrome

@@ -96,6 +96,12 @@ def distinct(numbers: npt.NDArray[_Unsigned]) -> npt.NDArray[_Unsigned]:
     return numbers[first]
 
 
+def repeated(numbers: npt.NDArray[_Unsigned]) -> npt.NDArray[_Unsigned]:
+    """Those of *numbers* that are there more than once, ascending, each once."""
+    numbers = np.sort(numbers)
+    return distinct(numbers[1:][numbers[1:] == numbers[:-1]])
+
+
 def sampled(units: Units, most: int) -> Units:
     """At most *most* of *units*, those with the least hashes, so that the samples of two similar pages are nearly the
     same.

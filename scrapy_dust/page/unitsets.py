@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scrapy_dust.page.places import PATH_BITS, SHAPE_BITS, Kind
-from scrapy_dust.page.units import Units
+from scrapy_dust.page.units import Units, distinct
 
 UnitSet = npt.NDArray[np.uint64]  #: ascending, each unit once
 Mask = npt.NDArray[np.bool_]
@@ -33,7 +33,7 @@ CONTENT = (*SEEN, Kind.FIELD, Kind.DATA)
 
 def set_of(units: Units) -> UnitSet:
     """The units of a page, each once."""
-    return np.unique((units.places.astype(np.uint64) << _VALUE_BITS) | units.values.astype(np.uint64))
+    return distinct((units.places.astype(np.uint64) << _VALUE_BITS) | units.values.astype(np.uint64))
 
 
 def places_of(units: UnitSet) -> UnitSet:
@@ -88,12 +88,12 @@ def within(units: UnitSet, others: UnitSet) -> UnitSet:
 
 def union_of(sets: Iterable[UnitSet]) -> UnitSet:
     """The units that are in any of *sets*."""
-    return np.unique(np.concatenate((EMPTY, *sets)))
+    return distinct(np.concatenate((EMPTY, *sets)))
 
 
 def array_of(numbers: Iterable[int]) -> UnitSet:
     """*numbers* as an array, ascending, each once."""
-    return np.unique(np.fromiter(numbers, dtype=np.uint64))
+    return distinct(np.fromiter(numbers, dtype=np.uint64))
 
 
 def as_links(units: UnitSet) -> UnitSet:

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from scrapy_dust.page.places import SHAPE_BITS, Kind, kind_of
+from scrapy_dust.page.units import distinct
 from scrapy_dust.page.unitsets import (
     EMPTY,
     SHAPED,
@@ -368,10 +369,10 @@ def _changes_of(answers: Sequence[UnitSet]) -> dict[int, Changes]:
     if len(alike) < 2:
         return {}
     common, everything = alike[0], union_of(alike)
-    of_all = np.unique(places_of(first))
+    of_all = distinct(places_of(first))
     for other in alike[1:]:
         common = within(common, other)
-        of_all = within(of_all, np.unique(places_of(other)))
+        of_all = within(of_all, distinct(places_of(other)))
     changed = without(everything, common)
     changed = changed[is_in(places_of(changed), of_all)]
     found = _counted(changed, common) | _of_all_shapes(alike, of_all)
@@ -395,7 +396,7 @@ def _counted(changed: UnitSet, common: UnitSet) -> dict[int, Changes]:
 
 def _of_all_shapes(answers: Sequence[UnitSet], of_all: UnitSet) -> dict[int, Changes]:
     """How the shapes of texts fared at each place, whatever their numbers: ``5 EUR`` and ``6 EUR`` have one shape."""
-    shapes = [np.unique(shapes_of(units[is_of(units, *SHAPED)])) for units in answers]
+    shapes = [distinct(shapes_of(units[is_of(units, *SHAPED)])) for units in answers]
     common = shapes[0]
     for other in shapes[1:]:
         common = within(common, other)

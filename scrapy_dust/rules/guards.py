@@ -8,8 +8,8 @@ An attribute is a name for a place in a URL: ``host``, ``path``, ``depth``, ``ex
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from scrapy_dust.url.parts import Parts
 from scrapy_dust.url.values import class_of
@@ -35,17 +35,19 @@ def attribute(url: Parts, name: str) -> str | None:
     if name == "#:":
         return None if url.fragment is None else class_of(url.fragment)
     if name[-1] == ":":
-        values = url.values(name[1:-1])
-        return class_of(values[0]) if values else None
-    values = url.values(name[1:])
-    return (values[0] or "") if values else None
+        found, value = url.first(name[1:-1])
+        return class_of(value) if found else None
+    found, value = url.first(name[1:])
+    return (value or "") if found else None
 
 
-def fits(path: tuple[str, ...], shape: tuple[str, ...]) -> bool:
+def fits(path: Sequence[str], shape: Sequence[str]) -> bool:
     """Whether *path* has *shape*, in which ``*`` stands for any segment."""
-    return len(path) == len(shape) and all(
-        wanted in ("*", segment) for segment, wanted in zip(path, shape, strict=True)
-    )
+    return len(path) == len(shape) and all(map(_fits_segment, path, shape))
+
+
+def _fits_segment(segment: str, wanted: str) -> bool:
+    return wanted in (segment, "*")
 
 
 def attributes(url: Parts) -> dict[str, str]:
@@ -69,8 +71,7 @@ def _extension(url: Parts) -> str:
     return extension if dot and stem and len(extension) <= 5 else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(NamedTuple):
     """A condition on an attribute of a URL: that it is there, that it has a value, or the contrary."""
 
     name: str
@@ -80,7 +81,7 @@ class Condition:
     def accepts(self, url: Parts) -> bool:
         """Whether the condition is true of *url*."""
         if self.name == "shape":
-            return fits(url.path, tuple((self.value or "").split("/"))) is self.holds
+            return fits(url.path, (self.value or "").split("/")) is self.holds
         found = attribute(url, self.name)
         return (found is not None and (self.value is None or found == self.value)) is self.holds
 
@@ -105,7 +106,10 @@ Guard = tuple[Condition, ...]
 
 def holds(guard: Guard, url: Parts) -> bool:
     """Whether all conditions of *guard* are true of *url*."""
-    return all(condition.accepts(url) for condition in guard)
+    for condition in guard:  # noqa: SIM110  Asked of each URL: a generator takes as long as what it asks.
+        if not condition.accepts(url):
+            return False
+    return True
 
 
 def shortest(guard: Iterable[Condition]) -> Guard:

@@ -6,6 +6,7 @@ that every text has which the rule changes. Only the texts with the rarest of th
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 
 from scrapy_dust.rules.rule import Rule
@@ -18,15 +19,14 @@ class WordIndex:
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
         """An index of *texts* by their words. At first each text is its own name."""
-        self._names: dict[Word, list[str]] = {}
+        self._names: defaultdict[Word, list[str]] = defaultdict(list)
         for text in texts:
             self.add(text, text)
 
     def add(self, name: str, text: str) -> None:
         """Add *text* as one of the texts of *name*."""
-        for word in set(words_of(text)):
-            if word not in COMMON:
-                self._names.setdefault(word, []).append(name)
+        for word in {*words_of(text)}.difference(COMMON):
+            self._names[word].append(name)
 
     def touched_by(self, rule: Rule) -> Collection[str] | None:
         """The names with a text that *rule* may change, in the order of `add`; None: the rule may change any text."""

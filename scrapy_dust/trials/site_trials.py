@@ -115,8 +115,8 @@ class SiteTrials:
         self._not_before, self._anew = not_before, anew
         self._judge = Judge(self._knowledge, trying.template)
         nothing_to_ask = trying.is_at_rest or (self.campaign.finished and not trying.suspects)
-        to_ask = () if nothing_to_ask else self._surveyed(trying.suspects)
-        self._survey = SiteSurvey(self._judge, to_ask, filter(self._may_be_surveyed, evidence.urls))
+        urls = [] if nothing_to_ask else [url for url in evidence.urls if self._may_be_surveyed(url)]
+        self._survey = SiteSurvey(self._judge, self._surveyed(urls, trying.suspects), urls)
         self._errands: deque[_Errand] = deque()  # in the order to take them
         self._open: dict[str, deque[_Errand]] = {}  # to be answered by the site
         self._to_send: list[str] = []
@@ -290,10 +290,10 @@ class SiteTrials:
             if count > 1 and shown is not None and self._judge.shows_nothing(shown):
                 yield label
 
-    def _surveyed(self, suspects: Sequence[str]) -> Iterator[Wanted]:
-        urls = [url for url in self._evidence.urls if self._may_be_surveyed(url)]
+    def _surveyed(self, urls: Sequence[str], suspects: Sequence[str]) -> Iterator[Wanted]:
+        may_be_asked = frozenset(urls)
         texts = {url: digest for url in urls if (digest := self._evidence.digest(url)) is not None}
-        for wanted in survey(urls, texts, [url for url in suspects if url in texts or url in urls]):
+        for wanted in survey(urls, texts, [url for url in suspects if url in may_be_asked]):
             if wanted.kind is Kind.PAGE or wanted.url not in self.limits.actions:
                 yield wanted
 

@@ -92,6 +92,16 @@ class Parts(NamedTuple):
         """All values of the parameter *name*."""
         return [value for key, value in self.parameters if key == name]
 
+    def first(self, name: str) -> tuple[bool, str | None]:
+        """Whether there is a parameter *name*, and the value of the first one."""
+        for key, value in self.path_parameters if self.has_parameters_in_path else ():
+            if key == name:
+                return True, value
+        for one in self[3] or ():
+            if one[0] == name:
+                return True, one[1]
+        return False, None
+
     def with_query(self, parameters: Iterable[Parameter]) -> Parts:
         """The URL with the parameters *query*; without parameters it has no query."""
         kept = [one if one[2] == "&" else _separated(one) for one in parameters]
@@ -100,7 +110,7 @@ class Parts(NamedTuple):
             following = kept[1][2] if len(kept) > 1 else "&"
             if kept[0][2] != following:
                 kept[0] = kept[0]._replace(separator=following)
-        return Parts(self[0], self[1], self[2], tuple(kept) or None, self[4])
+        return _new(Parts, (self[0], self[1], self[2], tuple(kept) or None, self[4]))
 
     def with_path_parameters(self, change: Callable[[str, str], str | None]) -> Parts:
         """The URL with the values of its path parameters changed by *change*, which leaves a parameter

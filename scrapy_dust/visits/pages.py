@@ -18,7 +18,7 @@ _LONGEST_CHAIN = 10
 _DECLARED = 100
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class PackedUnits:
     """The units of a page, as a log keeps them. The room `page` reads them."""
 
@@ -31,7 +31,7 @@ class PackedUnits:
 NOTHING_TAKEN = PackedUnits(b"", 0)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Visit:
     """One record of a log: one answer for one URL."""
 
@@ -63,7 +63,7 @@ class Visit:
         return not self.failed and (self.status is None or self.status // 100 not in (3, 4, 5))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Page:
     """All that a log knows of one URL that answered."""
 

@@ -51,7 +51,7 @@ _QUERY_PARAMETER = re.compile(r"(?<=[?&;])([^&;=#]++)(?:=([^&;#]*(?:;(?![^&;=#]+
 
 def parameters(url: str) -> Iterator[Place]:
     """The parameters of *url* that have a value, from left to right."""
-    for match in _parameters(url):
+    for match in _parameters(url) if "=" in url else ():
         yield Place(match[1], match.start(1), match.start(2), match.end(2))
 
 
@@ -88,18 +88,17 @@ def _pairs_by_name(pages: Sequence[Page]) -> tuple[dict[str, Counter[str]], dict
     values: dict[str, Counter[str]] = defaultdict(Counter)
     buckets: dict[tuple[str, str, str], list[int]] = defaultdict(list)
     pairs: dict[str, set[Pair]] = defaultdict(set)
-    dropping: dict[str, Rule] = {}
+    dropping: dict[str, DropParameter] = {}
     for i, page in enumerate(pages):
         url, names = page.url, set[str]()
-        for parameter in parameters(url):
-            name = parameter.name
+        for name, begin, value_begin, end in parameters(url):
             names.add(name)
             if name not in dropping:
-                dropping[name] = Rule.of(DropParameter(name))
-            values[name][url[parameter.value_begin : parameter.end]] += 1
-            buckets[name, url[: parameter.begin], url[parameter.end :]].append(i)
+                dropping[name] = DropParameter(name)
+            values[name][url[value_begin:end]] += 1
+            buckets[name, url[:begin], url[end:]].append(i)
         for name in names:
-            j = number.get(dropping[name].apply(url))
+            j = number.get(dropping[name].in_text(url))
             if j is not None:
                 pairs[name].add((min(i, j), max(i, j)))
     for (name, _, _), members in buckets.items():

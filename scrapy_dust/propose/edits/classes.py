@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from math import log2
 
 from scrapy_dust.rules.rule import Rule
-from scrapy_dust.rules.site_rules import SiteRules
+from scrapy_dust.rules.site_rules import SiteRules, Step
 from scrapy_dust.rules.word_index import WordIndex
 from scrapy_dust.url.parts import Parts, parts_of
 
@@ -76,6 +76,8 @@ class Classes:
     work: int = 0  #: so many keys were looked at, all edits together
     #: The effects of edits since the last one was accepted, each with the work that it took.
     _effects: dict[Rule, tuple[Effect, int]] = field(default_factory=dict)
+    #: By a form that some edit has made, since the last edit was accepted: the form's key, and all forms on the way there.
+    _ways: dict[str, tuple[str | None, tuple[str, ...]]] = field(default_factory=dict)
     _index: WordIndex = field(init=False)  #: of keys, and of those that are none any more
 
     def __post_init__(self) -> None:
@@ -111,12 +113,23 @@ class Classes:
             edited = edit.change(form)
             if edited is form or (changed := edited.url) == key:
                 continue
-            target = self.function.settle(changed, more=edit)
+            target = self._settled(changed, edit)
             if target is None:
                 return Effect({}, endless=True)
             if target != key:
                 moved[key] = target
         return self._merges(moved)
+
+    def _settled(self, form: str, edit: Rule) -> str | None:
+        """The key of *form* once *edit* is accepted; None where that comes to no end."""
+        known = self._ways.get(form)
+        if known is None:
+            steps: list[Step] = []
+            end = self.function.settle(form, steps=steps)
+            known = self._ways[form] = end, (form, *[after for _, _, after in steps])
+        end, forms = known
+        # Many edits make the same form, and most have then nothing more to do on its way.
+        return self.function.settle(form, more=edit) if any(map(edit.may_change, forms)) else end
 
     def _merges(self, moved: dict[str, str]) -> Effect:
         groups: dict[str, list[str]] = {}
@@ -142,6 +155,7 @@ class Classes:
     def accept(self, edit: Rule, effect: Effect) -> None:
         """Accept *edit*, whose effect is known."""
         self._effects.clear()
+        self._ways.clear()
         self.function = self.function.with_rule(edit)
         for key, target in effect.moved.items():
             contents = self.contents.pop(key)

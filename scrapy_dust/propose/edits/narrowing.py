@@ -7,8 +7,10 @@ tried: among many, one looks good by accident.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from math import log
 
 from scrapy_dust.propose.edits.classes import Effect, Merge
@@ -67,16 +69,17 @@ def _split(rows: Sequence[_Row], guard: Guard, tries: int) -> Iterator[Leaf]:
     bad = len(rows) - good
     if len(guard) >= _DEPTH or not good or not bad:
         return
-    counts: dict[Condition, list[int]] = {}
-    for row in rows:
-        for condition in row.conditions:
-            counts.setdefault(condition, [0, 0])[row.merge.is_bad] += 1
-    useful = {one: (g, b) for one, (g, b) in counts.items() if g + b < len(rows) and g + b > 1}
+    of_good = Counter(chain.from_iterable(row.conditions for row in rows if row.merge.is_good))
+    of_bad = Counter(chain.from_iterable(row.conditions for row in rows if row.merge.is_bad))
+    counts = ((one, (of_good[one], of_bad[one])) for one in of_good | of_bad)
+    useful = {one: (g, b) for one, (g, b) in counts if 1 < g + b < len(rows)}
     if not useful:
         return
-    best = max(sorted(useful, key=str), key=lambda one: _gain(good, bad, *useful[one]))
-    if _gain(good, bad, *useful[best]) < _MIN_GAIN:
+    gains = {counted: _gain(good, bad, *counted) for counted in set(useful.values())}
+    most = max(gains.values())
+    if most < _MIN_GAIN:
         return
+    best = min((one for one, counted in useful.items() if gains[counted] == most), key=str)
     slab = (good + 1.0, bad + 1.0)
     more = tries * max(1, len(useful))
     inside = [row for row in rows if best in row.conditions]
