@@ -5,7 +5,12 @@ A log of so many URLs of 20 to 30 tokens: a fifth of them of one site, the other
 peak memory of it with its helpers, and how the time per URL grows from the first size to the last. With ``--pages``
 each record has a digest, that most copies share, so that edits are learned too.
 
-With ``--contents clean`` or ``messy`` the log is of one site, whose pages are told in units (`benchmarks.shops`).
+With ``--contents clean`` or ``messy`` the log is of one site, whose pages are told in units (`benchmarks.shops`), with
+``--contents many`` of many clean ones.
+
+With ``--shards 4 16`` the log is mined in one go and then in so many shards, one after the other, and their parts are merged: what
+all cost together, what the dearest of them does, and whether the rule books are the same. ``--only-shards`` leaves out the run in one
+go, for a log that is too large for it.
 
 With ``--again 0.01`` the log is mined, then as it is once more, then after a crawl that found a new page on each of that share
 of the sites (at least one); and all of that without `DUST_REMEMBER_MINING`: what re-mining costs of what mining costs, and
@@ -29,7 +34,7 @@ from typing import Any
 from benchmarks import shops
 from benchmarks.kernel import site_urls
 
-_LOGS = {"clean": shops.clean, "messy": shops.messy}
+_LOGS = {"clean": shops.clean, "messy": shops.messy, "many": shops.many}
 
 
 def records(count: int, *, pages: bool) -> Iterator[dict[str, object]]:
@@ -59,21 +64,54 @@ def _record(url: str, *, pages: bool) -> dict[str, object]:
 
 def measure(count: int, options: argparse.Namespace, folder: Path) -> float:
     log = folder / f"{count}.jsonl"
-    write(log, _LOGS[options.contents](count) if options.contents else records(count, pages=options.pages))
+    write(log, _found(count, options))
     cpu, wall, _ = mined(log, folder, options)
-    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
-    print(
-        f"{count} URLs: {cpu:.1f} s of CPU, {cpu / count * 1e6:.1f} µs a URL; {wall:.1f} s, {wall / count * 1e6:.1f} µs a URL; "
-        f"{peak} MB at the peak of the largest process",
-        flush=True,
-    )
+    print(f"{count} URLs: {_told(count, cpu, wall)}", flush=True)
     log.unlink()
     return cpu / count
 
 
+def _found(count: int, options: argparse.Namespace) -> Iterator[dict[str, object]]:
+    return _LOGS[options.contents](count) if options.contents else records(count, pages=options.pages)
+
+
+def _told(count: int, cpu: float, wall: float) -> str:
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
+    return (
+        f"{cpu:.1f} s of CPU, {cpu / count * 1e6:.1f} µs a URL; {wall:.1f} s, {wall / count * 1e6:.1f} µs a URL; "
+        f"{peak} MB at the peak of the largest process so far"
+    )
+
+
+def in_shards(count: int, options: argparse.Namespace, folder: Path) -> None:
+    """What mining in shards costs, one after the other, and whether it comes to the same."""
+    log, books = folder / f"{count}.jsonl", dict[int, bytes]()
+    write(log, _found(count, options))
+    for shards in (*(() if options.only_shards else (1,)), *options.shards):
+        at = folder / f"{shards} shards"
+        at.mkdir()
+        ran = [
+            mined(log, at, options, ["--shard", f"{number}/{shards}"] if shards > 1 else [])
+            for number in range(1, shards + 1)
+        ]
+        if shards > 1:
+            command = [sys.executable, "-m", "scrapy", "dustrules", "merge", "--rules", "rules.json"]
+            command += [str(part) for part in sorted(at.glob("rules.*-of-*.json"))]
+            subprocess.run(command, check=True, capture_output=True, cwd=at)
+        books[shards] = (at / "rules.json").read_bytes()
+        cpu, wall = sum(one[0] for one in ran), sum(one[1] for one in ran)
+        print(
+            f"{count} URLs in {shards} shards, one after the other: {_told(count, cpu, wall)}; "
+            f"the dearest {max(one[0] for one in ran):.1f} s of CPU",
+            flush=True,
+        )
+    if len(books) > 1:
+        print("the rule books are", "the same" if len(set(books.values())) == 1 else "NOT the same")
+
+
 def again(count: int, options: argparse.Namespace, folder: Path) -> None:
     """What mining costs when a crawl has added little."""
-    first = list(records(count, pages=options.pages))
+    first = list(_found(count, options))
     by_site: dict[str, str] = {}
     for record in first:
         by_site.setdefault(_site(record["url"]), str(record["url"]))
@@ -153,7 +191,14 @@ def main() -> None:
     parser.add_argument("--profile", action="store_true")
     parser.add_argument("--again", type=float, metavar="SHARE")
     parser.add_argument("--memory-limit", metavar="MB")
+    parser.add_argument("--shards", type=int, nargs="+", default=())
+    parser.add_argument("--only-shards", action="store_true")
     options = parser.parse_args()
+    if options.shards:
+        for count in options.urls:
+            with tempfile.TemporaryDirectory() as folder:
+                in_shards(count, options, Path(folder))
+        return
     if options.again is not None:
         for count in options.urls:
             with tempfile.TemporaryDirectory() as folder:

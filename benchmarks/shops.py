@@ -1,4 +1,4 @@
-"""Logs of one site whose pages are told in units, as a crawl writes them: clean, and messy as the site of `messy.py`."""
+"""Logs whose pages are told in units, as a crawl writes them: of one clean site, of many, and of one as messy as that of `messy.py`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import random
 from base64 import b64encode
 from collections.abc import Iterator
 from hashlib import shake_128
+from itertools import islice
 
 from xxhash import xxh3_64_hexdigest
 
@@ -27,18 +28,18 @@ _FRAME = b"".join(
 )
 
 
-def clean(count: int) -> Iterator[dict[str, object]]:
+def clean(count: int, host: str = "shop.test") -> Iterator[dict[str, object]]:
     """Three URLs for each product, in an order that says nothing, and some lists of products."""
     chance, products = random.Random(3), count * 3 // 10
     lists = count - 3 * products
     forms = ("", "?sid={}", "index.html")
     for at in chance.sample(range(count), count):
         if at < lists:
-            yield _record(f"http://shop.test/c/{at // 5}?page={at % 5}", f"list {at}", chance, products)
+            yield _record(f"http://{host}/c/{at // 5}?page={at % 5}", f"list {at}", chance, products)
             continue
         number, form = divmod(at - lists, 3)
         end = forms[form].format(chance.getrandbits(40))
-        yield _record(f"http://shop.test/p/{number}/{end}", f"product {number}", chance, products)
+        yield _record(f"http://{host}/p/{number}/{end}", f"product {number}", chance, products)
 
 
 def messy(count: int) -> Iterator[dict[str, object]]:
@@ -47,11 +48,26 @@ def messy(count: int) -> Iterator[dict[str, object]]:
         yield _record(visit.url, str(visit.title), chance, 0)
 
 
+def many(count: int) -> Iterator[dict[str, object]]:
+    """Clean shops: one has a fifth of the pages, the others are the smaller the more. The giant's pages stand between those of
+    the others, as a broad crawl finds them.
+    """
+    chance = random.Random(5)
+    giant, made, number = clean(count // 5), count // 5, 0
+    while made < count:
+        size = min(count - made, int(20 * chance.paretovariate(1.1)), 20_000)
+        yield from clean(size, f"s{number}.test")
+        yield from islice(giant, size // 4)
+        made, number = made + size, number + 1
+    yield from giant
+
+
 def _record(url: str, said: str, chance: random.Random, products: int) -> dict[str, object]:
     """*said*: what the page is about; equal ones are one page. Links lead to products in all their forms."""
     own = shake_128(said.encode()).digest(3 * _OWN)
     linked = random.Random(said)
-    links = [f"http://shop.test/p/{linked.randrange(products)}/" for _ in range(_LINKS if products else 0)]
+    host = url.split("/")[2]
+    links = [f"http://{host}/p/{linked.randrange(products)}/" for _ in range(_LINKS if products else 0)]
     units = _FRAME + _told(_TEXT, own) + (_told(_LINK, b"".join(map(_value, links))) if links else b"")
     digest = shake_128(said.encode()).hexdigest(16)
     return {
