@@ -142,6 +142,21 @@ def test_moved_urls_are_those_whose_key_a_rule_changes(world, before, rule):
 @example(*ON_THE_WAY)
 @example(*CHANGE_OF_GUARD)
 @example(*CIRCLE)
+def test_rules_that_were_accepted_one_by_one_move_what_they_move_together(world, before, rule):
+    evidence, accepted = LogEvidence(world.log, [page.url for page in world.log.pages]), list[Rule]()
+    classes = KeyedUrls(evidence, _canonizer([]))
+    for one in before:
+        new = _canonizer([*accepted, one])
+        classes.accept(one, classes.moved(one, new), new)
+        accepted.append(one)
+    new = _canonizer([*accepted, rule])
+    assert classes.moved(rule, new) == KeyedUrls(evidence, _canonizer(accepted)).moved(rule, new)
+
+
+@given(worlds(), some_rules, rules())
+@example(*ON_THE_WAY)
+@example(*CHANGE_OF_GUARD)
+@example(*CIRCLE)
 def test_every_class_that_is_swallowed_is_compared_with_what_swallows_it(world, before, rule):
     """Join what was one class before, and what a pair compares: then each new class is in one piece."""
     urls = [page.url for page in world.log.pages]

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrapy_dust.propose.edits.classes import Classes
+from scrapy_dust.propose.edits.classes import Classes, classes_of
 from scrapy_dust.propose.edits.learning import EditParams, learn_edits
-from tests.rules.strategies import urls
+from tests.rules.strategies import rules, urls
 
 HOST = "http://www.scifi.forum.co.il"
 
@@ -42,6 +42,24 @@ FIGURE_6_5 = [
 def test_the_rules_of_the_thesis_figure_6_5(left, right):
     key = learned(*([left(n), right(n)] for n in range(10, 40)))
     assert key(left(999)) == key(right(999)) != key(right(998))
+
+
+@given(
+    st.lists(urls, min_size=1, max_size=9),
+    st.lists(rules, max_size=3),
+    st.lists(rules, min_size=1, max_size=4),
+)
+def test_what_an_edit_moves_is_what_all_edits_together_make_of_each_key(found, before, edits):
+    classes = classes_of(dict.fromkeys(found), before)
+    for edit in edits:
+        effect, function = classes.effect(edit), classes.function
+        changed = {key: after for key in classes.contents if (after := edit.apply(key)) != key}
+        ends = {key: function.settle(after, more=edit) for key, after in changed.items()}
+        if effect.endless:
+            assert None in ends.values()
+            continue
+        assert effect.moved == {key: end for key, end in ends.items() if end != key}
+        classes.accept(edit, effect)
 
 
 def test_all_rules_of_figure_6_5_in_one_log():
