@@ -31,6 +31,7 @@ from scrapy_dust.page.site_template import NO_TEMPLATE, SiteTemplate, site_templ
 from scrapy_dust.page.units import distinct, mixed, unpack
 from scrapy_dust.page.unitsets import (
     CONTENT,
+    EMPTY,
     SEEN,
     Mask,
     UnitSet,
@@ -407,12 +408,15 @@ class _Ends(Mapping[int, int]):
 
     def resolved(self, links: Flat, rows: _Rows, template: SiteTemplate) -> Sums:
         """For each page, the contents to which its *links* lead, each once."""
-        plain = distinct(links.units[links.where(lambda units: is_of(units, Kind.LINK))])
+        plain = EMPTY
+        if len(template.chrome):
+            plain = distinct(links.units[links.where(lambda units: is_of(units, Kind.LINK))])
         found = [np.zeros((0, 2), np.uint64)]
         for begin, block in _in_blocks(links):
             chrome = is_of(block.units, Kind.OWN_LINK) & is_in(places_of(block.units), template.chrome)
             # A link for the page itself may be a link like any other on another page: then it is one here, too.
-            kept = block.only(~chrome | is_in(as_links(block.units), plain))
+            chrome[chrome] = ~is_in(as_links(block.units[chrome]), plain)
+            kept = block.only(~chrome)
             ends, _ = self._led(kept, rows, begin)
             found.append(_sums(each_once(Flat(with_values(as_links(kept.units), ends), kept.offsets))))
         return np.concatenate(found)
