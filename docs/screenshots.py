@@ -1,4 +1,4 @@
-"""Takes the pictures of `report.md`: the example is crawled, mined and crawled again, and a browser opens the report.
+"""Takes the pictures of `report.md`: the example is crawled, mined and crawled again, and a browser opens both reports.
 
     python docs/screenshots.py
 
@@ -8,10 +8,13 @@ needs Chromium, at DUST_CHROMIUM or on the path, and Playwright (`pip install --
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
@@ -24,11 +27,13 @@ VIEWS = (
     (1280, "dark", "report-dark.png"),
     (390, "light", "report-narrow.png"),
 )
+#: The same of the live report, in the middle of the second crawl.
+LIVE = "report-live.png"
 URL = "http://www.smallnews.test/print/city/promising-rooftop?page=1"
 
 
 def report_in(folder: Path) -> Path:
-    """The report of a copy of the example, after a crawl with rules."""
+    """The report of a copy of the example, after a crawl with rules. Beside it, `live.html` is the crawl half way."""
     shutil.copytree(
         EXAMPLE, folder, ignore=shutil.ignore_patterns(".scrapy", "dust-rules.json"), dirs_exist_ok=True
     )
@@ -39,16 +44,28 @@ def report_in(folder: Path) -> Path:
         for command in (
             ["crawl", "pages"],
             ["dustmine", "--report", "first.html"],
-            ["crawl", "pages"],
+            ["crawl", "pages", "-s", "DUST_LIVE_REPORT=running.html", "-s", "DOWNLOAD_DELAY=0.02"],
             ["dustmine", "--report", "report.html"],
         ):
-            subprocess.run(
+            done = subprocess.Popen(
                 [sys.executable, "-m", "scrapy", *command, "-s", "LOG_LEVEL=CRITICAL"],
                 cwd=folder,
                 env={**os.environ, "EXAMPLE_WEB": web.proxy},
-                check=True,
             )
+            seen = list(dict.fromkeys(_versions(done, folder / "running.html")))
+            if done.returncode:
+                sys.exit(f"scrapy {command[0]} failed.")
+            if seen and not (folder / "live.html").exists():
+                (folder / "live.html").write_bytes(seen[len(seen) // 2])
     return folder / "report.html"
+
+
+def _versions(process: subprocess.Popen[bytes], file: Path) -> Iterator[bytes]:
+    """The contents of *file* while *process* runs."""
+    while process.poll() is None:
+        if file.exists():
+            yield file.read_bytes()
+        time.sleep(0.2)
 
 
 def _rule(page: Page) -> None:
@@ -56,6 +73,15 @@ def _rule(page: Page) -> None:
     page.locator("section[aria-labelledby=refuted-h] .card").nth(1).screenshot(
         path=HERE / "report-refuted.png"
     )
+
+
+def _live(page: Page, file: Path) -> None:
+    """The picture of the live report, as it looked when its file was written."""
+    written = re.search(r'data-written="(\d+)"', file.read_text("utf-8"))
+    assert written
+    page.clock.set_fixed_time(int(written[1]))
+    page.goto(file.as_uri())
+    page.screenshot(path=HERE / LIVE, full_page=True)
 
 
 def main() -> None:
@@ -79,6 +105,7 @@ def main() -> None:
             if name == VIEWS[0][2]:
                 page.goto(first.as_uri())
                 _rule(page)
+                _live(page, report.with_name("live.html"))
             context.close()
         browser.close()
 

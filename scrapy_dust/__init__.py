@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from scrapy_dust.addon import Addon
     from scrapy_dust.crawl.content_dedup import ContentDedupMiddleware
     from scrapy_dust.crawl.dupefilter import DustDupeFilter
-    from scrapy_dust.crawl.extension import DustExtension
     from scrapy_dust.crawl.fingerprinter import DustRequestFingerprinter
     from scrapy_dust.crawl.http_cache import DustCacheStorage
     from scrapy_dust.crawl.items import ContentDedupPipeline
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from scrapy_dust.crawl.outcomes import DustGivenMiddleware, DustOutcomeMiddleware
     from scrapy_dust.crawl.scheduler import DustScheduler
     from scrapy_dust.crawl.taken import TakenMiddleware
+    from scrapy_dust.extension import DustExtension
 
 __version__ = "0.1.0"
 
@@ -52,7 +52,7 @@ _HOMES = {
     "DustOutcomeMiddleware": "scrapy_dust.crawl.outcomes",
     "DustScheduler": "scrapy_dust.crawl.scheduler",
     "DustDupeFilter": "scrapy_dust.crawl.dupefilter",
-    "DustExtension": "scrapy_dust.crawl.extension",
+    "DustExtension": "scrapy_dust.extension",
     "DustRequestFingerprinter": "scrapy_dust.crawl.fingerprinter",
     "KnownMiddleware": "scrapy_dust.crawl.known",
     "TakenMiddleware": "scrapy_dust.crawl.taken",

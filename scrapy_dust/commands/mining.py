@@ -329,7 +329,9 @@ class Job:
         fetches: int,
         texts: Mapping[str, Sequence[str]],
     ) -> None:
-        from scrapy_dust.report import html_of, report_of  # noqa: PLC0415  Nobody else needs it.
+        # Nobody else needs it.
+        from scrapy_dust.report.gathering import report_of  # noqa: PLC0415
+        from scrapy_dust.report.page import html_of  # noqa: PLC0415
 
         logs = found.logs
         day = datetime.now(UTC).date().isoformat()

@@ -78,8 +78,11 @@ class DustDupeFilter:
         self.enforcing: Enforcing | None = None
         #: What becomes of rules that come into force while the crawl goes on; None: none do.
         self.into_force: IntoForce | None = None
-        self._probation: Probation | None = None
+        #: The tests of rules on probation; None: the crawl has no such rules.
+        self.probation: Probation | None = None
         self._job: LocalStore | None = None
+        #: The name of this process among those that share what was seen; None: it crawls alone.
+        self.worker: str | None = None
         if rules.enforced or rules.shadowed:
             draw = draw or local_draw(log_dir(rules.settings.dir).parent)
             self._begin_with(store, draw)
@@ -104,7 +107,7 @@ class DustDupeFilter:
             from scrapy_dust.crawl.probation import Probation  # noqa: PLC0415
 
             reach = self.enforcing.proving.reach
-            self._probation = Probation(crawler, rules, self._naming, self.into_force, reach)
+            self.probation = Probation(crawler, rules, self._naming, self.into_force, reach)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -176,8 +179,8 @@ class DustDupeFilter:
             return seen
         if enforcing is not None and not is_filtered:
             enforcing.proving.learning.let_through(request)
-            if self._probation is not None:
-                self._probation.let_through(request)
+            if self.probation is not None:
+                self.probation.let_through(request)
         return is_filtered
 
     def _note(self, request: Request) -> None:
@@ -283,6 +286,11 @@ class DustDupeFilter:
         assert self._crawler.spider is not None
         self._inner.log(request, self._crawler.spider)
         return False
+
+    @property
+    def waiting(self) -> int | None:
+        """The number of requests that wait for the page of their class; None if they wait with other workers' requests."""
+        return None if self._job is None else self._job.count_waiting
 
     def is_canary(self, url: str) -> bool:
         """Whether *url* is a canary: a rule suppresses it, and it is fetched unchanged to test the rule."""

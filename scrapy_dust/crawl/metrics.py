@@ -1,27 +1,21 @@
-"""Writes the ``dust/…`` stats to a file that Prometheus' node exporter collects, in its text format.
+"""The ``dust/…`` stats as a file that Prometheus' node exporter collects, in its text format.
 
 All are gauges, since a suppressed request that is given back no longer counts. The numbers of one rule have its id as
-a label. An error in writing is logged once, and the crawl goes on.
+a label.
 """
 
 from __future__ import annotations
 
-import logging
-import os
 import re
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scrapy.utils.asyncio import create_looping_call
-
+from scrapy_dust.crawl.rewritten import RewrittenFile
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
-
-logger = logging.getLogger(__name__)
 
 #: Seconds between two files. Prometheus asks once or twice a minute.
 EVERY = 15.0
@@ -29,43 +23,14 @@ EVERY = 15.0
 _OF_A_RULE = re.compile(r"[0-9a-f]{8}|others")
 
 
-class MetricsFile:
-    """Writes the file of stats while a crawl runs, and once more at its end."""
+def metrics_file(path: str, crawler: Crawler) -> RewrittenFile:
+    """The file of the stats of *crawler* at *path*."""
 
-    def __init__(self, path: str, crawler: Crawler) -> None:
-        self._path = Path(path)
-        self._crawler = crawler
-        self._has_failed = False
-        self._writing = create_looping_call(self.write)
+    def content() -> bytes:
+        spider = crawler.spider
+        return exposition(crawler.stats.get_stats(), spider.name if spider else "").encode()
 
-    def start(self) -> None:
-        """Begin to write at intervals."""
-        self._writing.start(EVERY, now=False)
-
-    def stop(self) -> None:
-        """Write a last time, and stop."""
-        if self._writing.running:
-            self._writing.stop()
-        self.write()
-
-    def write(self) -> None:
-        """Write the stats as they are now into the file, in the place of what it had."""
-        spider = self._crawler.spider
-        text = exposition(self._crawler.stats.get_stats(), spider.name if spider else "")
-        beside = self._path.with_name(f".{self._path.name}.{os.getpid()}")
-        try:
-            beside.write_text(text, "utf-8")
-            beside.replace(self._path)
-        except OSError as error:
-            with suppress(OSError):
-                beside.unlink(missing_ok=True)
-            if not self._has_failed:
-                self._has_failed = True
-                logger.warning(
-                    "%s: DUST_METRICS_FILE cannot be written (%s). Check the path and its permissions.",
-                    self._path,
-                    error.strerror,
-                )
+    return RewrittenFile(Path(path), "DUST_METRICS_FILE", content, EVERY)
 
 
 def exposition(stats: Mapping[str, Any], spider: str) -> str:

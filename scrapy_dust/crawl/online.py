@@ -60,7 +60,7 @@ class Online:
         self._gates: dict[str, Gate] = {}
         self._told: set[str] = set()  #: ids of rules that turned out to be false, which the process knows of
         self._patience = Patience()
-        self._waiting = 0  #: requests that a look may decide
+        self.waiting = 0  #: requests that a look may decide
         self._again = Again(crawler, self._record_again)
         assert dupefilter.enforcing is not None
         assert dupefilter.into_force is not None
@@ -103,7 +103,7 @@ class Online:
         if waited:
             # The job before may have counted it.
             del request.meta[_WAITS]
-            self._waiting = max(0, self._waiting - 1)
+            self.waiting = max(0, self.waiting - 1)
             request.dont_filter = False
             request.priority -= WAITING
         if not self._dupefilter.is_still_wanted(request):
@@ -117,7 +117,7 @@ class Online:
         """Whether requests that come last are held back until the process has looked at the newest pages."""
         if self._process is None or self._gave_up:
             return False
-        if self._patience.asks(self._pages, self._waiting):
+        if self._patience.asks(self._pages, self.waiting):
             self._process.tell(Decide())
         return self._patience.holds()
 
@@ -149,7 +149,7 @@ class Online:
             return False
         request.priority += WAITING
         request.meta[_WAITS] = True
-        self._waiting += 1
+        self.waiting += 1
         self._crawler.stats.inc_value(Stat.WAITED.value)
         return True
 

@@ -15,7 +15,7 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy import signals
 from scrapy.utils.asyncio import run_in_thread
@@ -74,6 +74,24 @@ class _Rule:
     left: int = COMPARED  #: so many pairs may still be compared
 
 
+class Open(NamedTuple):
+    """A rule that the crawl has not decided."""
+
+    site: str
+    rule: Rule
+    id: str
+    proof: Proof
+
+
+class Decided(NamedTuple):
+    """A rule that the crawl has proved, or refuted."""
+
+    site: str
+    rule: Rule
+    id: str
+    why: str  #: it is refuted; "": it is proved
+
+
 @dataclass(slots=True)
 class _Site:
     """The rules of one site that are on probation."""
@@ -111,7 +129,7 @@ class Probation:
         self._firsts: OrderedDict[int, _First] = OrderedDict()
         self._queued: OrderedDict[int, int] = OrderedDict()
         self._comparing = Comparing(crawler, rules, self._concluded, self._voided)
-        self._decided: set[tuple[str, str]] = set()
+        self.decided: list[Decided] = []
         self._telling: list[Deferred[None]] = []
         self._at_end: list[Found] = []  #: told when this crawl has ended
         self._saved_at = time.monotonic()
@@ -302,6 +320,7 @@ class Probation:
             return
         for one in new:
             self._decide(name, site, one, Stat.PROVED)
+            self.decided.append(Decided(name, one.rule, one.identity, ""))
             self._say_proved(name, one)
             self._reach.limit(name, [one.rule], {deed_of(one.rule): one.proof.shown})
         found = [self._found(name, one, Status.VALID) for one in new]
@@ -331,6 +350,7 @@ class Probation:
         for other in site.rules.values():
             other.proof.shared.pop(str(id(one.rule)), None)
         why = f"{pair.url} and {pair.first} show different pages"
+        self.decided.append(Decided(name, one.rule, one.identity, why))
         logger.info(
             "Refuted: %(rule)s [%(id)s] of %(site)s, which was on probation: %(why)s.",
             {"rule": one.rule, "id": one.identity, "site": name, "why": why},
@@ -340,12 +360,21 @@ class Probation:
 
     def _decide(self, name: str, site: _Site, one: _Rule, stat: Stat) -> None:
         del site.rules[id(one.rule)]
-        self._decided.add((name, one.identity))
         self._crawler.stats.inc_value(stat.value)
         self._count()
         self._rules_changed()
 
     # -- what is kept of it
+
+    @property
+    def open(self) -> list[Open]:
+        """The rules that are not decided, those with most evidence first."""
+        found = [
+            Open(name, one.rule, one.identity, one.proof)
+            for name, site in self._sites.items()
+            for one in site.rules.values()
+        ]
+        return sorted(found, key=lambda one: -len(one.proof.all))
 
     def _count(self) -> None:
         left = sum(len(site.rules) for site in self._sites.values())
@@ -381,7 +410,7 @@ class Probation:
             for name, site in self._sites.items()
         }
         try:
-            probations.remember(self._state, proofs, self._decided)
+            probations.remember(self._state, proofs, {(one.site, one.id) for one in self.decided})
         except RuleBookError as error:
             logger.warning("%s What was found of rules on probation is found again.", error)
 

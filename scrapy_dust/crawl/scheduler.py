@@ -49,8 +49,9 @@ class DustScheduler(BaseScheduler):
         self._inner: BaseScheduler = build_from_crawler(
             load_object(self._rules.settings.fallback_scheduler), crawler
         )
-        self._online: Online | None = None
-        self._trapping: Trapping | None = None
+        #: The learning in this crawl, and its traps; None where there are none.
+        self.online: Online | None = None
+        self.trapping: Trapping | None = None
         self._answering: set[tuple[str, Rule]] = set()  #: nothing is rewritten until it is open
         self._dupefilter: DustDupeFilter | None = None  #: where URLs are rewritten
 
@@ -64,10 +65,10 @@ class DustScheduler(BaseScheduler):
         if self._rules.enforced and self._rules.settings.rewrite and self._crawler.crawling:
             self._begin(spider)
         if self._rules.may_learn and self._rules.enforced and self._crawler.crawling:
-            self._online = self._learning()
+            self.online = self._learning()
         if self._rules.settings.enabled and self._rules.settings.traps != "off" and self._crawler.crawling:
-            key_of = self._rules.canonize if self._online is None else self._online.key_of
-            self._trapping = Trapping(self._crawler, self._rules, key_of)
+            key_of = self._rules.canonize if self.online is None else self.online.key_of
+            self.trapping = Trapping(self._crawler, self._rules, key_of)
         return opened
 
     def _begin(self, spider: Spider) -> None:
@@ -90,16 +91,16 @@ class DustScheduler(BaseScheduler):
         return self._inner.has_pending_requests()
 
     def enqueue_request(self, request: Request) -> bool:
-        if self._online is not None:
-            self._online.mark(request)
-        if self._trapping is None:
+        if self.online is not None:
+            self.online.mark(request)
+        if self.trapping is None:
             return self._inner.enqueue_request(self._rewritten(request))
-        link = self._trapping.linked(request)
+        link = self.trapping.linked(request)
         if self._inner.enqueue_request(self._rewritten(request)):
             if link is not None:
-                self._trapping.queued(request, link)
+                self.trapping.queued(request, link)
             return True
-        again = self._trapping.refused(request, link)
+        again = self.trapping.refused(request, link)
         return again is not None and self._inner.enqueue_request(again)
 
     def next_request(self) -> Request | None:
@@ -114,11 +115,11 @@ class DustScheduler(BaseScheduler):
         return request
 
     def _turn(self, request: Request) -> Turn:
-        before = 0 if self._trapping is None else self._trapping.wake(request)
-        turn = self._by_rules(request) if self._online is None else self._online.turn(request)
-        if turn is not Turn.GO or self._trapping is None:
+        before = 0 if self.trapping is None else self.trapping.wake(request)
+        turn = self._by_rules(request) if self.online is None else self.online.turn(request)
+        if turn is not Turn.GO or self.trapping is None:
             return turn
-        is_fetched = self._trapping.is_fetched(request, before)
+        is_fetched = self.trapping.is_fetched(request, before)
         return Turn.DROP if is_fetched is None else Turn.GO if is_fetched else Turn.WAIT
 
     def _by_rules(self, request: Request) -> Turn:

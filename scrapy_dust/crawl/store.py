@@ -126,6 +126,8 @@ class LocalStore:
         self.has_lost = False
         self._classes: dict[bytes, Class] = {}
         self._waiting: dict[bytes, None] = {}  #: classes for which requests wait
+        #: The number of requests that wait for the page of their class.
+        self.count_waiting = 0
         self._changed: dict[bytes, None] = {}  #: classes to be written
         # A plain dict would look for its oldest past all that it has forgotten.
         self._led_here: OrderedDict[bytes, Standing | None] = OrderedDict()
@@ -153,6 +155,7 @@ class LocalStore:
     def _put(self, of: bytes, after: Class) -> None:
         if after.state is State.SETTLED:
             after = _settled(after.depth)
+        self.count_waiting += after.waiting - self.get(of).waiting
         if after.waiting:
             self._waiting[of] = None
         elif of in self._waiting:

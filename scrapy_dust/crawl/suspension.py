@@ -52,6 +52,9 @@ UNJUDGED = 10
 
 Known = tuple[str, "Rule"]  # a rule with its site
 
+#: The reason against a rule that was suspended before, or elsewhere.
+_BEFORE = "it was suspended before this job was paused, or by another worker"
+
 
 class Suspension:
     """Doubts and suspends the rules of one crawl. *out_of_force* is called with each rule to take out of force."""
@@ -75,6 +78,9 @@ class Suspension:
         self._watches: dict[str, tuple[Known, Watch]] = {}
         self.unproved = set(rules.stale)  #: ids of rules that suppress nothing for now
         self.suspended: dict[str, str] = {}  #: ids of rules that were, and their sites
+        self.against: dict[
+            str, tuple[Known, str]
+        ] = {}  #: ids of rules in doubt or suspended → the rule, and why
         self._probes: dict[str, Iterator[Suppressed]] = {}  #: of rules in doubt, what may be fetched
         self._out: dict[str, int] = {}  #: of these, what was sent and has not been judged
         self._tested: dict[str, list[Canary]] = {}  #: canaries, which are no keepers, by rule
@@ -134,6 +140,7 @@ class Suspension:
                 self._probe(identity)
         elif standing is Standing.TRUSTED and (before is Standing.DOUBTED or watch.same >= RENEWED):
             self.unproved.discard(identity)
+            self.against.pop(identity, None)
             self._probes.pop(identity, None)
 
     def _doubt(self, identity: str, canary: Canary) -> None:
@@ -142,6 +149,7 @@ class Suspension:
         (site, rule), watch = self._watches[identity]
         self._probes[identity] = self._suppressions.suppressed_by(identity)
         why = self._why(watch, canary)
+        self.against[identity] = (site, rule), why
         logger.info(
             "In doubt: %(rule)s [%(id)s] of %(site)s suppresses nothing for now, since %(why)s.",
             {"rule": rule, "id": identity, "site": site, "why": why},
@@ -170,6 +178,7 @@ class Suspension:
         (site, rule), watch = self._watches[identity]
         why = self._why(watch, canary)
         self.suspended[identity] = site
+        self.against[identity] = (site, rule), why
         self.unproved.discard(identity)
         probes = self._probes.pop(identity, iter(()))
         self._out_of_force(site, rule, self._tested.pop(identity, []))
@@ -202,6 +211,7 @@ class Suspension:
         )
         for rule in self._rules.canonizer.rules(site):
             if rule_id(site, rule) == identity:
+                self.against[identity] = (site, rule), _BEFORE
                 self._out_of_force(site, rule, [])
         self._give_back(identity, iter(()))
 

@@ -76,6 +76,15 @@ class Link(NamedTuple):
     place: Place  #: to which it leads
 
 
+class PutLast(NamedTuple):
+    """A form of URLs that brings nothing new, and the number of its requests that wait."""
+
+    id: str
+    form: str  #: in words
+    waiting: int
+    why: str  #: a sentence
+
+
 class Trapping:
     """Handles the traps of one crawl. *key_of* gives the key of a URL by the rules in force and the likely ones."""
 
@@ -90,6 +99,7 @@ class Trapping:
         self._ledger.remember(self._kept.sites)
         self._journal = TrapJournal(crawler, settings)
         self._waiting: Counter[str] = Counter()  #: by form
+        self._late: dict[str, Account] = {}  #: by form, of those that were put last
         self._going: dict[str, Place] = {}  #: by URL
         self._put_off = 0  #: requests in a row
         self._said_rest = self._has_failed = False
@@ -222,6 +232,7 @@ class Trapping:
         lowered = _TURN * place.turn + _NAME * names + _DRAW * drawn
         request.priority -= lowered
         request.meta[LAST] = [place.turn, lowered, place.form.text]
+        self._late[place.form.text] = place.account
 
     def _waits(self, request: Request, *, is_new: bool) -> None:
         form = request.meta[LAST][2]
@@ -316,12 +327,25 @@ class Trapping:
             extra={"spider": self._crawler.spider},
         )
 
-    def _forms(self) -> str:
+    @property
+    def put_last(self) -> list[PutLast]:
+        """The forms whose requests wait until all others are fetched, the form with most requests first."""
         most = sorted(
             ((n, form) for form, n in self._waiting.items() if n > 0), key=lambda one: (-one[0], one[1])
         )
-        named = [f"{n} like {_in_words(form)} ({trap_id(form)})" for n, form in most[:_NAMED]]
-        left = sum(n for n, _ in most[_NAMED:])
+        return [
+            PutLast(trap_id(form), _in_words(form), n, _why_last(self._late.get(form))) for n, form in most
+        ]
+
+    @property
+    def capped(self) -> list[str]:
+        """The forms of which no more is fetched, in words."""
+        return [_in_words(account.form.text) for account in self._capped.values()]
+
+    def _forms(self) -> str:
+        most = self.put_last
+        named = [f"{one.waiting} like {one.form} ({one.id})" for one in most[:_NAMED]]
+        left = sum(one.waiting for one in most[_NAMED:])
         return ", ".join([*named, f"{left} like {len(most) - _NAMED} others"] if left else named)
 
     def _say_capped(self, form: str, url: str) -> None:
@@ -362,6 +386,21 @@ def _in_words(form: str) -> str:
     """*form* for people: a URL with 0 for any number, and what sets its URLs apart."""
     url = form.replace(AGAIN, "")
     return url if url == form else f"{url}, repeating other URLs but for parameters that do not matter"
+
+
+def _why_last(account: Account | None) -> str:
+    """A sentence that says why requests of the form with this *account* come last."""
+    if account is None:
+        return "An earlier crawl of this job has put them last."
+    if account.form.is_again:
+        return "They repeat other URLs but for parameters that do not matter."
+    if account.is_facet:
+        return "They select from a list whose things are known."
+    if account.feeds_itself:
+        return "They are linked from pages like themselves, and more come than are fetched."
+    if account.read:
+        return f"Pages of this form brought nothing new; {account.read:,} were read."
+    return "Only pages that brought nothing new link to them."
 
 
 def pages_for(risk: float) -> int:

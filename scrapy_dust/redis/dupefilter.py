@@ -56,6 +56,7 @@ class DustRedisDupeFilter(DustDupeFilter):
         seen: Any = SeenByAll(crawler, server, self._leases)
         super().__init__(crawler, seen, self._shared, Draw(server.secret(), ""))
         self._lets_through_twice = False
+        self.worker = server.worker
         if self.enforcing is not None:
             self._suspensions = SharedSuspensions(crawler, server, rules, self.enforcing.proving)
         if shares_queue:

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import json
 import re
-from base64 import b64encode
 from dataclasses import asdict
-from hashlib import sha256
 from html import escape
-from importlib.resources import files
 from typing import Any
 
 from scrapy_dust.report import sections
 from scrapy_dust.report.gathering import Report
+from scrapy_dust.report.pieces import asset, number, policy
 from scrapy_dust.rule_book import rule_id
 from scrapy_dust.rules.language import OPERATIONS
 from scrapy_dust.rules.reading import rule_json
@@ -27,9 +25,9 @@ from scrapy_dust.sites import site_of_host
 
 def html_of(report: Report, title: str) -> bytes:
     """The page as a file. *title*: its heading, such as the name of the site."""
-    style, script = _asset("page.css"), keys_script() + "\n" + _asset("page.js")
+    style, script = asset("page.css"), keys_script() + "\n" + asset("page.js")
     parts = {
-        "policy": _policy(style, script),
+        "policy": policy(style, script),
         "title": escape(f"{title} – scrapy-dust"),
         "style": style,
         "script": script,
@@ -48,7 +46,7 @@ def html_of(report: Report, title: str) -> bytes:
         "data": _data(report),
     }
     # In one pass: what stands in a part is never taken for a place of another.
-    page = re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _asset("page.html"))
+    page = re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], asset("page.html"))
     return page.encode("utf-8", "xmlcharrefreplace")
 
 
@@ -73,26 +71,14 @@ _FOOTER = (
 def keys_script() -> str:
     """The script that computes keys of URLs, with the script of each operation."""
     scripts = ",\n    ".join(f"{json.dumps(name)}: {kind.script}" for name, kind in OPERATIONS.items())
-    return _asset("keys.js").replace("/* OPERATIONS */", scripts)
-
-
-def _asset(name: str) -> str:
-    return files("scrapy_dust.report").joinpath(name).read_text("utf-8")
-
-
-def _policy(style: str, script: str) -> str:
-    def hashed(text: str) -> str:
-        return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
-
-    return (
-        f"default-src 'none'; script-src {hashed(script)}; style-src {hashed(style)};"
-        " base-uri 'none'; form-action 'none'"
-    )
+    return asset("keys.js").replace("/* OPERATIONS */", scripts)
 
 
 def _subtitle(report: Report) -> str:
     logs = ", ".join(report.logs[:5]) + (f" and {len(report.logs) - 5} more" if len(report.logs) > 5 else "")
-    return f"{report.day}; {logs or 'no log'}; {sections.number(report.funnel.fetches, 'fetch', 'fetches')} to validate"
+    return (
+        f"{report.day}; {logs or 'no log'}; {number(report.funnel.fetches, 'fetch', 'fetches')} to validate"
+    )
 
 
 def _data(report: Report) -> str:

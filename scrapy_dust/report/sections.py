@@ -7,9 +7,20 @@ from html import escape
 
 from scrapy_dust.learners.leftovers import Left
 from scrapy_dust.report.gathering import Report
+from scrapy_dust.report.pieces import (
+    HEADINGS,
+    bar,
+    before_and_after,
+    duration_in_words,
+    facts_listed,
+    number,
+    percent,
+    size_in_words,
+    table,
+)
 from scrapy_dust.report.rules_shown import RuleShown
 from scrapy_dust.rule_book import rule_id
-from scrapy_dust.rules.grouping import Kind, name_of, together
+from scrapy_dust.rules.grouping import name_of, together
 from scrapy_dust.rules.rule import Rule
 
 _SITES_SHOWN = 200
@@ -17,13 +28,6 @@ _SITES_SHOWN = 200
 _LISTED = 6
 #: The number of names under one heading.
 _NAMES = 24
-
-_HEADINGS = {
-    Kind.PARAMETERS: "Parameters that do not matter",
-    Kind.VALUES: "Parameters whose value does not matter",
-    Kind.PARTS: "Parts of a URL that are left out",
-    Kind.OTHERS: "Spellings that are taken for one",
-}
 
 _CAUSES = {
     Left.IMAGE: "one picture under several names",
@@ -41,29 +45,23 @@ def hero(report: Report) -> str:
     savings = report.savings.values()
     urls, saved = sum(one.urls for one in savings), sum(one.saved for one in savings)
     after = urls - saved
-    rows = "".join(
-        f'<div class="meter {kind}"><span>{name}</span>{bar(count, urls)}'
-        f'<span class="number">{number(count, "request")}</span></div>'
-        for name, kind, count in (("Before", "before", urls), ("With rules", "after", after))
-    )
     return (
         f'<p class="figure"><strong>{percent(saved, urls)}</strong> <span>of the requests of this log are saved</span></p>'
-        f'<div class="meters">{rows}</div><ul class="facts">{_facts(report, saved)}</ul>'
+        f"{before_and_after(urls, after)}{facts_listed(_facts(report, saved))}"
     )
 
 
-def _facts(report: Report, saved: int) -> str:
+def _facts(report: Report, saved: int) -> list[str]:
     savings = report.savings.values()
     size, bytes_saved = sum(one.bytes for one in savings), sum(one.bytes_saved for one in savings)
     in_force = sum(len(rules) for rules in report.in_force.values())
     left = sum(one.urls for one in report.remaining.values())
-    facts = [
+    return [
         f"{number(in_force, 'rule')} in force on {number(len(report.savings), 'site')}",
         _at_most(report.lost_at_most),
         f"{size_in_words(bytes_saved)} of {size_in_words(size)} saved, and {duration_in_words(saved)} at one fetch a second",
         f"{number(left, 'copy', 'copies')} left that no rule explains",
     ]
-    return "".join(f"<li>{escape(fact)}</li>" for fact in facts)
 
 
 def _at_most(pages: int | None) -> str:
@@ -71,15 +69,6 @@ def _at_most(pages: int | None) -> str:
         return "no bound of what is hidden wrongly: the papers' test gives none"
     most = f"at most {number(pages, 'page')}" if pages else "no page"
     return f"{most} of this log hidden wrongly (95 %)"
-
-
-def bar(part: int, whole: int) -> str:
-    """A bar as wide as *part* is of *whole*, without any text."""
-    width = 100 * part / whole if whole else 0.0
-    return (
-        '<svg class="line" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">'
-        f'<rect class="bar" x="0" y="0" width="{width:.1f}" height="10"></rect></svg>'
-    )
 
 
 def in_force(report: Report) -> str:
@@ -99,7 +88,7 @@ def in_force(report: Report) -> str:
         "<p>URLs that differ only in these are one page now. Beside each name: the requests that it has a part in saving. "
         "<code>^</code> is the beginning of a URL, <code>$</code> its end, <code>*</code> any value.</p>"
         + "".join(
-            f"<h3>{_HEADINGS[kind]}</h3>{_names(sorted(of_kind, key=lambda rule: -worth[rule]), by_rule, worth)}"
+            f"<h3>{HEADINGS[kind]}</h3>{_names(sorted(of_kind, key=lambda rule: -worth[rule]), by_rule, worth)}"
             for kind, of_kind in together(by_rule).items()
         )
     )
@@ -203,25 +192,7 @@ def sites(report: Report) -> str:
         for site, one in ordered[:_SITES_SHOWN]
     ]
     more = f"<p>And {len(ordered) - _SITES_SHOWN:,} more.</p>" if len(ordered) > _SITES_SHOWN else ""
-    return _table("Sites", heads, rows) + more
-
-
-def _table(name: str, heads: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1) -> str:
-    """A table of cells that are HTML already; columns from *words* on are numbers. Narrow screens show each row as a list."""
-
-    def kind(column: int) -> str:
-        return ' class="number"' if column >= words else ""
-
-    head = "".join(f'<th scope="col"{kind(column)}>{title}</th>' for column, title in enumerate(heads))
-    body = "".join(
-        "<tr>"
-        + "".join(
-            f'<td{kind(column)} data-label="{heads[column]}">{cell}</td>' for column, cell in enumerate(row)
-        )
-        + "</tr>"
-        for row in rows
-    )
-    return f'<table aria-label="{name}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+    return table("Sites", heads, rows) + more
 
 
 def remaining(report: Report) -> str:
@@ -241,7 +212,7 @@ def remaining(report: Report) -> str:
     return (
         f"<p>{number(total, 'URL')} show a text that another URL showed first, and are fetched all the same. "
         f"The causes of {number(looked_at, 'URL')} of such texts were looked at:</p>"
-        + _table("Causes", ("Cause", "What it means", "URLs"), rows, words=2)
+        + table("Causes", ("Cause", "What it means", "URLs"), rows, words=2)
         + (f"<h3>For example</h3>{pairs}" if pairs else "")
     )
 
@@ -261,29 +232,4 @@ def past(report: Report) -> str:
         )
         for one in report.past
     ]
-    return _table("Past crawls", heads, rows, words=2)
-
-
-def number(count: int, noun: str, plural: str | None = None) -> str:
-    """*count* with its noun, such as "1 rule" or "2,000 rules"."""
-    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
-
-
-def percent(part: int, whole: int) -> str:
-    """*part* of *whole* in percent."""
-    return f"{100 * part / whole:.0f} %" if whole else "0 %"
-
-
-def size_in_words(size: int) -> str:
-    """*size* in bytes, kilobytes, megabytes or gigabytes, whichever suits."""
-    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if size >= factor:
-            return f"{size / factor:.1f} {unit}"
-    return f"{size} bytes"
-
-
-def duration_in_words(seconds: int) -> str:
-    """*seconds* in seconds, minutes or hours, whichever suits."""
-    if seconds < 120:
-        return f"{seconds} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+    return table("Past crawls", heads, rows, words=2)

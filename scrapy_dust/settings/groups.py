@@ -25,7 +25,7 @@ FIRST_HEADING = "The nine that users touch"
 _OTHERS = "Rules in a crawl"
 #: Headings of the other settings, each with beginnings of the names of its fields.
 _BY_BEGINNING = {
-    "The crawl log and the journal": ("log_", "journal", "metrics_", "enabled"),
+    "The crawl log and the journal": ("log_", "journal", "metrics_", "live_", "enabled"),
     "Trust in rules": ("max_loss", "max_risk", "least_saving", "max_age", "canary_"),
     _OTHERS: (),
     "Content seen under another URL": ("content_",),

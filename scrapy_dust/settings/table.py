@@ -139,6 +139,11 @@ class DustSettings:
         text,
         "Write the `dust/…` stats to this file, for Prometheus' node exporter, every 15 seconds and when the crawl ends. Default: no file.",
     )
+    live_report: str | None = setting(
+        None,
+        text,
+        "Show the crawl while it runs on a page for a browser, such as `live.html`, which is written anew every 3 seconds. `%(spider)s` stands for the spider's name. Default: no page.",
+    )
     max_loss: float = setting(
         0.001,
         share,

@@ -19,10 +19,10 @@ SID = Rule.of(DropParameter("sid"))
 
 @pytest.fixture
 def summary(caplog):
-    caplog.set_level(logging.INFO, "scrapy_dust.crawl.extension")
+    caplog.set_level(logging.INFO, "scrapy_dust.extension")
 
     def only():
-        (record,) = (one for one in caplog.records if one.name == "scrapy_dust.crawl.extension")
+        (record,) = (one for one in caplog.records if one.name == "scrapy_dust.extension")
         assert record.levelno == logging.INFO
         return record.getMessage()
 

@@ -10,8 +10,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from scrapy_dust.report import html_of
-from scrapy_dust.report.page import _rules_in_force, _site_extent
+from scrapy_dust.report.page import _rules_in_force, _site_extent, html_of
 from scrapy_dust.report.pairs import PairShown
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.rules.parameters import DropParameter

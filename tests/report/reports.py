@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from scrapy_dust.report import Report
-from scrapy_dust.report.gathering import Funnel, PastCrawl
+from scrapy_dust.report.gathering import Funnel, PastCrawl, Report
 from scrapy_dust.report.pairs import PairShown
 from scrapy_dust.report.rules_shown import RuleShown
 from scrapy_dust.report.savings import Remaining, Savings

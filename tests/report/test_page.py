@@ -8,7 +8,7 @@ from base64 import b64encode
 from hashlib import sha256
 from html.parser import HTMLParser
 
-from scrapy_dust.report import html_of
+from scrapy_dust.report.page import html_of
 from scrapy_dust.report.pairs import PairShown
 from scrapy_dust.rules.parameters import DropParameter
 from scrapy_dust.rules.rule import Rule

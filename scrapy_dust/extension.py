@@ -1,4 +1,4 @@
-"""`DustExtension`: says at the end of a crawl what rules saved, and learns new rules if ``DUST_LEARN`` asks for it."""
+"""`DustExtension`: shows a crawl while it runs, says at its end what rules saved, and learns new rules, as settings ask."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
-from scrapy_dust.crawl.metrics import MetricsFile
+from scrapy_dust.crawl.metrics import metrics_file
 from scrapy_dust.crawl.requeued import Requeued
 from scrapy_dust.crawl.rules import rules_of
 from scrapy_dust.crawl.staleness import Staleness
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
+
+    from scrapy_dust.live_report import LiveReport
 
 logger = logging.getLogger(__name__)
 
@@ -35,7 +37,8 @@ class DustExtension:
         self._crawler = crawler
         self._requeued = Requeued(crawler, self._rules)
         path = self._rules.settings.metrics_file
-        self._metrics = None if path is None else MetricsFile(path, crawler)
+        self._metrics = None if path is None else metrics_file(path, crawler)
+        self._live: LiveReport | None = None
         self._staleness = Staleness(crawler, self._rules) if self._rules.sites else None
         self._reason: str | None = None  #: why the spider was closed
         crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
@@ -51,6 +54,17 @@ class DustExtension:
         self._crawler.stats.set_value(Stat.RULES.value, self._rules.count)
         if self._metrics is not None:
             self._metrics.start()
+        if self._rules.settings.live_report is not None:
+            self._show(self._rules.settings.live_report)
+
+    def _show(self, path: str) -> None:
+        # Not loaded by a crawl that nobody watches.
+        from scrapy_dust.live_report import LiveReport  # noqa: PLC0415
+
+        self._live = LiveReport(path, self._crawler, self._rules)
+        self._live.file.write()
+        self._live.file.start()
+        logger.info("Live report: %s", self._live.file.path.resolve().as_uri())
 
     def _spider_closed(self, spider: Spider, reason: str) -> None:
         self._reason = reason
@@ -63,6 +77,8 @@ class DustExtension:
 
     async def _engine_stopped(self) -> None:
         settings = self._rules.settings
+        if self._live is not None:
+            self._live.ended(self._reason or "it did not begin")
         # One who stops a crawl, or pauses it, does not want to wait for another.
         if settings.learn == "off" or not settings.log_enabled or self._reason in (None, "shutdown"):
             return
