@@ -13,7 +13,7 @@ all cost together, what the dearest of them does, and whether the rule books are
 go, for a log that is too large for it.
 
 With ``--again 0.01`` the log is mined, then as it is once more, then after a crawl that found a new page on each of that share
-of the sites (at least one); and all of that without `DUST_REMEMBER_MINING`: what re-mining costs of what mining costs, and
+of the sites (at least one); and all of that with what was mined removed before: what re-mining costs of what mining costs, and
 whether the rule books are the same.
 """
 
@@ -126,14 +126,16 @@ def again(count: int, options: argparse.Namespace, folder: Path) -> None:
     for remembering in (True, False):
         at = folder / f"remembering {remembering}"
         at.mkdir()
-        told = [] if remembering else ["-s", "DUST_REMEMBER_MINING=False"]
         once = 0.0
         for name, found in runs.items():
             write(at / f"{count}.jsonl", found)
-            cpu, wall, summary = mined(at / f"{count}.jsonl", at, options, told)
+            if not remembering:
+                for kept in at.rglob("mined.sqlite*"):
+                    kept.unlink()
+            cpu, wall, summary = mined(at / f"{count}.jsonl", at, options)
             once = once or cpu
             print(
-                f"{count} URLs of {summary['sites']} sites, {' '.join([name, *told[1:]])}: {cpu:.1f} s of CPU, {wall:.1f} s, "
+                f"{count} URLs of {summary['sites']} sites, {name}{'' if remembering else ', nothing remembered'}: {cpu:.1f} s of CPU, {wall:.1f} s, "
                 f"{cpu / once:.3f} times the first; {summary['taken_over']} sites taken over; "
                 f"of it to mine {_mining(summary):.2f} s of CPU",
                 flush=True,

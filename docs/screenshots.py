@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
@@ -79,7 +80,7 @@ def _live(page: Page, file: Path) -> None:
     """The picture of the live report, as it looked when its file was written."""
     written = re.search(r'data-written="(\d+)"', file.read_text("utf-8"))
     assert written
-    page.clock.set_fixed_time(int(written[1]))
+    page.clock.set_fixed_time(datetime.fromtimestamp(int(written[1]) / 1000, UTC))
     page.goto(file.as_uri())
     page.screenshot(path=HERE / LIVE, full_page=True)
 

@@ -11,6 +11,7 @@ import secrets
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from heapq import nlargest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -18,7 +19,7 @@ from urllib.parse import quote
 from scrapy_dust.crawl.dupefilter import DustDupeFilter
 from scrapy_dust.crawl.rewritten import RewrittenFile
 from scrapy_dust.crawl.scheduler import DustScheduler
-from scrapy_dust.report.live import Card, Form, InForce, Live, Waiting, html_of_live
+from scrapy_dust.report.live import NAMES, Card, Form, InForce, Live, Waiting, html_of_live
 from scrapy_dust.report.pieces import number
 from scrapy_dust.rule_book.entries import rule_id
 from scrapy_dust.rules.grouping import Kind, name_of, together
@@ -84,7 +85,7 @@ class LiveReport:
             facts=list(self._facts(stats)),
             causes=_causes(stats),
             rules=sum(len(self._rules.canonizer.rules(site)) for site in self._sites()),
-            in_force=self._in_force,
+            in_force=self._in_force(),
             on_probation=self._on_probation(),
             decided=self._decided(),
             waiting=self._waiting(stats),
@@ -114,16 +115,21 @@ class LiveReport:
     def _forget_names(self) -> None:
         self._names = None
 
-    def _in_force(self, kind: Kind) -> Iterator[InForce]:
-        """The rules of one *kind*; a rule of several sites is one."""
+    def _in_force(self) -> dict[Kind, tuple[list[InForce], int]]:
+        """By their kind, the rules that save most, and the number of all; a rule of several sites is one."""
         if self._names is None:
             self._names = _named(
                 {site: list(self._rules.canonizer.rules(site)) for site in sorted(self._sites())}
             )
-        stats = self._crawler.stats.get_stats()
-        stat = Stat.SHADOW_FILTERED if self._rules.shadowed else Stat.FILTERED
-        for name, ids in self._names.get(kind, ()):
-            yield InForce(kind, name, sum(max(stats.get(f"{stat}/{one}", 0), 0) for one in ids), len(ids))
+        prefix = f"{Stat.SHADOW_FILTERED if self._rules.shadowed else Stat.FILTERED}/"
+        stats = self._crawler.stats.get_stats().items()
+        counts = {name.removeprefix(prefix): max(n, 0) for name, n in stats if name.startswith(prefix)}
+        found = {}
+        for kind, named in self._names.items():
+            most = nlargest(NAMES, named, key=lambda one: sum(counts.get(identity, 0) for identity in one[1]))
+            shown = [InForce(name, sum(counts.get(one, 0) for one in ids), len(ids)) for name, ids in most]
+            found[kind] = shown, len(named)
+        return found
 
     def _on_probation(self) -> list[Card]:
         probation = None if self._dupefilter is None else self._dupefilter.probation
@@ -179,7 +185,7 @@ class LiveReport:
             Waiting("on their way", "the site answers", active),
         ]
         if self._dupefilter is not None and self._dupefilter.enforcing is not None:
-            until = "the page of their class has come; they are fetched only if none comes"
+            until = "the page has come under another URL; they are fetched only if it does not come"
             found.append(Waiting("duplicates of pages on their way", until, self._dupefilter.waiting))
         if isinstance(scheduler, DustScheduler) and scheduler.online is not None:
             until = "a likely rule has been looked at; they are part of the queue"

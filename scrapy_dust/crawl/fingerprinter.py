@@ -56,7 +56,7 @@ class DustRequestFingerprinter:
         self._fallback: RequestFingerprinterProtocol = build_from_crawler(fallback, crawler)
         self._is_known = are_known(self._fallback)
         self._canonize = rules.canonize if rules.enforced else None
-        self._keeps_fragments = rules.settings.enabled and rules.settings.rendered_fragments
+        self._keeps_fragments = rules.settings.enabled
         self._stats = crawler.stats
         self._count = counting(crawler.stats)
         # What was asked for last: several of us ask about one request, one after the other.

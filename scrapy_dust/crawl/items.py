@@ -1,8 +1,7 @@
 """`ContentDedupPipeline`: drops or marks an item that equals an earlier one.
 
 Two items of one spider and one class are compared by all fields but ``url``, or by those in ``DUST_CONTENT_FIELDS``.
-With ``DUST_CONTENT_ITEM_NEAR`` long texts need only be nearly equal; short values, such as a price, must be equal
-still. An item whose compared fields are all empty equals no other.
+An item whose compared fields are all empty equals no other.
 """
 
 from __future__ import annotations
@@ -16,16 +15,13 @@ from itemadapter import ItemAdapter
 from scrapy.exceptions import DropItem, NotConfigured
 from scrapy.utils.job import job_dir
 from scrapy.utils.python import global_object_name
-from xxhash import xxh3_64_intdigest, xxh3_128_digest
+from xxhash import xxh3_128_digest
 
 from scrapy_dust.crawl.records import DUPLICATE_OF
 from scrapy_dust.crawl.rules import rules_of
 from scrapy_dust.errors import DustError
-from scrapy_dust.page.content import shingles_of_text
-from scrapy_dust.page.minhash import minhash_of
-from scrapy_dust.signatures.copies import Face, Kind, bands_of, resemblance
+from scrapy_dust.signatures.copies import Kind
 from scrapy_dust.signatures.opening import AnyStore, open_for_crawl, open_store
-from scrapy_dust.signatures.store import Outline
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
@@ -37,8 +33,6 @@ logger = logging.getLogger(__name__)
 
 #: In a JOBDIR: the items that a paused crawl has had.
 JOB_FILE = "dust-items.sqlite"
-#: A value of fewer words is short: it says what the item is.
-_LONG = 20
 _MARK = "#dust-item-"
 
 
@@ -49,8 +43,6 @@ class _Said:
     name: str  #: its own, in a store: its URL and its signature
     url: str | None
     signature: bytes
-    short: int  #: hash of its short values
-    text: str  #: its long values
 
 
 class ContentDedupPipeline:
@@ -82,7 +74,7 @@ class ContentDedupPipeline:
         if keeper is None:
             return item
         self._crawler.stats.inc_value(Stat.ITEM_COPIES.value)
-        if self._settings.content_item_action == "drop":
+        if self._settings.content_dedup != "mark":
             raise DropItem(f"Seen before, from {keeper}")
         try:
             ItemAdapter(item)[DUPLICATE_OF] = keeper
@@ -110,11 +102,9 @@ class ContentDedupPipeline:
                 store is self._here or _url_of(known.url) != said.url or said.url is None
             ):
                 return _url_of(known.url) or "an item without a URL"
-        near = self._near(said)
-        if near is None:
-            for store in self._stores:
-                store.keep(said.name, (said.signature,), Kind.CONTENT)
-        return near
+        for store in self._stores:
+            store.keep(said.name, (said.signature,), Kind.CONTENT)
+        return None
 
     def _read(self, item: Any) -> _Said | None:
         values = ItemAdapter(item).asdict()
@@ -126,29 +116,10 @@ class ContentDedupPipeline:
             return None
         assert self._crawler.spider is not None
         of_what = [self._crawler.spider.name, global_object_name(type(item))]
-        long = {
-            name for name, value in chosen.items() if isinstance(value, str) and len(value.split()) >= _LONG
-        }
-        short = _json(
-            [of_what, {name: value for name, value in chosen.items() if name not in long}, sorted(long)]
-        )
         signature = xxh3_128_digest(_json([of_what, chosen]))
         url = values.get("url")
         url = url if isinstance(url, str) and url else None
-        text = "\n".join(chosen[name] for name in sorted(long))
-        return _Said(f"{url or ''}{_MARK}{signature.hex()}", url, signature, xxh3_64_intdigest(short), text)
-
-    def _near(self, said: _Said) -> str | None:
-        threshold = self._settings.content_item_near
-        if threshold is None or not said.text:
-            return None
-        shingles = shingles_of_text(said.text)
-        bands = bands_of(said.short, minhash_of(shingles))
-        for other in self._here.near(bands):
-            if other.face.heading == said.short and resemblance(shingles, other.shingles) >= threshold:
-                return _url_of(other.url) or "an item without a URL"
-        self._here.keep_near(Outline(said.name, Face(said.short, None), shingles), bands)
-        return None
+        return _Said(f"{url or ''}{_MARK}{signature.hex()}", url, signature)
 
     def _failed(self, error: Exception) -> None:
         self._crawler.stats.inc_value(Stat.CONTENT_ERRORS.value)

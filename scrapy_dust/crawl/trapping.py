@@ -399,7 +399,7 @@ def _why_last(account: Account | None) -> str:
     if account.feeds_itself:
         return "They are linked from pages like themselves, and more come than are fetched."
     if account.read:
-        return f"Pages of this form brought nothing new; {account.read:,} were read."
+        return f"{account.read:,} of its pages brought nothing new."
     return "Only pages that brought nothing new link to them."
 
 

@@ -37,7 +37,7 @@ def keep_up(dust_dir: str | None, keep: Keep, *, compacting: bool) -> list[str]:
 
 def keep_of(settings: DustSettings) -> Keep:
     """The limits that *settings* put on logs."""
-    return Keep(settings.log_keep_days, settings.log_keep_crawls, settings.log_keep_bytes)
+    return Keep(settings.log_keep_days, settings.log_keep_crawls)
 
 
 def hider(dust_dir: str | None, names: tuple[str, ...]) -> Hider | None:

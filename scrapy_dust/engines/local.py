@@ -251,6 +251,5 @@ def trial_params(settings: DustSettings, *, log_only: bool = False) -> TrialPara
         threshold=settings.refutation_threshold,
         min_support=settings.min_support,
         max_loss=settings.max_loss,
-        least_saving=settings.least_saving,
         log_only=log_only,
     )

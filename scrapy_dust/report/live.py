@@ -8,11 +8,10 @@ wrote is escaped here.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from heapq import nlargest
 from html import escape
 
 from scrapy_dust.report.pieces import (
@@ -28,8 +27,10 @@ from scrapy_dust.report.pieces import (
 )
 from scrapy_dust.rules.grouping import Kind
 
-#: The number of rules under one heading, of cards in one list, and of rows in one table.
-_NAMES, _CARDS, _ROWS = 24, 12, 30
+#: The number of rules under one heading.
+NAMES = 24
+#: The number of cards in one list, and of rows in one table.
+_CARDS, _ROWS = 12, 30
 
 _MODES = {
     "shadow": "Shadow mode: the crawl fetches what rules would suppress, and compares the pages.",
@@ -41,7 +42,6 @@ _MODES = {
 class InForce:
     """A rule in force: its name under its heading, and the requests that it has a part in saving."""
 
-    kind: Kind
     name: str
     saved: int
     sites: int
@@ -93,7 +93,7 @@ class Live:
     facts: Sequence[str]
     causes: Sequence[tuple[str, str, int]]  #: why URLs were not fetched, in words, and how many
     rules: int  #: in force
-    in_force: Callable[[Kind], Iterable[InForce]]
+    in_force: Mapping[Kind, tuple[Sequence[InForce], int]]  #: those that save most, and the number of all
     on_probation: Sequence[Card]
     decided: Sequence[Card]  #: rules that this crawl has proved or refuted, or has doubts about
     waiting: Sequence[Waiting]
@@ -173,13 +173,9 @@ def _in_force(live: Live) -> str:
     if not live.rules:
         return "<p>No rule is in force yet.</p>"
     found = []
-    for kind in Kind:
-        of_kind = list(live.in_force(kind))
-        if of_kind:
-            most = nlargest(_NAMES, of_kind, key=lambda one: one.saved)
-            more = f"<li>and {len(of_kind) - _NAMES:,} more</li>" if len(of_kind) > _NAMES else ""
-            names = "".join(map(_name, most))
-            found.append(f'<h3>{HEADINGS[kind]}</h3><ul class="chips">{names}{more}</ul>')
+    for kind, (most, count) in live.in_force.items():
+        more = f"<li>and {count - len(most):,} more</li>" if count > len(most) else ""
+        found.append(f'<h3>{HEADINGS[kind]}</h3><ul class="chips">{"".join(map(_name, most))}{more}</ul>')
     return (
         "<p>URLs that differ only in these are one page. Beside each name: the requests that it has a part in saving. "
         "<code>^</code> is the beginning of a URL, <code>$</code> its end, <code>*</code> any value.</p>"

@@ -26,12 +26,12 @@ _OTHERS = "Rules in a crawl"
 #: Headings of the other settings, each with beginnings of the names of its fields.
 _BY_BEGINNING = {
     "The crawl log and the journal": ("log_", "journal", "metrics_", "live_", "enabled"),
-    "Trust in rules": ("max_loss", "max_risk", "least_saving", "max_age", "canary_"),
+    "Trust in rules": ("max_loss", "max_risk", "max_age", "canary_"),
     _OTHERS: (),
     "Content seen under another URL": ("content_",),
     "Pages that earlier crawls have taken": ("known",),
     "Validation": ("validation_", "render_meta", "never_probe"),
-    "Mining": ("learner", "network", "memory_", "remember_", "similar", "sketch_"),
+    "Mining": ("learner", "network", "memory_", "similar", "sketch_"),
     "The papers' parameters": (),
     "Many workers over Redis": ("redis_",),
     "Components that scrapy-dust wraps": ("fallback_",),

@@ -72,11 +72,6 @@ class DustSettings:
         switch,
         "Describe pages and write the log in a process of its own, so that the crawl does not wait for the log.",
     )
-    log_units: bool = setting(
-        True,
-        switch,
-        "Record all that a spider may take from each page, so that pages can be compared in full.",
-    )
     ignore: tuple[str, ...] = setting(
         (),
         selectors,
@@ -97,11 +92,6 @@ class DustSettings:
     )
     log_keep_crawls: int | None = setting(
         None, integer(1), "Number of crawl logs that are kept of each spider, the latest ones."
-    )
-    log_keep_bytes: int | None = setting(
-        None,
-        integer(0),
-        "Bytes of crawl logs that are kept of each spider, the latest ones. The latest log stays in any case.",
     )
     rules: tuple[str, ...] = setting(
         ("dust-rules.json",), names, "Rule books to read: paths or fsspec URIs. `dustmine` writes the first."
@@ -154,16 +144,6 @@ class DustSettings:
         share,
         "Share of a rule's merges of new URLs that may be wrong. The rule is in force once the upper bound at 95 % is no higher than this. Until then the rule is on probation: it suppresses nothing, and crawls prove it.",
     )
-    least_saving: float = setting(
-        0.001,
-        share,
-        "Share of a site's URLs that a rule must spare. A rule that spares fewer is not tried: the rule book stays short enough to be read.",
-    )
-    rendered_fragments: bool = setting(
-        True,
-        switch,
-        "Whether URLs that a browser renders (scrapy-playwright, scrapy-splash) and that differ in their fragment are different pages, as long as no rule says otherwise.",
-    )
     redis_url: str | None = setting(
         None,
         text,
@@ -207,7 +187,7 @@ class DustSettings:
     content_dedup: str = setting(
         "off",
         choice("off", "mark", "drop", "paper"),
-        "What happens to a page whose content was seen under another URL: `mark` it in `response.meta`, or `drop` it before the callback. `paper`: the two-way check as it is published, to compare with; it loses pages.",
+        "What happens to a page whose content was seen under another URL: `mark` it in `response.meta`, or `drop` it before the callback. With `mark`, `ContentDedupPipeline` marks items as well. `paper`: the two-way check as it is published, to compare with; it loses pages.",
     )
     content_follow: bool = setting(
         False,
@@ -242,16 +222,6 @@ class DustSettings:
         names,
         'Fields that items are compared by, by `ContentDedupPipeline` and with `DUST_SAME = "items"`. None: all but the page\'s own URL.',
     )
-    content_item_action: str = setting(
-        "drop",
-        choice("drop", "mark"),
-        "What `ContentDedupPipeline` does with an item seen before: `drop` it, or `mark` it in its field `dust_duplicate_of`.",
-    )
-    content_item_near: float | None = setting(
-        None,
-        share,
-        "The resemblance from which on `ContentDedupPipeline` takes two items for one. Default: equal ones only.",
-    )
     known: str = setting(
         "off",
         choice("off", "skip", "skip-items", "skip-all"),
@@ -262,11 +232,6 @@ class DustSettings:
     )
     validation_budget: int = setting(
         1000, integer(0), "Fetches that one run of `dustmine` may spend on validating rules; 0: none."
-    )
-    validation_pause: float = setting(
-        2.0,
-        seconds,
-        "Seconds that a site is left alone after it has said that it is asked too much (429, 503, or 403 again and again), twice as long each time, unless it says itself how long.",
     )
     validation_patience: float = setting(
         180.0,
@@ -295,11 +260,6 @@ class DustSettings:
         None,
         integer(1),
         "Megabytes that `dustmine` may take while it mines, about. Beyond it the records of the logs wait on disk, in the folder for temporary files; of a site that takes more by itself, a part is mined, with all URLs of a content or none. Default: no limit.",
-    )
-    remember_mining: bool = setting(
-        True,
-        switch,
-        "Keep what mining found in each site, in `mined.sqlite` of `DUST_DIR`, and do not mine a site again whose records, settings and version of scrapy-dust are the same. The result is the same without.",
     )
     similar: str = setting(
         "auto",

@@ -82,7 +82,7 @@ def mine(
     taken = visits.share if isinstance(visits, Shelved) else _whole
     sites = ((site, visits[site], taken(site)) for site in in_turn)
     remembered = None
-    if state is not None and settings.remember_mining:
+    if state is not None:
         remembered = remembered_in(state, settings, pool, redirects_count=redirects_count)
     volatile = volatile_places.known(state).volatile()
     miner = Miner(settings, redirects_count, pool, remembered, volatile)

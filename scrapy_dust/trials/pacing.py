@@ -12,6 +12,8 @@ from collections import Counter, deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+#: Seconds of the first pause, where the site does not say how long.
+PAUSE = 2.0
 #: Requests under way at a time, at most.
 _MOST = 8
 #: So often one URL is asked for before it is taken for one that is always refused.
@@ -26,7 +28,7 @@ _RECOVERY = 5
 class Patience:
     """How many refusals, and how much waiting, validation accepts from a site."""
 
-    pause: float = 2.0  #: seconds of the first pause, where the site does not say how long
+    pause: float = PAUSE  #: seconds of the first pause
     longest: float = 180.0  #: seconds to wait for one site, all pauses together
 
 

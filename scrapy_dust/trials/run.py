@@ -17,7 +17,7 @@ from scrapy_dust.settings import DustSettings
 from scrapy_dust.stopping import Stopped
 from scrapy_dust.trials.interruption import Interruption
 from scrapy_dust.trials.manners import MIDDLEWARES
-from scrapy_dust.trials.pacing import Patience
+from scrapy_dust.trials.pacing import PAUSE, Patience
 from scrapy_dust.trials.rendering import stays_within
 from scrapy_dust.trials.site_trials import SiteTrials
 from scrapy_dust.trials.spending import OnProgress, OnText, Spent
@@ -127,7 +127,7 @@ def _arguments(
         "trials": trials,
         "budget": own.validation_budget,
         "on_progress": on_progress,
-        "patience": Patience(own.validation_pause, own.validation_patience),
+        "patience": Patience(PAUSE, own.validation_patience),
         "unbound": _is_unbound(settings),
         "render_meta": own.render_meta,
         "ignore": own.ignore,

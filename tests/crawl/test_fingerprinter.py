@@ -229,14 +229,6 @@ def test_a_fingerprinter_that_knows_fragments_is_believed(with_example_rules):
     assert ours.fingerprint(request) == fingerprint(request, keep_fragments=True)
 
 
-def test_fragments_of_rendered_pages_can_be_left_to_scrapy(with_example_rules):
-    settings = with_example_rules | {"DUST_RENDERED_FRAGMENTS": False}
-    request = Request(ROUTE, meta=BROWSER)
-    assert get_crawler(settings_dict=settings).request_fingerprinter.fingerprint(request) == fingerprint(
-        request
-    )
-
-
 def test_where_no_browser_renders_a_fragment_hides_no_rule_and_follows_none(
     ours, tmp_path, with_example_rules
 ):

@@ -15,7 +15,6 @@ from scrapy_dust import ContentDedupPipeline
 from scrapy_dust.crawl.items import JOB_FILE
 from tests.crawl.crawling import Visitor, crawl
 from tests.crawl.site import page, serving
-from tests.prose import prose
 
 
 @pytest.fixture
@@ -70,26 +69,14 @@ def test_items_of_other_classes_and_empty_ones_are_not_compared(pipeline):
 
 def test_marked_items_say_where_they_were_seen(pipeline):
     items = [{"name": "x", "url": "a"}, {"name": "x", "url": "b"}, Marked(name="y"), Marked(name="y")]
-    out = pipeline(items, DUST_CONTENT_ITEM_ACTION="mark")
+    out = pipeline(items, DUST_CONTENT_DEDUP="mark")
     assert [item.get("dust_duplicate_of") for item in out] == [None, "a", None, "an item without a URL"]
 
 
 def test_what_has_no_field_to_be_marked_in_comes_out_as_it_is(pipeline, caplog):
     items = [Product("u", "x", Decimal(1)) for _ in range(3)]
-    assert pipeline(items, DUST_CONTENT_ITEM_ACTION="mark") == items
+    assert pipeline(items, DUST_CONTENT_DEDUP="mark") == items
     assert len([record for record in caplog.records if "dust_duplicate_of" in record.getMessage()]) == 1
-
-
-def test_long_texts_may_differ_a_little_where_that_is_asked_for_and_short_values_not(pipeline):
-    text = prose(1, 300)
-    items = [
-        {"text": text, "price": 1},
-        {"text": f"{text} seen 17 times", "price": 1},
-        {"text": f"{text} seen 18 times", "price": 2},
-        {"text": prose(2, 300), "price": 1},
-    ]
-    assert pipeline(items) == items
-    assert pipeline(items, DUST_CONTENT_ITEM_NEAR=0.9) == [items[0], items[2], items[3]]
 
 
 def test_items_of_earlier_crawls_count_but_for_those_of_the_same_url(pipeline):

@@ -13,6 +13,7 @@ from importlib.util import find_spec
 import pytest
 
 from scrapy_dust.report.live import Card, Form, InForce, html_of_live
+from scrapy_dust.rules.grouping import Kind
 from tests.report.lives import live
 from tests.report.reports import EVIL
 
@@ -150,7 +151,7 @@ def test_what_sites_wrote_does_nothing_in_news_either(shown):
     card = Card(EVIL, EVIL, EVIL, EVIL, "refuted")
     write(
         later(
-            content, saved=60, decided=[card], spider=EVIL, in_force=lambda kind: [InForce(kind, EVIL, 1, 1)]
+            content, saved=60, decided=[card], spider=EVIL, in_force={Kind.PARTS: ([InForce(EVIL, 1, 1)], 1)}
         )
     )
     comes_to_say(page, "50 %")
@@ -170,7 +171,7 @@ def test_it_is_accessible_and_nothing_is_cut_off(shown, width, color_scheme):
         forms=[Form("http://a.example/" + "p" * 400, "trap-1a2b3c4d5e", "why " * 40, 10**6)],
         on_probation=[long],
         decided=[replace(long, status=status) for status in ("suspended", "refuted", "proved", "in doubt")],
-        in_force=lambda kind: [InForce(kind, "n" * 200, 10**6, 12)],
+        in_force={Kind.OTHERS: ([InForce("n" * 200, 10**6, 12)], 1)},
     )
     page, _ = shown(content, viewport={"width": width, "height": 800}, color_scheme=color_scheme)
     found = axe.Axe().run(page)

@@ -57,7 +57,8 @@ def test_what_is_taken_over_is_what_would_be_mined(log, learner):
     visits = [replace(strategies.visit_of(line), text_digest=str(n % 7)) for n, line in enumerate(log)]
     with TemporaryDirectory() as folder:
         first, second = (run(Path(folder), visits, learner=learner, min_support=1) for _ in range(2))
-        without = run(Path(folder), visits, learner=learner, min_support=1, remember_mining=False)
+        (Path(folder) / FILE).unlink()
+        without = run(Path(folder), visits, learner=learner, min_support=1)
     assert (first.is_taken_over, second.is_taken_over, without.is_taken_over) == (False, True, False)
     assert found(first) == found(second) == found(without)
 
@@ -88,8 +89,9 @@ def test_a_site_with_anything_new_is_mined_anew_as_without_a_memory(tmp_path: Pa
     run(tmp_path)
     again = run(tmp_path, visits)
     assert again.taken_over == frozenset()
-    assert found(again) == found(run(tmp_path, visits, remember_mining=False))
     assert run(tmp_path, visits).is_taken_over
+    (tmp_path / FILE).unlink()
+    assert found(again) == found(run(tmp_path, visits))
 
 
 def test_a_log_in_another_order_is_the_same_log(tmp_path: Path):
@@ -199,9 +201,7 @@ def test_where_nothing_can_be_kept_mining_goes_on(tmp_path: Path):
     assert found(run(tmp_path)) == found(run(tmp_path))
 
 
-def test_only_its_owner_may_read_it_and_without_the_setting_there_is_none(tmp_path: Path):
-    run(tmp_path, remember_mining=False)
-    assert not (tmp_path / FILE).exists()
+def test_only_its_owner_may_read_it(tmp_path: Path):
     run(tmp_path)
     assert sys.platform == "win32" or stat.S_IMODE((tmp_path / FILE).stat().st_mode) == 0o600
 
@@ -230,7 +230,7 @@ def test_several_processes_take_over_too(tmp_path: Path):
 
 
 def test_the_rule_book_is_the_same_with_and_without_and_the_command_says_what_was_taken_over(tmp_path: Path):
-    def dustmine(folder: str, visits: list[Visit], *options: str) -> tuple[bytes, dict[str, Any], str]:
+    def dustmine(folder: str, visits: list[Visit]) -> tuple[bytes, dict[str, Any], str]:
         (tmp_path / folder).mkdir(exist_ok=True)
         lines = ({"url": one.url, "status": 200, "text_digest": one.text_digest} for one in visits)
         log = tmp_path / folder / "log.jsonl"
@@ -246,7 +246,7 @@ def test_the_rule_book_is_the_same_with_and_without_and_the_command_says_what_wa
             "--profile",
         ]
         done = subprocess.run(
-            [*command, "--rules", "rules.json", "-s", "DUST_DIR=dust", *options],
+            [*command, "--rules", "rules.json", "-s", "DUST_DIR=dust"],
             cwd=tmp_path / folder,
             capture_output=True,
             encoding="utf-8",
@@ -260,9 +260,9 @@ def test_the_rule_book_is_the_same_with_and_without_and_the_command_says_what_wa
     book, summary, said = dustmine("with", more)
     assert (summary["sites"], summary["taken_over"]) == (2, 1)
     assert "Taken over from an earlier run: 1 of 2 sites in full, 0 in part." in said
-    off = ("-s", "DUST_REMEMBER_MINING=False")
-    assert dustmine("without", [*VISITS, *other], *off)[0] == first
-    again, summary, said = dustmine("without", more, *off)
+    assert dustmine("without", [*VISITS, *other])[0] == first
+    (tmp_path / "without" / "dust" / FILE).unlink()
+    again, summary, said = dustmine("without", more)
     assert again == book
     assert summary["taken_over"] == 0
     assert "Taken over" not in said

@@ -26,7 +26,7 @@ def live(**other):
         facts=["2 rules in force on 1 site", "58 answers and 40 items so far"],
         causes=[("rules", "duplicates of a page", 40), ("traps", "nothing new comes", 0)],
         rules=2,
-        in_force=lambda kind: [InForce(kind, "sid", 38, 1)] if kind is Kind.PARAMETERS else [],
+        in_force={Kind.PARAMETERS: ([InForce("sid", 38, 1)], 1)},
         on_probation=[
             Card("aaaaaaaa", "a.example", "ref=* → (left out)", "Held on 3 pages.", "on probation")
         ],

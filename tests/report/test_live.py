@@ -10,6 +10,7 @@ from hashlib import sha256
 import pytest
 
 from scrapy_dust.report.live import Card, Form, InForce, Waiting, html_of_live
+from scrapy_dust.rules.grouping import Kind
 from tests.report.lives import BEGAN, live
 from tests.report.reports import EVIL
 from tests.report.test_page import Page
@@ -47,11 +48,11 @@ def test_what_cannot_be_counted_is_no_zero():
 
 def test_rules_beyond_what_one_looks_at_are_counted():
     many = live(
-        in_force=lambda kind: [InForce(kind, f"p{n}", n, 1) for n in range(30)],
+        in_force={Kind.PARAMETERS: ([InForce(f"p{n}", n, 1) for n in range(24)], 30)},
         on_probation=[Card(f"{n:08}", "a.example", f"p{n}", "why", "on probation") for n in range(20)],
         forms=[Form(f"http://a.example/{n}", "trap", "why", 1) for n in range(31)],
     )
-    assert "p29" in text_of(many)
+    assert "p23" in text_of(many)
     assert "and 6 more" in text_of(many)
     assert "And 8 more." in text_of(many)
     assert "And 1 more form." in text_of(many)
@@ -75,7 +76,7 @@ def test_what_a_site_wrote_is_text(field):
         "rule": {
             "on_probation": [card],
             "decided": [card],
-            "in_force": lambda kind: [InForce(kind, EVIL, 1, 1)],
+            "in_force": {Kind.VALUES: ([InForce(EVIL, 1, 1)], 1)},
         },
         "form": {"forms": [Form(EVIL, EVIL, EVIL, 1)]},
         "waiting": {"waiting": [Waiting(EVIL, EVIL, 1)]},

@@ -104,7 +104,7 @@ def tried(
 
     Sites of tests are small: what they show is taken for enough, unless *dust* says otherwise.
     """
-    settings = DustSettings(**{"validation_pause": 0.05, "validation_patience": 5.0, "max_risk": 1.0, **dust})
+    settings = DustSettings(**{"validation_patience": 5.0, "max_risk": 1.0, **dust})
     mined = mine(visits, settings, Reporter())
     trials = prepare(mined, book or RuleBook(), verdicts or Verdicts(), settings, journal=journal)
     own = Settings({**QUIET, **(project or {})}, priority="project")

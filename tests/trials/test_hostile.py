@@ -99,9 +99,7 @@ def test_on_a_site_that_answers_the_verdicts_are_right(told):
 @pytest.mark.parametrize("told", [True, False])
 def test_429_to_half_of_the_probes_only_takes_longer(told):
     number = itertools.count()
-    result, site = outcome(
-        lambda path: error(429) if next(number) % 2 else dusty(path), told=told, validation_pause=0.01
-    )
+    result, site = outcome(lambda path: error(429) if next(number) % 2 else dusty(path), told=told)
     assert misjudged(result, site) == []
     assert SESSION in result.valid
     assert SESSION not in result.refuted
@@ -112,15 +110,13 @@ def test_urls_that_are_always_refused_count_for_nothing(status):
     def web(path: str) -> Answer:
         return error(status) if sum(path.encode()) % 2 else dusty(path)
 
-    result, site = outcome(web, told=False, validation_pause=0.01)
+    result, site = outcome(web, told=False)
     assert misjudged(result, site) == []
 
 
 @pytest.mark.parametrize("status", [429, 403, 503])
 def test_a_site_that_refuses_everything_is_left_alone(status):
-    result, site = outcome(
-        lambda path: error(status), told=False, validation_pause=0.05, validation_patience=0.3
-    )
+    result, site = outcome(lambda path: error(status), told=False, validation_patience=0.3)
     assert result.valid | result.refuted == set()
     assert len(site.asked) < 40
     (trials,) = result.trials
@@ -140,7 +136,7 @@ def test_a_site_that_says_how_long_is_left_alone_for_so_long():
 def test_a_site_that_refuses_does_not_hold_up_another():
     with serving(lambda path: error(503)) as down, serving(dusty) as up:
         visits = {site.name: log_of(site, PATHS, dusty) for site in (down, up)}
-        result = tried(visits, validation_pause=0.05, validation_patience=0.3)
+        result = tried(visits, validation_patience=0.3)
     by_site = {trials.site: trials for trials in result.trials}
     assert by_site[down.name].given_up
     assert SESSION in {str(decision.rule) for decision in by_site[up.name].campaign.decisions}
