@@ -64,7 +64,8 @@ class DustExtension:
         self._live = LiveReport(path, self._crawler, self._rules)
         self._live.file.write()
         self._live.file.start()
-        logger.info("Live report: %s", self._live.file.path.resolve().as_uri())
+        if self._live.file.path.exists():
+            logger.info("Live report: %s", self._live.file.path.resolve().as_uri())
 
     def _spider_closed(self, spider: Spider, reason: str) -> None:
         self._reason = reason

@@ -103,7 +103,7 @@ class LiveReport:
         yield f"{pages} and {number(stats.get('item_scraped_count', 0), 'item')} so far"
         if tested := stats.get(Stat.CANARIES, 0):
             different = stats.get(f"{Stat.CANARIES}/different", 0)
-            yield f"{number(tested, 'URL')} fetched to test rules; {different:,} of them showed another page"
+            yield f"{number(tested, 'URL')} let through to test rules; {different:,} of them showed another page"
         if self._rules.shadowed:
             same, different = stats.get(Stat.SHADOW_SAME, 0), stats.get(Stat.SHADOW_DIFFERENT, 0)
             yield f"{number(same + different, 'page')} compared: {same:,} the same, {different:,} would have been lost"

@@ -45,7 +45,7 @@ class Context:
         if not self.must_exist:
             for path in self.paths:
                 if not is_uri(path) and not Path(path).exists():
-                    logger.warning("%s: there is no such rule book yet, so none of its rules apply.", path)
+                    logger.warning("%s: there is no such rule book yet. `scrapy dustmine` makes it.", path)
         return RuleBook.load(self.paths, missing_ok=not self.must_exist)
 
     def tell_if_empty(self) -> None:

@@ -160,7 +160,7 @@ class Evaluation:
             kinds = [
                 f"{_count(count)} {kind}" for kind, count in _leftovers_by_cause(of_method).items() if count
             ]
-            print(f"Fetched in vain by {of_method[0].method}: {', '.join(kinds) or 'nothing'}.")
+            print(f"Copies fetched with {of_method[0].method}, by cause: {', '.join(kinds) or 'none'}.")
         print(self._summary(scores[0], examined))
 
     def _scores(self, examined: Examined, consistency: Consistency) -> list[list[Score]]:

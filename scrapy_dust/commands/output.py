@@ -31,13 +31,16 @@ def unchanged_in_pipes(text: str) -> str:
 
 
 def stop_output(command: str, error: OSError) -> None:
-    """Print that stdout failed, and write no more to it. Errors of other files are reported elsewhere.
+    """Print that stdout failed, or the file that *error* names, and write no more to stdout.
 
     A pipe that was closed, as by ``head``, is no failure: its reader has seen enough. Python must not try to write
     the rest when it exits.
     """
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    if not isinstance(error, BrokenPipeError):
+    if error.filename is not None:
+        what = f"{printable(str(error.filename))}: {error.strerror}. Check the path and its permissions."
+        print(f"scrapy {command}: {what}", file=sys.stderr)
+    elif not isinstance(error, BrokenPipeError):
         print(f"scrapy {command}: the output cannot be written ({error.strerror}).", file=sys.stderr)
 
 

@@ -177,9 +177,9 @@ def _sentences(result: Result) -> Iterator[str]:
         "{redundant} dropped since other rules say the same."
     ).format(**counts)
     if result.with_verdict(Verdict.VALID) and counts["lost_at_most"] is not None:
-        yield "The rules hide at most {lost_at_most} of these pages wrongly (95 %, site by site).".format(
-            **counts
-        )
+        lost = counts["lost_at_most"]
+        most = f"at most {lost}" if lost else "none"
+        yield f"The rules hide {most} of these pages wrongly (95 %, site by site)."
     standing = result.unchanged_sites
     if len(standing) < max(1, len(result.trials)):
         yield from in_words([one for _, one in result.decisions], result.trials, result.pages)

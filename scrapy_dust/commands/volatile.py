@@ -31,6 +31,8 @@ def volatile(context: Context, wanted: str | None = None) -> None:
     elif rows:
         cells = [[printable(cell) for cell in _cells(*row)] for row in rows]
         print(table(["site", "pages", "place", "urls", "changed"], cells, right={3, 4}, spare=[1, 2]))
+    else:
+        print("No place of a page is known to change at each fetch.")
 
 
 def _rows(site: str, one: Site) -> Iterator[Row]:

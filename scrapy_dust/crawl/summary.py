@@ -41,7 +41,7 @@ def _enforced(rules: CrawlRules, stats: Mapping[str, Any]) -> Iterator[str]:
     if tested := stats.get(Stat.CANARIES, 0):
         different = stats.get(f"{Stat.CANARIES}/different", 0)
         wrong = f" ({different} of them showed another page)" if different else ""
-        yield f"{_number(tested, 'URL')} fetched to test the rules{wrong}"
+        yield f"{_number(tested, 'URL')} let through to test the rules{wrong}"
     if kept := stats.get(Stat.KEPT_ALIVE, 0):
         yield f"{_number(kept, 'page')} fetched under another URL, since the first one failed"
     if stats.get(Stat.SUSPENDED, 0):

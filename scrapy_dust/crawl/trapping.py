@@ -346,7 +346,7 @@ class Trapping:
         most = self.put_last
         named = [f"{one.waiting} like {one.form} ({one.id})" for one in most[:_NAMED]]
         left = sum(one.waiting for one in most[_NAMED:])
-        return ", ".join([*named, f"{left} like {len(most) - _NAMED} others"] if left else named)
+        return ", ".join([*named, f"{left} of {len(most) - _NAMED} more forms"] if left else named)
 
     def _say_capped(self, form: str, url: str) -> None:
         logger.warning(

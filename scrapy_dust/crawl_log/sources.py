@@ -7,10 +7,11 @@ import glob
 import gzip
 import io
 import lzma
+import os
 import re
 import sys
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -91,14 +92,23 @@ _BESIDE = frozenset({"journal", "requeue"})
 
 def _folder(path: Path) -> list[Source]:
     beside = _BESIDE if (path / "logs").is_dir() else frozenset()
-    below = (file for file in path.rglob("*") if file.relative_to(path).parts[0] not in beside)
-    logs = [file for file in below if _is_log(file) and file.is_file()]
+    logs = [file for file in _below(path, beside) if _is_log(file) and file.is_file()]
+    if not logs and not os.access(path, os.R_OK | os.X_OK):
+        raise CrawlLogError(str(path), "this folder cannot be read. Check its permissions.")
     if not logs:
         raise CrawlLogError(
             str(path), f"no log is in this folder (no {', '.join(_SUFFIXES)}). Crawl first, or name a file."
         )
     # Our own logs are named by the time they began, whatever spider's folder they are in.
     return [Source(file, named=False) for file in sorted(logs, key=lambda file: (file.name, file))]
+
+
+def _below(folder: Path, beside: Container[str]) -> Iterator[Path]:
+    """The files below *folder*, without its folders *beside*. Folders that cannot be read, or are gone, are left out."""
+    for name, folders, names in os.walk(folder):
+        if Path(name) == folder:
+            folders[:] = [one for one in folders if one not in beside]
+        yield from (Path(name, one) for one in names)
 
 
 def _is_log(file: Path | RemoteFile) -> bool:

@@ -54,14 +54,18 @@ def together(rules: Iterable[Rule]) -> dict[Kind, list[Rule]]:
 
 
 def in_short(rules: Sequence[Rule], most: int) -> list[str]:
-    """*rules* as phrases: parameters named in one phrase, *most* names in each, and every other rule as it is written."""
+    """*rules* as phrases: parameters named in one phrase, *most* names in each, and every other rule as it is written,
+    as are rules for one part of a site.
+    """
     phrases = []
     for kind, of_kind in together(rules).items():
-        names = list(dict.fromkeys(name_of(rule) for rule in of_kind))
-        if kind in (Kind.PARAMETERS, Kind.VALUES):
+        names = list(dict.fromkeys(name_of(rule) for rule in of_kind if not rule.guard))
+        if kind not in (Kind.PARAMETERS, Kind.VALUES):
+            phrases += [str(rule) for rule in of_kind]
+            continue
+        if names:
             more = f" and {len(names) - most} more" if len(names) > most else ""
             said = kind.removesuffix("s") if kind is Kind.PARAMETERS and len(names) == 1 else kind
             phrases.append(f"{said} {', '.join(names[:most])}{more}")
-        else:
-            phrases += [str(rule) for rule in of_kind]
+        phrases += [str(rule) for rule in of_kind if rule.guard]
     return phrases

@@ -311,7 +311,7 @@ def test_without_a_book_each_url_is_its_own_key_and_that_is_said(dustrules, fold
     done = dustrules("keys", stdin=b"http://www.a.example/\n")
     assert (done.returncode, done.stdout) == (0, b"http://www.a.example/\thttp://www.a.example/\n")
     assert done.stderr.decode().endswith(
-        f"WARNING: {BOOK}: there is no such rule book yet, so none of its rules apply.\n"
+        f"WARNING: {BOOK}: there is no such rule book yet. `scrapy dustmine` makes it.\n"
     )
 
 

@@ -97,7 +97,7 @@ def test_what_was_suspended_is_said(with_rules, summary):
     said = summary()
     # Two are enough; those that were being compared at the same time may be told of too.
     assert re.search(
-        r"1 rule saved 0 requests; 8 URLs fetched to test the rules \([2-8] of them showed another page\)",
+        r"1 rule saved 0 requests; 8 URLs let through to test the rules \([2-8] of them showed another page\)",
         said,
     )
     assert "; 1 rule suspended as no longer true, 0 URLs offered again." in said

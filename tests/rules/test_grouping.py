@@ -25,6 +25,12 @@ def test_parameters_are_named_in_one_phrase_and_other_rules_as_they_are_written(
     assert in_short([SID, UTM], most=1) == ["the parameters sid and 1 more"]
 
 
+def test_the_names_of_parameters_never_run_into_the_words_of_a_guard():
+    in_shops = UTM.where((Condition("/1", "shop"),))
+    assert in_short([SID, in_shops], most=5) == ["the parameter sid", str(in_shops)]
+    assert in_short([in_shops], most=5) == [str(in_shops)]
+
+
 def test_a_rule_that_holds_in_one_part_of_a_site_says_so():
     assert name_of(SID.where((Condition("/1", "shop"),))).startswith("sid, where ")
 
