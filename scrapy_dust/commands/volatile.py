@@ -11,8 +11,8 @@ from scrapy_dust.commands.tables import table
 from scrapy_dust.crawl_log.places import log_dir
 from scrapy_dust.errors import RuleBookError
 from scrapy_dust.page.places import kind_of, name_of
-from scrapy_dust.page.volatile import NO_CHANGES, SHAPE, Changes, is_volatile
-from scrapy_dust.rule_book.volatile_places import Site, known, place_in
+from scrapy_dust.page.volatile import NO_CHANGES, SHAPE, Changes, is_volatile, place_in
+from scrapy_dust.rule_book.volatile_places import Site, known
 
 Row = tuple[
     str, str, str, bool, Changes

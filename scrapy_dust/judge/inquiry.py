@@ -85,7 +85,7 @@ def inquire(
     if no_page is not None:
         return no_page
     verdict = judge.compare(here, there, target_again=judge.control(there, known_target), key=key)
-    if verdict.same is Same.SAME or not (verdict.only_a or verdict.only_b):
+    if not _may_change(verdict):
         return _finding(verdict)
     return (yield from _confirm(here, there, judge, known, known_target, both_linked, key))
 
@@ -169,7 +169,7 @@ def _confirm(
             return Finding(Outcome.UNKNOWN, f"{here.url} did not show its page again")
         controls = [again]
     verdict = judge.compare(here, there, controls, key=key)
-    if verdict.same is Same.SAME or not (verdict.only_a or verdict.only_b):
+    if not _may_change(verdict):
         return _finding(verdict)
     # A page of the log is known to be one; a page that a rule made up or that just came may be what any name shows:
     # a "not found" of this part of the site alone, or a page that any name leads to.
@@ -188,6 +188,11 @@ def _confirm(
         # Where texts change at each fetch, two answers may differ from two others by chance.
         controls.append((yield Ask(here.url, again=True)))
     return _finding(judge.compare(here, there, controls, target_controls, key=key))
+
+
+def _may_change(verdict: Verdict) -> bool:
+    """Whether further answers may tell more than *verdict*."""
+    return verdict.same is not Same.SAME and bool(verdict.only_a or verdict.only_b or verdict.is_unread)
 
 
 def _again(page: Fetched, known: Known | None, judge: Judge) -> Generator[Ask, Fetched, Fetched | None]:

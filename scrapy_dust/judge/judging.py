@@ -13,16 +13,18 @@ from __future__ import annotations
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from scrapy_dust.judge.answers import Fetched, Known
 from scrapy_dust.page.compare import Answer, Same, Verdict, compare
-from scrapy_dust.page.knowledge import NOTHING_KNOWN, Knowledge, Linked, common_to, note_linked, sifted
+from scrapy_dust.page.knowledge import NOTHING_KNOWN, Knowledge, Linked, note_linked, sifted
 from scrapy_dust.page.places import Kind
 from scrapy_dust.page.site_template import template_of_pages
 from scrapy_dust.page.unitsets import (
     UnitSet,
     array_of,
     as_links,
+    common_to,
     is_in,
     is_of,
     places_of,
@@ -31,7 +33,8 @@ from scrapy_dust.page.unitsets import (
     within,
     without,
 )
-from scrapy_dust.page.volatile import NOTHING_VOLATILE, learn_volatile
+from scrapy_dust.page.volatile import NOTHING_VOLATILE, Group, learn_volatile
+from scrapy_dust.page.wording import NOTHING_READ, Parts, Wording, parts_of
 from scrapy_dust.visits.pages import LEAST_OWN
 from scrapy_dust.visits.strata import template_of
 
@@ -49,6 +52,8 @@ _TEMPLATE_AT = (8, 16, 32, 64)
 _LEAST_LEFT = 0.25
 #: Seconds in which a page is not expected to become another one.
 SAME_TIME = 3600.0
+#: Pages whose words are kept, to see what the site's pages have in common.
+_READ_KEPT = 32
 _EMPTY, _MOVED = "empty", "moved"
 
 Key = Callable[[str], str]
@@ -66,6 +71,8 @@ class Judge:
         self._log_template = log_template
         # By URL, the latest; each answer with the total of its units. One that came before is not taken again.
         self._again: OrderedDict[str, list[tuple[int, UnitSet]]] = OrderedDict()
+        self._parts: dict[str, Parts] = {}  #: by URL, what lasts in its texts that change
+        self._read: dict[str, Wording] = {}  #: by URL, the words of an answer
         self._controlled: set[tuple[str, int, int]] = set()  #: answers of which the log has a control
         # Different pages, by what they show; with path templates as long as the template is learned from them.
         self._seen: dict[int, tuple[str, Answer] | None] = {}
@@ -82,6 +89,8 @@ class Judge:
         if known is not None and self.resembles(page, known) is not True:
             self._learn_strange(page, known)
         total = page.shown.units.total
+        if len(self._read) < _READ_KEPT and page.shown.wordings:
+            self._read.setdefault(page.url, page.shown.wordings[0])
         if total in self._seen or self.is_nothing(page):
             return
         is_learned_from = len(self._seen) < _TEMPLATE_AT[-1]
@@ -109,6 +118,7 @@ class Judge:
 
     def _learn_answers(self, url: str, shown: Sequence[Answer]) -> None:
         known = self._again.setdefault(url, [])
+        self._read_words(url, shown)
         before = {total for total, _ in known}
         new = [(one.units.total, set_of(one.units)) for one in shown if one.units.total not in before]
         known += new[: _ANSWERS_KEPT - len(known)]
@@ -116,9 +126,20 @@ class Judge:
             self.names.update(one.names)
         if len(self._again) > _AGAIN_KEPT:
             self._again.popitem(last=False)
-        groups = ((template_of(url), [units for _, units in answers]) for url, answers in self._again.items())
+        groups = (
+            Group(template_of(url), [units for _, units in answers], self._parts.get(url, NOTHING_READ))
+            for url, answers in self._again.items()
+        )
         self.learned = self.learned.joined(learn_volatile(groups))
         self.knowledge = replace(self.knowledge, volatile=self.knowledge.volatile.joined(self.learned))
+
+    def _read_words(self, url: str, shown: Sequence[Answer]) -> None:
+        """Learn from several answers to *url* what lasts in the texts that change, if their words are at hand."""
+        worded = [one for one in shown if one.wordings]
+        if len({one.units.total for one in worded}) > 1:
+            others = [wording for other, wording in self._read.items() if other != url]
+            units = [set_of(one.units) for one in worded]
+            self._parts[url] = parts_of(units, [one.wordings[0] for one in worded], others)
 
     def unsettled(self) -> Iterator[str]:
         """The URLs that have kept something where units may be drawn by lot: another answer shows whether by chance."""
@@ -149,6 +170,9 @@ class Judge:
         here, there = (union_of((as_links(set_of(one.units)),)) for one in (page.shown, known.shown))
         changed = union_of((without(here, there), without(there, here)))
         changed = changed[~is_of(changed, Kind.OWN)]
+        # The log has no words, by which parts of a text could be told that last.
+        if self.knowledge.telling_places_for(page.url).has(changed).any():
+            return False
         places = array_of(self.knowledge.volatile.changing(template_of(page.url)))
         return bool(is_in(places_of(changed), places).all())
 
@@ -297,5 +321,9 @@ def own_units(shown: Answer, knowledge: Knowledge) -> UnitSet:
 
 
 def _with(shown: Answer, again: Iterable[Fetched]) -> Answer:
-    units = [one.shown.units for one in again if one.shown is not None]
-    return replace(shown, controls=(*shown.controls, *units))
+    answers = [one.shown for one in again if one.shown is not None]
+    return replace(
+        shown,
+        controls=(*shown.controls, *(one.units for one in answers)),
+        wordings=(*shown.wordings, *chain.from_iterable(one.wordings for one in answers)),
+    )

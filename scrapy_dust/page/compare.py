@@ -27,10 +27,9 @@ from scrapy_dust.page.knowledge import (
     LinkClasses,
     are_beside,
     as_own,
-    common_to,
     sifted,
 )
-from scrapy_dust.page.places import Kind, as_kind, kind_of, name_of
+from scrapy_dust.page.places import PATH_BITS, SHAPE_BITS, Kind, as_kind, kind_of, name_of
 from scrapy_dust.page.units import Units, distinct, mixed
 from scrapy_dust.page.unitsets import (
     CONTENT,
@@ -39,7 +38,9 @@ from scrapy_dust.page.unitsets import (
     SHAPED,
     Mask,
     UnitSet,
+    array_of,
     as_links,
+    common_to,
     is_in,
     is_of,
     kinds_of,
@@ -52,6 +53,7 @@ from scrapy_dust.page.unitsets import (
     without,
 )
 from scrapy_dust.page.volatile import NO_PLACES, Places
+from scrapy_dust.page.wording import Wording, apart_in_numbers, lasting_words
 from scrapy_dust.visits.pages import LEAST_OWN
 
 
@@ -75,6 +77,7 @@ class Answer:
     links: Mapping[int, str] = field(
         default_factory=dict
     )  #: URLs of its links by value, where they are at hand
+    wordings: Sequence[Wording] = ()  #: the words of as many answers to the URL as they are known of
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +104,9 @@ class Verdict:
     nothing_b: bool = False
     is_where_more_changes: bool = (
         False  #: different, but only at places where other units change at each fetch
+    )
+    is_unread: bool = (
+        False  #: same but for texts that change and keep a part, of which the words are not known
     )
 
     @property
@@ -138,6 +144,9 @@ def _equal(pair: _Pair) -> Verdict:
         return pair.verdict(Same.UNKNOWN, "hardly anything of their own")
     if not pair.is_whole:
         return pair.verdict(Same.UNKNOWN, "too long to be compared in full")
+    if len(unread := pair.unread):
+        why = f"cannot be told: a part may last of what changes {pair.where(unread)}"
+        return replace(pair.verdict(Same.UNKNOWN, why), is_unread=True)
     if len(pair.fleeting):
         return pair.verdict(
             Same.UNKNOWN, f"cannot be told: one of them shows at times more {pair.where(pair.fleeting)}"
@@ -163,6 +172,7 @@ class _Pair:
         self._links = LinkClasses(knowledge, (a.url, b.url), {**b.links, **a.links}, _own_links(a, b))
         self.is_whole = _are_all_there(a, b)
         self._surely = knowledge.sure_places_for(a.url) | knowledge.sure_places_for(b.url)
+        self._telling = knowledge.telling_places_for(a.url) | knowledge.telling_places_for(b.url)
         raw_a, raw_b = self._cut((a.units, *a.controls), (b.units, *b.controls))
         self._a, self._b = ([self._sift(one) for one in raw] for raw in (raw_a, raw_b))
         self._raw_a, self._raw_b = list(self._a), list(self._b)
@@ -194,7 +204,9 @@ class _Pair:
         """
         drawn = self._knowledge.drawn_places_for(self.a.url) | self._knowledge.drawn_places_for(self.b.url)
         changing, partly, self._touched = _changing(self._a, self._b, drawn)
+        self._gone = EMPTY  # what changes altogether
         if changing:
+            self._gone = union_of(units[changing.has(units)] for side in (self._a, self._b) for units in side)
             for side in (self._a, self._b):
                 for number, units in enumerate(side):
                     side[number] = units[~changing.has(units)]
@@ -221,9 +233,41 @@ class _Pair:
         """The units of each side that all of its answers show and no answer of the other side does."""
         only_a, only_b = self._missing_units()
         return (
-            union_of((only_a, _lasting_in_what_changes(self._raw_a, self._stable_a, self._raw_b))),
-            union_of((only_b, _lasting_in_what_changes(self._raw_b, self._stable_b, self._raw_a))),
+            union_of(
+                (
+                    only_a,
+                    _lasting_in_what_changes(self._raw_a, self._stable_a, self._raw_b),
+                    self._lasting_parts(self.a, self.b),
+                )
+            ),
+            union_of(
+                (
+                    only_b,
+                    _lasting_in_what_changes(self._raw_b, self._stable_b, self._raw_a),
+                    self._lasting_parts(self.b, self.a),
+                )
+            ),
         )
+
+    @property
+    def _are_read(self) -> bool:
+        """Whether words of several answers are known on both sides."""
+        return min(len(self.a.wordings), len(self.b.wordings)) > 1
+
+    def _lasting_parts(self, here: Answer, there: Answer) -> UnitSet:
+        """Words, and shapes of texts with numbers, that last *here* in texts that change, and are not *there*."""
+        if not self._are_read:
+            return EMPTY
+        words = lasting_words(here.wordings, there.wordings, self._touched[_are_of_texts(self._touched)])
+        telling = self._gone[self._telling.has(self._gone)]
+        shapes = np.unique(shapes_of(telling[is_of(telling, Kind.TEXT)])).tolist()
+        apart = apart_in_numbers(here.wordings, there.wordings, shapes)
+        return union_of((words, array_of(shape << 32 - SHAPE_BITS for shape in apart)))
+
+    @property
+    def unread(self) -> UnitSet:
+        """The units that are set aside where a part of them may last, if their words are not known."""
+        return EMPTY if self._are_read else self._gone[self._telling.has(self._gone)]
 
     def _missing_units(self) -> tuple[UnitSet, UnitSet]:
         # A link for the one page itself may be a link like any other on the other page: it is on both.
@@ -382,6 +426,11 @@ def _are_all_there(a: Answer, b: Answer) -> bool:
         return True
     has_all_links = a.units.has_all_links and b.units.has_all_links
     return has_all_links and a.units.total_of_rest == b.units.total_of_rest
+
+
+def _are_of_texts(places: UnitSet) -> Mask:
+    found: Mask = places >> np.uint64(PATH_BITS) == np.uint64(Kind.TEXT)
+    return found
 
 
 def _are_links(units: UnitSet) -> Mask:

@@ -45,7 +45,7 @@ from scrapy_dust.page.unitsets import (
     with_values,
     without,
 )
-from scrapy_dust.page.volatile import NOTHING_VOLATILE, Volatile, learn_volatile
+from scrapy_dust.page.volatile import NOTHING_VOLATILE, Group, Volatile, learn_volatile
 from scrapy_dust.page.walls import alike, walls
 from scrapy_dust.visits.pages import LEAST_OWN, PackedUnits
 from scrapy_dust.visits.strata import template_of
@@ -170,10 +170,10 @@ class _Rows:
         """The units of all answers in one array."""
         return flat_of([one.units for one in self.shown])
 
-    def groups(self, flat: Flat) -> list[tuple[str, list[UnitSet]]]:
+    def groups(self, flat: Flat) -> list[Group]:
         """The answers of each URL that has several answers, with the path template of the URL."""
         return [
-            (
+            Group(
                 self.templates[begin],
                 [distinct(flat.part(row, row + 1).units) for row in range(begin, end)],
             )

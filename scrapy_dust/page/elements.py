@@ -25,7 +25,7 @@ from scrapy_dust.page.values import value_of, values_of
 
 _ASIDE = re.compile(rf"<(?=[!snixp])(?:!--|({'|'.join(RAW)})(?=[ >]))")
 #: A start or an end tag with the text after it, and an end tag that follows with the text after that.
-_TOKEN = re.compile(r"<([^>]*+)>?\s*+([^<]*+)(?:</[^>]*+>?\s*+([^<]*+))?+")
+TOKEN = re.compile(r"<([^>]*+)>?\s*+([^<]*+)(?:</[^>]*+>?\s*+([^<]*+))?+")
 _PRE = re.compile(r"<pre(?:\s[^>]*+)?>")
 _TAG, _WORD = re.compile(r"<[^>]*+>?"), re.compile(r"\S++")
 _TYPE = re.compile(r"\btype=\"([^\"]*)\"")
@@ -141,7 +141,7 @@ class Walk:
     def through_markup(self, markup: str, contents: Iterator[str], path: Path) -> None:
         """Walk through *markup* as the parser writes it, bared. Elements that came before are passed over."""
         self._subtrees = Subtrees(markup, self._settling, self._filled, self._beside)
-        self.through(_TOKEN.finditer(markup), contents, path, markup)
+        self.through(TOKEN.finditer(markup), contents, path, markup)
         self._memory.size += self._subtrees.size
 
     def through_tokens(self, tokens: Iterable[tuple[str, str]], contents: Iterator[str], path: Path) -> None:
@@ -184,7 +184,7 @@ class Walk:
                         if known is not None:
                             if known.part is not None:
                                 parts.append(known.part)
-                            tokens = _TOKEN.finditer(markup, token.end(1) + 1 + len(known.inside))
+                            tokens = TOKEN.finditer(markup, token.end(1) + 1 + len(known.inside))
                             continue
                 elif opening.plan.is_void:
                     if opening.ticks:

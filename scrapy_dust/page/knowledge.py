@@ -28,7 +28,6 @@ from scrapy_dust.page.unitsets import (
     places_of,
     values_of,
     with_values,
-    within,
 )
 from scrapy_dust.page.volatile import NO_PLACES, NOTHING_VOLATILE, Places, Volatile
 from scrapy_dust.visits.strata import template_of
@@ -87,6 +86,10 @@ class Knowledge:
     def drawn_places_for(self, url: str) -> Places:
         """The places on pages like *url* whose units are drawn by lot at each fetch."""
         return self.volatile.drawn(template_of(url)) if self.volatile else NO_PLACES
+
+    def telling_places_for(self, url: str) -> Places:
+        """The places on pages like *url* whose texts change, while a part of them lasts and belongs to the page."""
+        return self.volatile.telling(template_of(url)) if self.volatile else NO_PLACES
 
     def sure_places_for(self, url: str) -> Places:
         """The places that surely change at each fetch on pages like *url*."""
@@ -269,11 +272,3 @@ def rest_value(url: str, own: Container[str]) -> int:
 
 def _hash(what: bytes, said: str) -> int:
     return xxh3_64_intdigest(what + said.encode("utf-8", "surrogatepass")) & 0xFFFFFFFF
-
-
-def common_to(sets: list[UnitSet]) -> UnitSet:
-    """The units that all of *sets* have."""
-    common = sets[0]
-    for other in sets[1:]:
-        common = within(common, other)
-    return common

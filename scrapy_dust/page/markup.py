@@ -94,6 +94,14 @@ def read_markup(
     return Document(text, title, canonical, outlinks, language, headings, units)
 
 
+def texts_of(markup: str, url: str, encoding: str, ignore: Sequence[str]) -> Sequence[tuple[int, str]] | None:
+    """The texts of an HTML document without ignored elements, each with its place; None if it is too tangled."""
+    if is_tangled(markup):
+        return None
+    tree = LexborHTMLParser(markup, scripting=True)
+    return unit_reading().texts_of_markup(_written(tree, markup, ignore), url, encoding)  # type: ignore[no-any-return]
+
+
 def _cut(markup: str) -> Document:
     text = _CUT.sub(lambda tag: " " if tag["gap"] else "", markup)
     title = _TITLE.search(markup)

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from scrapy_dust.page.elements import Memory, Walk, bared, layout_of
+from scrapy_dust.page.elements import TOKEN, Memory, Walk, bared, layout_of
 from scrapy_dust.page.loose import html_tokens, xml_tokens
+from scrapy_dust.page.paths import Path
 from scrapy_dust.page.places import Kind, Names
 from scrapy_dust.page.scripts import emissions_of_json
 from scrapy_dust.page.settling import Settling
@@ -59,6 +60,37 @@ def units_of_markup(markup: str, url: str, encoding: str) -> Described:
     bare, contents = bared(markup)
     Walk(memory, settling).through_markup(bare, iter(contents), memory.root)
     return _made(settling.finish(), memory, settling.ends)
+
+
+def texts_of_markup(markup: str, url: str, encoding: str) -> list[tuple[int, str]]:
+    """The texts of HTML as the parser writes it, each with its place, as units have it."""
+    memory = _remembered()
+    walk = _Texts(memory, Settling(url, encoding, memory.addresses))
+    bare, contents = bared(markup)
+    walk.through(TOKEN.finditer(bare), iter(contents), memory.root)
+    return walk.texts
+
+
+def texts_of_xml(text: str, url: str, encoding: str) -> list[tuple[int, str]] | None:
+    """The texts of an XML document, each with its place; None if *text* is none."""
+    if not _XML.match(text):
+        return None
+    memory = _remembered()
+    walk = _Texts(memory, Settling(url, encoding, memory.addresses))
+    walk.through_tokens(xml_tokens(text), iter(()), memory.data)
+    return walk.texts
+
+
+class _Texts(Walk):
+    """A walk that keeps the texts that it meets."""
+
+    def __init__(self, memory: Memory, settling: Settling) -> None:
+        super().__init__(memory, settling)
+        self.texts: list[tuple[int, str]] = []
+
+    def _said(self, path: Path, text: str) -> int | None:
+        self.texts.append(((path.text or path.text_place()) >> 32, text))
+        return super()._said(path, text)
 
 
 def units_of_tangled(markup: str, url: str, encoding: str, ignore: Sequence[str]) -> Described:

@@ -6,7 +6,7 @@ that all units of a page are tested at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -89,6 +89,14 @@ def within(units: UnitSet, others: UnitSet) -> UnitSet:
 def union_of(sets: Iterable[UnitSet]) -> UnitSet:
     """The units that are in any of *sets*."""
     return distinct(np.concatenate((EMPTY, *sets)))
+
+
+def common_to(sets: Sequence[UnitSet]) -> UnitSet:
+    """The units that all of *sets* have."""
+    common = sets[0]
+    for other in sets[1:]:
+        common = within(common, other)
+    return common
 
 
 def array_of(numbers: Iterable[int]) -> UnitSet:

@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -38,6 +39,7 @@ from scrapy_dust.page.unitsets import (
     within,
     without,
 )
+from scrapy_dust.page.wording import NOTHING_READ, Parts
 
 #: URLs that must show a place to change, and the share of its units that may outlive a second fetch all the same.
 LEAST_URLS, MOST_SURVIVORS = 3, 0.1
@@ -47,6 +49,8 @@ MOST_DRAWN_AGAIN = 1 / 3
 #: s of pages that keep what stands there goes unnoticed so long with a probability of (1 - s)**20: whatever s is, less
 #: than 2 % of the pages are misjudged on average.
 LEAST_SURE = 20
+#: URLs whose texts must have been compared word by word for a place of texts to be surely volatile.
+LEAST_READ = 2
 #: From which probability on survivors may be there by chance.
 _CHANCE = 0.02
 #: Path templates that must show it for a place to be volatile on all of a path, and paths for it to be so on a whole site.
@@ -67,6 +71,8 @@ class Changes:
     changed: int  #: units that one answer had and another to the same URL had not
     survived: int  #: units that both had
     emptied: int = 0  #: URLs of which no unit there was in both
+    read: int = 0  #: URLs whose texts there were compared word by word, where they had changed
+    kept: int = 0  #: URLs of these that kept words or numbers there, which are the page's own
 
     def are_volatile(self, *, groups: bool = False) -> bool:
         """Whether hardly a unit at the place survives a fetch. Of *groups* most must change, since a group changes
@@ -106,6 +112,14 @@ class Changes:
         """Whether units at the place are drawn by lot at each fetch, so that one may survive by chance."""
         return self.are_volatile(groups=groups) and self.emptied >= LEAST_URLS
 
+    def keep_parts(self) -> bool:
+        """Whether a part of the texts at the place lasts on most pages, though the texts change."""
+        return 2 * self.kept > self.read
+
+    def are_read(self) -> bool:
+        """Whether texts at the place were seen to change as a whole, word by word."""
+        return self.read >= LEAST_READ and not self.keep_parts()
+
     def may_be_drawn(self) -> bool:
         """Whether units at the place may be drawn by lot: a URL has kept none of them, and no more have stayed than changed."""
         return self.emptied > 0 and self.survived <= self.changed
@@ -116,6 +130,8 @@ class Changes:
             self.changed + other.changed,
             self.survived + other.survived,
             self.emptied + other.emptied,
+            self.read + other.read,
+            self.kept + other.kept,
         )
 
 
@@ -162,13 +178,30 @@ def is_volatile(key: int, changes: Changes) -> bool:
 
 
 def is_sure(key: int, changes: Changes) -> bool:
-    """Whether the place, the shape, or all shapes of the place *key*, with these *changes*, are surely volatile."""
+    """Whether the place, the shape, or all shapes of the place *key*, with these *changes*, are surely volatile.
+
+    Of texts only words tell that.
+    """
+    if _is_text(place_in(key)) and not changes.are_read():
+        return False
     return changes.are_emptied() if key >= SHAPES else changes.are_sure(groups=_is_of_groups(key))
 
 
 def is_drawn(key: int, changes: Changes) -> bool:
     """Whether the units at the place or shape *key* are drawn by lot."""
     return key < SHAPES and changes.are_drawn(groups=_is_of_groups(key))
+
+
+def keeps_parts(key: int, changes: Changes) -> bool:
+    """Whether texts at the place or of the shape *key* change, and a part of them lasts on each page."""
+    return key < SHAPES and changes.keep_parts()
+
+
+def place_in(key: int) -> int:
+    """The place that *key* is about. A key names a place, a shape of values in a place, or all shapes in a place."""
+    if key >= SHAPES:
+        return key - SHAPES
+    return (key - SHAPE) >> SHAPE_BITS if key >= SHAPE else key
 
 
 #: Links for the page itself, which are compared as links like any other, and what they say beside its URL.
@@ -236,6 +269,10 @@ class Volatile:
         if found is None:
             found = self._found["", are] = _places_of(_in_several(self.changes, are, _path_of))
         return found
+
+    def telling(self, template: str) -> Places:
+        """The places of URLs of *template* whose texts change, while a part of them lasts and belongs to the page."""
+        return self._such(template, keeps_parts)
 
     def changes_in_part(self, template: str) -> bool:
         """Whether texts change on URLs of *template* that neither place nor shape distinguishes from texts that stay."""
@@ -330,7 +367,11 @@ def _must_be_sure(known: Mapping[int, Changes], key: int, changes: Changes) -> b
 
 
 def _left_to_be_sure(key: int, changes: Changes) -> int | None:
-    """How many more URLs must show other units at *key*, at best; None if units stay there now and then."""
+    """How many more URLs must show other units at *key*, at best; None if units, or parts of texts, stay there now and
+    then.
+    """
+    if _is_text(place_in(key)) and not changes.are_read():
+        return None
     if changes.survived and not _is_of_groups(key) and not changes.may_be_drawn():
         return max(0, changes.left_to_be_emptied()) if key >= SHAPES else None
     return max(0, LEAST_SURE - changes.urls)
@@ -348,12 +389,20 @@ def _is_text(place: int) -> bool:
     return kind_of(place) is Kind.TEXT
 
 
-def learn_volatile(groups: Iterable[tuple[str, Sequence[UnitSet]]]) -> Volatile:
-    """Learn the volatile places of a site from *groups*: path templates, each with several answers to one URL."""
+class Group(NamedTuple):
+    """Several answers to one URL."""
+
+    template: str  #: the path template of the URL
+    answers: Sequence[UnitSet]
+    parts: Parts = NOTHING_READ  #: what lasts in their texts, as far as these were read word by word
+
+
+def learn_volatile(groups: Iterable[Group]) -> Volatile:
+    """Learn the volatile places of a site from *groups*."""
     found: dict[str, dict[int, Changes]] = {}
-    for template, answers in groups:
+    for template, answers, parts in groups:
         known = found.setdefault(template, {})
-        for key, changes in _changes_of(answers).items():
+        for key, changes in _with_parts(_changes_of(answers), parts).items():
             known[key] = known.get(key, NO_CHANGES) + changes
     return Volatile({template: kept for template, known in found.items() if (kept := _kept(known))})
 
@@ -380,6 +429,22 @@ def _changes_of(answers: Sequence[UnitSet]) -> dict[int, Changes]:
         key: Changes(min(one.urls, 1), one.changed, one.survived, int(one.changed > 0 and not one.survived))
         for key, one in found.items()
     }
+
+
+def _with_parts(found: dict[int, Changes], parts: Parts) -> dict[int, Changes]:
+    """The changes *found* between answers to one URL, with what is known of their words."""
+    if not len(parts.read):
+        return found
+    read, kept, shapes = (set(one.tolist()) for one in (parts.read, parts.kept, parts.shapes))
+    with_numbers = {shape >> SHAPE_BITS for shape in shapes}
+    told = {}
+    for key, changes in found.items():
+        place = place_in(key)
+        is_kept = place in kept or (
+            key - SHAPE in shapes if SHAPE <= key < SHAPES else place in with_numbers and not changes.survived
+        )
+        told[key] = replace(changes, read=1, kept=int(is_kept)) if place in read else changes
+    return told
 
 
 def _are_of_one_page(first: UnitSet, other: UnitSet) -> bool:
@@ -427,7 +492,9 @@ def _better(known: Mapping[int, Changes], other: Mapping[int, Changes]) -> dict[
     joined = dict(known)
     for key, changes in other.items():
         before = joined.get(key, NO_CHANGES)
-        joined[key] = max(before, changes, key=lambda one: (one.urls, one.changed, one.survived))
+        more = max(before, changes, key=lambda one: (one.urls, one.changed, one.survived))
+        read = max(before, changes, key=lambda one: (one.read, one.kept))
+        joined[key] = replace(more, read=read.read, kept=read.kept)
     return _kept(joined)
 
 

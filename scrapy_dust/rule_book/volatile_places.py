@@ -18,14 +18,14 @@ import numpy as np
 
 from scrapy_dust.errors import RuleBookError
 from scrapy_dust.page.knowledge import Knowledge
-from scrapy_dust.page.places import SHAPE_BITS, Names
+from scrapy_dust.page.places import Names
 from scrapy_dust.page.site_template import NO_TEMPLATE, SiteTemplate
 from scrapy_dust.page.unitsets import UnitSet
-from scrapy_dust.page.volatile import SHAPE, SHAPES, Changes, Volatile
+from scrapy_dust.page.volatile import Changes, Volatile, place_in
 from scrapy_dust.rule_book import files
 from scrapy_dust.rules.blocks import Block, Damaged, dump_json, load_json
 
-FORMAT = 2
+FORMAT = 3
 FILE = "volatile.json"
 
 #: Sites that are kept, the newest, and path templates of each, those with most places.
@@ -100,7 +100,7 @@ def _row(site: Site) -> dict[str, object]:
     largest = sorted(site.volatile.changes.items(), key=lambda one: (-len(one[1]), one[0]))[:_TEMPLATES]
     templates = {
         template: [
-            [key, one.urls, one.changed, one.survived, one.emptied]
+            [key, one.urls, one.changed, one.survived, one.emptied, one.read, one.kept]
             for key, one in sorted(changes.items())
             # Where more stays than changes, nothing will be set aside.
             if one.survived <= one.changed
@@ -117,13 +117,6 @@ def _written(template: SiteTemplate) -> dict[str, str]:
     return {
         name: getattr(template, name)[:_UNITS].astype("<u8").tobytes().hex() for name in _PARTS_OF_TEMPLATE
     }
-
-
-def place_in(key: int) -> int:
-    """The place that *key* is about. A key names a place, a shape of values in a place, or all shapes in a place."""
-    if key >= SHAPES:
-        return key - SHAPES
-    return (key - SHAPE) >> SHAPE_BITS if key >= SHAPE else key
 
 
 def _parse(content: bytes) -> dict[str, Site]:
@@ -160,10 +153,10 @@ def _units(text: str) -> UnitSet:
 def _change(row: object) -> tuple[int, Changes]:
     if (
         not isinstance(row, list)
-        or len(row) != 5
+        or len(row) != 7
         or not all(type(n) is int and 0 <= n < _LARGEST for n in row)
     ):
-        raise Damaged("one of its rows is not a place with four counts")
+        raise Damaged("one of its rows is not a place with six counts")
     key, *counts = row
     return key, Changes(*counts)
 

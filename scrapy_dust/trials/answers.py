@@ -12,8 +12,9 @@ from scrapy.http import HtmlResponse, TextResponse, XmlResponse
 from scrapy_dust.judge.answers import Fetched
 from scrapy_dust.page.compare import Answer
 from scrapy_dust.page.marks import Mark, marks_of
-from scrapy_dust.page.reading import first_words
+from scrapy_dust.page.reading import first_words, placed_texts
 from scrapy_dust.page.sketch import PageText, describe
+from scrapy_dust.page.wording import wording_of
 from scrapy_dust.trials.actions import ActionWords
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def fetched(response: Response, asked: str, *, rendered: bool = False, ignore: S
         url=asked,
         final_url=response.url,
         status=response.status,
-        shown=_shown(page, response.url),
+        shown=_shown(response, page, encoding, ignore),
         text_digest=page.text_digest,
         sketch=tuple(page.sketch),
         marks=frozenset(map(str, marks)),
@@ -53,9 +54,12 @@ def fetched(response: Response, asked: str, *, rendered: bool = False, ignore: S
     )
 
 
-def _shown(page: PageText, url: str) -> Answer:
+def _shown(response: Response, page: PageText, encoding: str | None, ignore: Sequence[str]) -> Answer:
     assert page.units is not None
-    return Answer(url, page.units, page.names, page.canonical, links=page.links)
+    texts = placed_texts(response.body, _content_type(response), encoding, response.url, ignore)
+    wording = None if texts is None else wording_of(texts)
+    wordings = () if wording is None else (wording,)
+    return Answer(response.url, page.units, page.names, page.canonical, links=page.links, wordings=wordings)
 
 
 def words_of(response: Response, *, rendered: bool = False) -> list[str]:

@@ -11,10 +11,11 @@ from scrapy_dust.crawl.contents import Contents
 from scrapy_dust.crawl_log.recording import Body
 from scrapy_dust.page.aliases import ENOUGH
 from scrapy_dust.page.content import content_of
-from scrapy_dust.page.volatile import LEAST_SURE, learn_volatile
+from scrapy_dust.page.volatile import LEAST_SURE
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.signatures.copies import Kind
 from scrapy_dust.signatures.sqlite import SqliteStore
+from tests.page.building import volatile_in
 from tests.prose import document, prose
 
 HOME = "http://shop.test"
@@ -182,7 +183,7 @@ def test_counters_do_not_tell_addresses_apart_once_their_place_is_known():
         for form in ("item", "print")
         for n in range(LEAST_SURE)
     ]
-    assert len(copies(pages, contents(volatile=learn_volatile(answers)))) >= 40 - 8
+    assert len(copies(pages, contents(volatile=volatile_in(answers)))) >= 40 - 8
 
 
 def test_files_of_equal_bytes_are_copies():

@@ -494,6 +494,17 @@ _ATTACKS: dict[str, Family] = {
         lambda fetch, code: f"<b onclick=\"buy({code}, '{_token(fetch)}')\">x</b>",
         "substring-before(substring-after(//b/@onclick, '('), ',')",
     ),
+    "number_beside_word": _live(
+        lambda fetch, code: f"<i>{code} {_spelled(str(fetch.chance.getrandbits(40)))}</i>",
+        "substring-before(//i, ' ')",
+    ),
+    "name_beside_word": _live(
+        lambda fetch, code: f"<i>{_spelled(code)} {_spelled(str(fetch.chance.getrandbits(40)))}</i>",
+        "translate(substring-before(//i, ' '), 'bcdfghjklm', '0123456789')",
+    ),
+    "jittering_number": _live(
+        lambda fetch, code: f"<i>{code}{fetch.chance.randint(100, 999)}</i>", "substring(//i, 1, 3)"
+    ),
     "classes_by_chance": _live(
         lambda fetch, code: f'<div class="c{_token(fetch)}"><i class="d{_token(fetch)}">{code}</i></div>',
         "//i/text()",

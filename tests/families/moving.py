@@ -85,6 +85,18 @@ def _size(fetch: Fetch, thing: _Thing) -> str:
     return f"<i>size {_spelled(thing.code)} ref {_token(fetch)}</i>"
 
 
+def _price_and_word(fetch: Fetch, thing: _Thing) -> str:
+    return f"<i>{thing.code} {_spelled(str(fetch.chance.getrandbits(40)))}</i>"
+
+
+def _word_and_word(fetch: Fetch, thing: _Thing) -> str:
+    return f"<i>{_spelled(thing.code)} {_spelled(str(fetch.chance.getrandbits(40)))}</i>"
+
+
+def _jittering_price(fetch: Fetch, thing: _Thing) -> str:
+    return f"<i>{thing.code}{fetch.chance.randint(100, 999)}</i>"
+
+
 def related_with_fixed(draft: Draft) -> Web:
     """Lists of which all entries are drawn at each fetch, but for one on some pages."""
     draft.take("//h1/text()", "concat('x', //div[@class='rel']/a[@rel='fixed']/text())")
@@ -191,5 +203,12 @@ MOVING: dict[str, Family] = {
     "size_beside_token": _beside_text(
         _size, "substring-before(substring-after(//i, 'size '), ' ref')", lambda thing: _spelled(thing.code)
     ),
+    "price_beside_word": _beside_text(
+        _price_and_word, "substring-before(//i, ' ')", lambda thing: thing.code
+    ),
+    "word_beside_word": _beside_text(
+        _word_and_word, "substring-before(//i, ' ')", lambda thing: _spelled(thing.code)
+    ),
+    "jittering_price": _beside_text(_jittering_price, "substring(//i, 1, 3)", lambda thing: thing.code),
     **{family.__name__: family for family in (related_with_fixed, only_link, feed_dates, tracking_matters)},
 }  # fmt: skip

@@ -13,8 +13,8 @@ from scrapy_dust.page.places import url_value
 from scrapy_dust.page.sketch import describe
 from scrapy_dust.page.units import MAX_LOGGED, Units, pack, unpack
 from scrapy_dust.page.unitsets import array_of, set_of
-from scrapy_dust.page.volatile import LEAST_SURE, LEAST_URLS, learn_volatile
-from tests.page.building import names_of, page, place_named
+from scrapy_dust.page.volatile import LEAST_SURE, LEAST_URLS
+from tests.page.building import names_of, page, place_named, volatile_in
 
 A, B = "http://s.example/tea?id=1", "http://s.example/tea?id=1&sid=2"
 TEA = ("text title: Tea", "text h1: Tea", "text p: Grown in the hills", "media img: tea.jpg")
@@ -118,7 +118,7 @@ def counted_on(urls: int) -> Knowledge:
     answers = (
         ("http://s.example/x/.?id=", [set_of(seen(item, 2)), set_of(seen(item, 3))]) for item in range(urls)
     )
-    return Knowledge(volatile=learn_volatile(answers))
+    return Knowledge(volatile=volatile_in(answers))
 
 
 def test_places_that_are_surely_volatile_are_set_aside_without_a_control() -> None:

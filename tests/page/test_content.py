@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from scrapy_dust.page.content import content_of, signature_of, unit_signature
 from scrapy_dust.page.knowledge import NOTHING_KNOWN
-from scrapy_dust.page.volatile import LEAST_SURE, learn_volatile
+from scrapy_dust.page.volatile import LEAST_SURE
+from tests.page.building import volatile_in
 from tests.prose import document
 
 HTML = "text/html; charset=utf-8"
@@ -132,7 +133,7 @@ def test_places_that_change_at_each_fetch_do_not_count():
             for path in ("a", "b")
             for number in numbers
         ]
-        return replace(NOTHING_KNOWN, volatile=learn_volatile(answers))
+        return replace(NOTHING_KNOWN, volatile=volatile_in(answers))
 
     places = known(range(10, 10 * LEAST_SURE, 10))
     assert signature(advertising(1), knowledge=places) == signature(advertising(2), knowledge=places)

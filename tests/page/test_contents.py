@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from scrapy_dust.believe.evidence import LogEvidence
 from scrapy_dust.page.site_log import compared_anew, compared_for_proposals, site_log
 from scrapy_dust.page.unitsets import set_of
-from scrapy_dust.page.volatile import NOTHING_VOLATILE, learn_volatile
+from scrapy_dust.page.volatile import NOTHING_VOLATILE
 from scrapy_dust.visits.outcomes import Outcome
 from scrapy_dust.visits.pages import SiteLog, Visit, merge_visits
-from tests.page.building import page
+from tests.page.building import page, volatile_in
 from tests.page.sites import FRAME, HOST, OTHERS, article, framed, label, product, shop, shown, visit
 
 many = st.integers(6, 14)
@@ -223,7 +223,7 @@ def test_places_that_change_at_each_fetch_are_set_aside_once_they_are_known(coun
         for number in range(8)
         for end in ("", "?a=1")
     }
-    volatile = learn_volatile(
+    volatile = volatile_in(
         (template.replace("/0/.", suffix), answers)
         for template, answers in groups
         for suffix in ("/.", "/.?a=")

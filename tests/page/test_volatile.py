@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from scrapy_dust.page.site_template import SiteTemplate
 from scrapy_dust.page.sketch import describe
 from scrapy_dust.page.unitsets import UnitSet, array_of, set_of
-from scrapy_dust.page.volatile import LEAST_SURE, LEAST_URLS, Volatile, learn_volatile
+from scrapy_dust.page.volatile import LEAST_SURE, LEAST_URLS, Volatile
 from scrapy_dust.rule_book import volatile_places
 from scrapy_dust.rule_book.volatile_places import FILE, Site, known, remember
-from tests.page.building import page, place_named
+from tests.page.building import page, place_named, volatile_in
 
 KIND = "http://s.example/tea/."
 
@@ -47,7 +47,7 @@ def offer(price: str, second: int) -> UnitSet:
 
 
 def test_a_price_beside_a_clock_counts() -> None:
-    volatile = learn_volatile((KIND, [offer("9.50", n), offer("9.50", n + 20)]) for n in range(LEAST_URLS))
+    volatile = volatile_in((KIND, [offer("9.50", n), offer("9.50", n + 20)]) for n in range(LEAST_URLS))
     now, later, dearer = (
         units[~volatile.of(KIND).has(units)].tolist()
         for units in (offer("9.50", 50), offer("9.50", 51), offer("9.90", 50))
@@ -58,7 +58,7 @@ def test_a_price_beside_a_clock_counts() -> None:
 
 @given(st.integers(1, 8))
 def test_a_place_is_volatile_once_several_urls_have_shown_it_to_change(urls: int) -> None:
-    volatile = learn_volatile(groups(urls))
+    volatile = volatile_in(groups(urls))
     assert aside(volatile, "text .seen: 7", "text h1: Tea 7", "media img: 7.jpg") == [
         urls >= LEAST_URLS,
         False,
@@ -67,25 +67,25 @@ def test_a_place_is_volatile_once_several_urls_have_shown_it_to_change(urls: int
 
 
 def test_what_is_volatile_on_pages_of_one_kind_is_not_on_others() -> None:
-    assert aside(learn_volatile(groups(5)), "text .seen: 7", template="http://s.example/coffee/.") == [False]
+    assert aside(volatile_in(groups(5)), "text .seen: 7", template="http://s.example/coffee/.") == [False]
 
 
 def test_what_is_volatile_under_several_path_templates_is_so_on_the_whole_site() -> None:
     both = [*groups(3), *(("http://s.example/cups/.", answers) for _, answers in groups(3))]
-    assert aside(learn_volatile(both), "text .seen: 7", template="http://s.example/coffee/.") == [True]
+    assert aside(volatile_in(both), "text .seen: 7", template="http://s.example/coffee/.") == [True]
 
 
 def test_what_is_volatile_with_several_sets_of_parameters_is_so_on_the_path_and_nowhere_else() -> None:
     kinds = [f"{KIND}?{names}" for names in ("sid=", "sid=&page=")]
     both = [(kind, answers) for kind in kinds for _, answers in groups(3)]
-    learned = learn_volatile(both)
+    learned = volatile_in(both)
     assert aside(learned, "text .seen: 7", template=KIND) == [True]
     assert aside(learned, "text .seen: 7", template="http://s.example/coffee/.") == [False]
 
 
 def test_of_a_place_that_changes_in_part_the_texts_of_a_shape_are_volatile() -> None:
     rows = [f"text td: row {letter}" for letter in "abcdef"]
-    learned = learn_volatile(
+    learned = volatile_in(
         (KIND, [set_of(page(*rows, f"text td: {url}:0{minute}")) for minute in (1, 2)]) for url in range(4)
     )
     assert aside(learned, "text td: 7:09", "text td: row x") == [True, False]
@@ -93,13 +93,13 @@ def test_of_a_place_that_changes_in_part_the_texts_of_a_shape_are_volatile() -> 
 
 def test_a_place_that_only_one_answer_has_proves_nothing() -> None:
     """It may be of a wall, or missing behind one."""
-    volatile = learn_volatile(groups(5, "text .offer: now", "text .offer: or never"))
+    volatile = volatile_in(groups(5, "text .offer: now", "text .offer: or never"))
     assert aside(volatile, "text .offer: now") == [False]
 
 
 def test_answers_with_hardly_anything_in_common_prove_nothing() -> None:
     wall = set_of(page("text h1: Wait", "text p: Are you human?", "media img: letters.png"))
-    volatile = learn_volatile(
+    volatile = volatile_in(
         (KIND, [seen(url, *map("text li: {}".format, range(9))), wall]) for url in range(5)
     )
     assert not volatile.of(KIND)
@@ -107,10 +107,10 @@ def test_answers_with_hardly_anything_in_common_prove_nothing() -> None:
 
 @given(st.integers(3, 6), st.integers(1, 3))
 def test_what_is_learned_twice_counts_once(urls: int, times: int) -> None:
-    once = learn_volatile(groups(urls))
+    once = volatile_in(groups(urls))
     again = once
     for _ in range(times):
-        again = again.joined(learn_volatile(groups(urls)))
+        again = again.joined(volatile_in(groups(urls)))
     assert again.changes == once.changes
     assert Volatile().joined(once).changes == once.changes == once.joined(Volatile()).changes
 
@@ -126,7 +126,7 @@ LETTERS = str.maketrans("0123456789", "abcdefghij")
 
 @pytest.mark.parametrize(("more", "sure"), [((), True), (("text .tip: Ask",), False)])
 def test_texts_change_in_words_where_hardly_a_page_keeps_a_word(more, sure) -> None:
-    learned = learn_volatile(
+    learned = volatile_in(
         (KIND, [drawn(url, fetch, *more) for fetch in (1, 2)]) for url in range(10 * LEAST_SURE)
     )
     new = set_of(page("text .tip: Sold out"))
@@ -134,7 +134,7 @@ def test_texts_change_in_words_where_hardly_a_page_keeps_a_word(more, sure) -> N
 
 
 def test_where_numbers_change_alone_the_words_around_them_do_not() -> None:
-    learned = learn_volatile(groups(4 * LEAST_SURE))
+    learned = volatile_in(groups(4 * LEAST_SURE))
     new = set_of(page("text .seen: 7 times"))
     assert learned.surely(KIND).has(new).tolist() == [True]
     assert learned.surely(KIND).change_in_words(new).tolist() == [False]
@@ -144,7 +144,7 @@ def test_where_numbers_change_alone_the_words_around_them_do_not() -> None:
 
 
 def site() -> Site:
-    return Site(learn_volatile(groups(4)), {place_named("text .seen"): "text .seen"})
+    return Site(volatile_in(groups(4)), {place_named("text .seen"): "text .seen"})
 
 
 def test_what_is_remembered_is_known_to_the_next_run(tmp_path: Path) -> None:
@@ -182,16 +182,16 @@ def test_nothing_learned_writes_nothing(tmp_path: Path) -> None:
     ("content", "said"),
     [
         (b"", "the file is empty"),
-        (b'{"format": 2, "sites": {"s": ', "is not JSON"),
-        (b'{"format": 9, "sites": {}}', "it has format 9; this version reads 2"),
+        (b'{"format": 3, "sites": {"s": ', "is not JSON"),
+        (b'{"format": 9, "sites": {}}', "it has format 9; this version reads 3"),
         (b"[]", "must be an object"),
         (
-            b'{"format": 2, "sites": {"s": {"templates": {"t": [[1, 2, "x", 4, 5]]}, "names": {}}}}',
-            "four counts",
+            b'{"format": 3, "sites": {"s": {"templates": {"t": [[1, 2, "x", 4, 5, 6, 7]]}, "names": {}}}}',
+            "six counts",
         ),
-        (b'{"format": 2, "sites": {"s": {"templates": {}, "names": {"x": "y"}}}}', "of no place"),
+        (b'{"format": 3, "sites": {"s": {"templates": {}, "names": {"x": "y"}}}}', "of no place"),
         (
-            b'{"format": 2, "sites": {"s": {"templates": {}, "names": {}, "common": {"common": "0x"}}}}',
+            b'{"format": 3, "sites": {"s": {"templates": {}, "names": {}, "common": {"common": "0x"}}}}',
             "no list of units",
         ),
     ],
@@ -219,11 +219,11 @@ def test_the_file_says_which_format_it_has_and_is_the_same_each_time(tmp_path: P
 
 @pytest.mark.parametrize("urls", [LEAST_URLS, LEAST_SURE - 1, LEAST_SURE])
 def test_it_is_known_how_many_more_urls_would_make_all_places_sure(urls: int) -> None:
-    assert learn_volatile(groups(urls)).lacking(KIND) == LEAST_SURE - urls
+    assert volatile_in(groups(urls)).lacking(KIND) == LEAST_SURE - urls
 
 
 def test_of_a_template_that_does_not_change_nothing_is_lacking() -> None:
-    assert learn_volatile([]).lacking(KIND) == 0
+    assert volatile_in([]).lacking(KIND) == 0
 
 
 def test_a_unit_that_the_third_answer_has_not_was_there_by_chance() -> None:
@@ -231,12 +231,12 @@ def test_a_unit_that_the_third_answer_has_not_was_there_by_chance() -> None:
     answers = [seen(1, *(f"text .more: {said}" for said in some)) for some in drawn]
     place = place_named("text .more")
     for number, survived in ((2, 1), (3, 0)):
-        changes = learn_volatile([(KIND, answers[:number])]).changes[KIND][place]
+        changes = volatile_in([(KIND, answers[:number])]).changes[KIND][place]
         assert (changes.urls, changes.survived, changes.emptied) == (1, survived, 1 - survived)
 
 
 def test_what_changes_under_several_sets_of_parameters_changes_on_the_whole_path() -> None:
     one, other = f"{KIND}?a=", f"{KIND}?b="
-    volatile = learn_volatile([(one, groups(1)[0][1]), (other, groups(2)[1][1]), (other, groups(3)[2][1])])
+    volatile = volatile_in([(one, groups(1)[0][1]), (other, groups(2)[1][1]), (other, groups(3)[2][1])])
     assert place_named("text .seen") in volatile.changing(f"{KIND}?c=")
-    assert not learn_volatile(groups(2)).changing(KIND)
+    assert not volatile_in(groups(2)).changing(KIND)

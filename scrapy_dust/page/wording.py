@@ -1,0 +1,153 @@
+"""The texts of a page word by word, to find what lasts in a text that changes at each fetch.
+
+A unit says only whether a text is the same. Where a text changes, a part of it may last all the same: the price beside
+a word that is drawn at each fetch, or a price that moves by a few cents. Such a part belongs to the page, and another
+URL that shows another part there shows another page. What is noise says nothing about its page: two answers to one URL
+are no more alike there than answers to different pages.
+
+Logs have no words, so only answers that were fetched can be read like that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from html import unescape
+
+import numpy as np
+
+from scrapy_dust.page.places import Kind
+from scrapy_dust.page.unitsets import (
+    EMPTY,
+    UnitSet,
+    array_of,
+    common_to,
+    is_in,
+    is_of,
+    places_of,
+    shapes_of,
+    union_of,
+    without,
+)
+from scrapy_dust.page.values import hash_of, pieces_of, value_of
+
+#: Words of a page; of one with more no words are kept.
+_MOST_WORDS = 20_000
+#: Numbers of a text that are compared.
+_MOST_NUMBERS = 12
+#: Numbers that last: between answers to one URL they differ by so little of what they differ by between pages.
+_CLOSE = 0.05
+_NUMBER = re.compile(r"(?<!\w)[0-9]{1,15}(?:[.,][0-9]{1,15})*(?=[^\W\d_]{0,3}(?!\w))")
+_DECIMALS = re.compile(r"[.,](?=[0-9]{1,2}$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """The words of one answer."""
+
+    words: UnitSet = field(default_factory=EMPTY.copy)  #: as units: a place, and the hash of a word there
+    numbers: Mapping[int, tuple[float, ...]] = field(
+        default_factory=dict
+    )  #: by place and shape, as `shapes_of` has them
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What answers to one URL have shown of texts that change: at places, and at shapes there."""
+
+    read: UnitSet = field(default_factory=EMPTY.copy)  #: places of such texts
+    kept: UnitSet = field(default_factory=EMPTY.copy)  #: those of them at which a part lasts
+    shapes: UnitSet = field(default_factory=EMPTY.copy)  #: place and shape of texts whose numbers last
+
+
+NOTHING_READ = Parts()
+
+
+def wording_of(texts: Iterable[tuple[int, str]]) -> Wording | None:
+    """The `Wording` of *texts*, each with the place where it stands; None if they are too long."""
+    words, numbers = set[int](), dict[int, tuple[float, ...]]()
+    for place, text in texts:
+        for piece in pieces_of(unescape(text) if "&" in text else text):
+            words.update(place << 32 | hash_of(word) & 0xFFFFFFFF for word in piece.split())
+            found = _NUMBER.findall(piece)
+            if found:
+                shape = int(shapes_of(np.array([place << 32 | value_of(piece)], np.uint64))[0])
+                numbers[shape] = (*numbers.get(shape, ()), *map(_number, found))
+        if len(words) > _MOST_WORDS:
+            return None
+    return Wording(array_of(words), numbers)
+
+
+def _number(said: str) -> float:
+    return float(re.sub("[.,]", "", _DECIMALS.sub("p", said)).replace("p", "."))
+
+
+def parts_of(answers: Sequence[UnitSet], wordings: Sequence[Wording], others: Sequence[Wording]) -> Parts:
+    """What lasts in the texts that change between several *answers* to one URL, with their *wordings*.
+
+    Words that all *others*, pages of the site, have at the place are its template.
+    """
+    if len(wordings) < 2:
+        return NOTHING_READ
+    common = common_to(list(answers))
+    changed = without(union_of(answers), common)
+    changed = changed[is_of(changed, Kind.TEXT)]
+    read = np.unique(places_of(changed))
+    wholly = without(read, np.unique(places_of(common)))
+    words = common_to([one.words for one in wordings])
+    words = words[is_in(places_of(words), wholly)]
+    there = [one for one in (other.words for other in others) if len(one)]
+    kept = np.unique(places_of(array_of(word for word in words.tolist() if _is_of_page(word, there))))
+    shapes = without(np.unique(shapes_of(changed)), np.unique(shapes_of(common)))
+    closely = array_of(shape for shape in shapes.tolist() if _are_close(shape, wordings, others))
+    return Parts(read, kept, closely)
+
+
+def _is_of_page(word: int, others: Sequence[UnitSet]) -> bool:
+    """Whether some of *others* have words at the place of *word*, and not this one."""
+    place, one = np.array([word >> 32], np.uint64), np.array([word], np.uint64)
+    return any(bool(is_in(place, places_of(other))[0]) and not is_in(one, other)[0] for other in others)
+
+
+def _are_close(shape: int, wordings: Sequence[Wording], others: Sequence[Wording]) -> bool:
+    """Whether some number in texts of *shape* is nearly the same in all answers, for one that differs between pages."""
+    columns = _columns(shape, wordings)
+    return any(
+        max(column) - min(column) <= _CLOSE * max(abs(other - column[0]) for other in beside)
+        for column, beside in zip(columns, _columns(shape, [wordings[0], *others], partly=True), strict=False)
+        if len(set(column)) > 1
+    )
+
+
+def _columns(shape: int, wordings: Sequence[Wording], *, partly: bool = False) -> list[tuple[float, ...]]:
+    """For each position in texts of *shape*, the numbers there in all *wordings*; none if some have more numbers than
+    others. *partly*: only of wordings that have as many as the first one.
+    """
+    rows = [one.numbers.get(shape, ()) for one in wordings]
+    if partly:
+        rows = [row for row in rows if len(row) == len(rows[0])]
+    if not rows[0] or len(rows[0]) > _MOST_NUMBERS or len(set(map(len, rows))) > 1:
+        return []
+    return list(zip(*rows, strict=True))
+
+
+def lasting_words(here: Sequence[Wording], there: Sequence[Wording], places: UnitSet) -> UnitSet:
+    """The words at *places* that all answers *here* have and no answer *there* has, as units."""
+    words = common_to([one.words for one in here])
+    words = words[is_in(places_of(words), places)]
+    return without(words, union_of(one.words for one in there))
+
+
+def apart_in_numbers(
+    here: Sequence[Wording], there: Sequence[Wording], shapes: Iterable[int]
+) -> Iterator[int]:
+    """Those of *shapes* in whose texts the answers *here* have other numbers than those *there*: farther from them
+    than from each other.
+    """
+    for shape in shapes:
+        for one, other in zip(_columns(shape, here), _columns(shape, there), strict=False):
+            gap = max(min(one) - max(other), min(other) - max(one))
+            if gap > max(max(one) - min(one), max(other) - min(other)):
+                yield shape
+                break
