@@ -361,7 +361,15 @@ def _of_control(made: Emissions, path: Path, _: str, attributes: Attributes) -> 
         [one for one in ("checked", "selected", "disabled") if one in attributes],
     )
     value = attributes.get("value", "") or "on" * bool(state)
-    made.add_field(path, Kind.FIELD, f"[{unnumbered(name)}]", value, "&".join((*state, f"{name}=")))
+    inside = f"[{unnumbered(name)}]"
+    if _is_url(value) and not state:
+        # A form leads there, or back there.
+        if is_file(value):
+            made.add_medium(path, inside, value)
+        else:
+            made.add_action(path, inside, value)
+        return
+    made.add_field(path, Kind.FIELD, inside, value, "&".join((*state, f"{name}=")))
 
 
 def _of_action(made: Emissions, path: Path, url: str, _: Attributes) -> None:
@@ -451,7 +459,7 @@ def _as_custom_data(inside: str) -> Maker:
     """
 
     def make(made: Emissions, path: Path, value: str, _: Attributes) -> None:
-        if not _URL.match(value) or " " in value.strip():
+        if not _is_url(value):
             made.add_field(path, Kind.FIELD, inside, value)
         elif "src" in inside or is_file(value):
             made.add_medium(path, inside, value)
@@ -465,7 +473,7 @@ def _as_value(inside: str) -> Maker:
     """A function that makes the unit of an attribute in XML."""
 
     def make(made: Emissions, path: Path, value: str, _: Attributes) -> None:
-        if not _URL.match(value) or " " in value.strip():
+        if not _is_url(value):
             made.add_address(path, inside, value)
         elif is_file(value):
             made.add_medium(path, inside, value)
@@ -473,6 +481,10 @@ def _as_value(inside: str) -> Maker:
             made.add_action(path, inside, value)
 
     return make
+
+
+def _is_url(value: str) -> bool:
+    return _URL.match(value) is not None and " " not in value.strip()
 
 
 def add_style(made: Emissions, path: Path, sheet: str) -> None:

@@ -80,7 +80,7 @@ class Settling:
         repeated = self._own.repeated
         self.units += [own | REPEATED if said in repeated else unit for unit, own, said in self.fields]
         targets = self._addresses.targets([link[2] for link in self.links])
-        self.ends = {value: url for url, value in targets if url is not None}
+        self.ends.update((value, url) for url, value in targets if url is not None)
         units = [place | value for (place, _, _), (_, value) in zip(self.links, targets, strict=True)]
         own = self._own.repeated_in([url or "" for url, _ in targets])
         for at in own:
@@ -114,6 +114,8 @@ class Settling:
         """Finish the URLs that may be the page's own."""
         for _, place, said, own_place in self.actions:
             url, value = self._addresses.link(said)
+            if url is not None:
+                self.ends[value] = url
             is_own = url == self._own.url or decoded(said) in self._own.repeated
             self.units.append(own_place | REPEATED if is_own else place | value)
         self.actions.clear()

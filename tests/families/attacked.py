@@ -369,6 +369,29 @@ def _token(fetch: Fetch) -> str:
     return f"{fetch.chance.getrandbits(32):08x}"
 
 
+def _with_urls(field: str, path: str, *, lead_somewhere: bool = False) -> Family:
+    """Things that differ in nothing but the URL in a form, which is the item: nothing answers there, or a log-in does."""
+
+    def draw(draft: Draft) -> Web:
+        address, values = draft.address(), draft.values(3)
+        folder, name = draft.words(2)
+        draft.take("//h1/text()", path.format(name=name))
+        end = _to_login(draft) if lead_somewhere else None
+        for thing in draft.words(20):
+            for value in values:
+                url = f"/{folder}/{draft.of(thing, value).randrange(10**6)}"
+                if end is not None:
+                    draft.add(url, "end", None, end)
+                form = f"<form>{field.format(name=name, value=url)}</form>"
+                answer = draft.html(f"<h1>{thing}</h1><p>{draft.prose(80, thing)}</p>{form}")
+                draft.add(address(thing, value), (thing, value), (thing, url), answer)
+        return draft.web()
+
+    return draw
+
+
+_HIDDEN = '<input type="hidden" name="{name}" value="{value}">', "//input[@name='{name}']/@value"
+
 _ON_BODIES: dict[str, Callable[[Draft], Part]] = {
     "disabled_button": disabled_button,
     "empty_stars": empty_stars,
@@ -472,6 +495,12 @@ _ATTACKS: dict[str, Family] = {
     "xml_tags": xml_tags,
     "sitemaps": sitemaps,
     "own_items": own_items,
+    "hidden_urls": _with_urls(*_HIDDEN),
+    "hidden_urls_to_login": _with_urls(*_HIDDEN, lead_somewhere=True),
+    "option_urls": _with_urls(
+        '<select name="{name}"><option value="{value}">x</option></select>',
+        "//select[@name='{name}']/option/@value",
+    ),
     "price_beside_clock": price_beside_clock,
     "live_beside_fixed": live_beside_fixed,
     "numbers_beside_counter": _live(

@@ -188,6 +188,27 @@ def login(draft: Draft) -> Web:
     return draft.web(links)
 
 
+def fields_with_urls(draft: Draft) -> Web:
+    """Filters that stand in a URL twice or once, on pages whose forms are told the addresses of the pages around them."""
+    folder, name, back, shown = draft.words(4)
+    draft.take("//h1/text()")
+    things = draft.words(draft.chance.randint(20, 28))
+
+    def url(thing: str, twice: str) -> str:
+        return f"/{folder}/{thing}?{name}={shown}" + (f"&{name}={shown}" if twice else "")
+
+    for place, thing in enumerate(things):
+        other = things[(place + 1) % len(things)]
+        for twice in ("", "twice"):
+            fields = "".join(
+                f'<input type="hidden" name="{back}" value="{escaped(url(one, twice))}">'
+                for one in (thing, other)
+            )
+            main = f"<h1>{thing}</h1><p>{draft.prose(90, thing)}</p><form>{fields}</form>"
+            draft.add(url(thing, twice), thing, (thing,), draft.html(main))
+    return draft.web()
+
+
 def orders(draft: Draft) -> Web:
     """Orders of lists that are complete."""
     path, name, kind = draft.words(3)
@@ -285,7 +306,7 @@ def directories(draft: Draft) -> Web:
 
 
 _OTHERS: Sequence[Family] = (
-    tracking, sessions, feeds, login, orders, print_views, slashes, index_pages, replies, directories,
+    tracking, sessions, feeds, login, fields_with_urls, orders, print_views, slashes, index_pages, replies, directories,
 )  # fmt: skip
 
 #: Families by name.
