@@ -93,11 +93,12 @@ def inquire(
 def _is_known(
     there: Fetched, known: Known, known_target: Known | None, judge: Judge, key: Callable[[str], str] | None
 ) -> Generator[Ask, Fetched, bool]:
-    """Whether *there* shows what the log has in *known*; fetched once more if only changing parts differ."""
+    """Whether *there* shows what the log has in *known*; fetched twice if only changing parts differ."""
     if known.shown is None:
         return judge.is_known_page(there, known, key) and not judge.is_nothing(there)
     verdict = judge.compare_known(there, known, key, known_target)
-    if verdict is not None and verdict.is_where_more_changes:
+    # With a control at hand, an answer of the other URL tells more than one more of this.
+    if verdict is not None and verdict.is_where_more_changes and not judge.control(there, known_target):
         again = yield from _again(there, None, judge)
         if again is not None:
             verdict = judge.compare_known(there, known, key, known_target, [again])
