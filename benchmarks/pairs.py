@@ -1,6 +1,6 @@
 """Pairs of real pages: what the log says of them, against a full comparison of the bodies.
 
-    python -m benchmarks.pairs URL … [--pages 600] [--pairs 700] [--seed 0] [--host 127.0.0.1] [--examples 2]
+    python -m benchmarks.pairs URL … [--pages 600] [--pairs 700] [--seed 0] [--examples 2]
 
 From each URL a plain client crawls a site, in an order that the seed draws, and keeps the bodies. Of these a log is made, as a crawl
 records it. Then pairs are drawn: half of them of URLs of which the log says that they are one page, as far as there are so many, the others of
@@ -28,6 +28,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 from urllib.parse import quote, urldefrag, urlsplit
 
 from benchmarks.live.comparing import Client, Finding, Got, Level, Looks, differ
@@ -128,7 +129,7 @@ def _pairs(groups: Iterable[Sequence[str]], chance: random.Random) -> list[tuple
     found = []
     for urls in groups:
         several = chance.sample(sorted(urls), len(urls))
-        found += [(min(pair), max(pair)) for pair in zip(several, several[1:], strict=False)]
+        found += [(min(pair), max(pair)) for pair in pairwise(several)]
     return found
 
 
@@ -173,7 +174,9 @@ def _place(unit: Unit) -> str:
     return f"{unit.kind} {'/'.join(unit.place.split('/')[-2:])}"
 
 
-def measured(start: str, options: argparse.Namespace) -> tuple[Counter[tuple[str, str]], dict[str, list[str]]]:
+def measured(
+    start: str, options: argparse.Namespace
+) -> tuple[Counter[tuple[str, str]], dict[str, list[str]]]:
     """How many pairs there are of each sort, and examples of those on which the two sides disagree."""
     found = stored_in(start, options.pages, options.seed)
     evidence, full = evidence_of(found, options.seed), Full(found)
@@ -205,7 +208,9 @@ def main() -> None:
         began = time.monotonic()
         counts, causes = measured(start, options)
         total.update(counts)
-        print(f"\n{start}: {counts.total()} pairs, {time.monotonic() - began:.0f} s", *table(counts), sep="\n")
+        print(
+            f"\n{start}: {counts.total()} pairs, {time.monotonic() - began:.0f} s", *table(counts), sep="\n"
+        )
         for cause, examples in sorted(causes.items(), key=lambda item: (-len(item[1]), item[0])):
             print(f"- {len(examples)} {cause}", *examples[: options.examples], sep="\n    ")
         sys.stdout.flush()

@@ -29,7 +29,7 @@ from scrapy_dust.page.knowledge import (
     as_own,
     sifted,
 )
-from scrapy_dust.page.places import PATH_BITS, SHAPE_BITS, Kind, as_kind, kind_of, name_of
+from scrapy_dust.page.places import SHAPE_BITS, Kind, as_kind, kind_of, name_of
 from scrapy_dust.page.units import Units, distinct, mixed
 from scrapy_dust.page.unitsets import (
     CONTENT,
@@ -258,9 +258,9 @@ class _Pair:
         """Words, and shapes of texts with numbers, that last *here* in texts that change, and are not *there*."""
         if not self._are_read:
             return EMPTY
-        words = lasting_words(here.wordings, there.wordings, self._touched[_are_of_texts(self._touched)])
+        words = lasting_words(here.wordings, there.wordings, self._touched)
         telling = self._gone[self._telling.has(self._gone)]
-        shapes = np.unique(shapes_of(telling[is_of(telling, Kind.TEXT)])).tolist()
+        shapes = np.unique(shapes_of(telling[is_of(telling, *SHAPED)])).tolist()
         apart = apart_in_numbers(here.wordings, there.wordings, shapes)
         return union_of((words, array_of(shape << 32 - SHAPE_BITS for shape in apart)))
 
@@ -426,11 +426,6 @@ def _are_all_there(a: Answer, b: Answer) -> bool:
         return True
     has_all_links = a.units.has_all_links and b.units.has_all_links
     return has_all_links and a.units.total_of_rest == b.units.total_of_rest
-
-
-def _are_of_texts(places: UnitSet) -> Mask:
-    found: Mask = places >> np.uint64(PATH_BITS) == np.uint64(Kind.TEXT)
-    return found
 
 
 def _are_links(units: UnitSet) -> Mask:

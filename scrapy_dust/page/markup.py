@@ -23,6 +23,7 @@ from scrapy_dust.page.nesting import is_tangled
 
 if TYPE_CHECKING:
     from scrapy_dust.page.unit_reading import Described
+    from scrapy_dust.page.wording import Said
 
 #: A record is no place for a title longer than this.
 MAX_TITLE = 1000
@@ -94,12 +95,12 @@ def read_markup(
     return Document(text, title, canonical, outlinks, language, headings, units)
 
 
-def texts_of(markup: str, url: str, encoding: str, ignore: Sequence[str]) -> Sequence[tuple[int, str]] | None:
-    """The texts of an HTML document without ignored elements, each with its place; None if it is too tangled."""
+def said_in(markup: str, url: str, encoding: str, ignore: Sequence[str]) -> Said | None:
+    """What an HTML document says in words, without ignored elements; None if it is too tangled."""
     if is_tangled(markup):
         return None
     tree = LexborHTMLParser(markup, scripting=True)
-    return unit_reading().texts_of_markup(_written(tree, markup, ignore), url, encoding)  # type: ignore[no-any-return]
+    return unit_reading().said_in_markup(_written(tree, markup, ignore), url, encoding)  # type: ignore[no-any-return]
 
 
 def _cut(markup: str) -> Document:

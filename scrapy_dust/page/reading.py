@@ -5,10 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from scrapy_dust.page.encodings import decode
-from scrapy_dust.page.markup import Document, read_markup, texts_of, unit_reading
+from scrapy_dust.page.markup import Document, read_markup, said_in, unit_reading
 from scrapy_dust.page.words import split_words
+
+if TYPE_CHECKING:
+    from scrapy_dust.page.wording import Said
 
 #: Of a body; the rest is in its digest only.
 MAX_BYTES = 2 * 1024 * 1024
@@ -45,17 +49,17 @@ def read_text(
     return document, len(body) <= MAX_BYTES
 
 
-def placed_texts(
+def read_words(
     body: bytes, content_type: str | None, encoding: str | None, url: str, ignore: Sequence[str]
-) -> Sequence[tuple[int, str]] | None:
-    """The texts of a body of HTML or XML, each with its place, as units have it; None if it is neither, or too long."""
+) -> Said | None:
+    """What a body of HTML, XML or JSON says in words; None if it is none of these, or too long."""
     kind = _kind(content_type)
     if kind in (_Kind.BYTES, _Kind.PDF) or len(body) > MAX_BYTES:
         return None
     text, used = decode(body, content_type, encoding, markup=kind is not _Kind.TEXT)
     if kind is _Kind.MARKUP or (kind is _Kind.UNKNOWN and _MARKUP.match(text)):
-        return texts_of(text, url, used, ignore)
-    return unit_reading().texts_of_xml(text, url, used)  # type: ignore[no-any-return]
+        return said_in(text, url, used, ignore)
+    return unit_reading().said_in_text(text, url, used)  # type: ignore[no-any-return]
 
 
 def first_words(body: bytes, content_type: str | None, encoding: str | None, url: str) -> list[str]:

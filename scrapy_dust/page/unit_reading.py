@@ -17,6 +17,7 @@ from scrapy_dust.page.scripts import emissions_of_json
 from scrapy_dust.page.settling import Settling
 from scrapy_dust.page.units import Units, distinct, exact_units, kept_of, units_of
 from scrapy_dust.page.values import value_of, values_of
+from scrapy_dust.page.wording import Said
 
 _XML = re.compile(r"\s*+<(?:\?xml|!DOCTYPE|!--|[A-Za-z_][\w.:-]*+(?:\s|/?>))")
 _JSON = re.compile(r"\s*+[{\[]")
@@ -62,23 +63,32 @@ def units_of_markup(markup: str, url: str, encoding: str) -> Described:
     return _made(settling.finish(), memory, settling.ends)
 
 
-def texts_of_markup(markup: str, url: str, encoding: str) -> list[tuple[int, str]]:
-    """The texts of HTML as the parser writes it, each with its place, as units have it."""
+def said_in_markup(markup: str, url: str, encoding: str) -> Said:
+    """What HTML, as the parser writes it, says in words, with places and units as `units_of_markup` has them."""
     memory = _remembered()
-    walk = _Texts(memory, Settling(url, encoding, memory.addresses))
+    settling = Settling(url, encoding, memory.addresses)
+    walk = _Texts(memory, settling)
     bare, contents = bared(markup)
     walk.through(TOKEN.finditer(bare), iter(contents), memory.root)
-    return walk.texts
+    return Said(walk.texts, _fields(settling))
 
 
-def texts_of_xml(text: str, url: str, encoding: str) -> list[tuple[int, str]] | None:
-    """The texts of an XML document, each with its place; None if *text* is none."""
-    if not _XML.match(text):
-        return None
+def said_in_text(text: str, url: str, encoding: str) -> Said | None:
+    """What XML or JSON says in words, with places and units as `units_of_text` has them; None for other text."""
     memory = _remembered()
-    walk = _Texts(memory, Settling(url, encoding, memory.addresses))
-    walk.through_tokens(xml_tokens(text), iter(()), memory.data)
-    return walk.texts
+    settling = Settling(url, encoding, memory.addresses)
+    walk = _Texts(memory, settling)
+    if _XML.match(text):
+        walk.through_tokens(xml_tokens(text), iter(()), memory.data)
+    elif _JSON.match(text):
+        settling.add(emissions_of_json(memory.root.below("json"), text))
+    else:
+        return None
+    return Said(walk.texts, _fields(settling))
+
+
+def _fields(settling: Settling) -> list[tuple[int, str]]:
+    return [(unit, said) for unit, _, said in settling.fields]
 
 
 class _Texts(Walk):

@@ -116,10 +116,6 @@ class Changes:
         """Whether a part of the texts at the place lasts on most pages, though the texts change."""
         return 2 * self.kept > self.read
 
-    def are_read(self) -> bool:
-        """Whether texts at the place were seen to change as a whole, word by word."""
-        return self.read >= LEAST_READ and not self.keep_parts()
-
     def may_be_drawn(self) -> bool:
         """Whether units at the place may be drawn by lot: a URL has kept none of them, and no more have stayed than changed."""
         return self.emptied > 0 and self.survived <= self.changed
@@ -182,9 +178,14 @@ def is_sure(key: int, changes: Changes) -> bool:
 
     Of texts only words tell that.
     """
-    if _is_text(place_in(key)) and not changes.are_read():
+    if _may_keep_parts(key, changes):
         return False
     return changes.are_emptied() if key >= SHAPES else changes.are_sure(groups=_is_of_groups(key))
+
+
+def _may_keep_parts(key: int, changes: Changes) -> bool:
+    """Whether a part may last of what stands at the place or is of the shape *key*."""
+    return changes.keep_parts() or (_is_text(place_in(key)) and changes.read < LEAST_READ)
 
 
 def is_drawn(key: int, changes: Changes) -> bool:
@@ -370,7 +371,7 @@ def _left_to_be_sure(key: int, changes: Changes) -> int | None:
     """How many more URLs must show other units at *key*, at best; None if units, or parts of texts, stay there now and
     then.
     """
-    if _is_text(place_in(key)) and not changes.are_read():
+    if _may_keep_parts(key, changes):
         return None
     if changes.survived and not _is_of_groups(key) and not changes.may_be_drawn():
         return max(0, changes.left_to_be_emptied()) if key >= SHAPES else None

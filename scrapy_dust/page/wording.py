@@ -14,12 +14,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import unescape
+from typing import NamedTuple
 
 import numpy as np
 
-from scrapy_dust.page.places import Kind
 from scrapy_dust.page.unitsets import (
     EMPTY,
+    SHAPED,
     UnitSet,
     array_of,
     common_to,
@@ -34,12 +35,21 @@ from scrapy_dust.page.values import hash_of, pieces_of, value_of
 
 #: Words of a page; of one with more no words are kept.
 _MOST_WORDS = 20_000
+#: Characters of a field that are looked at.
+_MOST_CHARACTERS = 1000
 #: Numbers of a text that are compared.
 _MOST_NUMBERS = 12
 #: Numbers that last: between answers to one URL they differ by so little of what they differ by between pages.
 _CLOSE = 0.05
 _NUMBER = re.compile(r"(?<!\w)[0-9]{1,15}(?:[.,][0-9]{1,15})*(?=[^\W\d_]{0,3}(?!\w))")
 _DECIMALS = re.compile(r"[.,](?=[0-9]{1,2}$)")
+
+
+class Said(NamedTuple):
+    """What an answer says, in words."""
+
+    texts: Sequence[tuple[int, str]]  #: each with its place
+    fields: Sequence[tuple[int, str]]  #: each with its unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,19 +74,24 @@ class Parts:
 NOTHING_READ = Parts()
 
 
-def wording_of(texts: Iterable[tuple[int, str]]) -> Wording | None:
-    """The `Wording` of *texts*, each with the place where it stands; None if they are too long."""
+def wording_of(said: Said) -> Wording | None:
+    """The `Wording` of what a page *said*; None if that is too long."""
     words, numbers = set[int](), dict[int, tuple[float, ...]]()
-    for place, text in texts:
+
+    def add(place: int, value: int, text: str) -> None:
+        words.update(place << 32 | hash_of(word) & 0xFFFFFFFF for word in text.split())
+        if found := _NUMBER.findall(text):
+            shape = int(shapes_of(np.array([place << 32 | value], np.uint64))[0])
+            numbers[shape] = (*numbers.get(shape, ()), *map(_number, found))
+
+    for place, text in said.texts:
         for piece in pieces_of(unescape(text) if "&" in text else text):
-            words.update(place << 32 | hash_of(word) & 0xFFFFFFFF for word in piece.split())
-            found = _NUMBER.findall(piece)
-            if found:
-                shape = int(shapes_of(np.array([place << 32 | value_of(piece)], np.uint64))[0])
-                numbers[shape] = (*numbers.get(shape, ()), *map(_number, found))
+            add(place, value_of(piece), piece)
         if len(words) > _MOST_WORDS:
             return None
-    return Wording(array_of(words), numbers)
+    for unit, text in said.fields[:_MOST_WORDS]:
+        add(unit >> 32, unit & 0xFFFFFFFF, text[:_MOST_CHARACTERS])
+    return Wording(array_of(words), numbers) if len(words) <= _MOST_WORDS else None
 
 
 def _number(said: str) -> float:
@@ -92,7 +107,7 @@ def parts_of(answers: Sequence[UnitSet], wordings: Sequence[Wording], others: Se
         return NOTHING_READ
     common = common_to(list(answers))
     changed = without(union_of(answers), common)
-    changed = changed[is_of(changed, Kind.TEXT)]
+    changed = changed[is_of(changed, *SHAPED)]
     read = np.unique(places_of(changed))
     wholly = without(read, np.unique(places_of(common)))
     words = common_to([one.words for one in wordings])

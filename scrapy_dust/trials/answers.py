@@ -12,7 +12,7 @@ from scrapy.http import HtmlResponse, TextResponse, XmlResponse
 from scrapy_dust.judge.answers import Fetched
 from scrapy_dust.page.compare import Answer
 from scrapy_dust.page.marks import Mark, marks_of
-from scrapy_dust.page.reading import first_words, placed_texts
+from scrapy_dust.page.reading import first_words, read_words
 from scrapy_dust.page.sketch import PageText, describe
 from scrapy_dust.page.wording import wording_of
 from scrapy_dust.trials.actions import ActionWords
@@ -56,8 +56,8 @@ def fetched(response: Response, asked: str, *, rendered: bool = False, ignore: S
 
 def _shown(response: Response, page: PageText, encoding: str | None, ignore: Sequence[str]) -> Answer:
     assert page.units is not None
-    texts = placed_texts(response.body, _content_type(response), encoding, response.url, ignore)
-    wording = None if texts is None else wording_of(texts)
+    said = read_words(response.body, _content_type(response), encoding, response.url, ignore)
+    wording = None if said is None else wording_of(said)
     wordings = () if wording is None else (wording,)
     return Answer(response.url, page.units, page.names, page.canonical, links=page.links, wordings=wordings)
 

@@ -93,6 +93,14 @@ def _word_and_word(fetch: Fetch, thing: _Thing) -> str:
     return f"<i>{_spelled(thing.code)} {_spelled(str(fetch.chance.getrandbits(40)))}</i>"
 
 
+def _attribute(fetch: Fetch, thing: _Thing) -> str:
+    return f'<i data-say="{_spelled(thing.code)} {_spelled(str(fetch.chance.getrandbits(40)))}">x</i>'
+
+
+def _jittering_attribute(fetch: Fetch, thing: _Thing) -> str:
+    return f'<i data-price="{thing.code}{fetch.chance.randint(100, 999)}">x</i>'
+
+
 def _jittering_price(fetch: Fetch, thing: _Thing) -> str:
     return f"<i>{thing.code}{fetch.chance.randint(100, 999)}</i>"
 
@@ -208,6 +216,12 @@ MOVING: dict[str, Family] = {
     ),
     "word_beside_word": _beside_text(
         _word_and_word, "substring-before(//i, ' ')", lambda thing: _spelled(thing.code)
+    ),
+    "name_in_attribute": _beside_text(
+        _attribute, "substring-before(//i/@data-say, ' ')", lambda thing: _spelled(thing.code)
+    ),
+    "jittering_attribute": _beside_text(
+        _jittering_attribute, "substring(//i/@data-price, 1, 3)", lambda thing: thing.code
     ),
     "jittering_price": _beside_text(_jittering_price, "substring(//i, 1, 3)", lambda thing: thing.code),
     **{family.__name__: family for family in (related_with_fixed, only_link, feed_dates, tracking_matters)},

@@ -13,7 +13,9 @@ pytestmark = pytest.mark.once
 FETCHES = 60
 
 
-@pytest.mark.parametrize("family", ["tracking", "changing_words", "changing_related", "changing_counter"])
+@pytest.mark.parametrize(
+    "family", ["tracking", "changing_words", "changing_related", "changing_counter", "fields_with_urls"]
+)
 def test_the_rules_of_pages_that_change_are_known_after_few_fetches(family: str) -> None:
     found = tried(family)
     assert (found.joined, found.wrongly) == (found.aliases, 0)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from scrapy_dust.page.compare import Answer, Same, Verdict, compare
 from scrapy_dust.page.knowledge import Knowledge
-from scrapy_dust.page.reading import placed_texts
+from scrapy_dust.page.reading import read_words
 from scrapy_dust.page.sketch import describe
 from scrapy_dust.page.unitsets import places_of, set_of
 from scrapy_dust.page.volatile import Group, learn_volatile
@@ -30,7 +30,7 @@ def body(said: str) -> bytes:
 
 
 def read(said: str) -> Wording:
-    found = placed_texts(body(said), HTML, "utf-8", TEA, ())
+    found = read_words(body(said), HTML, "utf-8", TEA, ())
     assert found is not None
     wording = wording_of(found)
     assert wording is not None
@@ -76,10 +76,11 @@ def in_letters(number: int) -> str:
 def test_texts_stand_where_their_units_stand(said: list[str]) -> None:
     markup = body(" <b>and</b> ".join(said))
     units = describe(markup, HTML, "utf-8", TEA).units
-    found = placed_texts(markup, HTML, "utf-8", TEA, ())
+    found = read_words(markup, HTML, "utf-8", TEA, ())
     assert units is not None
     assert found is not None
-    assert {place for place, text in found if text.strip()} <= set(places_of(set_of(units)).tolist())
+    places = set(places_of(set_of(units)).tolist())
+    assert {place for place, text in found.texts if text.strip()} <= places
 
 
 @given(words, words, st.lists(words, min_size=4, max_size=4, unique=True))
