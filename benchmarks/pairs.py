@@ -4,7 +4,7 @@
 
 From each URL a plain client crawls a site, in an order that the seed draws, and keeps the bodies. Of these a log is made, as a crawl
 records it. Then pairs are drawn: half of them of URLs of which the log says that they are one page, as far as there are so many, the others of
-URLs that look alike. Of each pair is told what the log's units say (same, different, open), and what a comparison of all text,
+URLs whose pages hold most in common. Of each pair is told what the log's units say (same, different, open), and what a comparison of all text,
 links, media, fields and data of both bodies says, which is this benchmark's own:
 
 - *same*: all that one has, the other has, too;
@@ -49,8 +49,10 @@ _ROWS = ("same", "different", "open")
 #: What a crawl of a stranger's site leaves alone.
 _ACTIONS = ActionWords(("login", "logout", "delete", "edit", "add", "register", "attachment", "export"))
 _AT_A_TIME = 4
-#: URLs next to each other in the alphabet that make pairs.
-_NEAR = 3
+#: URLs next to each other in the alphabet that make pairs; how often URLs of one template are paired by lot.
+_NEAR, _ROUNDS = 3, 8
+#: Pairs of one URL that look alike.
+_TIMES = 8
 
 
 @dataclass(frozen=True)
@@ -108,8 +110,10 @@ def evidence_of(found: Mapping[str, Stored], seed: int) -> LogEvidence:
     return LogEvidence(site_log(visits), urls)
 
 
-def drawn(evidence: LogEvidence, urls: Sequence[str], number: int, seed: int) -> list[tuple[str, str]]:
-    """Pairs of *urls*: of one page, as the log has it, and of those that look alike."""
+def drawn(
+    evidence: LogEvidence, full: Full, urls: Sequence[str], number: int, seed: int
+) -> list[tuple[str, str]]:
+    """Pairs of *urls*: of one page, as the log has it, and those that hold most in common, each URL some times."""
     chance = random.Random(seed)
     by_label, by_template = defaultdict(list), defaultdict(list)
     for url in urls:
@@ -117,12 +121,18 @@ def drawn(evidence: LogEvidence, urls: Sequence[str], number: int, seed: int) ->
         by_template[template_of(url)].append(url)
     by_label.pop(None, None)
     equal = _pairs(by_label.values(), chance)
+    chance.shuffle(equal)
     in_order = sorted(urls)
     near = [pair for step in range(1, _NEAR + 1) for pair in zip(in_order, in_order[step:], strict=False)]
-    alike = list(dict.fromkeys([*near, *_pairs(by_template.values(), chance)]))
-    chance.shuffle(equal)
-    chance.shuffle(alike)
-    return list(dict.fromkeys([*equal[: number // 2], *alike]))[:number]
+    by_template[""] = list(urls)
+    among = [pair for _ in range(_ROUNDS) for pair in _pairs(by_template.values(), chance)]
+    alike = sorted(dict.fromkeys([*near, *among]), key=lambda pair: (-full.resemblance(*pair), pair))
+    found, times = dict.fromkeys(equal[: number // 2]), Counter[str]()
+    for pair in alike:
+        if len(found) < number and max(times[url] for url in pair) < _TIMES:
+            found[pair] = None
+            times.update(pair)
+    return list(found)
 
 
 def _pairs(groups: Iterable[Sequence[str]], chance: random.Random) -> list[tuple[str, str]]:
@@ -140,6 +150,7 @@ class Full:
         self._client = Client(0, times=1)
         looks = {url: units_of(one.body, one.content_type, url) for url, one in found.items()}
         self._client.known.update({url: Looks(url, [units]) for url, units in looks.items()})
+        self._whats = {url: frozenset(unit.what for unit in units) for url, units in looks.items()}
         having = Counter(what for units in looks.values() for what in {unit.what for unit in units})
         most = {"\t".join(what) for what, count in having.items() if 2 * count > len(looks)}
         keys = {url: hashlib.sha1(one.body).hexdigest() for url, one in found.items()}
@@ -147,6 +158,11 @@ class Full:
         self._got = Got(
             most, lambda *what: "\t".join(what), keys, {keys.get(url, url) for url in {*linked, *looks}}
         )
+
+    def resemblance(self, one: str, other: str) -> float:
+        """The share of what both hold, of all that one of them holds."""
+        here, there = self._whats[one], self._whats[other]
+        return len(here & there) / max(1, len(here | there))
 
     def __call__(self, one: str, other: str) -> Finding:
         return differ(self._client, one, other, self._got)
@@ -181,7 +197,7 @@ def measured(
     found = stored_in(start, options.pages, options.seed)
     evidence, full = evidence_of(found, options.seed), Full(found)
     counts, causes = Counter[tuple[str, str]](), defaultdict[str, list[str]](list)
-    for one, other in drawn(evidence, list(found), options.pairs, options.seed):
+    for one, other in drawn(evidence, full, list(found), options.pairs, options.seed):
         row, finding = row_of(evidence.pair(one, other).known), full(one, other)
         counts[row, column_of(finding.level)] += 1
         why = evidence.compare(one, other)[1] if row == "different" else ""
