@@ -266,8 +266,13 @@ class _Pair:
 
     @property
     def unread(self) -> UnitSet:
-        """The units that are set aside where a part of them may last, if their words are not known."""
-        return EMPTY if self._are_read else self._gone[self._telling.has(self._gone)]
+        """The units that change where a part of them may last, if their words are not known."""
+        if self._are_read:
+            return EMPTY
+        moved = union_of(without(union_of(side), common_to(side)) for side in (self._a, self._b))
+        moved = union_of((moved, self._gone))
+        kept: UnitSet = moved[self._telling.has(moved)]
+        return kept
 
     def _missing_units(self) -> tuple[UnitSet, UnitSet]:
         # A link for the one page itself may be a link like any other on the other page: it is on both.

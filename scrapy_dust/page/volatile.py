@@ -441,9 +441,10 @@ def _with_parts(found: dict[int, Changes], parts: Parts) -> dict[int, Changes]:
     told = {}
     for key, changes in found.items():
         place = place_in(key)
-        is_kept = place in kept or (
-            key - SHAPE in shapes if SHAPE <= key < SHAPES else place in with_numbers and not changes.survived
-        )
+        if SHAPE <= key < SHAPES:
+            is_kept = key - SHAPE in shapes
+        else:
+            is_kept = place in kept or (place in with_numbers and not changes.survived)
         told[key] = replace(changes, read=1, kept=int(is_kept)) if place in read else changes
     return told
 

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from scrapy_dust.page.places import VALUE
 from scrapy_dust.page.unitsets import (
     EMPTY,
     SHAPED,
@@ -41,6 +42,7 @@ _MOST_CHARACTERS = 1000
 _MOST_NUMBERS = 12
 #: Numbers that last: between answers to one URL they differ by so little of what they differ by between pages.
 _CLOSE = 0.05
+_KEPT = 0xFFFFFFFF << 32 | VALUE
 _NUMBER = re.compile(r"(?<!\w)[0-9]{1,15}(?:[.,][0-9]{1,15})*(?=[^\W\d_]{0,3}(?!\w))")
 _DECIMALS = re.compile(r"[.,](?=[0-9]{1,2}$)")
 
@@ -57,6 +59,7 @@ class Wording:
     """The words of one answer."""
 
     words: UnitSet = field(default_factory=EMPTY.copy)  #: as units: a place, and the hash of a word there
+    owners: UnitSet = field(default_factory=EMPTY.copy)  #: for each of *words* the unit that it is a part of
     numbers: Mapping[int, tuple[float, ...]] = field(
         default_factory=dict
     )  #: by place and shape, as `shapes_of` has them
@@ -76,22 +79,26 @@ NOTHING_READ = Parts()
 
 def wording_of(said: Said) -> Wording | None:
     """The `Wording` of what a page *said*; None if that is too long."""
-    words, numbers = set[int](), dict[int, tuple[float, ...]]()
+    found, numbers = set[tuple[int, int]](), dict[int, tuple[float, ...]]()
 
-    def add(place: int, value: int, text: str) -> None:
-        words.update(place << 32 | hash_of(word) & 0xFFFFFFFF for word in text.split())
-        if found := _NUMBER.findall(text):
-            shape = int(shapes_of(np.array([place << 32 | value], np.uint64))[0])
-            numbers[shape] = (*numbers.get(shape, ()), *map(_number, found))
+    def add(unit: int, text: str) -> None:
+        place = unit >> 32 << 32
+        found.update((place | hash_of(word) & 0xFFFFFFFF, unit & _KEPT) for word in text.split())
+        if these := _NUMBER.findall(text):
+            shape = int(shapes_of(np.array([unit], np.uint64))[0])
+            numbers[shape] = (*numbers.get(shape, ()), *map(_number, these))
 
     for place, text in said.texts:
         for piece in pieces_of(unescape(text) if "&" in text else text):
-            add(place, value_of(piece), piece)
-        if len(words) > _MOST_WORDS:
+            add(place << 32 | value_of(piece), piece)
+        if len(found) > _MOST_WORDS:
             return None
     for unit, text in said.fields[:_MOST_WORDS]:
-        add(unit >> 32, unit & 0xFFFFFFFF, text[:_MOST_CHARACTERS])
-    return Wording(array_of(words), numbers) if len(words) <= _MOST_WORDS else None
+        add(unit, text[:_MOST_CHARACTERS])
+    if len(found) > _MOST_WORDS:
+        return None
+    both = np.array(sorted(found), np.uint64).reshape(-1, 2)
+    return Wording(both[:, 0], both[:, 1], numbers)
 
 
 def _number(said: str) -> float:
@@ -109,10 +116,10 @@ def parts_of(answers: Sequence[UnitSet], wordings: Sequence[Wording], others: Se
     changed = without(union_of(answers), common)
     changed = changed[is_of(changed, *SHAPED)]
     read = np.unique(places_of(changed))
-    wholly = without(read, np.unique(places_of(common)))
-    words = common_to([one.words for one in wordings])
-    words = words[is_in(places_of(words), wholly)]
-    there = [one for one in (other.words for other in others) if len(one)]
+    # Words of texts that stay, last; what counts is what lasts in those that change.
+    words = common_to([np.unique(one.words[~is_in(one.owners, common)]) for one in wordings])
+    words = words[is_in(places_of(words), read)]
+    there = [np.unique(one.words) for one in others if len(one.words)]
     kept = np.unique(places_of(array_of(word for word in words.tolist() if _is_of_page(word, there))))
     shapes = without(np.unique(shapes_of(changed)), np.unique(shapes_of(common)))
     closely = array_of(shape for shape in shapes.tolist() if _are_close(shape, wordings, others))
@@ -149,7 +156,7 @@ def _columns(shape: int, wordings: Sequence[Wording], *, partly: bool = False) -
 
 def lasting_words(here: Sequence[Wording], there: Sequence[Wording], places: UnitSet) -> UnitSet:
     """The words at *places* that all answers *here* have and no answer *there* has, as units."""
-    words = common_to([one.words for one in here])
+    words = common_to([np.unique(one.words) for one in here])
     words = words[is_in(places_of(words), places)]
     return without(words, union_of(one.words for one in there))
 

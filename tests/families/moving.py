@@ -5,6 +5,7 @@ Most things show one page at all of their addresses. A few show another one at e
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -103,6 +104,22 @@ def _jittering_attribute(fetch: Fetch, thing: _Thing) -> str:
 
 def _jittering_price(fetch: Fetch, thing: _Thing) -> str:
     return f"<i>{thing.code}{fetch.chance.randint(100, 999)}</i>"
+
+
+def _in_list(fetch: Fetch, thing: _Thing) -> str:
+    rows = "".join(f"<li>{thing.name} {word}</li>" for word in ("one", "two", "three", "four"))
+    return f"<ul>{rows}<li>{thing.code} {_spelled(str(fetch.chance.getrandbits(40)))}</li></ul>"
+
+
+def _in_long_text(fetch: Fetch, thing: _Thing) -> str:
+    """Of sixty words five are drawn at each fetch, and one of these follows the item."""
+    own = random.Random(thing.name)
+    said = [_spelled(str(own.getrandbits(40))) for _ in range(60)]
+    places = own.sample(range(60), 5)
+    for place in places:
+        said[place] = _spelled(str(fetch.chance.getrandbits(40)))
+    said.insert(places[0], f"about {_spelled(thing.code)}")
+    return f"<em>{' '.join(said)}</em>"
 
 
 def related_with_fixed(draft: Draft) -> Web:
@@ -222,6 +239,14 @@ MOVING: dict[str, Family] = {
     ),
     "jittering_attribute": _beside_text(
         _jittering_attribute, "substring(//i/@data-price, 1, 3)", lambda thing: thing.code
+    ),
+    "price_in_list": _beside_text(
+        _in_list, "substring-before(//ul/li[5], ' ')", lambda thing: thing.code
+    ),
+    "name_in_long_text": _beside_text(
+        _in_long_text,
+        "substring-before(substring-after(//em, 'about '), ' ')",
+        lambda thing: _spelled(thing.code),
     ),
     "jittering_price": _beside_text(_jittering_price, "substring(//i, 1, 3)", lambda thing: thing.code),
     **{family.__name__: family for family in (related_with_fixed, only_link, feed_dates, tracking_matters)},
