@@ -55,7 +55,7 @@ class Enforcing:
         """The site whose rules apply to *request*; None if no rules do."""
         if not follows_rules(request):
             return None
-        site = self._rules.site_of(request.url)
+        site = self._rules.traced(request.url)[2]  # asked for soon, and remembered
         return site if site is not None and self._rules.canonizer.rules(site) else None
 
     def asked(self, request: Request) -> Request:
@@ -155,7 +155,11 @@ class Enforcing:
             return not self._is_spared(request, of, known, is_waiting=False)
         before = standings(request)
         # What stands for a class is in the queue still: whatever the class is by now, it has its page from another URL.
-        if of is None or any(name == of for name, _ in before) or self._naming.keeper(of) == request.url:
+        if (
+            of is None
+            or any(name == of for name, _ in before)
+            or self._naming.keeper(of, known) == request.url
+        ):
             return True
         if known.state in (State.UNKNOWN, State.FAILED) or not self._is_spared(
             request, of, known, is_waiting=known.state is not State.SETTLED
@@ -174,9 +178,8 @@ class Enforcing:
 
     def _settle(self, request: Request, meaning: Meaning) -> None:
         of = self._naming.class_meant(request, meaning)
-        self._store.change(of, life.taken)
-        if self._naming.keeper(of) is None:
-            self._naming.fetched(of, request.url)
+        written = self._store.get(of).keeper or self._naming.fetched(of, request.url)
+        self._store.change(of, lambda known: life.taken(known._replace(keeper=written)))
 
     # -- what becomes of a request
 
@@ -225,8 +228,7 @@ class Enforcing:
         return False
 
     def _stands(self, request: Request, of: bytes) -> bool:
-        self._naming.fetched(of, request.url)
-        self.outcomes.admit(request, of, self._depth(request))
+        self.outcomes.admit(request, of, self._depth(request), self._naming.fetched(of, request.url))
         written = self.asked(request)
         if written is not request and not self.suppressions.replace(written, of, self._naming.own(written)):
             self.returning.later(iter((written.replace(dont_filter=True),)))
@@ -238,14 +240,15 @@ class Enforcing:
         """
         self.outcomes.chain_ended(request, of)
         asked = self.asked(request)
-        behind = self._naming.behind(asked.url, of)
-        if self.proving.becomes_canary(asked, of, behind, early=is_waiting, as_written=asked is request):
+        behind = self._naming.behind(asked.url, known)
+        as_written = asked is request
+        if self.proving.becomes_canary(asked, of, known, behind, early=is_waiting, as_written=as_written):
             if is_waiting:
                 self.outcomes.admit(request, of, self._depth(request))
             else:
                 request.meta.pop(STANDS_FOR, None)
             return False
-        if self.suppressions.suppress(asked, of, behind, is_waiting=is_waiting):
+        if self.suppressions.suppress(asked, of, known, behind, is_waiting=is_waiting):
             return True
         self._crawler.stats.inc_value(Stat.ALIASES_WITHOUT_ROOM.value)
         return self._stands(request, of)

@@ -6,6 +6,7 @@ A request that cannot be kept is fetched: fetching a page twice is allowed, losi
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from scrapy_dust.crawl.journal_writer import CrawlJournal
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
 
+    from scrapy_dust.crawl.life import Class
     from scrapy_dust.crawl.naming import Behind, Naming
     from scrapy_dust.crawl.rules import CrawlRules
     from scrapy_dust.crawl.store import Store, Suppressed
@@ -36,26 +38,29 @@ class Suppressions:
         self._crawler, self._rules, self._naming, self._store = crawler, rules, naming, store
         self._journal = CrawlJournal(crawler, rules.settings)
 
-    def suppress(self, request: Request, of: bytes, behind: Behind, *, is_waiting: bool) -> bool:
-        """Suppress *request* by the rules *behind*, for good or (*is_waiting*) while another URL stands. False if
-        *request* cannot be kept.
+    def suppress(
+        self, request: Request, of: bytes, known: Class, behind: Behind, *, is_waiting: bool
+    ) -> bool:
+        """Suppress *request* of the class *of*, which is *known*, by the rules *behind*, for good or (*is_waiting*) while
+        another URL stands. False if *request* cannot be kept.
         """
-        naming = self._naming
-        ids, keeper, own = behind.ids, naming.keeper(of), naming.own(request)
+        naming, ids, own = self._naming, behind.ids, self._naming.own(request)
         # Of a keeper that is not known nobody can say which rules made its key: any of the site's.
-        also = () if keeper is not None else (any_rule_of(self._rules.site_of(request.url) or ""),)
+        also = () if known.keeper else (any_rule_of(self._rules.site_of(request.url) or ""),)
         if not self._store.keep(of, own, ids + also, request, is_waiting=is_waiting):
             return False
-        naming.count(request, of, behind)
+        keeper = partial(naming.keeper, of, known)
+        naming.count(request, keeper, behind)
         if self._rules.settings.journal:
-            self._journal.tell_of(What.SUPPRESSED, request, ids, self._rules.canonize(request.url), keeper)
+            self._journal.tell_of(What.SUPPRESSED, request, ids, self._rules.canonize(request.url), keeper())
         return True
 
     def replace(self, written: Request, of: bytes, own: bytes) -> bool:
         """Keep the request *written*, as the spider made it, while the canonical URL is fetched in its place. False if
         it cannot be kept.
         """
-        ids, keeper = self._naming.behind(written.url, of).ids, self._naming.keeper(of)
+        known = self._store.get(of)
+        ids, keeper = self._naming.behind(written.url, known).ids, self._naming.keeper(of, known)
         if not self._store.keep(of, own, (*ids, REPLACED), written, is_waiting=True):
             return False
         self._journal.tell_of(What.SUPPRESSED, written, ids, self._rules.canonize(written.url), keeper)

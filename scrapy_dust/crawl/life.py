@@ -124,12 +124,13 @@ class Class(NamedTuple):
     """What is known of a class of URLs: its state, which URL stands for it, and how many wait."""
 
     state: State = State.UNKNOWN
-    standing: tuple[str, ...] = ()  #: URLs that were let through and have no outcome
+    standing: tuple[int, ...] = ()  #: numbers of URLs that were let through and have no outcome
     waiting: int = 0  #: URLs that wait
     failed: bool = False  #: a URL of it brought no page
     landed_on: bytes | None = None  #: the class where a redirect led
     priority: int = 0  #: the highest of what stands
     depth: int = 0  #: the least of what stands
+    keeper: int = 0  #: where the URL is written that was let through last; 0: nowhere
 
 
 UNKNOWN, SETTLED = Class(), Class(State.SETTLED)
@@ -152,17 +153,17 @@ def fate(of: Class, priority: int, depth: int | None, *, is_fetched: bool) -> Fa
     return Fate.STANDS if of.standing and priority > of.priority and not is_fetched else Fate.WAITS
 
 
-def let_through(of: Class, url: str, priority: int = 0, depth: int = 0) -> Class:
-    """The class *of*, after *url* was let through and stands for the class."""
+def let_through(of: Class, url: int, priority: int = 0, depth: int = 0, keeper: int = 0) -> Class:
+    """The class *of*, after the URL with the number *url*, which is written at *keeper*, was let through."""
     state = _next(of, Event.LET_THROUGH)[0]
     if state is State.SETTLED:
-        return of._replace(depth=min(of.depth, depth))
+        return of._replace(depth=min(of.depth, depth), keeper=keeper or of.keeper)
     standing = of.standing
     if not standing:
-        return Class(state, (url,), of.waiting, of.failed, of.landed_on, priority, depth)
+        return Class(state, (url,), of.waiting, of.failed, of.landed_on, priority, depth, keeper or of.keeper)
     standing = standing if url in standing else (*standing, url)
     urgent, least = max(of.priority, priority), min(of.depth, depth)
-    return Class(state, standing, of.waiting, of.failed, of.landed_on, urgent, least)
+    return Class(state, standing, of.waiting, of.failed, of.landed_on, urgent, least, keeper or of.keeper)
 
 
 def waits(of: Class, more: int = 1) -> Class:
@@ -188,8 +189,8 @@ def doubted(of: Class) -> After:
     return (of, ()) if state is of.state else (of._replace(state=state, standing=()), effects)
 
 
-def no_page(of: Class, url: str) -> After:
-    """What changes for a class when its *url* brought no page: nothing while another of its URLs stands."""
+def no_page(of: Class, url: int) -> After:
+    """What changes for a class when its URL with the number *url* brought no page: nothing while another one stands."""
     if of.state is State.SETTLED:
         return of, ()
     left = tuple(other for other in of.standing if other != url)

@@ -19,6 +19,7 @@ from scrapy_dust.crawl.asking import Asking
 from scrapy_dust.crawl.counting import counting
 from scrapy_dust.crawl.fingerprinter import DustRequestFingerprinter, class_key
 from scrapy_dust.crawl.handling import Handling
+from scrapy_dust.crawl.keepers import Keepers
 from scrapy_dust.crawl.requests import LINKED_BY
 from scrapy_dust.rule_book.entries import rule_id
 from scrapy_dust.stats import RULES_COUNTED, Stat
@@ -30,13 +31,11 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.utils.request import RequestFingerprinterProtocol
 
+    from scrapy_dust.crawl.life import Class
     from scrapy_dust.crawl.rules import CrawlRules
     from scrapy_dust.rules.rule import Rule
 
 logger = logging.getLogger(__name__)
-
-#: Of so many classes, at least, the URL is remembered that was fetched for them; of the others the form that rules make.
-FETCHED_REMEMBERED = 50_000
 
 #: So many meanings are remembered: a spider may ask for each page in a way of its own.
 MEANINGS_REMEMBERED = 100_000
@@ -50,10 +49,13 @@ Meaning = tuple[str, str, str | None]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Behind:
-    """The rules that put a URL and its keeper into one class. There is one object for the same rules."""
+    """The rules that put a URL and its keeper into one class. There is one object for the same rules, with a number of
+    its own.
+    """
 
     rules: tuple[Rule, ...]
     ids: tuple[str, ...]
+    number: int
 
 
 class Naming:
@@ -71,9 +73,8 @@ class Naming:
         self._of_both: dict[tuple[Behind, Behind], Behind] = {}  #: by the rules of a URL and of its keeper
         self._stat = (Stat.FILTERED if rules.enforced else Stat.SHADOW_FILTERED).value
         self._counted: dict[str, str] = {}  #: ids of rules, and the stat of each
-        #: Class → its keeper, and the rules that change the keeper; the later ones, and those before them.
-        self._fetched: dict[bytes, tuple[str, Behind]] = {}
-        self._fetched_before: dict[bytes, tuple[str, Behind]] = {}
+        self._keepers = Keepers()
+        self._numbered: list[Behind] = []  #: the rules that change keepers, by their numbers
         self._stats: dict[Behind, tuple[str, ...]] = {}  #: that count what these rules suppress
         self._add_one = counting(crawler.stats)
         tables: tuple[dict[Any, Any], ...] = (self._suffixes, self._behind, self._of_both, self._stats)
@@ -150,37 +151,34 @@ class Naming:
         stranger = request.meta.get(LINKED_BY)
         return None if stranger is None or stranger == site else str(stranger)
 
-    def fetched(self, of: bytes, url: str) -> None:
-        """Take note that *url* is let through: it is named as the keeper of the class *of* from now on."""
-        self._fetched[of] = url, self._of_url(url)
-        if len(self._fetched) > FETCHED_REMEMBERED:
-            self._fetched_before, self._fetched = self._fetched, {}
+    def fetched(self, of: bytes, url: str) -> int:
+        """Take note that *url* is let through, the keeper of the class *of* from now on. Returns where it is written."""
+        return self._keepers.put(of, url, self._of_url(url).number)
 
-    def keeper(self, of: bytes) -> str | None:
-        """The URL that is named as fetched for the class *of*."""
-        known = self._known(of)
-        return None if known is None else known[0]
+    def keeper(self, of: bytes, known: Class) -> str | None:
+        """The URL that was fetched for the class *of*, which is *known*; None if nobody remembers."""
+        return self._keepers.url(of, known.keeper) if known.keeper else None
 
-    def _known(self, of: bytes) -> tuple[str, Behind] | None:
-        return self._fetched.get(of) or self._fetched_before.get(of)
-
-    def fetched_on(self, site: str) -> Iterator[tuple[bytes, str, Meaning]]:
-        """The classes of *site*, each with its keeper and how its requests are handled and linked."""
-        for of, (url, _) in (*self._fetched_before.items(), *self._fetched.items()):
+    def fetched_on(self, site: str) -> Iterator[tuple[bytes, str, int, Meaning]]:
+        """Each class of *site* that had a keeper, the keeper, where it is written, and how the requests of the class are
+        handled and linked.
+        """
+        for of, url, written in self._keepers:
             meaning = self.meaning(of)
             if meaning is not None and meaning[0] == site:
-                yield of, url, meaning
+                yield of, url, written, meaning
 
-    def behind(self, url: str, of: bytes) -> Behind:
-        """The rules that put *url* and the keeper of the class *of* into one class."""
-        behind, known = self._of_url(url), self._known(of)
+    def behind(self, url: str, known: Class) -> Behind:
+        """The rules that put *url* and the keeper of its class, *known*, into one class."""
+        behind = self._of_url(url)
         # The keeper's too: a URL that is its own canonical form was filtered by the rules that changed the other.
-        if known is None or known[1] is behind or not known[1].rules:
+        number = self._keepers.rules(known.keeper) if known.keeper else behind.number
+        if number == behind.number or not self._numbered[number].rules:
             return behind
-        both = behind, known[1]
+        both = behind, self._numbered[number]
         found = self._of_both.get(both)
         if found is None:
-            rules = tuple(dict.fromkeys((*behind.rules, *known[1].rules)))
+            rules = tuple(dict.fromkeys((*behind.rules, *both[1].rules)))
             found = self._of_both[both] = self._of(self._rules.site_of(url), rules)
         return found
 
@@ -194,7 +192,8 @@ class Naming:
         known = self._behind.get(name)
         if known is None:
             ids = tuple(rule_id(site or "", rule) for rule in rules)
-            known = self._behind[name] = Behind(rules, ids)
+            known = self._behind[name] = Behind(rules, ids, len(self._numbered))
+            self._numbered.append(known)
         return known
 
     def stats_of(self, ids: tuple[str, ...]) -> tuple[str, ...]:
@@ -207,9 +206,10 @@ class Naming:
             self._counted[identity] = f"{self._stat}/{identity if is_known else 'others'}"
         return self._counted[identity]
 
-    def count(self, request: Request, of: bytes, behind: Behind | None = None) -> None:
-        """Count that rules suppressed *request*, or would have in shadow mode. *behind*: these rules, if they are known."""
-        behind = behind or self.behind(request.url, of)
+    def count(self, request: Request, keeper: Callable[[], str | None], behind: Behind) -> None:
+        """Count that the rules *behind* suppressed *request*, or would have in shadow mode. *keeper* tells the URL that
+        was fetched instead.
+        """
         self._add_one(self._stat)
         stats = self._stats.get(behind)
         if stats is None:
@@ -217,7 +217,7 @@ class Naming:
         for stat in stats:
             self._add_one(stat)
         if logger.isEnabledFor(logging.DEBUG):
-            self._say(request, of, behind)
+            self._say(request, keeper(), behind)
 
     def uncount(self, ids: tuple[str, ...]) -> None:
         """Take back one count of each of the rules *ids*: a request that they suppressed is fetched after all."""
@@ -227,7 +227,7 @@ class Naming:
             if stats.get_value(stat, 0) > 0:
                 stats.inc_value(stat, -1)
 
-    def _say(self, request: Request, of: bytes, behind: Behind) -> None:
+    def _say(self, request: Request, keeper: str | None, behind: Behind) -> None:
         by = ", ".join(
             f"{rule} [{identity}]" for identity, rule in zip(behind.ids, behind.rules, strict=True)
         )
@@ -237,7 +237,7 @@ class Naming:
                 "verb": "Filtered" if self._rules.enforced else "Would filter",
                 "request": request,
                 "rules": by or "a rule",
-                "url": self.keeper(of) or self._rules.canonize(request.url),
+                "url": keeper or self._rules.canonize(request.url),
             },
             extra={"spider": self._crawler.spider},
         )

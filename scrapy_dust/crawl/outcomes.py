@@ -21,7 +21,7 @@ from scrapy import Request, signals
 from scrapy.exceptions import CloseSpider, DontCloseSpider
 from scrapy.http import Response
 from scrapy.utils.asyncio import create_looping_call
-from xxhash import xxh3_128_digest
+from xxhash import xxh3_128_digest, xxh32_intdigest
 
 from scrapy_dust.crawl import life
 from scrapy_dust.crawl.life import Class, Effect, State
@@ -57,7 +57,7 @@ _TIMES = 8.0
 _OTHERS = 2
 
 #: Who is led where all are led.
-_NOBODY: Standing = (b"", "")
+_NOBODY: Standing = (b"", 0)
 
 #: So many are looked at; what became of those before them leaves no trace.
 _FETCHING = 1000
@@ -249,11 +249,11 @@ class Outcomes:
 
     # -- what the dupefilter tells
 
-    def admit(self, request: Request, of: bytes, depth: int) -> None:
+    def admit(self, request: Request, of: bytes, depth: int, keeper: int = 0) -> None:
         """Let *request* through: it stands for its class, and for the classes from which it was redirected."""
-        meta, url, priority = request.meta, request.url, request.priority
+        meta, url, priority = request.meta, number_of(request.url), request.priority
         before = self._still_stands_for(request) if meta.get("redirect_urls") else ()
-        self._store.change(of, lambda known: (life.let_through(known, url, priority, depth), None))
+        self._store.change(of, lambda known: (life.let_through(known, url, priority, depth, keeper), None))
         meta[STANDS_FOR] = [*((name.hex(), one) for name, one in before), (of.hex(), url)]
 
     def _still_stands_for(self, request: Request) -> list[Standing]:
@@ -569,7 +569,7 @@ class Outcomes:
             self._no_page(*first)
         return first is None or first[0] != origin[0]
 
-    def _no_page(self, of: bytes, url: str) -> None:
+    def _no_page(self, of: bytes, url: int) -> None:
         self._act(of, lambda known: life.no_page(known, url))
 
     def _act(self, of: bytes, how: Callable[[Class], life.After]) -> None:
@@ -625,7 +625,14 @@ def _noted(
     return after, (was_rescued, effects)
 
 
+def number_of(url: str) -> int:
+    """A number by which the URLs of one class are told apart, below 2^16. Where two have the same, one that brings no
+    page fails for the other too, and the next URL of their class is fetched.
+    """
+    return xxh32_intdigest(url.encode("utf-8", "surrogatepass")) & 0xFFFF
+
+
 def standings(request: Request) -> list[Standing]:
-    """The classes that *request* stands for, with the URLs that were let through for them."""
+    """The classes that *request* stands for, with the numbers of the URLs that were let through for them."""
     stands_for = request.meta.get(STANDS_FOR)
     return [(bytes.fromhex(name), url) for name, url in stands_for] if stands_for else []

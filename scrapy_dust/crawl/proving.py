@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from scrapy_dust.crawl.canaries import Canary
     from scrapy_dust.crawl.drawing import Draw
     from scrapy_dust.crawl.journal import Suppressions
+    from scrapy_dust.crawl.life import Class
     from scrapy_dust.crawl.naming import Behind, Meaning, Naming
     from scrapy_dust.crawl.readings import Readings
     from scrapy_dust.crawl.returning import Returning
@@ -161,9 +162,10 @@ class Proving:
         return bool(self.reach) and self.reach.is_beyond(self._rules.rules_for(url), url, key)
 
     def becomes_canary(
-        self, request: Request, of: bytes, behind: Behind, *, early: bool, as_written: bool
+        self, request: Request, of: bytes, known: Class, behind: Behind, *, early: bool, as_written: bool
     ) -> bool:
-        """Whether *request*, which the rules *behind* would suppress, is fetched to test them.
+        """Whether *request* of the class *of*, which is *known*, is fetched to test the rules *behind*, which would
+        suppress it.
 
         *early*: its keeper has not come yet. *as_written*: its URL was not replaced by the canonical one.
         """
@@ -173,17 +175,18 @@ class Proving:
             unproved = self.suspension.unproved
             if not unproved and not self.reach:
                 return False
-            known = self._naming.keeper(of) or request.url
             is_tested = not unproved.isdisjoint(behind.ids)
             if not is_tested:
-                if not self.reach.is_beyond(behind.rules, request.url, known):
+                url = self._naming.keeper(of, known) or request.url
+                if not self.reach.is_beyond(behind.rules, request.url, url):
                     return False
                 request.meta[BEYOND] = request.url
-        keeper = self._naming.keeper(of)
+        keeper = self._naming.keeper(of, known)
         self.canaries.send(request, of, keeper, early=early)
         if keeper is None:
             # Another worker's, or one of before a pause: the next canary is compared with this one.
-            self._naming.fetched(of, request.url)
+            written = self._naming.fetched(of, request.url)
+            self._store.change(of, lambda known: (known._replace(keeper=written), None))
         self._crawler.stats.inc_value(Stat.CANARIES.value)
         return True
 
@@ -213,14 +216,14 @@ class Proving:
         mark = canary_of(request)
         if mark is None or request.meta.get(BEYOND) != request.url or mark["keeper"] is None:
             return False
-        rules = self._naming.behind(request.url, bytes.fromhex(mark["key"])).rules
+        rules = self._naming.behind(request.url, self._store.get(bytes.fromhex(mark["key"]))).rules
         return not self.reach.is_beyond(rules, request.url, mark["keeper"])
 
     def _out_of_force(self, site: str, rule: Rule, tested: Sequence[Canary]) -> None:
         pages = [
             (url, meaning)
-            for of, url, meaning in self._naming.fetched_on(site)
-            if self._store.get(of).state is State.SETTLED
+            for of, url, written, meaning in self._naming.fetched_on(site)
+            if (known := self._store.get(of)).state is State.SETTLED and known.keeper == written
         ]
         for canary in tested:
             meaning = self._naming.meaning(bytes.fromhex(canary.key))

@@ -49,7 +49,7 @@ AS_WRITTEN = "_dust_as_written"
 #: In a request's meta, internal: the other site whose page links to it.
 LINKED_BY = "_dust_linked_by"
 
-#: In a request's meta, internal: the classes that it stands for, each as its name in hex and the URL let through for
+#: In a request's meta, internal: the classes that it stands for, each as its name in hex and the number of the URL let through for
 #: it; several after a redirect from one class to another. In meta, because retries, renderers, proxies and disk queues
 #: keep meta and nothing else.
 STANDS_FOR = "_dust_stands_for"

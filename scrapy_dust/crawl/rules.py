@@ -225,10 +225,7 @@ def _compiled(in_force: RulesInForce, before: Before) -> CrawlRules:
     of = _but(settings.skip_domains)
     canonizer = Canonizer(by_site, of, settings.passes)
 
-    @lru_cache(maxsize=1000)
-    def traced(url: str) -> tuple[str, tuple[Rule, ...], str | None]:
-        return *canonizer.traced(url), of(url)
-
+    traced = lru_cache(maxsize=200)(canonizer.traced)
     return CrawlRules(
         settings=settings,
         canonizer=canonizer,

@@ -31,10 +31,12 @@ def are_known(fingerprinter: object) -> bool:
 
 def scrapys_key(request: Request, url: str) -> bytes:
     """The fingerprint that Scrapy gives *request* if its URL is *url*. *url* must look as a request stores it."""
-    body, method = request.body.hex(), encode_basestring_ascii(request.method)
-    canonical = encode_basestring_ascii(as_compared(url))
-    hashed = f'{{"body": "{body}", "headers": {{}}, "method": {method}, "url": {canonical}}}'
-    return sha1(hashed.encode(), usedforsecurity=False).digest()
+    canonical, body, method = encode_basestring_ascii(as_compared(url)), request.body, request.method
+    if body or method != "GET":
+        told = f'"body": "{body.hex()}", "headers": {{}}, "method": {encode_basestring_ascii(method)}'
+    else:
+        told = '"body": "", "headers": {}, "method": "GET"'
+    return sha1(f'{{{told}, "url": {canonical}}}'.encode(), usedforsecurity=False).digest()
 
 
 # Nothing to decode or to make lower case, no port that may be spelled otherwise, no dot segments; and parameters with

@@ -16,6 +16,7 @@ from scrapy import signals
 from scrapy_dust.believe.blame import at_work
 from scrapy_dust.crawl.budget import AT_MOST, Budget
 from scrapy_dust.crawl.canaries import Canaries
+from scrapy_dust.crawl.life import SETTLED
 from scrapy_dust.crawl.requests import SHADOW, canary_of
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.stats import Stat
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from scrapy_dust.crawl.canaries import Canary
     from scrapy_dust.crawl.drawing import Draw
+    from scrapy_dust.crawl.life import Class
     from scrapy_dust.crawl.naming import Naming
     from scrapy_dust.crawl.rules import CrawlRules
 
@@ -47,7 +49,8 @@ class Shadow:
 
     def __init__(self, crawler: Crawler, rules: CrawlRules, naming: Naming, draw: Draw) -> None:
         self._crawler, self._rules, self._naming = crawler, rules, naming
-        self._seen: set[bytes] = set()  #: keys that would have been seen
+        #: By key that would have been seen, the class with the place of the URL that was fetched.
+        self._seen: dict[bytes, Class] = {}
         self._looked_at: Counter[_OfSite] = Counter()
         self._said: dict[_OfSite, Counter[Outcome]] = {}  # by those that were looked at
         self._inquired: dict[Canary, tuple[_OfSite, ...]] = {}
@@ -65,11 +68,12 @@ class Shadow:
         to it.
         """
         if key not in self._seen:
-            self._seen.add(key)
-            self._naming.fetched(key, request.url)
+            self._seen[key] = SETTLED._replace(keeper=self._naming.fetched(key, request.url))
         elif key not in chain:
-            self._naming.count(request, key)
-            self._canaries.send(request, key, self._naming.keeper(key))
+            known = self._seen[key]
+            keeper = self._naming.keeper(key, known)
+            self._naming.count(request, lambda: keeper, self._naming.behind(request.url, known))
+            self._canaries.send(request, key, keeper)
 
     def _response_received(self, response: Response, request: Request, spider: Spider) -> None:
         if canary_of(request, SHADOW) is not None:

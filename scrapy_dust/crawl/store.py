@@ -18,11 +18,11 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from scrapy_dust.crawl.life import SETTLED, UNKNOWN, Class, State, waits
+from scrapy_dust.crawl.compact import Classes
+from scrapy_dust.crawl.life import UNKNOWN, Class, State, waits
 from scrapy_dust.crawl.plain import at_rest, awake, is_as_good_as_its_copy
 
 if TYPE_CHECKING:
@@ -59,8 +59,8 @@ CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT);
 _INDEX = "CREATE INDEX IF NOT EXISTS rest_by_{0} ON rest (substr({0}, 1, 8))"
 _FIND = "SELECT n, class, request FROM rest WHERE substr({0}, 1, 8) = substr(?1, 1, 8) AND {0} = ?1 ORDER BY n LIMIT 1"
 
-#: A class, and the URL that was let through for it.
-Standing = tuple[bytes, str]
+#: A class, and the number of the URL that was let through for it.
+Standing = tuple[bytes, int]
 
 #: Of so many pages where redirects led it is known whence: some 40 MB. A class that lands on one of the others is
 #: taken for the first one, and has to be confirmed by its next alias as ever.
@@ -124,10 +124,7 @@ class LocalStore:
         self._is_broken = self._said = False
         #: Of this store an earlier run of the job has lost, or could not read, what it held.
         self.has_lost = False
-        self._classes: dict[bytes, Class] = {}
-        self._waiting: dict[bytes, None] = {}  #: classes for which requests wait
-        #: The number of requests that wait for the page of their class.
-        self.count_waiting = 0
+        self._classes = Classes()
         self._changed: dict[bytes, None] = {}  #: classes to be written
         # A plain dict would look for its oldest past all that it has forgotten.
         self._led_here: OrderedDict[bytes, Standing | None] = OrderedDict()
@@ -142,36 +139,38 @@ class LocalStore:
 
     def get(self, of: bytes) -> Class:
         """The class *of*; `UNKNOWN` if nothing is known of it."""
-        return self._classes.get(of, UNKNOWN)
+        return self._classes.get(of)
 
     def change(self, of: bytes, how: Callable[[Class], tuple[Class, Result]]) -> Result:
         """Change the class *of* by the function *how*, and return the result of *how*."""
         before = self.get(of)
         after, result = how(before)
         if after is not before:
-            self._put(of, after)
+            self._put(of, before, after)
         return result
 
-    def _put(self, of: bytes, after: Class) -> None:
-        if after.state is State.SETTLED:
-            after = _settled(after.depth)
-        self.count_waiting += after.waiting - self.get(of).waiting
-        if after.waiting:
-            self._waiting[of] = None
-        elif of in self._waiting:
-            del self._waiting[of]
-        self._classes[of] = after
+    def _put(self, of: bytes, before: Class, after: Class) -> None:
+        self._classes.put(of, before, after)
         if self._path:
             self._changed[of] = None
             if len(self._changed) >= TOGETHER:
                 self._write()
 
     def waiting(self) -> Iterable[bytes]:
-        """The classes for which requests wait."""
-        return list(self._waiting)
+        """The classes for which requests wait, the one first whose request has waited longest."""
+        if not self._classes.waiting:
+            return ()
+        self._write()
+        names = self._all("SELECT class FROM rest GROUP BY class ORDER BY min(n)")
+        return [of for (of,) in names if self.get(of).waiting]
 
     def later(self, what: Callable[[], object]) -> None:
         """Never called, since this store can always be reached."""
+
+    @property
+    def count_waiting(self) -> int:
+        """The number of requests that wait for the page of their class."""
+        return self._classes.requests
 
     # -- requests
 
@@ -210,7 +209,7 @@ class LocalStore:
         before = self.get(of)
         after = waits(before, more)
         if before.state is not State.SETTLED and after != before:
-            self._put(of, after)
+            self._put(of, before, after)
 
     def next_of(self, of: bytes) -> Request | None:
         """Take out the request that has waited longest for the class *of*."""
@@ -312,7 +311,7 @@ class LocalStore:
         self.has_lost = goes_on and not _has_content(self._path)
         for name, told in self._all("SELECT id, class FROM classes"):
             with suppress(ValueError, TypeError, KeyError):
-                self._put(name, from_json(told))
+                self._put(name, UNKNOWN, from_json(told))
         self._changed.clear()
         rows = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'rest'"
         self._last_row = self._tried(
@@ -410,12 +409,6 @@ class LocalStore:
             )
 
 
-@lru_cache(maxsize=1000)
-def _settled(depth: int) -> Class:
-    """One object for all classes that have their page, since most classes come to have it."""
-    return SETTLED._replace(depth=depth)
-
-
 def _has_content(path: str) -> bool:
     try:
         return Path(path).stat().st_size > 0
@@ -424,7 +417,7 @@ def _has_content(path: str) -> bool:
 
 
 def as_json(of: Class) -> str:
-    """The class *of* as JSON."""
+    """The class *of* as JSON, without its keeper, which this process alone can find."""
     landed_on = None if of.landed_on is None else of.landed_on.hex()
     return json.dumps([of.state, of.standing, of.waiting, of.failed, landed_on, of.priority, of.depth])
 

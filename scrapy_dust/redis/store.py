@@ -35,10 +35,11 @@ class SharedStore:
         self._server, self._leases, self._spider = server, leases, spider
         self._here = LocalStore(None, spider)
         self._released: set[bytes] = set()  #: own names of requests that were fetched after all
+        self._keepers: dict[bytes, int] = {}  #: by class, where this worker has written which URL it fetched
 
     def get(self, of: bytes) -> Class:
         """The class *of* as all workers know it; `UNKNOWN` if nothing is known of it."""
-        return _class(self._read(of))
+        return self._class(of, self._read(of))
 
     def change(self, of: bytes, how: Callable[[Class], tuple[Class, Result]]) -> Result:
         """Change the class *of* by the function *how*, which is called again if another worker has changed the class
@@ -46,8 +47,10 @@ class SharedStore:
         """
         while True:
             old = self._read(of)
-            before = _class(old)
+            before = self._class(of, old)
             after, result = how(before)
+            if after.keeper:
+                self._keepers[of] = after.keeper
             if after is before or self._swap(of, old, after):
                 return result
 
@@ -72,7 +75,7 @@ class SharedStore:
         frozen = None if spider is None else freeze(request, spider)
         while frozen is not None:
             old = self._read(of)
-            known = _class(old)
+            known = self._class(of, old)
             if known.state is State.SETTLED:
                 return True
             if known.state in (State.UNKNOWN, State.FAILED):
@@ -139,6 +142,10 @@ class SharedStore:
         """End the worker's part. Its list of suppressed requests is removed with it."""
         self._here.close()
 
+    def _class(self, of: bytes, kept: bytes) -> Class:
+        known = from_json(kept) if kept else UNKNOWN
+        return known._replace(keeper=self._keepers[of]) if of in self._keepers else known
+
     def _read(self, of: bytes) -> bytes:
         found: bytes | None = self._server.ask("hget", self._server.key("classes"), of.hex())
         return b"" if found is None else found
@@ -150,7 +157,3 @@ class SharedStore:
 
     def _list(self, of: bytes) -> str:
         return self._server.key(f"heirs:{of.hex()}")
-
-
-def _class(kept: bytes) -> Class:
-    return from_json(kept) if kept else UNKNOWN

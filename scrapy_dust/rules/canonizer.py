@@ -81,21 +81,21 @@ class Canonizer:
     def _is_of(self, site: str | None, url: str, form: str) -> bool:
         return form == url or self._site_of(form) == site
 
-    def traced(self, url: str) -> tuple[str, tuple[Rule, ...]]:
-        """The key of *url*, and the rules that changed the URL on the way."""
+    def traced(self, url: str) -> tuple[str, tuple[Rule, ...], str | None]:
+        """The key of *url*, the rules that changed the URL on the way, and the URL's site."""
         site = self._site_of(url)
         rules = self._ready.get(site) or self._make_ready(site)
         places = () if rules is None else rules.places(url)
         if rules is None or not places:
-            return url, ()
+            return url, (), site
         steps: list[site_rules.Step] = []
         form = rules.settle(url, places, steps)
         if form is None or form == url or self._site_of(form) != site:
-            return url, ()
+            return url, (), site
         if len(steps) == 1:
-            return form, (steps[0][0],)
+            return form, (steps[0][0],), site
         # A rule is hashed slowly, and each is one object.
-        return form, tuple({id(rule): rule for rule, _, _ in steps}.values())
+        return form, tuple({id(rule): rule for rule, _, _ in steps}.values()), site
 
     def covers(self, url: str) -> bool:
         """Whether there is a rule for the site of *url*."""
