@@ -97,7 +97,8 @@ class DustDupeFilter:
                 job_dir(crawler.settings), lambda: crawler.spider, self._store_failed
             )
         self._draw = draw
-        self.enforcing = Enforcing(crawler, rules, self._naming, store, draw)
+        twice = self._lets_through_twice
+        self.enforcing = Enforcing(crawler, rules, self._naming, store, draw, lets_through_twice=twice)
         crawler.signals.connect(self._request_scheduled, signal=signals.request_scheduled)
         # Workers that share a store go by the same rules to the end.
         if self._job is not None and (rules.may_learn or rules.on_probation or rules.before.rules):

@@ -35,7 +35,18 @@ if TYPE_CHECKING:
 class Enforcing:
     """Applies the rules in force to the requests of one crawl."""
 
-    def __init__(self, crawler: Crawler, rules: CrawlRules, naming: Naming, store: Store, draw: Draw) -> None:
+    def __init__(
+        self,
+        crawler: Crawler,
+        rules: CrawlRules,
+        naming: Naming,
+        store: Store,
+        draw: Draw,
+        *,
+        lets_through_twice: bool = False,
+    ) -> None:
+        """*lets_through_twice*: the project's dupefilter may take two requests of one name for two."""
+        self._lets_through_twice = lets_through_twice
         self._crawler, self._rules, self._naming, self._store = crawler, rules, naming, store
         self._limits_depth = crawler.settings.getint("DEPTH_LIMIT") > 0
         self.returning = Returning(crawler)
@@ -100,14 +111,17 @@ class Enforcing:
 
     def ends(self, request: Request, site: str | None) -> bool:
         """Whether *request*, which was seen before, is filtered now. A redirect is let through if its own chain has
-        suppressed the URL it leads to.
+        suppressed the URL it leads to. That was another request of this name, perhaps, where the project's dupefilter
+        takes two for two; then the suppressed one stays, for its own redirect.
         """
         of = None if site is None else self._class(request, site)[0]
         own = self._naming.own(request)
         if of is not None and request.meta.get("redirect_urls"):
             known = self._store.get(of)
-            if self._is_inside(request) and self._store.release(of, own):
-                self.suppressions.returned_by_redirect(request)
+            stays = self._lets_through_twice
+            if self._is_inside(request) and self._store.release(of, own, stays=stays):
+                if not stays:
+                    self.suppressions.returned_by_redirect(request)
                 return self._goes_on(request, of, known)
         self.outcomes.chain_ended(request, of or own)
         return True

@@ -496,9 +496,9 @@ class Outcomes:
 
     def _spider_idle(self, spider: Spider) -> None:
         self._fetching.clear()
-        if not self._due:
-            for of in self._store.waiting():
-                self._act(of, life.idle)
+        # Of all classes, and now: the spider may just have begun another round, which must not overtake what waits.
+        for of in self._store.waiting():
+            self._act(of, life.idle)
         if self._due:
             self._fetch_due()
             raise DontCloseSpider

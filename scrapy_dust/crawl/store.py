@@ -91,8 +91,10 @@ class Store(Protocol):
     def next_of(self, of: bytes) -> Request | None:
         """Take out the request that has waited longest for the class *of*."""
 
-    def release(self, of: bytes, own: bytes) -> bool:
-        """Take the kept request *own* of the class *of* out of the store. Returns whether it was there."""
+    def release(self, of: bytes, own: bytes, *, stays: bool = False) -> bool:
+        """Take the kept request *own* of the class *of* out of the store, or leave it there (*stays*). Returns whether it
+        was there.
+        """
 
     def landed(self, at: bytes, origin: Standing) -> Standing | None:
         """The first class from which a redirect led to the page *at*; None if redirects from several classes led there."""
@@ -223,11 +225,11 @@ class LocalStore:
         self._waits(of, -before.waiting)
         return None
 
-    def release(self, of: bytes, own: bytes) -> bool:
-        """Take out the request *own* of the class *of*. Returns whether it was kept."""
+    def release(self, of: bytes, own: bytes, *, stays: bool = False) -> bool:
+        """Take out the request *own* of the class *of*, or leave it (*stays*). Returns whether it was kept."""
         found = self._one("own", own)
-        if found is None:
-            return False
+        if found is None or stays:
+            return found is not None
         self._remove(found[0])
         if found[1] == of:
             self._waits(of, -1)

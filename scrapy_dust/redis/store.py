@@ -103,10 +103,11 @@ class SharedStore:
                 return request
         return None
 
-    def release(self, of: bytes, own: bytes) -> bool:
-        """Take out the request *own* of the class *of*. Returns whether it was kept."""
-        if not self._here.release(of, own):
-            return False
+    def release(self, of: bytes, own: bytes, *, stays: bool = False) -> bool:
+        """Take out the request *own* of the class *of*, or leave it (*stays*). Returns whether it was kept."""
+        was_kept = self._here.release(of, own, stays=stays)
+        if not was_kept or stays:
+            return was_kept
         self._released.add(own)
         return True
 
