@@ -40,6 +40,9 @@ EARLY_KEPT, ALL_KEPT = 16, 256
 #: So many keepers are waited for, and so many canaries wait for them. Nothing is learned from others.
 EARLY_KEEPERS, EARLY_HELD = 10_000, 10_000
 
+#: So many canaries of which what they said is kept, parsed, wait for their keepers.
+READINGS_HELD = 400
+
 #: So many canaries wait for what the log says of them.
 ASKED = 200
 #: Seconds for which they hold up the end of a crawl, each.
@@ -228,7 +231,7 @@ class Canaries:
         kept always waits.
         """
         keeper = _hash(came.canary.keeper)
-        most = 0 if self._readings is None else self._readings.held
+        most = 0 if self._readings is None else READINGS_HELD
         if came.page is not None and self._held < most and keeper not in self._bodies:
             self._expected.setdefault(keeper, []).append(came)
         elif keeper in self._expected and self._held < EARLY_HELD:
@@ -252,8 +255,6 @@ class Canaries:
         page = came.page
         if page is None and came.response is not None:
             page = read(came.response, came.canary.url, self._rules.settings.ignore)
-        elif self._readings is None or not self._readings.has_links:
-            page = None  # nobody knows where its links lead: it is asked for again
         self._inquiries.begin(came.canary, page, came.request)
 
     def _spider_idle(self, spider: Spider) -> None:

@@ -24,6 +24,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.spiders import CrawlSpider
 from scrapy.utils.job import job_dir
 
+from scrapy_dust.crawl.faults import Faults
 from scrapy_dust.crawl.handlers import Handlers
 from scrapy_dust.crawl.log_middleware import CrawlLogMiddleware
 from scrapy_dust.crawl.records import DUPLICATE_BY, DUPLICATE_OF, body_of, is_recorded, page_url
@@ -33,7 +34,7 @@ from scrapy_dust.errors import DustError
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable
+    from collections.abc import AsyncIterator
     from typing import Self
 
     from scrapy import Spider
@@ -84,7 +85,7 @@ class ContentDedupMiddleware:
         # Under a limit of depth the links of a copy may lead farther than those of the page that came first.
         self._follows = self._settings.content_follow or crawler.settings.getint("DEPTH_LIMIT") > 0
         self._failing_until = 0.0
-        self._said = False
+        self._faults = Faults(crawler, Stat.CONTENT_ERRORS)
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
 
     @classmethod
@@ -115,14 +116,7 @@ class ContentDedupMiddleware:
         said = [str(one) for one in (request.meta.get(ASKED), rule) if one is not None]
         return " ".join([self._handlers.name(request.callback), *said])
 
-    def process_spider_output(self, response: Response, result: Iterable[Any]) -> Iterable[Any]:
-        self._restore(response)
-        for one in result:
-            if self._passes(response, one):
-                yield one
-        self._done(response)
-
-    async def process_spider_output_async(
+    async def process_spider_output(
         self, response: Response, result: AsyncIterator[Any]
     ) -> AsyncIterator[Any]:
         self._restore(response)
@@ -232,18 +226,9 @@ class ContentDedupMiddleware:
         )
 
     def _failed(self, what: str, error: Exception) -> None:
-        self._crawler.stats.inc_value(Stat.CONTENT_ERRORS.value)
         if isinstance(error, DustError):
             self._failing_until = time.monotonic() + _RECOVERY
-        if self._said:
-            return
-        self._said = True
-        logger.error(
-            "%(what)s: %(error)s The crawl goes on; what else fails is counted in the stat %(stat)s.",
-            {"what": what, "error": error, "stat": Stat.CONTENT_ERRORS},
-            extra={"spider": self._crawler.spider},
-            exc_info=not isinstance(error, DustError),
-        )
+        self._faults.note(what, error)
 
 
 _SAID = {"body": "the same bytes", "units": "the same page", "near": "nearly the same text"}

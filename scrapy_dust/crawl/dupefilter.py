@@ -18,6 +18,7 @@ from scrapy.utils.python import global_object_name
 
 from scrapy_dust.crawl.drawing import local_draw
 from scrapy_dust.crawl.enforcing import Enforcing, chain_of
+from scrapy_dust.crawl.faults import Faults
 from scrapy_dust.crawl.fingerprinter import DustRequestFingerprinter
 from scrapy_dust.crawl.http_cache import goes_by_key
 from scrapy_dust.crawl.into_force import IntoForce
@@ -72,7 +73,7 @@ class DustDupeFilter:
         self._lets_through_twice = type(inner).request_seen is not RFPDupeFilter.request_seen
         self._cache_goes_by_key = rules.settings.enabled and goes_by_key(crawler)
         self._cache_matters = self._cache_goes_by_key or crawler.settings.getbool("HTTPCACHE_ENABLED")
-        self._has_failed = False
+        self._faults = Faults(crawler, Stat.DUPEFILTER_ERRORS, "It is filtered as without rules")
         self._shadow: Shadow | None = None
         #: What decides about requests to sites with rules; None: rules are not enforced.
         self.enforcing: Enforcing | None = None
@@ -316,16 +317,8 @@ class DustDupeFilter:
             self._failed(request, error)
 
     def _failed(self, request: Request, error: Exception) -> None:
-        self._crawler.stats.inc_value(Stat.DUPEFILTER_ERRORS.value)
-        if not self._has_failed:
-            self._has_failed = True
-            logger.error(
-                "Could not apply rules to %(request)s (%(why)r): it is filtered as without them. What else fails is counted "
-                "in the stat %(stat)s.",
-                {"request": request, "why": error, "stat": Stat.DUPEFILTER_ERRORS.value},
-                extra={"spider": self._crawler.spider},
-                exc_info=logger.isEnabledFor(logging.DEBUG),
-            )
+        what, trace = f"Could not apply rules to {request}", logger.isEnabledFor(logging.DEBUG)
+        self._faults.note(what, error, trace=trace)
 
     def _store_failed(self) -> None:
         self._crawler.stats.inc_value(Stat.STORE_ERRORS.value)

@@ -17,6 +17,7 @@ from scrapy.utils.job import job_dir
 from scrapy.utils.python import global_object_name
 from xxhash import xxh3_128_digest
 
+from scrapy_dust.crawl.faults import Faults
 from scrapy_dust.crawl.records import DUPLICATE_OF
 from scrapy_dust.crawl.rules import rules_of
 from scrapy_dust.errors import DustError
@@ -34,6 +35,7 @@ logger = logging.getLogger(__name__)
 #: In a JOBDIR: the items that a paused crawl has had.
 JOB_FILE = "dust-items.sqlite"
 _MARK = "#dust-item-"
+_FAILED = "Could not compare or mark an item"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ class ContentDedupPipeline:
         if settings.content_store is not None:
             self._before = open_store(settings.content_store, settings.dir, settings.content_keep_days)
         self._stores = [self._here] if self._before is None else [self._here, self._before]
-        self._said = False
+        self._faults = Faults(crawler, Stat.CONTENT_ERRORS)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -69,7 +71,7 @@ class ContentDedupPipeline:
         try:
             keeper = self._keeper(item)
         except Exception as error:  # noqa: BLE001  The item goes on, whatever it or the disk has against it.
-            self._failed(error)
+            self._faults.note(_FAILED, error)
             return item
         if keeper is None:
             return item
@@ -79,8 +81,8 @@ class ContentDedupPipeline:
         try:
             ItemAdapter(item)[DUPLICATE_OF] = keeper
         except KeyError:
-            self._failed(
-                ValueError(f"{global_object_name(type(item))} has no field {DUPLICATE_OF!r} to be marked in.")
+            self._faults.note(
+                _FAILED, f"{global_object_name(type(item))} has no field {DUPLICATE_OF!r} to be marked in."
             )
         return item
 
@@ -89,7 +91,7 @@ class ContentDedupPipeline:
             try:
                 store.close()
             except DustError as error:
-                self._failed(error)
+                self._faults.note(_FAILED, error)
 
     def _keeper(self, item: Any) -> str | None:
         """The URL of the page where an equal item was first seen; None if *item* is new. Remembers *item*."""
@@ -120,19 +122,6 @@ class ContentDedupPipeline:
         url = values.get("url")
         url = url if isinstance(url, str) and url else None
         return _Said(f"{url or ''}{_MARK}{signature.hex()}", url, signature)
-
-    def _failed(self, error: Exception) -> None:
-        self._crawler.stats.inc_value(Stat.CONTENT_ERRORS.value)
-        if self._said:
-            return
-        self._said = True
-        logger.error(
-            "Could not compare or mark an item: %(error)s The crawl goes on; what else fails is counted in the stat "
-            "%(stat)s.",
-            {"error": error, "stat": Stat.CONTENT_ERRORS},
-            extra={"spider": self._crawler.spider},
-            exc_info=not isinstance(error, (DustError, ValueError)),
-        )
 
 
 def _json(value: object) -> bytes:

@@ -5,12 +5,12 @@ If the file cannot be written, the crawl goes on; the error is logged once and c
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING
 
 from scrapy import signals
 from scrapy.utils.asyncio import run_in_thread
 
+from scrapy_dust.crawl.faults import Faults
 from scrapy_dust.crawl.plain import shown
 from scrapy_dust.crawl_log.retention import Keep
 from scrapy_dust.crawl_log.upkeep import hider
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from scrapy_dust.settings import DustSettings
 
-logger = logging.getLogger(__name__)
-
 #: Bytes of journals that are kept of each spider, the latest ones.
 _MOST_BYTES = 256 << 20
 
@@ -38,7 +36,8 @@ class CrawlJournal:
     def __init__(self, crawler: Crawler, settings: DustSettings) -> None:
         self._crawler, self._settings = crawler, settings
         self._journal: Journal | None = None
-        self._said = self._is_closed = False
+        self._is_closed = False
+        self._faults = Faults(crawler, Stat.JOURNAL_ERRORS)
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
 
     def tell_of(
@@ -56,7 +55,7 @@ class CrawlJournal:
         try:
             self._open().write(event)
         except (OSError, ValueError, TypeError, RecursionError, CrawlLogError) as error:
-            self._failed(error)
+            self._faults.note("Could not write down what is not fetched", error, trace=False)
 
     async def _spider_closed(self, spider: Spider) -> None:
         self._is_closed = True
@@ -66,7 +65,7 @@ class CrawlJournal:
             try:
                 await run_in_thread(self._journal.close, keep)
             except OSError as error:
-                self._failed(error)
+                self._faults.note("Could not write down what is not fetched", error, trace=False)
 
     def _open(self) -> Journal:
         if self._journal is None:
@@ -74,14 +73,3 @@ class CrawlJournal:
             folder = journal_dir(settings.dir, "" if spider is None else spider.name)
             self._journal = Journal(folder, lambda: hider(settings.dir, settings.log_hide))
         return self._journal
-
-    def _failed(self, error: Exception) -> None:
-        self._crawler.stats.inc_value(Stat.JOURNAL_ERRORS.value)
-        if not self._said:
-            self._said = True
-            logger.error(
-                "Could not write down what is not fetched: %(why)s. The crawl goes on; what else fails is "
-                "counted in the stat %(stat)s.",
-                {"why": f"{type(error).__name__}: {error}", "stat": Stat.JOURNAL_ERRORS.value},
-                extra={"spider": self._crawler.spider},
-            )

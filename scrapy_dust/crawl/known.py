@@ -25,6 +25,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.job import job_dir
 from xxhash import xxh3_128_digest
 
+from scrapy_dust.crawl.faults import Faults
 from scrapy_dust.crawl.naming import Naming
 from scrapy_dust.crawl.outcomes import shows_page
 from scrapy_dust.crawl.requests import OPT_OUT, is_plain
@@ -35,7 +36,7 @@ from scrapy_dust.signatures.known import KnownPages, TakenPage, now
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable
+    from collections.abc import AsyncIterator
     from typing import Self
 
     from scrapy import Spider
@@ -74,6 +75,7 @@ class KnownMiddleware:
         self._mode, days = settings.known, settings.known_days
         self._since = 0 if days is None else now() - int(timedelta(days=days).total_seconds())
         self._crawler = crawler
+        self._faults = Faults(crawler, Stat.KNOWN_ERRORS, "The crawl goes on and fetches")
         self._naming = Naming(crawler, self._rules)
         self._pages: dict[bytes, _Page] = {}
         self._of: WeakKeyDictionary[Request, _Page] = WeakKeyDictionary()
@@ -93,14 +95,7 @@ class KnownMiddleware:
     def from_crawler(cls, crawler: Crawler) -> Self:
         return cls(crawler)
 
-    def process_spider_output(self, response: Response, result: Iterable[Any]) -> Iterable[Any]:
-        page = self._begun(response)
-        for one in result:
-            if self._passes(page, one):
-                yield one
-        self._done(page)
-
-    async def process_spider_output_async(
+    async def process_spider_output(
         self, response: Response, result: AsyncIterator[Any]
     ) -> AsyncIterator[Any]:
         page = self._begun(response)
@@ -135,7 +130,7 @@ class KnownMiddleware:
             found = self._known.of_class(self._key(request, handled), self._since)
             return any(map(self._suffices, found))
         except Exception as error:  # noqa: BLE001  Whatever a request of the project's, or the disk, has against it.
-            self._failed("Could not look up a page", error)
+            self._faults.note("Could not look up a page", error)
             return False
 
     def _leads_on(self, handled: str) -> bool:
@@ -162,7 +157,7 @@ class KnownMiddleware:
                 return None
             own, key = self._own(request, handled), self._key(request, handled)
         except Exception as error:  # noqa: BLE001  as above
-            self._failed("Could not name a page", error)
+            self._faults.note("Could not name a page", error)
             return None
         taken = TakenPage(own, key, request.url, handled, is_plain(request), 0, 0, now())
         page = self._pages[own] = self._of[request] = _Page(taken)
@@ -207,7 +202,7 @@ class KnownMiddleware:
         try:
             known.go_by(version, self._key_of)
         except DustError as error:
-            self._failed("Could not make keys anew", error)
+            self._faults.note("Could not make keys anew", error)
             self._known = None
 
     # -- the crawl
@@ -219,7 +214,7 @@ class KnownMiddleware:
             self._go_by(self._known, self._rules.version)
             self._pages |= {taken.own: _page(taken) for taken in self._of_job()}
         except DustError as error:
-            self._failed("Could not read what is known", error)
+            self._faults.note("Could not read what is known", error)
             self._known = None
 
     def _of_job(self) -> list[TakenPage]:
@@ -230,7 +225,7 @@ class KnownMiddleware:
         try:
             return [_read(line) for line in path.read_text(encoding="utf-8").splitlines()]
         except (OSError, ValueError, TypeError) as error:
-            self._failed(f"Could not read {path}", error)
+            self._faults.note(f"Could not read {path}", error)
             return []
 
     def _job_file(self) -> Path | None:
@@ -250,7 +245,7 @@ class KnownMiddleware:
                 elif (path := self._job_file()) is not None:
                     path.write_text("".join(_written(page) for page in taken), encoding="utf-8")
         except (DustError, OSError) as error:
-            self._failed("Could not keep what is known", error)
+            self._faults.note("Could not keep what is known", error)
         self._tell(spider, reason, len(taken))
 
     def _commit(self, known: KnownPages, taken: list[TakenPage]) -> None:
@@ -276,17 +271,6 @@ class KnownMiddleware:
             },
             extra={"spider": spider},
         )
-
-    def _failed(self, what: str, error: Exception) -> None:
-        stats = self._crawler.stats
-        stats.inc_value(Stat.KNOWN_ERRORS.value)
-        if stats.get_value(Stat.KNOWN_ERRORS.value) == 1:
-            logger.error(
-                "%(what)s: %(error)s The crawl goes on and fetches; what else fails is counted in the stat %(stat)s.",
-                {"what": what, "error": error, "stat": Stat.KNOWN_ERRORS},
-                extra={"spider": self._crawler.spider},
-                exc_info=not isinstance(error, DustError),
-            )
 
 
 def _name(fingerprint: bytes, handled: str) -> bytes:

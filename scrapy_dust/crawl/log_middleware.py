@@ -17,6 +17,7 @@ from scrapy import signals
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.utils.asyncio import create_looping_call, run_in_thread
 
+from scrapy_dust.crawl.faults import Faults
 from scrapy_dust.crawl.recorder import FLUSH_SECONDS, recorder
 from scrapy_dust.crawl.records import (
     is_recorded,
@@ -60,7 +61,7 @@ class CrawlLogMiddleware:
         self._recorder: Recorder | None = None
         self.path: Path | None = None  #: of the log, once it is begun
         self._wire_sizes: WeakKeyDictionary[Request, int] = WeakKeyDictionary()
-        self._said = False
+        self._faults = Faults(crawler, Stat.RECORD_ERRORS)
         self._flushing = create_looping_call(self._flush)
         crawler.signals.connect(self._response_downloaded, signal=signals.response_downloaded)
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
@@ -109,11 +110,7 @@ class CrawlLogMiddleware:
                 self._open().add(record, body)
                 self._crawler.stats.inc_value(counted.value)
         except Exception as error:  # noqa: BLE001  The crawl goes on, whatever a page or the disk has against it.
-            self._failed(
-                f"Could not record {request}",
-                f"{type(error).__name__}: {error}",
-                trace=not isinstance(error, OSError),
-            )
+            self._faults.note(f"Could not record {request}", error)
 
     def _open(self) -> Recorder:
         if self._recorder is None:
@@ -131,14 +128,14 @@ class CrawlLogMiddleware:
             self._recorder.flush()
             self._hear()
         except OSError as error:
-            self._failed("Could not write the crawl log", f"{type(error).__name__}: {error}")
+            self._faults.note("Could not write the crawl log", error)
 
     def _hear(self) -> None:
         complaint = self._recorder.complaint() if self._recorder is not None else None
         if complaint is not None:
             lost, why = complaint
             self._crawler.stats.inc_value(Stat.RECORDED.value, -lost)
-            self._failed("Could not write the crawl log", why, count=lost)
+            self._faults.note("Could not write the crawl log", why, count=lost)
 
     async def _spider_closed(self, spider: Spider) -> None:
         if self._recorder is None:
@@ -149,19 +146,7 @@ class CrawlLogMiddleware:
             await run_in_thread(self._recorder.close)
             self._hear()
         except OSError as error:
-            self._failed("Could not finish the crawl log", f"{type(error).__name__}: {error}")
+            self._faults.note("Could not finish the crawl log", error)
         keep = keep_of(self._settings)
         for failed in await run_in_thread(keep_up, self._settings.dir, keep, compacting=False):
             logger.warning("%s", failed, extra={"spider": spider})
-
-    def _failed(self, what: str, why: str, *, count: int = 1, trace: bool = False) -> None:
-        self._crawler.stats.inc_value(Stat.RECORD_ERRORS.value, count)
-        if self._said:
-            return
-        self._said = True
-        logger.error(
-            "%(what)s: %(why)s. The crawl goes on; what else fails is counted in the stat %(stat)s.",
-            {"what": what, "why": why, "stat": Stat.RECORD_ERRORS},
-            extra={"spider": self._crawler.spider},
-            exc_info=trace,
-        )

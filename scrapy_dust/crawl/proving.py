@@ -240,6 +240,6 @@ def _readings(rules: CrawlRules) -> Readings | None:
         return None
     # Not loaded before: it brings all that compares pages.
     from scrapy_dust.crawl.judges import knowledge  # noqa: PLC0415
-    from scrapy_dust.crawl.readings import RareReadings  # noqa: PLC0415
+    from scrapy_dust.crawl.readings import Readings  # noqa: PLC0415
 
-    return RareReadings(knowledge(rules.settings), rules.settings.ignore)
+    return Readings(knowledge(rules.settings), rules.settings.ignore)

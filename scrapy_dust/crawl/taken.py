@@ -7,7 +7,6 @@ it yielded before counts for nothing, and the failure is recorded. Recording nev
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
@@ -15,6 +14,7 @@ from itemadapter import ItemAdapter
 from scrapy import Request
 from scrapy.exceptions import NotConfigured
 
+from scrapy_dust.crawl.faults import Faults
 from scrapy_dust.crawl.log_middleware import CrawlLogMiddleware
 from scrapy_dust.crawl.records import is_recorded, page_url
 from scrapy_dust.crawl.rules import rules_of
@@ -22,13 +22,11 @@ from scrapy_dust.page.taking import Taken
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Mapping
+    from collections.abc import AsyncIterator, Mapping
     from typing import Self
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
-
-logger = logging.getLogger(__name__)
 
 #: In a request's meta: what scrapy-dust itself has there.
 _OURS = ("dust", "_dust")
@@ -46,23 +44,13 @@ class TakenMiddleware:
             raise NotConfigured
         self._crawler = crawler
         self._done: WeakSet[Request] = WeakSet()  #: whose callbacks have come to an end, or failed
-        self._said = False
+        self._faults = Faults(crawler, Stat.RECORD_ERRORS)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         return cls(crawler)
 
-    def process_spider_output(self, response: Response, result: Iterable[Any]) -> Iterable[Any]:
-        taking = _Taking(self, response)
-        try:
-            for one in result:
-                taking.add(one)
-                yield one
-            taking.is_whole = True
-        finally:
-            taking.end()
-
-    async def process_spider_output_async(
+    async def process_spider_output(
         self, response: Response, result: AsyncIterator[Any]
     ) -> AsyncIterator[Any]:
         taking = _Taking(self, response)
@@ -103,15 +91,7 @@ class TakenMiddleware:
 
     def failed(self, error: Exception) -> None:
         """Log an *error* of this middleware, the first time, and count it."""
-        self._crawler.stats.inc_value(Stat.RECORD_ERRORS.value)
-        if not self._said:
-            self._said = True
-            logger.error(
-                "Could not record what a callback took: %(error)r. The crawl goes on; what else fails is counted in the stat "
-                "%(stat)s.",
-                {"error": error, "stat": Stat.RECORD_ERRORS},
-                extra={"spider": self._crawler.spider},
-            )
+        self._faults.note("Could not record what a callback took", error)
 
 
 class _Taking:

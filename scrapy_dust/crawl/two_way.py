@@ -28,7 +28,7 @@ from scrapy_dust.crawl_log.places import log_dir
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable
+    from collections.abc import AsyncIterator
     from typing import Self
 
     from scrapy.crawler import Crawler
@@ -76,10 +76,7 @@ class TwoWayMiddleware:
             return
         self._stats.inc_value(Stat.CONTENTS.value)
 
-    def process_spider_output(self, response: Response, result: Iterable[Any]) -> Iterable[Any]:
-        return (one for one in result if self._passes(one))
-
-    async def process_spider_output_async(
+    async def process_spider_output(
         self, response: Response, result: AsyncIterator[Any]
     ) -> AsyncIterator[Any]:
         async for one in result:

@@ -1,0 +1,38 @@
+"""What goes wrong in a part of ours never ends a crawl: it is counted in a stat, and said the first time."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from scrapy_dust.errors import DustError
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+    from scrapy_dust.stats import Stat
+
+logger = logging.getLogger(__name__)
+
+
+class Faults:
+    """The faults of one part of ours in one crawl, counted in *stat*. *so*: what the crawl does all the same."""
+
+    def __init__(self, crawler: Crawler, stat: Stat, so: str = "The crawl goes on") -> None:
+        self._crawler, self._stat, self._so = crawler, stat, so
+        self._are_said = False
+
+    def note(self, what: str, error: Exception | str, *, count: int = 1, trace: bool | None = None) -> None:
+        """Take note of *what* failed by *error*, *count* times. *trace*: with a traceback; None: where it may be a bug."""
+        self._crawler.stats.inc_value(self._stat.value, count)
+        if self._are_said:
+            return
+        self._are_said = True
+        is_meant = isinstance(error, (DustError, OSError, str))
+        why = str(error) if isinstance(error, (DustError, str)) else f"{type(error).__name__}: {error}"
+        logger.error(
+            "%(what)s: %(why)s. %(so)s; what else fails is counted in the stat %(stat)s.",
+            {"what": what, "why": why.rstrip("."), "so": self._so, "stat": self._stat.value},
+            extra={"spider": self._crawler.spider},
+            exc_info=not is_meant and trace is not False,
+        )
