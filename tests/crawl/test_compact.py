@@ -38,6 +38,7 @@ def test_a_class_is_what_it_was_last_and_once_settled_its_depth_and_its_keeper(c
             known[of] = Class(State.SETTLED, depth=after.depth, keeper=after.keeper) if is_settled else after
             assert {one: classes.get(one) for one in known} == known
             assert classes.waiting == sum(one.waiting > 0 for one in known.values())
+            assert classes.requests == sum(one.waiting for one in known.values())
     assert classes.get(b"another") is UNKNOWN
 
 
