@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 import random
-from base64 import b64encode
 from collections.abc import Iterator
 from hashlib import shake_128
 from itertools import islice
 
-from xxhash import xxh3_64_hexdigest
-
 from benchmarks.messy import MessySite
 from scrapy_dust.page import UNITS_VERSION
-from scrapy_dust.page.places import EXACT_BITS, SHAPE_BITS, Kind, place_of, url_value
+from scrapy_dust.page.places import VALUE, Kind, place_of, url_value
+from scrapy_dust.page.units import pack, units_of
 
 _OWN, _LINKS = 24, 8
 _TEXT, _LINK = place_of(Kind.TEXT, "main p"), place_of(Kind.LINK, "main a")
 
 
-def _told(place: int, values: bytes) -> bytes:
-    return (place << 24 | len(values) // 3).to_bytes(6, "big") + values
+def _told(place: int, said: str, count: int) -> list[int]:
+    """So many units at *place*, of what is *said* there."""
+    drawn = shake_128(said.encode()).digest(4 * count)
+    return [place << 32 | int.from_bytes(drawn[at : at + 4]) & VALUE for at in range(0, len(drawn), 4)]
 
 
-_FRAME = b"".join(
-    _told(place_of(kind, f"nav.{part}"), shake_128(f"{kind} {part}".encode()).digest(12))
+_FRAME = [
+    unit
     for part, kind in enumerate((Kind.TEXT, Kind.TEXT, Kind.LINK, Kind.MEDIA, Kind.FIELD))
-)
+    for unit in _told(place_of(kind, f"nav.{part}"), f"{kind} {part}", 4)
+]
 
 
 def clean(count: int, host: str = "shop.test") -> Iterator[dict[str, object]]:
@@ -64,11 +65,11 @@ def many(count: int) -> Iterator[dict[str, object]]:
 
 def _record(url: str, said: str, chance: random.Random, products: int) -> dict[str, object]:
     """*said*: what the page is about; equal ones are one page. Links lead to products in all their forms."""
-    own = shake_128(said.encode()).digest(3 * _OWN)
     linked = random.Random(said)
     host = url.split("/")[2]
     links = [f"http://{host}/p/{linked.randrange(products)}/" for _ in range(_LINKS if products else 0)]
-    units = _FRAME + _told(_TEXT, own) + (_told(_LINK, b"".join(map(_value, links))) if links else b"")
+    leads = [_LINK << 32 | url_value(link) for link in links]
+    units = pack(units_of([*_FRAME, *_told(_TEXT, said, _OWN), *leads]))
     digest = shake_128(said.encode()).hexdigest(16)
     return {
         "url": url,
@@ -76,12 +77,7 @@ def _record(url: str, said: str, chance: random.Random, products: int) -> dict[s
         "size": 2000 + chance.randrange(9),
         "text_digest": digest,
         "sketch": [int(digest[at : at + 8], 16) for at in range(0, 32, 8)],
-        "units": b64encode(units).decode("ascii"),
-        "units_total": xxh3_64_hexdigest(units),
+        "units": units.content.decode("ascii"),
+        "units_total": f"{units.total:016x}",
         "units_version": UNITS_VERSION,
     }
-
-
-def _value(url: str) -> bytes:
-    value = url_value(url)
-    return ((value >> 32 - SHAPE_BITS) << EXACT_BITS | value & (1 << EXACT_BITS) - 1).to_bytes(3, "big")

@@ -7,12 +7,12 @@ empty string counts as missing, like None; unknown fields are ignored.
 from __future__ import annotations
 
 import json
-from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urljoin
 
 from scrapy_dust.page import UNITS_VERSION
+from scrapy_dust.page.places import PACKED
 from scrapy_dust.visits.pages import NOTHING_TAKEN, PackedUnits, Visit
 
 #: A longer list is no sketch, and would make those of all pages as wide.
@@ -111,13 +111,16 @@ def _units(record: Mapping[str, Any], name: str) -> PackedUnits | None:
         return None
     total = str(record.get(f"{name}_total"))
     try:
-        return PackedUnits(
-            b64decode(content, validate=True), int(total, 16), whole=not _switch(record, f"{name}_partial")
+        packed = PackedUnits(
+            bytes(content, "ascii"), int(total, 16), whole=not _switch(record, f"{name}_partial")
         )
     except (TypeError, ValueError):
+        packed = None
+    if packed is None or not PACKED.fullmatch(packed.content):
         raise Unreadable(
-            f"{name!r} is {_short(content)}, not Base64, or {f'{name}_total'!r} no hexadecimal digits"
-        ) from None
+            f"{name!r} is {_short(content)}, no units, or {f'{name}_total'!r} no hexadecimal digits"
+        )
+    return packed
 
 
 def _switch(record: Mapping[str, object], name: str) -> bool:

@@ -7,7 +7,6 @@ What is not known is left out. Ours are ``sketch_version``, ``minhash``, ``words
 
 from __future__ import annotations
 
-from base64 import b64encode
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -68,7 +67,7 @@ def _units(units: Units, places: str, most: int | None = None) -> Record:
 
     packed = pack(units, most or MAX_LOGGED)
     return {
-        "units": b64encode(packed.content).decode("ascii"),
+        "units": packed.content.decode("ascii"),
         "units_total": f"{packed.total:016x}",
         "units_partial": not packed.whole or None,
         "units_version": UNITS_VERSION,

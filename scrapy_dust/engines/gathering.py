@@ -22,7 +22,7 @@ from scrapy_dust.visits.pages import Visit, without_repeats
 #: What a visit takes beside its URL, in bytes: as a record, as a page, and in the arrays of phase 1.
 _VISIT = 2400
 #: And so many times the size of its units.
-_UNITS = 10
+_UNITS = 9
 #: Files that sites are spread over; one is in memory at a time.
 _SHELVES = 64
 #: Visits written at a time.

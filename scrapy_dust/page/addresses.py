@@ -18,11 +18,13 @@ _SAFE = re.compile(
 )
 #: What joining leaves as it is: no dots as segments, nothing to escape.
 _FROM_ROOT = re.compile(r"/(?!/)(?:[A-Za-z0-9_~-][A-Za-z0-9._~-]*+/?+)*+(?:\?[A-Za-z0-9._~=&-]++)?")
-#: Likewise, from a base that joining leaves as it is.
+#: Likewise, from a base that joining leaves as it is: so many folders up, and what stands below; or a query.
 _FROM_FOLDER = re.compile(
-    r"[A-Za-z0-9_~-][A-Za-z0-9._~-]*+(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*+)*+/?(?:\?[A-Za-z0-9._~=&-]++)?"
-    r"|\?[A-Za-z0-9._~=&-]++"
+    r"(?:\./)?+((?:\.\./)*+)((?:[A-Za-z0-9_~-][A-Za-z0-9._~-]*+(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*+)*+/?(?:\?[A-Za-z0-9._~=&-]++)?)?+)"
 )
+_QUERY = re.compile(r"\?[A-Za-z0-9._~=&-]++")
+#: A fragment that joining cannot trip over.
+_FRAGMENT = re.compile(r"[!-~]*+")
 #: From the root, or with a host.
 _OF_SITE = re.compile(r"(?:(?:https?:)?/)?/[^/?#\s\\]|/(?:[?#]|\Z)")
 #: A longer one is compared as it stands.
@@ -93,6 +95,7 @@ class Addresses:
             self._root = url[: url.find("/", url.find("://") + 3)]
         else:
             self._root = (absolute(url, "", "/", encoding) or "").removesuffix("/")
+        self._host = _host(self._root)
         # What does not depend on the path of the document is kept for others of its site.
         self.of_site = known.setdefault((self._root, encoding), OfSite())
         self._of_document = OfSite()
@@ -117,11 +120,13 @@ class Addresses:
 
     def medium(self, href: str) -> Medium:
         """The values of a picture or another file at *href*."""
-        media = (self.of_site if is_of_site(href) else self._of_document).media
-        found = media.get(href)
-        if found is None:
-            found = media[href] = self._medium(href)
-        return found
+        known = self.of_site.media.get(href)
+        if known is None:
+            media = (self.of_site if is_of_site(href) else self._of_document).media
+            known = media.get(href)
+            if known is None:
+                known = media[href] = self._medium(href)
+        return known
 
     def _medium(self, href: str) -> Medium:
         url = self._resolved(href)
@@ -131,19 +136,34 @@ class Addresses:
         # A picture that is a part of the document is the same part of whichever document.
         picture = href if href.startswith("#") else url[slash:] if slash >= 0 else "/"
         host = _host(url)
-        foreign = None if host == _host(self._root) else _hash(f"//{host}{picture}")
+        foreign = None if host == self._host else _hash(f"//{host}{picture}")
         return Medium(_hash(picture), _parts(picture), foreign)
 
     def _resolved(self, href: str) -> str | None:
-        """*href* as `absolute` has it, without its fragment; quickly where nothing in it is to be resolved."""
-        if self._root and _FROM_ROOT.fullmatch(href):
-            return f"{self._root}{href}"
-        if self._page and _FROM_FOLDER.fullmatch(href):
-            return f"{self._page if href[0] == '?' else self._folder}{href}"
+        """*href* as `absolute` has it, without its fragment; quickly where little in it is to be resolved."""
+        plain, mark, fragment = href.partition("#")
+        if mark and (len(href) > _MAX_LENGTH or not _FRAGMENT.fullmatch(fragment)):
+            plain = href
+        if self._root and _FROM_ROOT.fullmatch(plain):
+            return f"{self._root}{plain}"
+        if self._page and plain:
+            if _QUERY.fullmatch(plain):
+                return f"{self._page}{plain}"
+            if found := _FROM_FOLDER.fullmatch(plain):
+                return f"{self._above(len(found[1]) // 3)}{found[2]}"
         if len(href) > _MAX_LENGTH:
             return None
         url = href if _SAFE.fullmatch(href) else absolute(self._url, "", href, self._encoding)
         return None if url is None else url.partition("#")[0]
+
+    def _above(self, steps: int) -> str:
+        """The folder so many *steps* above the document's, or the root."""
+        end = len(self._folder)
+        for _ in range(steps):
+            end = self._folder.rfind("/", 0, end - 1) + 1
+            if end <= len(self._root):
+                return f"{self._root}/"
+        return self._folder[:end]
 
 
 def _host(url: str) -> str:

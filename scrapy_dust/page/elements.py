@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from xxhash import xxh3_64_intdigest
 
-from scrapy_dust.page.addresses import Known, is_of_site
+from scrapy_dust.page.addresses import Known
 from scrapy_dust.page.emissions import RAW, Emissions, Opened, What, add_style, opened
 from scrapy_dust.page.groups import MAX_LEAVES, TEXT, Part, grouped
 from scrapy_dust.page.paths import Path
@@ -273,7 +273,7 @@ class Walk:
                 self._units.append(unit)
                 if not opening.refers:
                     parts.append((opening.mark, unit, 1))
-                if subtrees is not None and not is_of_site(said):
+                if subtrees is not None and said not in settling.of_site.media:
                     subtrees.unfit += 1
             else:
                 settling.add_other(emission)

@@ -57,7 +57,7 @@ class Emissions:
 
     def add_link(self, path: Path, inside: str, url: str) -> None:
         """Add a link to *url* in the attribute *inside*."""
-        place, own_place = path.link_places if not inside else path.places_of_links(inside)
+        place, own_place = path.places_of_links(inside)
         self.links.append((place, own_place, url))
         if "?" in url and is_file(url):
             # Where its query is signed anew at each fetch, its path still says which file it is.

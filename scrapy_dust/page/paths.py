@@ -33,7 +33,6 @@ class Path:
     __slots__ = (
         "_below",
         "_depth",
-        "_links",
         "_names",
         "_places",
         "is_data",
@@ -52,7 +51,6 @@ class Path:
         self.opened: dict[str, Opened] = {}  #: what each start tag makes here
         self.text = 0  #: the place of its text, as `at` has it; 0: not asked for yet
         self._below: dict[str, Path] = {}
-        self._links: tuple[int, int] | None = None
         self._places: dict[str, list[int]] = {}  #: by attribute, a place for each kind
 
     def text_place(self) -> int:
@@ -81,14 +79,7 @@ class Path:
             places = self._places[inside] = [0] * len(Kind)
         return places[kind] or self._place(places, kind, inside)
 
-    @property
-    def link_places(self) -> tuple[int, int]:
-        """The places of links in this path: of others, and of links to the page itself."""
-        if self._links is None:
-            self._links = self.places_of_links("")
-        return self._links
-
-    def places_of_links(self, inside: str) -> tuple[int, int]:
+    def places_of_links(self, inside: str = "") -> tuple[int, int]:
         """The places of links in the attribute *inside*: of others, and of links to the page itself."""
         self.at(Kind.OWN, inside)  # so that it has a name
         return self.at(Kind.LINK, inside), self.at(Kind.OWN_LINK, inside)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from enum import IntEnum
 
@@ -16,6 +17,13 @@ SHAPE_BITS = 10
 EXACT_BITS = 24 - SHAPE_BITS
 #: The bits of a value, in 32.
 VALUE = (1 << SHAPE_BITS) - 1 << 32 - SHAPE_BITS | (1 << EXACT_BITS) - 1
+
+#: Digits of five bits in the units of a log; the first 32 end a number.
+ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+#: Digits of a number at most.
+MAX_DIGITS = 10
+#: Units as a log has them.
+PACKED = re.compile(rb"(?:[g-z0-9+/]{0,%d}+[A-Za-f])*+" % (MAX_DIGITS - 1))
 
 #: As the value of a unit of `Kind.OWN`: it repeats the page's own URL, and says nothing else.
 REPEATED = 1

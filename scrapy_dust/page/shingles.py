@@ -18,6 +18,8 @@ import numpy as np
 import numpy.typing as npt
 from xxhash import xxh3_64_intdigest
 
+from scrapy_dust.page.units import distinct, stirred
+
 Hashes = npt.NDArray[np.uint64]
 Sketch = tuple[int, int, int, int]
 
@@ -33,8 +35,7 @@ _SHIFTS = np.array(
 _FACTORS = np.array(
     [[0xBF58476D1CE4E5B9], [0x94D049BB133111EB], [0xFF51AFD7ED558CCD], [0x5851F42D4C957F2D]], np.uint64
 )
-_FIRST_FACTOR, _SECOND_FACTOR = _FACTORS[0, 0], _FACTORS[1, 0]
-_30, _27, _31, _1 = np.array([30, 27, 31, 1], np.uint64)
+_1 = np.uint64(1)
 
 
 def hashes_of(words: Sequence[bytes]) -> Hashes:
@@ -44,7 +45,7 @@ def hashes_of(words: Sequence[bytes]) -> Hashes:
 
 def shingles_of(words: Hashes, width: int = WIDTH) -> Hashes:
     """The distinct shingles of *words*, ascending. *words* must not be empty."""
-    return _distinct(_stirred(_runs(words, min(width, len(words)))))
+    return distinct(stirred(_runs(words, min(width, len(words)))))
 
 
 def sketch_of(shingles: Hashes) -> Sketch:
@@ -81,20 +82,3 @@ def _runs(words: Hashes, length: int) -> Hashes:
     runs = _runs(words, half)
     runs = runs[:-half] * np.uint64(pow(int(_BASE), half, 1 << 64)) + runs[half:]
     return runs if length % 2 == 0 else runs[:-1] * _BASE + words[length - 1 :]
-
-
-def _stirred(hashes: Hashes) -> Hashes:
-    hashes = hashes ^ (hashes >> _30)
-    hashes *= _FIRST_FACTOR
-    hashes ^= hashes >> _27
-    hashes *= _SECOND_FACTOR
-    hashes ^= hashes >> _31
-    return hashes
-
-
-def _distinct(hashes: Hashes) -> Hashes:
-    """The different numbers in *hashes*, ascending, as `np.unique` gives them, in a quarter of the time."""
-    hashes = np.sort(hashes)
-    first = np.ones(len(hashes), np.bool_)
-    np.not_equal(hashes[1:], hashes[:-1], out=first[1:])
-    return hashes[first]

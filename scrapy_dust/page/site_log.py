@@ -14,10 +14,9 @@ from operator import attrgetter
 
 from scrapy_dust.page.compare import Answer, Same, compare
 from scrapy_dust.page.contents import NOTHING_SHOWN, Content, Contents, Shown, contents_of
-from scrapy_dust.page.flat import is_sound
 from scrapy_dust.page.knowledge import Knowledge
 from scrapy_dust.page.places import Names
-from scrapy_dust.page.units import unpack
+from scrapy_dust.page.units import is_sound, unpack
 from scrapy_dust.page.volatile import NOTHING_VOLATILE, Volatile
 from scrapy_dust.visits.outcomes import Outcome
 from scrapy_dust.visits.pages import PackedUnits, Page, SiteLog, Visit, merge_visits, page_behind

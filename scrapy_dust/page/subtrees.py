@@ -6,13 +6,13 @@ were, the units in it are as they were, and nothing in it is read again. The mem
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from scrapy_dust.page.addresses import OfSite
-from scrapy_dust.page.emissions import Emission, Field, Link, Opened
+from scrapy_dust.page.emissions import Opened
 from scrapy_dust.page.groups import Part
 from scrapy_dust.page.paths import Path
 from scrapy_dust.page.settling import Settling
@@ -36,16 +36,8 @@ class Subtree(NamedTuple):
     inside: str  #: the markup in it
     part: Part | None  #: what it is in the element around it; None: nothing is in it
     units: npt.NDArray[np.uint64]
-    fields: list[Field]
-    links: list[Link]
-    actions: list[Emission]
-    filled: list[Path]
-    beside: list[tuple[int, int]]
+    rest: list[list[Any]]  #: fields, links, and whatever else `Subtrees` collects
     of_site: OfSite  #: of the site on which its pictures are these
-
-
-#: How many units, blocks, fields, links, actions, filled elements and groups beside others there are.
-_Counts = tuple[int, int, int, int, int, int, int]
 
 
 class _Begun(NamedTuple):
@@ -54,7 +46,7 @@ class _Begun(NamedTuple):
     depth: int
     opened: Opened
     at: int  #: where its inside begins
-    counts: _Counts
+    counts: list[int]
     unfit: int
 
 
@@ -65,7 +57,7 @@ class Subtrees:
         self, markup: str, settling: Settling, filled: list[Path], beside: list[tuple[int, int]]
     ) -> None:
         self._markup, self._settling = markup, settling
-        self._filled, self._beside = filled, beside
+        self._rest: list[list[Any]] = [settling.fields, settling.links, settling.actions, filled, beside]
         self._budget = _SHARE * len(markup)
         self._begun: list[_Begun] = []
         self.depth = -1  #: of the innermost element that is to be remembered; -1: none
@@ -92,7 +84,8 @@ class Subtrees:
                 self._add(found)
                 return found
         if opened.credit:
-            self._begun.append(_Begun(depth, opened, at, self._counts(), self.unfit))
+            counts = [len(self._settling.units), len(self._settling.blocks), *map(len, self._rest)]
+            self._begun.append(_Begun(depth, opened, at, counts, self.unfit))
             self.depth = depth
         return None
 
@@ -109,42 +102,22 @@ class Subtrees:
             opened.known.clear()
         inside = self._markup[begin:at]
         made = opened.known[inside[:_BEGINNING]] = self._since(counts, inside, part)
-        self.size += 1 + (length + 8 * len(made.units) + 64 * (len(made.links) + len(made.filled)) >> 9)
+        self.size += 1 + (length + 8 * len(made.units) + 64 * sum(map(len, made.rest)) >> 9)
 
-    def _counts(self) -> _Counts:
-        found = self._settling
-        return (
-            len(found.units),
-            len(found.blocks),
-            len(found.fields),
-            len(found.links),
-            len(found.actions),
-            len(self._filled),
-            len(self._beside),
-        )
-
-    def _since(self, counts: _Counts, inside: str, part: Part | None) -> Subtree:
+    def _since(self, counts: list[int], inside: str, part: Part | None) -> Subtree:
         """What was found since there was so much of everything."""
-        found = self._settling
-        units, blocks, fields, links, actions, filled, beside = counts
-        alone = found.units[units:]
+        units, blocks, *rest = counts
+        alone = self._settling.units[units:]
+        of_blocks = self._settling.blocks[blocks:]
         return Subtree(
             inside,
             part,
-            distinct(np.concatenate([np.fromiter(alone, np.uint64, len(alone)), *found.blocks[blocks:]])),
-            found.fields[fields:],
-            found.links[links:],
-            found.actions[actions:],
-            self._filled[filled:],
-            self._beside[beside:],
-            found.of_site,
+            distinct(np.concatenate([np.fromiter(alone, np.uint64, len(alone)), *of_blocks])),
+            [found[count:] for found, count in zip(self._rest, rest, strict=True)],
+            self._settling.of_site,
         )
 
     def _add(self, known: Subtree) -> None:
-        found = self._settling
-        found.blocks.append(known.units)
-        found.fields += known.fields
-        found.links += known.links
-        found.actions += known.actions
-        self._filled += known.filled
-        self._beside += known.beside
+        self._settling.blocks.append(known.units)
+        for found, more in zip(self._rest, known.rest, strict=True):
+            found.extend(more)

@@ -6,20 +6,29 @@ if they have the same units.
 
 A place has 24 bits: its kind in the upper three, a hash of its path in the lower 21, so that places of two kinds with
 one path differ in their upper bits only. A value has 24 bits: ten of what it looks like, in the uppermost of 32, and 14
-of what it is, in the lowest. In a log all units of a page are one text, Base64 of
-numbers of 24 bits: for each place the place, how many values follow, and the values, ascending.
+of what it is, in the lowest. In a log all units of a page are one text (`pack`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from scrapy_dust.page.places import EXACT_BITS, PATH_BITS, SHAPE_BITS, VALUE, Kind
+from scrapy_dust.page.places import (
+    ALPHABET,
+    EXACT_BITS,
+    MAX_DIGITS,
+    PACKED,
+    PATH_BITS,
+    SHAPE_BITS,
+    VALUE,
+    Kind,
+)
 from scrapy_dust.visits.pages import PackedUnits
 
 #: Of one page. Of a page with more, those of least hashes are kept, so that like pages keep the same.
@@ -33,10 +42,20 @@ _LINK_SHARE = 4
 _LINKS = MAX_LOGGED // _LINK_SHARE
 
 _EXACT = (1 << EXACT_BITS) - 1
+#: Bits of a value in a log, and of numbers in which units are written.
+_BITS = SHAPE_BITS + EXACT_BITS
+_OF_VALUE = (1 << _BITS) - 1
+_SHIFTS = np.arange(0, 5 * MAX_DIGITS, 5)
+_MORE = 32  #: a digit as great is not the last of its number
+_CONTINUED = ALPHABET[_MORE:]
+_LETTERS = np.frombuffer(ALPHABET, np.uint8)
+_DIGITS = np.zeros(256, np.uint8)
+_DIGITS[_LETTERS] = np.arange(len(_LETTERS))
 
 _32, _KEPT = np.uint64(32), np.uint64(0xFFFFFFFF << 32 | VALUE)
 
 Numbers = npt.NDArray[np.uint32]
+Index = npt.NDArray[np.int64]
 _Unsigned = TypeVar("_Unsigned", bound=np.unsignedinteger)
 
 
@@ -140,8 +159,12 @@ def _of_least_hashes(
 
 def mixed(units: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     """The numbers *units*, each scrambled by splitmix64, so that their order is as good as random."""
-    mixed = units + np.uint64(0x9E3779B97F4A7C15)
-    mixed ^= mixed >> np.uint64(30)
+    return stirred(units + np.uint64(0x9E3779B97F4A7C15))
+
+
+def stirred(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """*numbers*, each scrambled by splitmix64's finalizer."""
+    mixed = numbers ^ (numbers >> np.uint64(30))
     mixed *= np.uint64(0xBF58476D1CE4E5B9)
     mixed ^= mixed >> np.uint64(27)
     mixed *= np.uint64(0x94D049BB133111EB)
@@ -150,57 +173,82 @@ def mixed(units: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
 
 
 def pack(units: Units, most: int = MAX_LOGGED) -> PackedUnits:
-    """*units*, at most *most* of them, as a log keeps them."""
+    """*units*, at most *most* of them, as a log keeps them.
+
+    For each unit, ascending, there is one number: how much its value is greater than that of the unit before; with a
+    new place the value itself, plus 2**24 times how much the place is greater than the place before, which is -1 at
+    first. A number is written in digits of five bits, the least significant first; each digit is a letter of Base64's
+    alphabet, and 32 is added to all but the last.
+    """
     units = sampled(units, most)
-    places, values = units.places, units.values
-    is_first = np.ones(len(places), np.bool_)
-    np.not_equal(places[1:], places[:-1], out=is_first[1:])
-    begins = np.flatnonzero(is_first)
-    words = np.empty(len(places) + 2 * len(begins), ">u4")
-    heads = begins + 2 * np.arange(len(begins))
-    words[heads], words[heads + 1] = places[begins], np.diff(begins, append=len(places))
-    exact = values & np.uint32(_EXACT)
-    words[are_values(len(words), heads)] = (
-        values >> np.uint32(32 - SHAPE_BITS) << np.uint32(EXACT_BITS) | exact
-    )
-    return PackedUnits(words.view(np.uint8).reshape(-1, 4)[:, 1:].tobytes(), units.total, units.whole)
+    places, values = units.places.astype(np.int64), units.values.astype(np.int64)
+    values = values >> 32 - SHAPE_BITS << EXACT_BITS | values & _EXACT
+    steps = np.diff(places, prepend=-1)
+    numbers = np.where(steps, steps << _BITS | values, np.diff(values, prepend=0))
+    rest = numbers[:, None] >> _SHIFTS
+    is_digit = rest > 0
+    is_digit[:, 0] = True
+    digits = rest & 31
+    digits[:, :-1] += is_digit[:, 1:] << 5
+    return PackedUnits(_LETTERS[digits[is_digit]].tobytes(), units.total, units.whole)
 
 
 def unpack(packed: PackedUnits) -> Units:
-    """The units in *packed*, bytes that `pack` has written. Raises `ValueError` for anything else."""
-    heads = heads_in(packed.content)
-    if heads is None:
+    """The units in *packed*, as `pack` has written them. Raises `ValueError` for anything else."""
+    if not is_sound(packed):
         raise ValueError(f"units of {len(packed.content)} bytes, and not as they were packed")
-    words = words_in(np.frombuffer(packed.content, np.uint8))
-    at = np.array(heads, np.int64)
-    places = np.repeat(words[at], words[at + 1])
-    return Units(places, values_in(words[are_values(len(words), at)]), packed.total, packed.whole)
+    places, values, _ = unpacked([packed.content])
+    return Units(places, values, packed.total, packed.whole)
 
 
-def heads_in(content: bytes) -> list[int] | None:
-    """The words of packed units at which groups begin; None: they are not as `pack` writes them."""
-    heads, at = [], 0
-    while at + 5 < len(content):
-        heads.append(at // 3)
-        at += 6 + 3 * int.from_bytes(content[at + 3 : at + 6], "big")
-    return heads if at == len(content) else None
+def is_sound(packed: PackedUnits) -> bool:
+    """Whether `unpack` can read *packed*."""
+    return PACKED.fullmatch(packed.content) is not None
 
 
-def words_in(octets: npt.NDArray[np.uint8]) -> Numbers:
-    """The numbers of three octets each."""
-    three = octets.reshape(-1, 3).astype(np.uint32)
-    words: Numbers = three[:, 0] << np.uint32(16) | three[:, 1] << np.uint32(8) | three[:, 2]
-    return words
+def count_in(packed: PackedUnits) -> int:
+    """How many units are in *packed*."""
+    return len(packed.content.translate(None, _CONTINUED))
 
 
-def are_values(count: int, heads: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-    """Which of *count* words are values, where groups begin at *heads*, each with its place and its number of values."""
-    mask = np.ones(count, np.bool_)
-    mask[heads] = mask[heads + 1] = False
-    return mask
+def unpacked(contents: Sequence[bytes]) -> tuple[Numbers, Numbers, Index]:
+    """The places and the values of the units in the sound *contents* of several pages, and how many there are before
+    each page and at the end.
+    """
+    digits = _DIGITS[np.frombuffer(b"".join(contents), np.uint8)]
+    ends = np.flatnonzero(digits < _MORE)
+    offsets = np.searchsorted(ends, np.fromiter(accumulate(map(len, contents), initial=0), np.int64))
+    numbers = _numbers(digits, ends)
+    steps = numbers >> _BITS
+    is_new = steps > 0
+    pages = offsets[:-1][offsets[:-1] < offsets[1:]]
+    is_new[pages] = True
+    places = _sums_from(steps, pages) - 1
+    values = _sums_from(numbers & _OF_VALUE, np.flatnonzero(is_new))
+    values = (values & ~_EXACT) << 32 - SHAPE_BITS - EXACT_BITS | values & _EXACT
+    return (places & _OF_VALUE).astype(np.uint32), values.astype(np.uint32), offsets
 
 
-def values_in(words: Numbers) -> Numbers:
-    """The values that are packed as *words*."""
-    both: Numbers = words >> np.uint32(EXACT_BITS) << np.uint32(32 - SHAPE_BITS) | words & np.uint32(_EXACT)
-    return both
+def _numbers(digits: npt.NDArray[np.uint8], ends: Index) -> Index:
+    """The numbers whose last *digits* are at *ends*."""
+    if not len(ends):
+        return ends
+    begins = np.zeros_like(ends)
+    begins[1:] = ends[:-1] + 1
+    shifts = np.arange(len(digits))
+    shifts -= np.repeat(begins, ends - begins + 1)
+    shifts *= 5
+    parts = (digits & 31).astype(np.int64)
+    parts <<= shifts
+    numbers: Index = np.add.reduceat(parts, begins)
+    return numbers
+
+
+def _sums_from(numbers: Index, begins: Index) -> Index:
+    """The running sums of *numbers*, anew from each of *begins*, of which the first is 0."""
+    sums = np.cumsum(numbers)
+    counts = np.empty_like(begins)
+    counts[:-1] = begins[1:] - begins[:-1]
+    counts[-1:] = len(numbers) - begins[-1:]
+    sums -= np.repeat(sums[begins] - numbers[begins], counts)
+    return sums

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_dust.page.flat import flat_of, is_sound
-from scrapy_dust.page.units import pack, units_of, unpack
+from scrapy_dust.page.flat import flat_of
+from scrapy_dust.page.places import ALPHABET
+from scrapy_dust.page.units import is_sound, pack, units_of, unpack
 from scrapy_dust.page.unitsets import set_of
 from scrapy_dust.visits.pages import PackedUnits
 
@@ -21,7 +22,7 @@ def test_many_pages_at_once_are_what_each_is_by_itself(packed: list[PackedUnits]
         assert np.unique(flat.part(number, number + 1).units).tolist() == set_of(unpack(one)).tolist()
 
 
-@given(st.binary(max_size=40))
+@given(st.binary(max_size=40) | st.text(ALPHABET.decode(), max_size=40).map(str.encode))
 def test_what_is_sound_can_be_read_and_nothing_else(content: bytes) -> None:
     packed = PackedUnits(content, 1)
     if is_sound(packed):

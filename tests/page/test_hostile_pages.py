@@ -41,6 +41,8 @@ HTML = {
     "spaces of candidates": "<img srcset='" + "a " * (MAX_BYTES // 2),
     "links to the page itself": many("<a href='?a=1&b=2&c={}'>x</a>"),
     "links encoded often": "<a href='" + "%25" * (MAX_BYTES // 4) + "'>",
+    "fragments of fragments": many("<a href='{}" + "#" * 3900 + "ä'>x</a>"),
+    "folders above": many("<a href='" + "../" * 1300 + "{}'>x</a>"),
     "styles": "<p style='" + "url(" * (MAX_BYTES // 5),
     "a word without end": "<p>" + "a" * MAX_BYTES,
     "digits without end": "<p>" + "1a" * (MAX_BYTES // 2),

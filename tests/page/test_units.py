@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -29,6 +32,18 @@ def test_what_is_packed_comes_back(units: list[int]) -> None:
     assert (back.values == made.values).all()
     pairs = zip(back.places.tolist(), back.values.tolist(), strict=True)
     assert sorted(place << 32 | value for place, value in pairs) == sorted(set(units))
+
+
+@given(st.lists(UNIT, max_size=9))
+def test_the_documentation_says_how_to_read_what_is_packed(units: list[int]) -> None:
+    page = (Path(__file__).parents[2] / "docs/crawl-log.md").read_text()
+    (code,) = re.findall(r"```python\n(letters = .*?)```", page, re.DOTALL)
+    read: dict[str, object] = {"record": {"units": pack(units_of(units)).content.decode()}}
+
+    exec(code, read)
+
+    short = [(unit >> 32, (unit & VALUE) >> 22 << 14 | unit & 0x3FFF) for unit in sorted(set(units))]
+    assert read["units"] == short
 
 
 def test_of_many_units_a_log_keeps_some() -> None:
@@ -73,7 +88,7 @@ def test_units_stand_by_place_and_value() -> None:
     assert made.values.tolist() == [3, 9, 4, 5]
 
 
-@pytest.mark.parametrize("content", [b"abc", b"\0\0\1\2", b"\0\0\1\2\0\0\0\0"])
+@pytest.mark.parametrize("content", [b"abcz", b"\0", b"ggggggggggA", "Aä".encode()])
 def test_what_was_not_packed_is_not_unpacked(content: bytes) -> None:
     with pytest.raises(ValueError, match="units"):
         unpack(PackedUnits(content, 0))
