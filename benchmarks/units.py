@@ -1,9 +1,11 @@
-"""What units cost on generated pages: ``python -m benchmarks.units [--pages 240]``.
+"""What units cost on pages: ``python -m benchmarks.units [--pages 240] [--folder FOLDER]``.
 
 Pages of a shop: a frame that all have in common, with a menu, and an article of one to ten paragraphs beside twenty
 products of its own. Each is described with units and without, turn and turn about, by processor time, the least of
 three rounds: once with nothing remembered of other pages, and once more with what that has left. Then what a record
 takes in a log, compressed. All that once for texts in which each word has a number, and once for plain words.
+
+``--folder``: the same for the HTML in a folder, such as a manual, as the pages of one site.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import json
 import random
 import time
 from datetime import UTC, datetime
+from pathlib import Path
 
 from scrapy_dust.crawl_log.naming import Naming
 from scrapy_dust.crawl_log.recording import _GARBAGE
@@ -87,12 +90,26 @@ def _bytes_of_a_record(pages: list[Asked], ignore: tuple[str, ...] | None) -> fl
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.units", description=__doc__.splitlines()[0])
     parser.add_argument("--pages", type=int, default=240)
-    count = parser.parse_args().pages
+    parser.add_argument("--folder", type=Path, help="of HTML to be measured in the place of generated pages")
+    args = parser.parse_args()
     # As the process beside a crawl has it.
     gc.set_threshold(_GARBAGE)
+    if args.folder is not None:
+        _measure(_found_in(args.folder, args.pages))
+        return
     for plain in (False, True):
         print("plain words" if plain else "a number in each word")
-        _measure(shop(count, plain=plain))
+        _measure(shop(args.pages, plain=plain))
+
+
+def _found_in(folder: Path, count: int) -> list[Asked]:
+    """So many pages of *folder*, spread over its whole."""
+    files = sorted(folder.rglob("*.html"))
+    chosen = files[:: max(1, len(files) // count)][:count]
+    return [
+        (file.read_bytes(), "text/html", "utf-8", f"http://a.test/{file.relative_to(folder)}")
+        for file in chosen
+    ]
 
 
 def _measure(pages: list[Asked]) -> None:

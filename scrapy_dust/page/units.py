@@ -33,7 +33,8 @@ from scrapy_dust.visits.pages import PackedUnits
 
 #: Of one page. Of a page with more, those of least hashes are kept, so that like pages keep the same.
 MAX_UNITS = 4000
-#: Of one page in a log, for the same reason. So a record takes three times the room that it takes without.
+#: Of one page in a log, for the same reason. So a record takes up to five times the room that it takes without, and three
+#: times where much of a page is common to all pages.
 MAX_LOGGED = 400
 #: Of what is kept of a page with more, one in so many may be a link. How links are written changes with the host, and
 #: must not decide which texts are kept.
