@@ -23,7 +23,7 @@ from scrapy_dust.crawl.fingerprinter import DustRequestFingerprinter
 from scrapy_dust.crawl.http_cache import goes_by_key
 from scrapy_dust.crawl.into_force import IntoForce
 from scrapy_dust.crawl.naming import Naming
-from scrapy_dust.crawl.requests import AFTER_FAILURE, ITSELF, follows_rules, is_retry
+from scrapy_dust.crawl.requests import AFTER_FAILURE, ITSELF, ORIGINAL_URL, follows_rules, is_retry
 from scrapy_dust.crawl.rules import rules_of
 from scrapy_dust.crawl.shadowing import Shadow
 from scrapy_dust.crawl.store import LocalStore, StoreGone
@@ -195,6 +195,10 @@ class DustDupeFilter:
         """Whether the wrapped dupefilter has seen *request* as the spider made it, before any rule."""
         if self.enforcing is None:
             return self._inner.request_seen(request)
+        if ORIGINAL_URL in request.meta and request.meta.get("redirect_urls"):
+            return (
+                False  # where a URL leads for which the spider has not asked; it may still ask for this one
+            )
         asked, fingerprinter = self.enforcing.asked(request), self._naming.fingerprinter
         if not isinstance(fingerprinter, DustRequestFingerprinter):
             return self._inner.request_seen(asked)

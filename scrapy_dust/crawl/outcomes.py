@@ -138,11 +138,11 @@ class DustOutcomeMiddleware:
             yield one
         if page is not None and self.trapping is not None:
             self.trapping.done(page, response)
-        if self.outcomes is not None:
+        if self.outcomes is not None and not self.outcomes.kept_back(response):
             self.outcomes.over(response)
 
     def process_spider_exception(self, response: Response, exception: Exception) -> None:
-        if self.outcomes is not None:
+        if self.outcomes is not None and not self.outcomes.kept_back(response):
             self.outcomes.raised(response, exception)
 
     @staticmethod
@@ -322,6 +322,16 @@ class Outcomes:
     def with_spider(self, response: Response) -> None:
         """Take note that the callback for *response* is about to be called."""
         self._given[response] = _Given(is_through=not self.sees_items)
+
+    def kept_back(self, response: Response) -> bool:
+        """Whether a middleware kept *response* from the callback, so that at most the errback was called. Then
+        *response* brought no page.
+        """
+        if response in self._given:
+            return False
+        if shows_page(response):  # else that is known since it came
+            self.not_taken(response)
+        return True
 
     def asked(self, response: Response, request: Request) -> None:
         """Take note that the callback for *response* has yielded *request*."""
