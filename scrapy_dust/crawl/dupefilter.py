@@ -70,7 +70,8 @@ class DustDupeFilter:
         self._had: set[int] = set()
         #: The project filters nothing, not even the very same request.
         self.filters_nothing = type(inner).request_seen is BaseDupeFilter.request_seen
-        self._lets_through_twice = type(inner).request_seen is not RFPDupeFilter.request_seen
+        forgets_nothing = type(inner).request_seen is RFPDupeFilter.request_seen
+        self._lets_through_twice = not getattr(inner, "forgets_nothing", forgets_nothing)
         self._cache_goes_by_key = rules.settings.enabled and goes_by_key(crawler)
         self._cache_matters = self._cache_goes_by_key or crawler.settings.getbool("HTTPCACHE_ENABLED")
         self._faults = Faults(crawler, Stat.DUPEFILTER_ERRORS, "It is filtered as without rules")
