@@ -23,7 +23,7 @@ from scrapy_dust.crawl.fingerprinter import DustRequestFingerprinter
 from scrapy_dust.crawl.http_cache import goes_by_key
 from scrapy_dust.crawl.into_force import IntoForce
 from scrapy_dust.crawl.naming import Naming
-from scrapy_dust.crawl.requests import AFTER_FAILURE, ITSELF, follows_rules, is_retry
+from scrapy_dust.crawl.requests import AFTER_FAILURE, ITSELF, ORIGINAL_URL, follows_rules, is_retry
 from scrapy_dust.crawl.rules import rules_of
 from scrapy_dust.crawl.shadowing import Shadow
 from scrapy_dust.crawl.store import LocalStore, StoreGone
@@ -70,7 +70,8 @@ class DustDupeFilter:
         self._had: set[int] = set()
         #: The project filters nothing, not even the very same request.
         self.filters_nothing = type(inner).request_seen is BaseDupeFilter.request_seen
-        self._lets_through_twice = type(inner).request_seen is not RFPDupeFilter.request_seen
+        forgets_nothing = type(inner).request_seen is RFPDupeFilter.request_seen
+        self._lets_through_twice = not getattr(inner, "forgets_nothing", forgets_nothing)
         self._cache_goes_by_key = rules.settings.enabled and goes_by_key(crawler)
         self._cache_matters = self._cache_goes_by_key or crawler.settings.getbool("HTTPCACHE_ENABLED")
         self._faults = Faults(crawler, Stat.DUPEFILTER_ERRORS, "It is filtered as without rules")
@@ -195,6 +196,10 @@ class DustDupeFilter:
         """Whether the wrapped dupefilter has seen *request* as the spider made it, before any rule."""
         if self.enforcing is None:
             return self._inner.request_seen(request)
+        if ORIGINAL_URL in request.meta and request.meta.get("redirect_urls"):
+            return (
+                False  # where a URL leads for which the spider has not asked; it may still ask for this one
+            )
         asked, fingerprinter = self.enforcing.asked(request), self._naming.fingerprinter
         if not isinstance(fingerprinter, DustRequestFingerprinter):
             return self._inner.request_seen(asked)

@@ -61,6 +61,7 @@ class Enforcing:
             self._name,
             self.suppressions.fetched_after_all,
         )
+        self.outcomes.lets_through_twice = lets_through_twice
 
     def site_of(self, request: Request) -> str | None:
         """The site whose rules apply to *request*; None if no rules do."""

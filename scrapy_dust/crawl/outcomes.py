@@ -138,11 +138,11 @@ class DustOutcomeMiddleware:
             yield one
         if page is not None and self.trapping is not None:
             self.trapping.done(page, response)
-        if self.outcomes is not None:
+        if self.outcomes is not None and not self.outcomes.kept_back(response):
             self.outcomes.over(response)
 
     def process_spider_exception(self, response: Response, exception: Exception) -> None:
-        if self.outcomes is not None:
+        if self.outcomes is not None and not self.outcomes.kept_back(response):
             self.outcomes.raised(response, exception)
 
     @staticmethod
@@ -221,6 +221,8 @@ class Outcomes:
     ) -> None:
         self._crawler, self._store, self._returning = crawler, store, returning
         self._name, self._fetched_after_all = name, fetched_after_all
+        #: The project's dupefilter may let a URL through again, in another round of the spider's.
+        self.lets_through_twice = False
         self._due: dict[bytes, None] = {}  #: classes of which the next URL is to be fetched, in order
         self._sees_spider = False
         self.sees_items = False  #: what becomes of what callbacks yield
@@ -322,6 +324,16 @@ class Outcomes:
     def with_spider(self, response: Response) -> None:
         """Take note that the callback for *response* is about to be called."""
         self._given[response] = _Given(is_through=not self.sees_items)
+
+    def kept_back(self, response: Response) -> bool:
+        """Whether a middleware kept *response* from the callback, so that at most the errback was called. Then
+        *response* brought no page.
+        """
+        if response in self._given:
+            return False
+        if shows_page(response):  # else that is known since it came
+            self.not_taken(response)
+        return True
 
     def asked(self, response: Response, request: Request) -> None:
         """Take note that the callback for *response* has yielded *request*."""
@@ -496,11 +508,12 @@ class Outcomes:
 
     def _spider_idle(self, spider: Spider) -> None:
         self._fetching.clear()
-        # Of all classes, and now: the spider may just have begun another round, which must not overtake what waits.
+        # Of all classes, and now: the spider may just have begun another round, which must not overtake what waits. Where
+        # the project's dupefilter forgets, each of these requests may be another one than the next round's of its name.
         for of in self._store.waiting():
             self._act(of, life.idle)
         if self._due:
-            self._fetch_due()
+            self._fetch_due(all_of_them=self.lets_through_twice)
             raise DontCloseSpider
 
     def _spider_closed(self) -> None:
@@ -591,10 +604,10 @@ class Outcomes:
         if Effect.FETCH_NEXT in effects:
             self._due[of] = None
 
-    def _fetch_due(self) -> None:
+    def _fetch_due(self, *, all_of_them: bool = False) -> None:
         # Not from within `chain_ended`: the scheduler is just queueing another request there.
         due, self._due = self._due, {}
-        for request in self._next_of(due):
+        for request in self._next_of(due, all_of_them=all_of_them):
             logger.debug(
                 "Queued %(request)s after all: the URL that was fetched in its place brought no page.",
                 {"request": request},
@@ -603,16 +616,19 @@ class Outcomes:
             self._fetched_after_all(request)
             self._returning.now(request, must_stand=True)
 
-    def _next_of(self, due: Iterable[bytes]) -> Iterator[Request]:
+    def _next_of(self, due: Iterable[bytes], *, all_of_them: bool) -> Iterator[Request]:
         for of in due:
-            try:
-                request = self._store.next_of(of)
-            except StoreGone:
-                self._due[of] = None
-                self._store.later(self._fetch_due)
-                return
-            if request is not None:
-                yield request
+            is_next = True
+            while is_next:
+                try:
+                    request = self._store.next_of(of)
+                except StoreGone:
+                    self._due[of] = None
+                    self._store.later(self._fetch_due)
+                    return
+                if request is not None:
+                    yield request
+                is_next = all_of_them and request is not None
 
 
 def _noted(

@@ -55,7 +55,6 @@ class DustRedisDupeFilter(DustDupeFilter):
         # A SeenByAll has of a dupefilter what it is asked for.
         seen: Any = SeenByAll(crawler, server, self._leases)
         super().__init__(crawler, seen, self._shared, Draw(server.secret(), ""))
-        self._lets_through_twice = False
         self.worker = server.worker
         if self.enforcing is not None:
             self._suspensions = SharedSuspensions(crawler, server, rules, self.enforcing.proving)

@@ -23,6 +23,9 @@ logger = logging.getLogger(__name__)
 class SeenByAll:
     """A replacement for Scrapy's own dupefilter under `DustDupeFilter`, for all workers."""
 
+    #: It lets nothing through twice.
+    forgets_nothing = True
+
     def __init__(
         self,
         crawler: Crawler,
