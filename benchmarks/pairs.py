@@ -1,11 +1,12 @@
 """Pairs of real pages: what the log says of them, against a full comparison of the bodies.
 
-    python -m benchmarks.pairs URL … [--pages 600] [--pairs 700] [--seed 0] [--examples 2]
+    python -m benchmarks.pairs URL … [--pages 300] [--pairs 900] [--seed 0] [--examples 2]
 
-From each URL a plain client crawls a site, in an order that the seed draws, and keeps the bodies. Of these a log is made, as a crawl
-records it. Then pairs are drawn: half of them of URLs of which the log says that they are one page, as far as there are so many, the others of
-URLs whose pages hold most in common. Of each pair is told what the log's units say (same, different, open), and what a comparison of all text,
-links, media, fields and data of both bodies says, which is this benchmark's own:
+From each URL a plain client crawls a site, breadth first, and keeps the bodies; then it fetches each page once more. Of the answers two logs
+are made, as a crawl records them: *once* has the first answer of each URL, *twice* has both. Pairs are drawn: half of them of URLs of which
+a log says that they are one page, as far as there are so many, the others of URLs whose pages hold most in common. Of each pair is told
+what the logs' units say (same, different, open), and what a comparison of all text, links, media, fields and data of the bodies says, but
+for what the two answers to one URL do not share. That comparison is the benchmarks' own:
 
 - *same*: all that one has, the other has, too;
 - *own address*: links, fields and data differ in parts of the two URLs only;
@@ -13,7 +14,7 @@ links, media, fields and data of both bodies says, which is this benchmark's own
 - *known*: else nothing differs but what most pages of the site have, and links to URLs that the crawl knows;
 - *other*: the rest.
 
-The log must not say *same* of a pair that is *other*. All that the two disagree on is listed by where it stands.
+A log must not say *same* of a pair that is *other*. All that the two disagree on is listed by where it stands.
 """
 
 from __future__ import annotations
@@ -46,8 +47,9 @@ _ONE_PAGE = (Level.SAME, Level.OWN_ADDRESS, Level.LINKS)
 _SAID = {Level.ELSEWHERE: "known", Level.NEW_LINKS: "known", Level.LOST: "other"}
 _COLUMNS = ("same", "own address", "links", "known", "other")
 _ROWS = ("same", "different", "open")
+_LOGS = ("once", "twice")
 #: What a crawl of a stranger's site leaves alone.
-_ACTIONS = ActionWords(("login", "logout", "delete", "edit", "add", "register", "attachment", "export"))
+_ACTIONS = ActionWords(("logout", "delete", "remove", "attachment", "export"))
 _AT_A_TIME = 4
 #: URLs next to each other in the alphabet that make pairs; how often URLs of one template are paired by lot.
 _NEAR, _ROUNDS = 3, 8
@@ -64,21 +66,24 @@ class Stored:
     body: bytes
 
 
-def stored_in(start: str, pages: int, seed: int) -> dict[str, Stored]:
-    """Answers to *pages* URLs of the site of *start*, by URL."""
+def stored_in(start: str, pages: int, seed: int) -> dict[str, list[Stored]]:
+    """Two answers to each of *pages* URLs of the site of *start*."""
     host, chance = urlsplit(start).netloc, random.Random(seed)
-    waiting, seen, found = [start], {start}, dict[str, Stored]()
+    waiting, seen, found = [start], {start}, dict[str, list[Stored]]()
     with ThreadPoolExecutor(_AT_A_TIME) as threads:
         while waiting and len(found) < pages:
-            chance.shuffle(waiting)
             batch, waiting = waiting[:_AT_A_TIME], waiting[_AT_A_TIME:]
             for answer in filter(None, threads.map(_fetched, batch)):
                 if urlsplit(answer.url).netloc == host:
-                    found.setdefault(answer.url, answer)
-                    new = [url for url in _links(answer) if url not in seen and urlsplit(url).netloc == host]
+                    found.setdefault(answer.url, [answer])
+                    new = sorted({url for url in _links(answer) if urlsplit(url).netloc == host} - seen)
                     seen.update(new)
-                    waiting += [url for url in dict.fromkeys(new) if url not in _ACTIONS]
-    return found
+                    chance.shuffle(new)
+                    waiting += [url for url in new if url not in _ACTIONS]
+        for answer in filter(None, threads.map(_fetched, list(found))):
+            if answer.url in found:
+                found[answer.url].append(answer)
+    return {url: answers for url, answers in found.items() if len(answers) > 1}
 
 
 def _fetched(url: str) -> Stored | None:
@@ -96,10 +101,10 @@ def _links(answer: Stored) -> Iterator[str]:
             yield urldefrag(unit.value).url
 
 
-def evidence_of(found: Mapping[str, Stored], seed: int) -> LogEvidence:
-    """The log of a crawl that got these answers."""
+def evidence_of(found: Mapping[str, Sequence[Stored]], seed: int, times: int) -> LogEvidence:
+    """The log of a crawl that got the first *times* answers of each URL."""
     visits = []
-    for url, answer in found.items():
+    for url, answer in ((url, one) for url, answers in found.items() for one in answers[:times]):
         said = describe(answer.body, answer.content_type, None, url)
         assert said.units is not None
         visits.append(
@@ -111,15 +116,16 @@ def evidence_of(found: Mapping[str, Stored], seed: int) -> LogEvidence:
 
 
 def drawn(
-    evidence: LogEvidence, full: Full, urls: Sequence[str], number: int, seed: int
+    evidence: Sequence[LogEvidence], full: Full, urls: Sequence[str], number: int, seed: int
 ) -> list[tuple[str, str]]:
     """Pairs of *urls*: of one page, as the log has it, and those that hold most in common, each URL some times."""
     chance = random.Random(seed)
     by_label, by_template = defaultdict(list), defaultdict(list)
     for url in urls:
-        by_label[evidence.digest(url)].append(url)
         by_template[template_of(url)].append(url)
-    by_label.pop(None, None)
+        for log in evidence:
+            if (label := log.digest(url)) is not None:
+                by_label[label].append(url)
     equal = _pairs(by_label.values(), chance)
     chance.shuffle(equal)
     in_order = sorted(urls)
@@ -139,21 +145,25 @@ def _pairs(groups: Iterable[Sequence[str]], chance: random.Random) -> list[tuple
     found = []
     for urls in groups:
         several = chance.sample(sorted(urls), len(urls))
-        found += [(min(pair), max(pair)) for pair in pairwise(several)]
+        found += [(min(pair), max(pair)) for pair in pairwise(several) if pair[0] != pair[1]]
     return found
 
 
 class Full:
     """Compares bodies in full."""
 
-    def __init__(self, found: Mapping[str, Stored]) -> None:
-        self._client = Client(0, times=1)
-        looks = {url: units_of(one.body, one.content_type, url) for url, one in found.items()}
-        self._client.known.update({url: Looks(url, [units]) for url, units in looks.items()})
+    def __init__(self, found: Mapping[str, Sequence[Stored]]) -> None:
+        self._client = Client(0, times=2)
+        every = {
+            url: [units_of(one.body, one.content_type, url) for one in answers]
+            for url, answers in found.items()
+        }
+        self._client.known.update({url: Looks(url, answers) for url, answers in every.items()})
+        looks = {url: answers[0] for url, answers in every.items()}
         self._whats = {url: frozenset(unit.what for unit in units) for url, units in looks.items()}
         having = Counter(what for units in looks.values() for what in {unit.what for unit in units})
         most = {"\t".join(what) for what, count in having.items() if 2 * count > len(looks)}
-        keys = {url: hashlib.sha1(one.body).hexdigest() for url, one in found.items()}
+        keys = {url: hashlib.sha1(one[0].body).hexdigest() for url, one in found.items()}
         linked = {unit.value for units in looks.values() for unit in units if unit.kind == "link"}
         self._got = Got(
             most, lambda *what: "\t".join(what), keys, {keys.get(url, url) for url in {*linked, *looks}}
@@ -190,20 +200,23 @@ def _place(unit: Unit) -> str:
     return f"{unit.kind} {'/'.join(unit.place.split('/')[-2:])}"
 
 
-def measured(
-    start: str, options: argparse.Namespace
-) -> tuple[Counter[tuple[str, str]], dict[str, list[str]]]:
-    """How many pairs there are of each sort, and examples of those on which the two sides disagree."""
+Counts = Counter[tuple[str, str]]
+
+
+def measured(start: str, options: argparse.Namespace) -> tuple[list[Counts], dict[str, list[str]]]:
+    """By log, how many pairs there are of each sort, and examples of those on which the two sides disagree."""
     found = stored_in(start, options.pages, options.seed)
-    evidence, full = evidence_of(found, options.seed), Full(found)
-    counts, causes = Counter[tuple[str, str]](), defaultdict[str, list[str]](list)
-    for one, other in drawn(evidence, full, list(found), options.pairs, options.seed):
-        row, finding = row_of(evidence.pair(one, other).known), full(one, other)
-        counts[row, column_of(finding.level)] += 1
-        why = evidence.compare(one, other)[1] if row == "different" else ""
-        if cause := cause_of(row, finding, why):
-            new = "; ".join(f"{unit.kind} {unit.value[:70]!r}" for unit in finding.new[:3])
-            causes[cause].append(f"{one} | {other} | {new}")
+    logs, full = [evidence_of(found, options.seed, times) for times in (1, 2)], Full(found)
+    counts, causes = [Counts() for _ in logs], defaultdict[str, list[str]](list)
+    for one, other in drawn(logs, full, list(found), options.pairs, options.seed):
+        finding = full(one, other)
+        for log, name, counted in zip(logs, _LOGS, counts, strict=True):
+            row = row_of(log.pair(one, other).known)
+            counted[row, column_of(finding.level)] += 1
+            why = log.compare(one, other)[1] if row == "different" else ""
+            if cause := cause_of(row, finding, why):
+                new = "; ".join(f"{unit.kind} {unit.value[:70]!r}" for unit in finding.new[:3])
+                causes[f"{name}: {cause}"].append(f"{one} | {other} | {new}")
     return counts, causes
 
 
@@ -214,30 +227,34 @@ def main() -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("urls", nargs="+", metavar="URL")
-    parser.add_argument("--pages", type=int, default=600)
-    parser.add_argument("--pairs", type=int, default=700)
+    parser.add_argument("--pages", type=int, default=300)
+    parser.add_argument("--pairs", type=int, default=900)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--examples", type=int, default=2)
     options = parser.parse_args()
-    total = Counter[tuple[str, str]]()
+    total = [Counts() for _ in _LOGS]
     for start in options.urls:
         began = time.monotonic()
         counts, causes = measured(start, options)
-        total.update(counts)
+        for known, new in zip(total, counts, strict=True):
+            known.update(new)
         print(
-            f"\n{start}: {counts.total()} pairs, {time.monotonic() - began:.0f} s", *table(counts), sep="\n"
+            f"\n{start}: {counts[0].total()} pairs, {time.monotonic() - began:.0f} s",
+            *table(counts),
+            sep="\n",
         )
         for cause, examples in sorted(causes.items(), key=lambda item: (-len(item[1]), item[0])):
             print(f"- {len(examples)} {cause}", *examples[: options.examples], sep="\n    ")
         sys.stdout.flush()
-    print(f"\nall: {total.total()} pairs", *table(total), sep="\n")
+    print(f"\nall: {total[0].total()} pairs", *table(total), sep="\n")
 
 
-def table(counts: Mapping[tuple[str, str], int]) -> Iterator[str]:
-    yield f"| log | {' | '.join(_COLUMNS)} |"
-    yield f"|---|{'---:|' * len(_COLUMNS)}"
-    for row in _ROWS:
-        yield f"| {row} | {' | '.join(str(counts.get((row, column), 0)) for column in _COLUMNS)} |"
+def table(counts: Sequence[Counts]) -> Iterator[str]:
+    yield f"| log | it says | {' | '.join(_COLUMNS)} |"
+    yield f"|---|---|{'---:|' * len(_COLUMNS)}"
+    for name, counted in zip(_LOGS, counts, strict=True):
+        for row in _ROWS:
+            yield f"| {name} | {row} | {' | '.join(str(counted[row, column]) for column in _COLUMNS)} |"
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ A place that only one of two answers has proves nothing: the other answer may be
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -405,7 +405,9 @@ def learn_volatile(groups: Iterable[Group]) -> Volatile:
         known = found.setdefault(template, {})
         for key, changes in _with_parts(_changes_of(answers), parts).items():
             known[key] = known.get(key, NO_CHANGES) + changes
-    return Volatile({template: kept for template, known in found.items() if (kept := _kept(known))})
+    # What stays on pages of one kind counts where it changes on pages of another.
+    moving = {key for known in found.values() for key, changes in known.items() if changes.changed}
+    return Volatile({template: kept for template, known in found.items() if (kept := _kept(known, moving))})
 
 
 def _changes_of(answers: Sequence[UnitSet]) -> dict[int, Changes]:
@@ -483,8 +485,8 @@ def _by_number(changed: UnitSet, common: UnitSet, mark: int) -> dict[int, Change
     return found
 
 
-def _kept(known: Mapping[int, Changes]) -> dict[int, Changes]:
-    changing = [(key, changes) for key, changes in known.items() if changes.changed]
+def _kept(known: Mapping[int, Changes], moving: Container[int]) -> dict[int, Changes]:
+    changing = [(key, changes) for key, changes in known.items() if changes.changed or key in moving]
     changing.sort(key=lambda one: (-one[1].urls, -one[1].changed, one[0]))
     return dict(changing[:MOST_KEPT])
 
@@ -497,7 +499,7 @@ def _better(known: Mapping[int, Changes], other: Mapping[int, Changes]) -> dict[
         more = max(before, changes, key=lambda one: (one.urls, one.changed, one.survived))
         read = max(before, changes, key=lambda one: (one.read, one.kept))
         joined[key] = replace(more, read=read.read, kept=read.kept)
-    return _kept(joined)
+    return _kept(joined, joined)
 
 
 def _in_several(

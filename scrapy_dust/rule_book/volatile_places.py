@@ -98,12 +98,13 @@ def remember(state: str | PathLike[str], learned: Mapping[str, Site]) -> None:
 
 def _row(site: Site) -> dict[str, object]:
     largest = sorted(site.volatile.changes.items(), key=lambda one: (-len(one[1]), one[0]))[:_TEMPLATES]
+    # Where more stays than changes on all kinds of pages, nothing will be set aside.
+    moving = {key for _, known in largest for key, one in known.items() if one.survived <= one.changed}
     templates = {
         template: [
             [key, one.urls, one.changed, one.survived, one.emptied, one.read, one.kept]
             for key, one in sorted(changes.items())
-            # Where more stays than changes, nothing will be set aside.
-            if one.survived <= one.changed
+            if key in moving
         ]
         for template, changes in sorted(largest)
     }

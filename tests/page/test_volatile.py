@@ -140,6 +140,20 @@ def test_where_numbers_change_alone_the_words_around_them_do_not() -> None:
     assert learned.surely(KIND).change_in_words(new).tolist() == [False]
 
 
+@pytest.mark.parametrize(("fixed", "sure"), [(0, True), (1, False)])
+def test_what_stays_on_one_kind_of_page_is_not_surely_volatile_on_others(
+    fixed: int, sure: bool, tmp_path: Path
+) -> None:
+    kinds = [(f"http://s.example/{url}/.", answers) for url, (_, answers) in enumerate(groups(LEAST_SURE))]
+    kinds += [("http://s.example/fixed/.", 2 * [seen(1, "text .seen: 5")])] * fixed
+    learned = volatile_in(kinds)
+    new = set_of(page("text .seen: 7"))
+    assert learned.surely(KIND).has(new).tolist() == [sure]
+    remember(tmp_path, {"s.example": Site(learned)})
+    again = known(tmp_path).sites["s.example"].volatile.joined(learned)
+    assert again.surely(KIND).has(new).tolist() == [sure]
+
+
 # On disk.
 
 
