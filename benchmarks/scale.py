@@ -145,8 +145,9 @@ def again(count: int, options: argparse.Namespace, folder: Path) -> None:
 
 
 def _mining(summary: dict[str, Any]) -> float:
-    """Without reading, trials and writing."""
-    return sum(lap["cpu"] for lap in summary["phases"] if lap["phase"] not in ("read", "validate", "write"))
+    """Without the start, reading logs and pages, trials and writing."""
+    others = ("start", "read", "contents", "validate", "write", "print")
+    return sum(lap["cpu"] for lap in summary["phases"] if lap["phase"] not in others)
 
 
 def _site(url: object) -> str:

@@ -16,6 +16,9 @@ from scrapy_dust.rules.site_rules import SiteRules, Step
 from scrapy_dust.rules.word_index import WordIndex
 from scrapy_dust.url.parts import Parts, parts_of
 
+#: Forms of which the way is held, some 300 bytes each.
+_MOST_WAYS = 200_000
+
 
 @dataclass(frozen=True, slots=True)
 class Merge:
@@ -124,6 +127,8 @@ class Classes:
         """The key of *form* once *edit* is accepted; None where that comes to no end."""
         known = self._ways.get(form)
         if known is None:
+            if len(self._ways) >= _MOST_WAYS:
+                self._ways.clear()
             steps: list[Step] = []
             end = self.function.settle(form, steps=steps)
             known = self._ways[form] = end, (form, *[after for _, _, after in steps])
