@@ -105,7 +105,6 @@ class Trapping:
         self._said_rest = self._has_failed = False
         self._capped: dict[str, Account] = {}  #: by the ids of forms
         crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
-        crawler.signals.connect(self._response_received, signal=signals.response_received)
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
 
     @cached_property
@@ -262,6 +261,7 @@ class Trapping:
         """Begin to watch what the spider makes of *response*. None if the page does not matter for traps."""
         request = response.request
         if request is None or not 200 <= response.status < 300:
+            self.failed(response)
             return None
         place = self._going.pop(request.url, None) or self._place_of_its_own(request)
         if place is None or not place.site:
@@ -283,7 +283,7 @@ class Trapping:
         """Take note that the callback has yielded *one* from *page*."""
         if not isinstance(one, Request):
             self._made(page, one)
-        elif page.is_read:
+        elif page.follows_links:
             one.meta[_LINKED] = page
 
     def _made(self, page: Arrived, item: Any) -> None:
@@ -308,11 +308,14 @@ class Trapping:
             del self._capped[identity]
             self._journal.give_back(identity)
 
-    def _response_received(self, response: Response, request: Request, spider: Spider) -> None:
-        if response.status in _GONE and _is_of_interest(request):
-            site = self._rules.site_of(request.url)
-            if site is not None:
-                self._ledger.gone(site, self._key_of(request.url), is_drawn=DRAWN in request.meta)
+    def failed(self, response: Response) -> None:
+        """Take note that the spider has not made anything of *response*: there may be no such page."""
+        request = response.request
+        if response.status not in _GONE or request is None or not _is_of_interest(request):
+            return
+        site = self._rules.site_of(request.url)
+        if site is not None:
+            self._ledger.gone(site, self._key_of(request.url), is_drawn=DRAWN in request.meta)
 
     # -- what people are told
 

@@ -57,6 +57,8 @@ _OF_A_FAMILY, _OF_ALL = 256, 50_000
 class Shown:
     """What the selections of one family have shown: its facets, and URLs that repeat others."""
 
+    pages: int = 0  #: of facets
+    bringing: int = 0  #: of these, with something new
     shown: int = 0  #: things, each as often as a page shows it
     before: set[int] = field(default_factory=set)  #: what the last page shows
     alone: set[int] = field(
@@ -74,11 +76,16 @@ class Shown:
         self.shown += len(own)
         return own
 
+    def begin_again(self) -> None:
+        """Forget all of it."""
+        self.pages = self.bringing = self.shown = 0
+        self.before, self.alone = set(), set()
+
     def may_have_more(self, enough: int) -> bool:
-        """Whether there may be more things of the kind that one selection alone shows. Of what is shown next, as large a
-        share is not known as was shown by one selection alone.
+        """Whether more than a few of all pages brought something, or there may be more things of the kind that one
+        selection alone shows: of what is shown next, as large a share is not known as was shown by one selection alone.
         """
-        return len(self.alone) * enough > self.shown
+        return self.bringing * UNREAD > self.pages or len(self.alone) * enough > self.shown
 
 
 @dataclass(slots=True)
@@ -109,8 +116,6 @@ class Pool:
     enough: int  #: pages in a row without anything new that end it; 0: nothing does
     barren: int = 0  #: pages in a row with nothing at all that is new
     unwanted: int = 0  #: pages in a row that bring nothing but words
-    pages: int = 0  #: that were read
-    bringing: int = 0  #: of these, with something new
     row: Row | None = None  #: of the host, where these are selections
     shown: Shown | None = None  #: by the family, where these are facets
 
@@ -121,18 +126,15 @@ class Pool:
             return False
         if self.row is None:
             return self.barren >= self.enough or self.unwanted >= _TWICE * self.enough
-        if self.shown is not None and (self._brings() or self.shown.may_have_more(self.enough)):
+        if self.shown is not None and self.shown.may_have_more(self.enough):
             return self.barren >= _TWICE * self.enough
         return self.barren >= UNREAD and self.row.looks >= self.enough
 
-    def _brings(self) -> bool:
-        """Whether more than a few of all pages brought something."""
-        return self.bringing * UNREAD > self.pages
-
     def draw(self, page: Page) -> None:
         """Take note of what *page* has brought."""
-        self.pages += 1
-        self.bringing += page.anything
+        if self.shown is not None:
+            self.shown.pages += 1
+            self.shown.bringing += page.anything
         if not page.words_only:
             self.unwanted = 0
         elif page.is_drawn:
@@ -227,6 +229,15 @@ class _Family:
     forms: dict[tuple[str, ...], Account] = field(default_factory=dict)
 
 
+@dataclass(slots=True)
+class _Host:
+    """What ends the selections of one host: its facets, and its URLs that repeat others."""
+
+    of_again: Pool  #: of URLs that repeat others
+    row: Row = field(default_factory=Row)  #: of facets
+    shown: dict[str, Shown] = field(default_factory=dict)  #: by family
+
+
 class Budget:
     """The accounts of all forms of one crawl. *enough*: pages in a row without anything new that end a form; 0: never."""
 
@@ -235,9 +246,7 @@ class Budget:
         self._families: OrderedDict[str, _Family] = OrderedDict()
         self._count = 0
         self._sites: OrderedDict[str, _Site] = OrderedDict()
-        self._of_again: dict[str, Pool] = {}  #: by host, what repeats other pages
-        self._rows: dict[str, Row] = {}  #: by host
-        self._shown: dict[str, Shown] = {}  #: by family
+        self._hosts: dict[str, _Host] = {}
         self._before: dict[
             str, float
         ] = {}  #: credit of forms, by their texts, at the end of an earlier crawl
@@ -364,6 +373,13 @@ class Budget:
         giver.credit += LINK * _PART
         return True
 
+    def show_anew(self, form: Form) -> None:
+        """Forget what the selections of *form*'s host have shown, since other URLs are told apart now."""
+        host = self._hosts.get(_host_of(form))
+        if host is not None:
+            for shown in host.shown.values():
+                shown.begin_again()
+
     def waiting(self) -> Iterator[Account]:
         """The accounts of forms that come after all others."""
         for family in self._families.values():
@@ -394,7 +410,6 @@ class Budget:
         if known is not None:
             account.credit = min(account.credit, known)
         if form.is_again:
-            account.pool = self._of_again.setdefault(_host_of(form), Pool(self._enough))
             account.credit = min(account.credit, _OF_AGAIN)
         if self._enough and (below or form.is_again):
             self._share(account)
@@ -406,12 +421,14 @@ class Budget:
         return account
 
     def _share(self, account: Account) -> None:
-        """Let *account*, of a selection, end by what all selections of its host show."""
+        """Let *account*, of a selection, end by what all selections of its kind show on its host."""
         form = account.form
-        account.shown = self._shown.setdefault(form.first.family, Shown())
-        if form.is_again or len(form.names) > 1:
-            account.pool.row = self._rows.setdefault(_host_of(form), Row())
-            account.pool.shown = None if form.is_again else account.shown
+        host = self._hosts.setdefault(_host_of(form), _Host(Pool(self._enough, row=Row())))
+        account.shown = host.shown.setdefault(form.first.family, Shown())
+        if form.is_again:
+            account.pool = host.of_again
+        elif len(form.names) > 1:
+            account.pool.row, account.pool.shown = host.row, account.shown
 
     def _below(self, account: Account) -> Iterable[Account]:
         family = self._families.get(account.form.family)

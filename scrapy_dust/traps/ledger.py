@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from xxhash import xxh3_64_intdigest
-
 from scrapy_dust.traps.budget import AT_ONCE, BARREN, LINK, TURNS, Account, Budget, Page
 from scrapy_dust.traps.forms import Form, Forms
 from scrapy_dust.traps.idle import Idle
@@ -47,6 +45,7 @@ class Arrived:
     account: Account
     is_read: bool
     is_drawn: bool  #: from what waited
+    follows_links: bool  #: it is not known yet what its links are worth
     items: int = 0
     new_items: int = 0
     links: int = 0  #: that are worth something
@@ -68,8 +67,8 @@ class Ledger:
     """All that one crawl knows of traps. *enough*: as in `Budget`."""
 
     def __init__(self, enough: int = 0) -> None:
-        self.budget = Budget(enough)
-        self._forms, self._idle, self._known = Forms(), Idle(*([1] if enough else [])), Known()
+        self.budget, self._caps = Budget(enough), enough > 0
+        self._forms, self._idle, self._known = Forms(), Idle(*([1] if self._caps else [])), Known()
         self._items: dict[int, None] = {}
         #: By site, and all that a page says.
         self._shown: OrderedDict[tuple[str, int], None] = OrderedDict()
@@ -96,8 +95,9 @@ class Ledger:
 
         *of_a_trap*: a page of a form that brought nothing links to it; *may_repeat*: the URL may repeat another one.
         """
-        form = self._forms.of(url, self._idle.of(site))
-        if may_repeat and self._idle.was_fetched(site, url):
+        idle = self._idle.of(site)
+        form = self._forms.of(url, idle)
+        if idle and may_repeat and self._idle.was_fetched(site, url):
             form = form.again
         account = self.budget.linked(form, of_a_trap=of_a_trap)
         return Place(site, url, form, account, self.budget.turn(account))
@@ -105,7 +105,7 @@ class Ledger:
     def arrived(self, place: Place, *, is_drawn: bool) -> Arrived:
         """Take note that the page of *place* has come."""
         is_read = self.budget.is_read(place.account)
-        return Arrived(place.site, place.url, place.form, place.account, is_read, is_drawn)
+        return Arrived(place.site, place.url, place.form, place.account, is_read, is_drawn, is_read)
 
     def yielded(self, page: Arrived, item: int) -> None:
         """Take note that the spider has made an item of *page*. *item*: the item's digest."""
@@ -128,7 +128,7 @@ class Ledger:
             and place.account.own >= TURNS[0]
             and not place.form.is_kin_of(page.form)
         ):
-            page.things.add(_thing_at(place.url))
+            page.things.add(self._idle.key(place.site, place.url))
 
     def leads(self, page: Arrived, place: Place) -> None:
         """Take note that *page* links to the URL of *place*, a key that nobody has requested before."""
@@ -137,16 +137,18 @@ class Ledger:
             account.by_traps += 1
         else:
             account.by_others += 1
-        if page.things and (thing := _thing_at(place.url)) in page.things:
-            page.brought.add(thing)
-        if page.links * LINK >= MOST or place.form.is_again:
+        if place.form.is_again or not self._idle.is_linked_first(place.site, place.url):
             return
-        if not self._idle.is_linked_first(place.site, place.url):
+        if page.things and (thing := self._idle.key(place.site, place.url)) in page.things:
+            page.brought.add(thing)
+        if page.links * LINK >= MOST:
             return
         far = self.budget.leads(page.account, place.form)
         if far is not None:
             page.leads_on = True
             page.links += self.budget.lends(page.account, place.form, far)
+            # What ends a form goes by all links.
+            page.follows_links = self._caps or page.links * LINK < MOST
 
     def done(self, page: Arrived, read: Reading) -> None:
         """Take note that the spider is done with *page*. *read* gives the page's text."""
@@ -154,11 +156,14 @@ class Ledger:
         def said() -> int | None:
             return _all_of(read())
 
+        idle = self._idle.of(page.site)
         self._idle.came(page.site, page.url, said)
         page.is_same = self._idle.fetched(page.site, page.url, said)
         if page.new_items and page.form.is_again:
             self._idle.differs(page.site, page.url)
-        if page.account.shown is not None:
+        if self._idle.of(page.site) is not idle:
+            self.budget.show_anew(page.form)
+        elif page.account.shown is not None:
             page.things = page.account.shown.show(page.things, page.brought)
         self.budget.came(page.site, page.account, self._brought(page, read), is_drawn=page.is_drawn)
 
@@ -235,11 +240,6 @@ def is_late(turn: int) -> bool:
 def is_barren(turn: int) -> bool:
     """Whether *turn* is that of a form that brought nothing."""
     return turn >= BARREN
-
-
-def _thing_at(url: str) -> int:
-    """The digest of the thing that *url* leads to. Python's own hash changes with its seed, and so would what counts."""
-    return xxh3_64_intdigest(url.encode("utf-8", "surrogatepass"))
 
 
 def _all_of(said: Said | None) -> int | None:

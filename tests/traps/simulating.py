@@ -88,11 +88,9 @@ def _fetch(site: Site, request: Request, scheduler: Any, trapping: Trapping | No
     response = HtmlResponse(
         request.url, status, {"Content-Type": "text/html"}, (body or "").encode(), request=request
     )
-    assert crawled.crawler is not None
-    crawled.crawler.signals.send_catch_log(
-        signals.response_received, response=response, request=request, spider=crawled.crawler.spider
-    )
     if body is None:
+        if trapping is not None:
+            trapping.failed(response)
         return
     crawled.pages.append(request.url)
     page = None if trapping is None else trapping.begins(response)
