@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from scrapy_dust.traps.budget import AT_ONCE, BARREN, LINK, TURNS, Account, Budget, Page
+from scrapy_dust.traps.budget import AT_ONCE, BARREN, LINK, TURNS, Account, Budget
+from scrapy_dust.traps.ending import Page
 from scrapy_dust.traps.forms import Form, Forms
 from scrapy_dust.traps.idle import Idle
 from scrapy_dust.traps.novelty import MOST, UNKNOWN, Known, New, is_said
@@ -143,10 +144,10 @@ class Ledger:
             page.brought.add(thing)
         if page.links * LINK >= MOST:
             return
-        far = self.budget.leads(page.account, place.form)
+        far = self.budget.leads(page.account, account)
         if far is not None:
             page.leads_on = True
-            page.links += self.budget.lends(page.account, place.form, far)
+            page.links += self.budget.lends(page.account, account, far)
             # What ends a form goes by all links.
             page.follows_links = self._caps or page.links * LINK < MOST
 
@@ -169,30 +170,25 @@ class Ledger:
 
     def gone(self, site: str, url: str, *, is_drawn: bool) -> None:
         """Take note that *url* has no page."""
-        form = self._forms.of(url, self._idle.of(site))
-        self.budget.came(
-            site,
-            self.budget.account(form),
-            Page(0.0, anything=False, is_drawn=is_drawn, words_only=True),
-            is_drawn=is_drawn,
-        )
+        account = self.budget.account(self._forms.of(url, self._idle.of(site)))
+        self.budget.came(site, account, Page(0.0, anything=False, words_only=True), is_drawn=is_drawn)
 
     def _brought(self, page: Arrived, read: Reading) -> Page | None:
         are_chosen = self.budget.items_are_chosen(page.site)
         if page.new_items and (are_chosen or not page.is_read):
-            return Page(MOST, items=page.items, is_drawn=page.is_drawn)
+            return Page(MOST, items=page.items)
         if not page.is_read:
             # Where items are known, the next pages are read.
-            return Page(0.0, items=page.items, is_drawn=page.is_drawn) if are_chosen and page.items else None
+            return Page(0.0, items=page.items) if are_chosen and page.items else None
         if page.links * LINK >= MOST:
-            return Page(0.0, items=page.items, is_drawn=page.is_drawn)
+            return Page(0.0, items=page.items)
         new = self._new(page, read, are_chosen=are_chosen)
         if new is None:
             return None
         anything = new.anything or bool(page.new_items or page.leads_on)
         value = min(new.value, _UNWANTED) if are_chosen else new.value
         words_only = not (new.has_media or page.new_items or page.links) and self._is_not_wanted(page)
-        return Page(value, anything, page.items, page.is_drawn, words_only, page.things)
+        return Page(value, anything, page.items, words_only, page.things)
 
     def _is_not_wanted(self, page: Arrived) -> bool:
         """Whether the spider is after items, and the form of *page*, which feeds itself, has none."""

@@ -8,7 +8,8 @@ import pytest
 
 from scrapy_dust.crawl import trapping
 from scrapy_dust.crawl.drawing import Draw
-from scrapy_dust.traps.budget import Budget, Page, Row, Shown
+from scrapy_dust.traps.budget import Budget
+from scrapy_dust.traps.ending import Page, Row, Shown
 from scrapy_dust.traps.forms import Form
 from scrapy_dust.traps.ledger import Ledger, is_late
 from scrapy_dust.traps.novelty import MOST
@@ -217,10 +218,10 @@ def test_a_form_that_only_a_trap_links_to_has_its_turn_when_a_real_page_links_to
 
 def test_links_to_what_never_comes_are_credit_for_a_while_only(tmp_path):
     """The lists have more links to texts than a crawl fetches, as a spider may want that gives lists a priority."""
-    budget, texts = Budget(), Form(f"{HOST}/text/0")
-    lists = budget.account(Form(f"{HOST}/list/0"))
+    budget = Budget()
+    lists, texts = (budget.account(Form(f"{HOST}/{name}/0")) for name in ("list", "text"))
     assert [budget.lends(lists, texts, 0) for _ in range(20)] == [True] * 12 + [False] * 8
-    budget.came("s.test", budget.account(texts), Page(MOST, items=1))
+    budget.came("s.test", texts, Page(MOST, items=1))
     assert budget.lends(lists, texts, 0)
 
 
