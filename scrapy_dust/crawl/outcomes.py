@@ -143,7 +143,7 @@ class DustOutcomeMiddleware:
 
     def process_spider_exception(self, response: Response, exception: Exception) -> None:
         if self.trapping is not None:
-            self.trapping.failed(response)
+            self.trapping.gone(response)
         if self.outcomes is not None:
             self.outcomes.raised(response, exception)
 

@@ -24,7 +24,7 @@ from xxhash import xxh3_64_hexdigest
 from scrapy_dust.crawl.drawing import Draw, local_draw
 from scrapy_dust.crawl.kept_forms import KeptForms
 from scrapy_dust.crawl.outcomes import DustOutcomeMiddleware
-from scrapy_dust.crawl.requests import follows_rules
+from scrapy_dust.crawl.requests import follows_rules, is_plain
 from scrapy_dust.crawl.trap_journal import TrapJournal
 from scrapy_dust.crawl_log.places import log_dir
 from scrapy_dust.stats import Stat
@@ -261,7 +261,7 @@ class Trapping:
         """Begin to watch what the spider makes of *response*. None if the page does not matter for traps."""
         request = response.request
         if request is None or not 200 <= response.status < 300:
-            self.failed(response)
+            self.gone(response)
             return None
         place = self._going.pop(request.url, None) or self._place_of_its_own(request)
         if place is None or not place.site:
@@ -308,8 +308,8 @@ class Trapping:
             del self._capped[identity]
             self._journal.give_back(identity)
 
-    def failed(self, response: Response) -> None:
-        """Take note that the spider has not made anything of *response*: there may be no such page."""
+    def gone(self, response: Response) -> None:
+        """Take note of *response*, of which the spider makes nothing, if it says that there is no such page."""
         request = response.request
         if response.status not in _GONE or request is None or not _is_of_interest(request):
             return
@@ -417,7 +417,7 @@ def trap_id(form: str) -> str:
 
 
 def _is_of_interest(request: Request) -> bool:
-    return request.method == "GET" and follows_rules(request)
+    return is_plain(request) or (request.method == "GET" and follows_rules(request))
 
 
 def _is_watched(request: Request) -> bool:

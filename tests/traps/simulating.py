@@ -90,7 +90,7 @@ def _fetch(site: Site, request: Request, scheduler: Any, trapping: Trapping | No
     )
     if body is None:
         if trapping is not None:
-            trapping.failed(response)
+            trapping.gone(response)
         return
     crawled.pages.append(request.url)
     page = None if trapping is None else trapping.begins(response)
