@@ -28,9 +28,10 @@ from scrapy_dust.crawl.requests import follows_rules, is_plain
 from scrapy_dust.crawl.trap_journal import TrapJournal
 from scrapy_dust.crawl_log.places import log_dir
 from scrapy_dust.stats import Stat
+from scrapy_dust.traps.budget import BARREN
 from scrapy_dust.traps.forms import AGAIN
 from scrapy_dust.traps.items import digest_of
-from scrapy_dust.traps.ledger import Arrived, Ledger, Place, is_barren, is_late
+from scrapy_dust.traps.ledger import Arrived, Ledger, Place
 from scrapy_dust.traps.said import Said, said_by
 
 if TYPE_CHECKING:
@@ -124,13 +125,13 @@ class Trapping:
         if page is None:
             return None
         try:
-            is_barred = is_barren(page.account.turn)
+            is_barred = page.account.is_barren
             place = self._place(request, of_a_trap=is_barred)
             if _is_watched(request):
                 self._ledger.shows(page, place)
                 if is_barred or page.form.is_kin_of(place.form):
                     meta[_OF_A_TRAP] = True
-                if is_late(place.turn) and not self._goes_first(request, place):
+                if place.is_late and not self._goes_first(request, place):
                     self._lower(request, place)
         except Exception as error:  # noqa: BLE001  Whatever a request of the project's has against it.
             self._failed(request, error)
@@ -149,7 +150,7 @@ class Trapping:
 
     def refused(self, request: Request, link: Link | None) -> Request | None:
         """Take note that *request* is a duplicate. Returns *request* if it was capped and must be fetched; else None."""
-        if not self._capped or (link is not None and is_barren(link.page.account.turn)):
+        if not self._capped or (link is not None and link.page.account.is_barren):
             return None
         return self._journal.take_back(request)
 
@@ -176,7 +177,7 @@ class Trapping:
 
     def _is_fetched(self, request: Request, turn: int) -> bool | None:
         place = self._place(request, of_a_trap=_OF_A_TRAP in request.meta)
-        if not is_late(place.turn):
+        if not place.is_late:
             self._go(request, place, turn)
             return True
         if place.account.is_capped and self._cap(request, place):
@@ -200,7 +201,7 @@ class Trapping:
         if turn:
             self._journal.its_turn(request, trap_id(place.form.text))
             self._say_rest(turn)
-        if is_late(place.turn) or turn:
+        if place.is_late or turn:
             request.meta[DRAWN] = True
 
     def _place(self, request: Request, *, of_a_trap: bool) -> Place:
@@ -320,7 +321,7 @@ class Trapping:
     # -- what people are told
 
     def _say_rest(self, turn: int) -> None:
-        if self._said_rest or not is_barren(turn) or not self._forms():
+        if self._said_rest or turn < BARREN or not self._forms():
             return
         self._said_rest = True
         logger.info(

@@ -80,11 +80,16 @@ class Account:
         return AFTER + sum(self.credit < limit for limit in TURNS)
 
     @property
+    def is_barren(self) -> bool:
+        """Whether the form brought nothing."""
+        return self.credit < TURNS[0]
+
+    @property
     def is_capped(self) -> bool:
         """Whether no more URLs of the form are fetched."""
         if not self.pool.is_done:
             return False
-        return self.turn >= BARREN or (self.is_facet and not self.is_judged)
+        return self.is_barren or (self.is_facet and not self.is_judged)
 
     @property
     def feeds_itself(self) -> bool:
@@ -266,7 +271,7 @@ class Budget:
         """The accounts of forms that come after all others."""
         for family in self._families.values():
             for account in family.forms.values():
-                if account.turn >= BARREN:
+                if account.is_barren:
                     yield account
 
     def _book(self, account: Account, page: Page) -> None:

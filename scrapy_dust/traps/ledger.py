@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from scrapy_dust.traps.budget import AT_ONCE, BARREN, LINK, TURNS, Account, Budget
+from scrapy_dust.traps.budget import AT_ONCE, LINK, TURNS, Account, Budget
 from scrapy_dust.traps.ending import Page
 from scrapy_dust.traps.forms import Form, Forms
 from scrapy_dust.traps.idle import Idle
@@ -34,6 +34,11 @@ class Place(NamedTuple):
     form: Form
     account: Account
     turn: int
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the URL comes after all others."""
+        return self.turn > AT_ONCE
 
 
 @dataclass(slots=True)
@@ -134,7 +139,7 @@ class Ledger:
     def leads(self, page: Arrived, place: Place) -> None:
         """Take note that *page* links to the URL of *place*, a key that nobody has requested before."""
         account = place.account
-        if is_barren(page.account.turn) or place.form.is_kin_of(page.form):
+        if page.account.is_barren or place.form.is_kin_of(page.form):
             account.by_traps += 1
         else:
             account.by_others += 1
@@ -226,16 +231,6 @@ class Ledger:
         account.different += is_new
         account.read += 1
         return False
-
-
-def is_late(turn: int) -> bool:
-    """Whether *turn* comes after all others."""
-    return turn > AT_ONCE
-
-
-def is_barren(turn: int) -> bool:
-    """Whether *turn* is that of a form that brought nothing."""
-    return turn >= BARREN
 
 
 def _all_of(said: Said | None) -> int | None:

@@ -11,7 +11,7 @@ from scrapy_dust.crawl.drawing import Draw
 from scrapy_dust.traps.budget import Budget
 from scrapy_dust.traps.ending import Page, Row, Shown
 from scrapy_dust.traps.forms import Form
-from scrapy_dust.traps.ledger import Ledger, is_late
+from scrapy_dust.traps.ledger import Ledger
 from scrapy_dust.traps.novelty import MOST
 from tests.traps.seeming import ENDLESS, FINITE
 from tests.traps.simulating import simulate
@@ -211,9 +211,9 @@ def test_a_session_in_the_path_does_not_take_the_place_of_items(tmp_path):
 def test_a_form_that_only_a_trap_links_to_has_its_turn_when_a_real_page_links_to_it(tmp_path):
     ledger = Ledger()
     page = f"{HOST}/extra/1"
-    assert is_late(ledger.place("s.test", page, of_a_trap=True).turn)
-    assert is_late(ledger.place("s.test", page, of_a_trap=True).turn)
-    assert not is_late(ledger.place("s.test", page).turn)
+    assert ledger.place("s.test", page, of_a_trap=True).is_late
+    assert ledger.place("s.test", page, of_a_trap=True).is_late
+    assert not ledger.place("s.test", page).is_late
 
 
 def test_links_to_what_never_comes_are_credit_for_a_while_only(tmp_path):
