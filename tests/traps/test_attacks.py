@@ -276,6 +276,15 @@ def test_a_small_shop_with_filters_takes_three_times_the_least_at_most(tmp_path,
     assert len(done.pages) <= 3 * shop.least
 
 
+@pytest.mark.usefixtures("_same_draw")
+@pytest.mark.parametrize("marks", ["sid6", "tracking"])
+@pytest.mark.parametrize("name", ["calendar by query", "sort, page and view"])
+def test_session_ids_and_tracking_cost_less_than_a_third_more(tmp_path, name, marks):
+    plain, marked = (simulate(trapped(name, one), tmp_path / f"-{one}", 6000, **CAP) for one in ("", marks))
+    assert len(marked.pages) <= 1.3 * len(plain.pages)
+    assert marked.items.keys() == plain.items.keys()
+
+
 def test_a_chain_of_texts_of_which_no_items_are_made_does_not_end_early(tmp_path):
     done = simulate(chain("forum", 150), tmp_path, 1000, **SOON)
     assert sum("/chain/" in url for url in done.pages) == 150
