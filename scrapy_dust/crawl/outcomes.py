@@ -142,6 +142,8 @@ class DustOutcomeMiddleware:
             self.outcomes.over(response)
 
     def process_spider_exception(self, response: Response, exception: Exception) -> None:
+        if self.trapping is not None:
+            self.trapping.gone(response)
         if self.outcomes is not None and not self.outcomes.kept_back(response):
             self.outcomes.raised(response, exception)
 

@@ -24,13 +24,14 @@ from xxhash import xxh3_64_hexdigest
 from scrapy_dust.crawl.drawing import Draw, local_draw
 from scrapy_dust.crawl.kept_forms import KeptForms
 from scrapy_dust.crawl.outcomes import DustOutcomeMiddleware
-from scrapy_dust.crawl.requests import follows_rules
+from scrapy_dust.crawl.requests import follows_rules, is_plain
 from scrapy_dust.crawl.trap_journal import TrapJournal
 from scrapy_dust.crawl_log.places import log_dir
 from scrapy_dust.stats import Stat
+from scrapy_dust.traps.budget import BARREN
 from scrapy_dust.traps.forms import AGAIN
 from scrapy_dust.traps.items import digest_of
-from scrapy_dust.traps.ledger import Arrived, Ledger, Place, is_barren, is_late
+from scrapy_dust.traps.ledger import Arrived, Ledger, Place
 from scrapy_dust.traps.said import Said, said_by
 
 if TYPE_CHECKING:
@@ -105,7 +106,6 @@ class Trapping:
         self._said_rest = self._has_failed = False
         self._capped: dict[str, Account] = {}  #: by the ids of forms
         crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
-        crawler.signals.connect(self._response_received, signal=signals.response_received)
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
 
     @cached_property
@@ -125,13 +125,13 @@ class Trapping:
         if page is None:
             return None
         try:
-            is_barred = is_barren(page.account.turn)
+            is_barred = page.account.is_barren
             place = self._place(request, of_a_trap=is_barred)
             if _is_watched(request):
                 self._ledger.shows(page, place)
                 if is_barred or page.form.is_kin_of(place.form):
                     meta[_OF_A_TRAP] = True
-                if is_late(place.turn) and not self._goes_first(request, place):
+                if place.is_late and not self._goes_first(request, place):
                     self._lower(request, place)
         except Exception as error:  # noqa: BLE001  Whatever a request of the project's has against it.
             self._failed(request, error)
@@ -150,7 +150,7 @@ class Trapping:
 
     def refused(self, request: Request, link: Link | None) -> Request | None:
         """Take note that *request* is a duplicate. Returns *request* if it was capped and must be fetched; else None."""
-        if not self._capped or (link is not None and is_barren(link.page.account.turn)):
+        if not self._capped or (link is not None and link.page.account.is_barren):
             return None
         return self._journal.take_back(request)
 
@@ -177,7 +177,7 @@ class Trapping:
 
     def _is_fetched(self, request: Request, turn: int) -> bool | None:
         place = self._place(request, of_a_trap=_OF_A_TRAP in request.meta)
-        if not is_late(place.turn):
+        if not place.is_late:
             self._go(request, place, turn)
             return True
         if place.account.is_capped and self._cap(request, place):
@@ -201,7 +201,7 @@ class Trapping:
         if turn:
             self._journal.its_turn(request, trap_id(place.form.text))
             self._say_rest(turn)
-        if is_late(place.turn) or turn:
+        if place.is_late or turn:
             request.meta[DRAWN] = True
 
     def _place(self, request: Request, *, of_a_trap: bool) -> Place:
@@ -262,6 +262,7 @@ class Trapping:
         """Begin to watch what the spider makes of *response*. None if the page does not matter for traps."""
         request = response.request
         if request is None or not 200 <= response.status < 300:
+            self.gone(response)
             return None
         place = self._going.pop(request.url, None) or self._place_of_its_own(request)
         if place is None or not place.site:
@@ -283,7 +284,7 @@ class Trapping:
         """Take note that the callback has yielded *one* from *page*."""
         if not isinstance(one, Request):
             self._made(page, one)
-        elif page.is_read:
+        elif page.follows_links:
             one.meta[_LINKED] = page
 
     def _made(self, page: Arrived, item: Any) -> None:
@@ -308,16 +309,19 @@ class Trapping:
             del self._capped[identity]
             self._journal.give_back(identity)
 
-    def _response_received(self, response: Response, request: Request, spider: Spider) -> None:
-        if response.status in _GONE and _is_of_interest(request):
-            site = self._rules.site_of(request.url)
-            if site is not None:
-                self._ledger.gone(site, self._key_of(request.url), is_drawn=DRAWN in request.meta)
+    def gone(self, response: Response) -> None:
+        """Take note of *response*, of which the spider makes nothing, if it says that there is no such page."""
+        request = response.request
+        if response.status not in _GONE or request is None or not _is_of_interest(request):
+            return
+        site = self._rules.site_of(request.url)
+        if site is not None:
+            self._ledger.gone(site, self._key_of(request.url), is_drawn=DRAWN in request.meta)
 
     # -- what people are told
 
     def _say_rest(self, turn: int) -> None:
-        if self._said_rest or not is_barren(turn) or not self._forms():
+        if self._said_rest or turn < BARREN or not self._forms():
             return
         self._said_rest = True
         logger.info(
@@ -414,7 +418,7 @@ def trap_id(form: str) -> str:
 
 
 def _is_of_interest(request: Request) -> bool:
-    return request.method == "GET" and follows_rules(request)
+    return is_plain(request) or (request.method == "GET" and follows_rules(request))
 
 
 def _is_watched(request: Request) -> bool:

@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
+from scrapy_dust.traps.ending import UNREAD, Page, Pool, Row, Shown
 from scrapy_dust.traps.forms import ENDLESS, Form
 
 #: Of the credit of a form, what one page takes; and what it begins with: as any form, as a facet, as one of URLs that repeat others, and
@@ -27,14 +27,8 @@ _PART, CREDIT, OF_A_FACET, _OF_AGAIN, _OF_A_TRAP = 1 / 8, 4.0, 2.0, 0.5, 0.5
 TURNS = (1.0, 1 / 8, 1 / 64)
 #: When a URL has its turn: at once, or after all of which more is known; what brought nothing comes later than that.
 AT_ONCE, AFTER, BARREN = 0, 1, 2
-#: Pages of a form that go by unread: most forms have no more.
-UNREAD = 12
 #: Pages by which a form shows what a facet of it may be worth, and those of a facet that are asked for before any has come.
 _SHOWN, _ASKED = 3, 6
-#: How often one thing, and how many things of one page, count as looks; things that are remembered as alone.
-_LOOKS_AT_A_THING, _LOOKS_AT_A_PAGE, _ALONE = 3, 3, 10_000
-#: So much longer is a row of pages of which only their words are new, and one of selections that brought things which no other shows.
-_TWICE = 2
 #: What a link is worth that leads to something new.
 LINK = 4.0
 #: Forms that lead to forms that lead to something new are worth something, up to so many of them.
@@ -51,100 +45,6 @@ _EACH = 0.95
 
 #: Forms of a family, and of all.
 _OF_A_FAMILY, _OF_ALL = 256, 50_000
-
-
-@dataclass(slots=True)
-class Shown:
-    """What the selections of one family have shown: its facets, and URLs that repeat others."""
-
-    shown: int = 0  #: things, each as often as a page shows it
-    before: set[int] = field(default_factory=set)  #: what the last page shows
-    alone: set[int] = field(
-        default_factory=set
-    )  #: what one selection brought, and no other one has shown since
-
-    def show(self, things: set[int], brought: set[int]) -> set[int]:
-        """Take note that a selection shows *things*, of which nobody knew those *brought*. Returns those that the last
-        selection did not show: the frame of all pages is not among them.
-        """
-        self.alone.difference_update(things - brought)
-        if len(self.alone) < _ALONE:
-            self.alone |= brought
-        own, self.before = things - self.before, things
-        self.shown += len(own)
-        return own
-
-    def may_have_more(self, enough: int) -> bool:
-        """Whether there may be more things of the kind that one selection alone shows. Of what is shown next, as large a
-        share is not known as was shown by one selection alone.
-        """
-        return len(self.alone) * enough > self.shown
-
-
-@dataclass(slots=True)
-class Row:
-    """How often what waits on a host, selections of things, was looked at since something new came."""
-
-    looks: int = 0  #: at a page that was drawn, or at a thing that it shows
-    counts: dict[int, int] = field(default_factory=dict)  #: looks at each thing
-
-    def look(self, things: Iterable[int]) -> None:
-        """Take note that a page that was drawn shows *things*, all known. Each of them counts a few times as a page does."""
-        self.looks += 1
-        fresh = [thing for thing in things if self.counts.get(thing, 0) < _LOOKS_AT_A_THING]
-        for thing in fresh[:_LOOKS_AT_A_PAGE]:
-            self.counts[thing] = self.counts.get(thing, 0) + 1
-            self.looks += 1
-
-    def begin_again(self) -> None:
-        """Begin another row, since something new has come."""
-        self.looks = 0
-        self.counts.clear()
-
-
-@dataclass(slots=True)
-class Pool:
-    """A random sample of waiting URLs: of one form, of all facets of a family, or of all URLs of a host that repeat pages."""
-
-    enough: int  #: pages in a row without anything new that end it; 0: nothing does
-    barren: int = 0  #: pages in a row with nothing at all that is new
-    unwanted: int = 0  #: pages in a row that bring nothing but words
-    pages: int = 0  #: that were read
-    bringing: int = 0  #: of these, with something new
-    row: Row | None = None  #: of the host, where these are selections
-    shown: Shown | None = None  #: by the family, where these are facets
-
-    @property
-    def is_done(self) -> bool:
-        """Whether nothing comes any more."""
-        if not self.enough:
-            return False
-        if self.row is None:
-            return self.barren >= self.enough or self.unwanted >= _TWICE * self.enough
-        if self.shown is not None and (self._brings() or self.shown.may_have_more(self.enough)):
-            return self.barren >= _TWICE * self.enough
-        return self.barren >= UNREAD and self.row.looks >= self.enough
-
-    def _brings(self) -> bool:
-        """Whether more than a few of all pages brought something."""
-        return self.bringing * UNREAD > self.pages
-
-    def draw(self, page: Page) -> None:
-        """Take note of what *page* has brought."""
-        self.pages += 1
-        self.bringing += page.anything
-        if not page.words_only:
-            self.unwanted = 0
-        elif page.is_drawn:
-            self.unwanted += 1
-        if page.anything:
-            self.barren = 0
-            if self.row is not None:
-                self.row.begin_again()
-        elif page.is_drawn:
-            self.barren += 1
-            if self.row is not None:
-                self.row.look(page.things)
 
 
 @dataclass(slots=True)
@@ -167,9 +67,7 @@ class Account:
     is_linked: bool = False  #: some page links to it
     otherwise: float = 0.0  #: where only pages of forms that brought nothing link to it: the credit that it has once another does
     pool: Pool = field(default_factory=lambda: Pool(0))
-    shown: Shown | None = (
-        None  #: by its family, where it is a selection: a facet, or a form of URLs that repeat others
-    )
+    shown: Shown | None = None  #: by its family, if this is a selection: a facet, or URLs that repeat others
     has_items: bool = False  #: the spider made items of one of its pages
     by_traps: int = 0  #: URLs that pages like its own, or pages that bring nothing, were the first to link to
     by_others: int = 0  #: URLs that other pages were the first to link to
@@ -182,11 +80,16 @@ class Account:
         return AFTER + sum(self.credit < limit for limit in TURNS)
 
     @property
+    def is_barren(self) -> bool:
+        """Whether the form brought nothing."""
+        return self.credit < TURNS[0]
+
+    @property
     def is_capped(self) -> bool:
         """Whether no more URLs of the form are fetched."""
         if not self.pool.is_done:
             return False
-        return self.turn >= BARREN or (self.is_facet and not self.is_judged)
+        return self.is_barren or (self.is_facet and not self.is_judged)
 
     @property
     def feeds_itself(self) -> bool:
@@ -197,19 +100,6 @@ class Account:
     def is_judged(self) -> bool:
         """Whether enough pages of the form have come to know what it is worth."""
         return self.pages >= (_SHOWN if self.is_suspect else UNREAD)
-
-
-class Page(NamedTuple):
-    """What one page of a form has brought."""
-
-    value: float
-    anything: bool = True  #: whether there is anything new on it at all
-    items: int = 0  #: that were yielded of it, new or not
-    is_drawn: bool = False  #: it was drawn from what waits
-    words_only: bool = (
-        False  #: what is new on it are words at most, and words are not what the spider is after
-    )
-    things: Iterable[int] = ()  #: that it shows, where it is a selection of things
 
 
 @dataclass(slots=True)
@@ -227,6 +117,15 @@ class _Family:
     forms: dict[tuple[str, ...], Account] = field(default_factory=dict)
 
 
+@dataclass(slots=True)
+class _Host:
+    """What ends the selections of one host: its facets, and its URLs that repeat others."""
+
+    of_again: Pool  #: of URLs that repeat others
+    row: Row = field(default_factory=Row)  #: of facets
+    shown: dict[str, Shown] = field(default_factory=dict)  #: by family
+
+
 class Budget:
     """The accounts of all forms of one crawl. *enough*: pages in a row without anything new that end a form; 0: never."""
 
@@ -235,12 +134,8 @@ class Budget:
         self._families: OrderedDict[str, _Family] = OrderedDict()
         self._count = 0
         self._sites: OrderedDict[str, _Site] = OrderedDict()
-        self._of_again: dict[str, Pool] = {}  #: by host, what repeats other pages
-        self._rows: dict[str, Row] = {}  #: by host
-        self._shown: dict[str, Shown] = {}  #: by family
-        self._before: dict[
-            str, float
-        ] = {}  #: credit of forms, by their texts, at the end of an earlier crawl
+        self._hosts: dict[str, _Host] = {}
+        self._before: dict[str, float] = {}  #: credit of forms in an earlier crawl, by their texts
 
     def remember(self, forms: dict[str, float]) -> None:
         """Take over the forms that brought nothing in an earlier crawl."""
@@ -337,23 +232,24 @@ class Budget:
         if page is not None:
             account.has_items |= has_items
             self._book(account, page)
+            account.pool.came(page, is_drawn=is_drawn)
 
-    def leads(self, giver: Account, form: Form) -> int | None:
-        """How many links lie between a page of *giver* and new content, by way of a new URL of *form*; None if no such
-        content is known.
+    @staticmethod
+    def leads(giver: Account, taker: Account) -> int | None:
+        """How many links lie between a page of *giver*'s form and new content, by way of a new URL of *taker*'s; None
+        if no such content is known.
         """
-        if form.is_kin_of(giver.form):
+        if taker.form.is_kin_of(giver.form):
             return None
-        account = self.account(form)
-        far = 0 if account.own >= TURNS[0] else account.far + 1
-        return None if account.turn or far >= FAR else far
+        far = 0 if taker.own >= TURNS[0] else taker.far + 1
+        return None if taker.turn or far >= FAR else far
 
-    def lends(self, giver: Account, form: Form, far: int) -> bool:
-        """Whether *giver*'s credit pays for a link to *form*, at a distance of *far*. Forms without results are lent
-        to only some times in a row.
+    @staticmethod
+    def lends(giver: Account, taker: Account, far: int) -> bool:
+        """Whether a link from *giver*'s form to *taker*'s, at a distance of *far*, is credit for *giver*. Links to forms
+        that have brought nothing yet are so a few times in a row.
         """
-        account = self.account(form)
-        has_brought = account.own > OF_A_FACET if far == 0 else not account.promised
+        has_brought = taker.own > OF_A_FACET if far == 0 else not taker.promised
         if has_brought:
             giver.promised = 0
         else:
@@ -364,11 +260,18 @@ class Budget:
         giver.credit += LINK * _PART
         return True
 
+    def show_anew(self, form: Form) -> None:
+        """Forget what the selections of *form*'s host have shown, since other URLs are told apart now."""
+        host = self._hosts.get(_host_of(form))
+        if host is not None:
+            for shown in host.shown.values():
+                shown.begin_again()
+
     def waiting(self) -> Iterator[Account]:
         """The accounts of forms that come after all others."""
         for family in self._families.values():
             for account in family.forms.values():
-                if account.turn >= BARREN:
+                if account.is_barren:
                     yield account
 
     def _book(self, account: Account, page: Page) -> None:
@@ -380,7 +283,6 @@ class Budget:
             account.unread = account.pause
         else:
             account.pause = account.unread = 0
-        account.pool.draw(page)
 
     def _open(self, family: _Family, form: Form) -> Account:
         account = Account(form, pool=Pool(self._enough))
@@ -394,7 +296,6 @@ class Budget:
         if known is not None:
             account.credit = min(account.credit, known)
         if form.is_again:
-            account.pool = self._of_again.setdefault(_host_of(form), Pool(self._enough))
             account.credit = min(account.credit, _OF_AGAIN)
         if self._enough and (below or form.is_again):
             self._share(account)
@@ -406,12 +307,14 @@ class Budget:
         return account
 
     def _share(self, account: Account) -> None:
-        """Let *account*, of a selection, end by what all selections of its host show."""
+        """Let *account*, of a selection, end by what all selections of its kind show on its host."""
         form = account.form
-        account.shown = self._shown.setdefault(form.first.family, Shown())
-        if form.is_again or len(form.names) > 1:
-            account.pool.row = self._rows.setdefault(_host_of(form), Row())
-            account.pool.shown = None if form.is_again else account.shown
+        host = self._hosts.setdefault(_host_of(form), _Host(Pool(self._enough, row=Row())))
+        account.shown = host.shown.setdefault(form.first.family, Shown())
+        if form.is_again:
+            account.pool = host.of_again
+        elif len(form.names) > 1:
+            account.pool.row, account.pool.shown = host.row, account.shown
 
     def _below(self, account: Account) -> Iterable[Account]:
         family = self._families.get(account.form.family)

@@ -92,6 +92,8 @@ class _Place:
 
     def template_of(self, part: str, most: int) -> str:
         """The template of *part*, which comes next. At most so many words stand for themselves."""
+        if part.isdigit() and part.isascii():
+            return "0"
         kind, word = _kind(part)
         if not word:
             return kind
@@ -150,7 +152,9 @@ def _split(url: str) -> tuple[str, list[str], list[str]]:
     """Scheme and host of *url*, the parts of its path, and the names of the parameters in the path."""
     scheme, _, rest = url.partition("://")
     host, _, path = rest.partition("/")
-    return f"{scheme}://{host}", *_without_parameters(path)
+    if ";" in path:
+        return f"{scheme}://{host}", *_without_parameters(path)
+    return f"{scheme}://{host}", path.split("/"), []
 
 
 def names_of(query: str) -> list[str]:
@@ -189,8 +193,6 @@ def _told(names: tuple[str, ...]) -> tuple[str, ...]:
 
 def _without_parameters(path: str) -> tuple[list[str], list[str]]:
     """The parts of *path*, and the names of the parameters in it."""
-    if ";" not in path:
-        return path.split("/"), []
     cut = [part.split(";") for part in path.split("/")]
     return [part[0] for part in cut], [one.partition("=")[0] for part in cut for one in part[1:] if one]
 
@@ -206,15 +208,15 @@ def _repeats(parts: list[str]) -> bool:
 def _kind(part: str) -> tuple[str, str]:
     """The sign or text that stands for *part* in a path template, and the word in it that may be one of many."""
     plain = unquote(part) if "%" in part else part
-    stem, extension = _without_extension(plain)
-    named = None if _HEXADECIMAL.fullmatch(stem) else _NAMED_NUMBER.fullmatch(stem)
+    stem, extension = _without_extension(plain) if "." in plain else (plain, "")
     if stem.isalpha():
         return plain, stem
-    if named is not None:
-        return f"{named[1]}0{extension}", named[1]
     if not any(map(str.isalpha, stem)):
         return f"{_NUMBER.sub('0', stem)}{extension}", ""
-    return ("~" if _SEPARATED.search(stem) else "*") + extension, ""
+    if _SEPARATED.search(stem):
+        return f"~{extension}", ""
+    named = None if _HEXADECIMAL.fullmatch(stem) else _NAMED_NUMBER.fullmatch(stem)
+    return (f"*{extension}", "") if named is None else (f"{named[1]}0{extension}", named[1])
 
 
 def _without_extension(part: str) -> tuple[str, str]:

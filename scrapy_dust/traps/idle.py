@@ -13,6 +13,8 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from xxhash import xxh3_64_intdigest
+
 from scrapy_dust.traps.forms import named
 
 #: Pairs of pages that said the same, of so many different pages, make a parameter idle.
@@ -86,13 +88,13 @@ class Idle:
     def came(self, site: str, url: str, read: Reading) -> None:
         """Take note of a page at *url*. It is read if a page came before whose URL differs in one parameter."""
         known = self._sites.get(site)
-        if known is None:
-            if not _cut(url)[1]:
-                return
-            known = self._of(site)
-        if known.read >= _READ:
+        if known is not None and known.read >= _READ:
             return
-        pairs = list(self._set_aside(known, url))
+        front, parameters = _cut(url)
+        if not parameters and (known is None or not known.names):
+            return
+        known = known or self._of(site)
+        pairs = list(self._set_aside(known, front, parameters))
         again = [one for one in pairs if one[0] in known.shown]
         for rest, aside in pairs if len(known.shown) < _PARTS else ():
             known.shown.setdefault(rest, (aside, None))
@@ -102,9 +104,10 @@ class Idle:
             for rest, aside in again:
                 self._compare(known, rest, aside, said)
 
-    def _set_aside(self, known: _Site, url: str) -> Iterator[tuple[int, Aside]]:
-        """*url* without each undecided parameter, then without all of them, each time with the removed text."""
-        front, parameters = _cut(url)
+    def _set_aside(self, known: _Site, front: str, parameters: list[str]) -> Iterator[tuple[int, Aside]]:
+        """A URL without each undecided parameter, then without all of them, each time with the removed text. *front*,
+        *parameters*: the URL in two.
+        """
         parameters = [one for one in parameters if one.partition("=")[0] not in known.idle]
         aside = [one for one in parameters if self._is_open(known, one.partition("=")[0])]
         for one in aside if len(aside) > 1 else ():
@@ -153,10 +156,13 @@ class Idle:
         return True
 
     def key(self, site: str, url: str) -> int:
-        """A number that is equal for URLs that repeat each other."""
+        """A number that is equal for URLs that repeat each other. Python's own hash changes with its seed, and so would
+        what is drawn by it.
+        """
         front, parameters = _cut(url)
         idle = self.of(site)
-        return hash((front, *(one for one in parameters if one.partition("=")[0] not in idle)))
+        said = "\n".join((front, *(one for one in parameters if one.partition("=")[0] not in idle)))
+        return xxh3_64_intdigest(said.encode("utf-8", "surrogatepass"))
 
     def differs(self, site: str, url: str) -> None:
         """Take note that *url*, which was taken for a repetition, shows another page. After several such URLs the

@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from xxhash import xxh3_64_intdigest
-
-from scrapy_dust.traps.budget import AT_ONCE, BARREN, LINK, TURNS, Account, Budget, Page
+from scrapy_dust.traps.budget import AT_ONCE, LINK, TURNS, Account, Budget
+from scrapy_dust.traps.ending import Page
 from scrapy_dust.traps.forms import Form, Forms
 from scrapy_dust.traps.idle import Idle
 from scrapy_dust.traps.novelty import MOST, UNKNOWN, Known, New, is_said
@@ -36,6 +35,11 @@ class Place(NamedTuple):
     account: Account
     turn: int
 
+    @property
+    def is_late(self) -> bool:
+        """Whether the URL comes after all others."""
+        return self.turn > AT_ONCE
+
 
 @dataclass(slots=True)
 class Arrived:
@@ -47,6 +51,7 @@ class Arrived:
     account: Account
     is_read: bool
     is_drawn: bool  #: from what waited
+    follows_links: bool  #: it is not known yet what its links are worth
     items: int = 0
     new_items: int = 0
     links: int = 0  #: that are worth something
@@ -68,8 +73,8 @@ class Ledger:
     """All that one crawl knows of traps. *enough*: as in `Budget`."""
 
     def __init__(self, enough: int = 0) -> None:
-        self.budget = Budget(enough)
-        self._forms, self._idle, self._known = Forms(), Idle(*([1] if enough else [])), Known()
+        self.budget, self._caps = Budget(enough), enough > 0
+        self._forms, self._idle, self._known = Forms(), Idle(*([1] if self._caps else [])), Known()
         self._items: dict[int, None] = {}
         #: By site, and all that a page says.
         self._shown: OrderedDict[tuple[str, int], None] = OrderedDict()
@@ -96,8 +101,9 @@ class Ledger:
 
         *of_a_trap*: a page of a form that brought nothing links to it; *may_repeat*: the URL may repeat another one.
         """
-        form = self._forms.of(url, self._idle.of(site))
-        if may_repeat and self._idle.was_fetched(site, url):
+        idle = self._idle.of(site)
+        form = self._forms.of(url, idle)
+        if idle and may_repeat and self._idle.was_fetched(site, url):
             form = form.again
         account = self.budget.linked(form, of_a_trap=of_a_trap)
         return Place(site, url, form, account, self.budget.turn(account))
@@ -105,7 +111,7 @@ class Ledger:
     def arrived(self, place: Place, *, is_drawn: bool) -> Arrived:
         """Take note that the page of *place* has come."""
         is_read = self.budget.is_read(place.account)
-        return Arrived(place.site, place.url, place.form, place.account, is_read, is_drawn)
+        return Arrived(place.site, place.url, place.form, place.account, is_read, is_drawn, is_read)
 
     def yielded(self, page: Arrived, item: int) -> None:
         """Take note that the spider has made an item of *page*. *item*: the item's digest."""
@@ -128,25 +134,27 @@ class Ledger:
             and place.account.own >= TURNS[0]
             and not place.form.is_kin_of(page.form)
         ):
-            page.things.add(_thing_at(place.url))
+            page.things.add(self._idle.key(place.site, place.url))
 
     def leads(self, page: Arrived, place: Place) -> None:
         """Take note that *page* links to the URL of *place*, a key that nobody has requested before."""
         account = place.account
-        if is_barren(page.account.turn) or place.form.is_kin_of(page.form):
+        if page.account.is_barren or place.form.is_kin_of(page.form):
             account.by_traps += 1
         else:
             account.by_others += 1
-        if page.things and (thing := _thing_at(place.url)) in page.things:
+        if place.form.is_again or not self._idle.is_linked_first(place.site, place.url):
+            return
+        if page.things and (thing := self._idle.key(place.site, place.url)) in page.things:
             page.brought.add(thing)
-        if page.links * LINK >= MOST or place.form.is_again:
+        if page.links * LINK >= MOST:
             return
-        if not self._idle.is_linked_first(place.site, place.url):
-            return
-        far = self.budget.leads(page.account, place.form)
+        far = self.budget.leads(page.account, account)
         if far is not None:
             page.leads_on = True
-            page.links += self.budget.lends(page.account, place.form, far)
+            page.links += self.budget.lends(page.account, account, far)
+            # What ends a form goes by all links.
+            page.follows_links = self._caps or page.links * LINK < MOST
 
     def done(self, page: Arrived, read: Reading) -> None:
         """Take note that the spider is done with *page*. *read* gives the page's text."""
@@ -154,40 +162,38 @@ class Ledger:
         def said() -> int | None:
             return _all_of(read())
 
+        idle = self._idle.of(page.site)
         self._idle.came(page.site, page.url, said)
         page.is_same = self._idle.fetched(page.site, page.url, said)
         if page.new_items and page.form.is_again:
             self._idle.differs(page.site, page.url)
-        if page.account.shown is not None:
+        if self._idle.of(page.site) is not idle:
+            self.budget.show_anew(page.form)
+        elif page.account.shown is not None:
             page.things = page.account.shown.show(page.things, page.brought)
         self.budget.came(page.site, page.account, self._brought(page, read), is_drawn=page.is_drawn)
 
     def gone(self, site: str, url: str, *, is_drawn: bool) -> None:
         """Take note that *url* has no page."""
-        form = self._forms.of(url, self._idle.of(site))
-        self.budget.came(
-            site,
-            self.budget.account(form),
-            Page(0.0, anything=False, is_drawn=is_drawn, words_only=True),
-            is_drawn=is_drawn,
-        )
+        account = self.budget.account(self._forms.of(url, self._idle.of(site)))
+        self.budget.came(site, account, Page(0.0, anything=False, words_only=True), is_drawn=is_drawn)
 
     def _brought(self, page: Arrived, read: Reading) -> Page | None:
         are_chosen = self.budget.items_are_chosen(page.site)
         if page.new_items and (are_chosen or not page.is_read):
-            return Page(MOST, items=page.items, is_drawn=page.is_drawn)
+            return Page(MOST, items=page.items)
         if not page.is_read:
             # Where items are known, the next pages are read.
-            return Page(0.0, items=page.items, is_drawn=page.is_drawn) if are_chosen and page.items else None
+            return Page(0.0, items=page.items) if are_chosen and page.items else None
         if page.links * LINK >= MOST:
-            return Page(0.0, items=page.items, is_drawn=page.is_drawn)
+            return Page(0.0, items=page.items)
         new = self._new(page, read, are_chosen=are_chosen)
         if new is None:
             return None
         anything = new.anything or bool(page.new_items or page.leads_on)
         value = min(new.value, _UNWANTED) if are_chosen else new.value
         words_only = not (new.has_media or page.new_items or page.links) and self._is_not_wanted(page)
-        return Page(value, anything, page.items, page.is_drawn, words_only, page.things)
+        return Page(value, anything, page.items, words_only, page.things)
 
     def _is_not_wanted(self, page: Arrived) -> bool:
         """Whether the spider is after items, and the form of *page*, which feeds itself, has none."""
@@ -225,21 +231,6 @@ class Ledger:
         account.different += is_new
         account.read += 1
         return False
-
-
-def is_late(turn: int) -> bool:
-    """Whether *turn* comes after all others."""
-    return turn > AT_ONCE
-
-
-def is_barren(turn: int) -> bool:
-    """Whether *turn* is that of a form that brought nothing."""
-    return turn >= BARREN
-
-
-def _thing_at(url: str) -> int:
-    """The digest of the thing that *url* leads to. Python's own hash changes with its seed, and so would what counts."""
-    return xxh3_64_intdigest(url.encode("utf-8", "surrogatepass"))
 
 
 def _all_of(said: Said | None) -> int | None:

@@ -51,7 +51,7 @@ def simulate(site: Site, folder: Any, pages: int, **settings: Any) -> Crawled:
     scheduler = build_from_crawler(load_object(crawler.settings["SCHEDULER"]), crawler)
     crawler.engine = _Engine(scheduler)
     scheduler.open(crawler.spider)
-    trapping: Trapping | None = getattr(scheduler, "_trapping", None)
+    trapping: Trapping | None = None if folder is None else scheduler.trapping
     scheduler.enqueue_request(Request(f"{HOST}/", dont_filter=True))
     _loop(site, scheduler, trapping, crawled, pages)
     closed = crawler.signals.send_catch_log_async(
@@ -88,11 +88,9 @@ def _fetch(site: Site, request: Request, scheduler: Any, trapping: Trapping | No
     response = HtmlResponse(
         request.url, status, {"Content-Type": "text/html"}, (body or "").encode(), request=request
     )
-    assert crawled.crawler is not None
-    crawled.crawler.signals.send_catch_log(
-        signals.response_received, response=response, request=request, spider=crawled.crawler.spider
-    )
     if body is None:
+        if trapping is not None:
+            trapping.gone(response)
         return
     crawled.pages.append(request.url)
     page = None if trapping is None else trapping.begins(response)

@@ -8,9 +8,10 @@ import pytest
 
 from scrapy_dust.crawl import trapping
 from scrapy_dust.crawl.drawing import Draw
-from scrapy_dust.traps.budget import Budget, Page, Row, Shown
+from scrapy_dust.traps.budget import Budget
+from scrapy_dust.traps.ending import Page, Row, Shown
 from scrapy_dust.traps.forms import Form
-from scrapy_dust.traps.ledger import Ledger, is_late
+from scrapy_dust.traps.ledger import Ledger
 from scrapy_dust.traps.novelty import MOST
 from tests.traps.seeming import ENDLESS, FINITE
 from tests.traps.simulating import simulate
@@ -210,17 +211,17 @@ def test_a_session_in_the_path_does_not_take_the_place_of_items(tmp_path):
 def test_a_form_that_only_a_trap_links_to_has_its_turn_when_a_real_page_links_to_it(tmp_path):
     ledger = Ledger()
     page = f"{HOST}/extra/1"
-    assert is_late(ledger.place("s.test", page, of_a_trap=True).turn)
-    assert is_late(ledger.place("s.test", page, of_a_trap=True).turn)
-    assert not is_late(ledger.place("s.test", page).turn)
+    assert ledger.place("s.test", page, of_a_trap=True).is_late
+    assert ledger.place("s.test", page, of_a_trap=True).is_late
+    assert not ledger.place("s.test", page).is_late
 
 
 def test_links_to_what_never_comes_are_credit_for_a_while_only(tmp_path):
     """The lists have more links to texts than a crawl fetches, as a spider may want that gives lists a priority."""
-    budget, texts = Budget(), Form(f"{HOST}/text/0")
-    lists = budget.account(Form(f"{HOST}/list/0"))
+    budget = Budget()
+    lists, texts = (budget.account(Form(f"{HOST}/{name}/0")) for name in ("list", "text"))
     assert [budget.lends(lists, texts, 0) for _ in range(20)] == [True] * 12 + [False] * 8
-    budget.came("s.test", budget.account(texts), Page(MOST, items=1))
+    budget.came("s.test", texts, Page(MOST, items=1))
     assert budget.lends(lists, texts, 0)
 
 
@@ -273,6 +274,15 @@ def test_a_small_shop_with_filters_takes_three_times_the_least_at_most(tmp_path,
     done = simulate(shop, tmp_path, 2000, **CAP)
     assert done.items.keys() == shop.names
     assert len(done.pages) <= 3 * shop.least
+
+
+@pytest.mark.usefixtures("_same_draw")
+@pytest.mark.parametrize("marks", ["sid6", "tracking"])
+@pytest.mark.parametrize("name", ["calendar by query", "sort, page and view"])
+def test_session_ids_and_tracking_cost_less_than_a_third_more(tmp_path, name, marks):
+    plain, marked = (simulate(trapped(name, one), tmp_path / f"-{one}", 6000, **CAP) for one in ("", marks))
+    assert len(marked.pages) <= 1.3 * len(plain.pages)
+    assert marked.items.keys() == plain.items.keys()
 
 
 def test_a_chain_of_texts_of_which_no_items_are_made_does_not_end_early(tmp_path):

@@ -19,7 +19,7 @@ from scrapy_dust.rules.rule import Rule
 from tests.crawl.crawling import Visitor, write_rules
 from tests.crawl.crawling import crawl as visit
 from tests.crawl.site import page, serving
-from tests.traps.crawling import crawl
+from tests.traps.crawling import Shopper, crawl
 from tests.traps.simulating import simulate
 from tests.traps.sites import HOST, Site, calendar_by_path, chain
 
@@ -72,6 +72,34 @@ def test_a_form_that_is_wanted_is_fetched_as_any_other(tmp_path):
 def test_off_is_plain(tmp_path):
     crawled = simulate(shop(), tmp_path, 200, DUST_TRAPS="off")
     assert crawled.pages == simulate(shop(), None, 200).pages
+
+
+def missing(path, query):
+    """A page with links to pages that are not there."""
+    return ("Once", [f"/missing/{n}" for n in range(200)], "") if path == "/index" else None
+
+
+class Handling(Shopper):
+    """Gets pages that are not there as any other."""
+
+    handle_httpstatus_list = (404,)
+
+
+class Caring(Shopper):
+    """Hears of pages that are not there."""
+
+    def parse(self, response):
+        for one in super().parse(response):
+            yield one.replace(errback=lambda failure: None) if isinstance(one, Request) else one
+
+
+@pytest.mark.parametrize("spider", [Shopper, Handling, Caring])
+def test_pages_that_are_not_there_come_last(tmp_path, spider):
+    site = Site(missing, ("/index",), 60)
+    crawled = crawl(site, tmp_path, spider)
+    assert crawled.items.keys() == site.names
+    assert sum("/missing/" in url for url in site.asked) == 200
+    assert crawled.stats["dust/traps/last"] > 100
 
 
 def finite(path, query):

@@ -1,0 +1,127 @@
+"""Decides when a form ends: after a row of looks, at pages that were drawn from what waits, that found nothing new.
+
+The URLs of most forms are a sample by themselves. *Selections* show known things in another choice or order; all
+facets of one host share a row, and so do all of its URLs that repeat others. There a thing that a page shows is a
+look too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+#: Pages of a form that go by unread, since most forms have no more; pages that each family of selections has in a row.
+UNREAD = 12
+#: How often one thing, and how many things of one page, count as looks; things that are remembered as alone.
+_LOOKS_AT_A_THING, _LOOKS_AT_A_PAGE, _ALONE = 3, 3, 10_000
+#: So much longer is a row of pages of which only their words are new, and one of selections that may show more.
+_TWICE = 2
+
+
+class Page(NamedTuple):
+    """What one page of a form has brought."""
+
+    value: float
+    anything: bool = True  #: whether there is anything new on it at all
+    items: int = 0  #: that were yielded of it, new or not
+    words_only: bool = False  #: nothing but words is new on it, and the spider is not after words
+    things: Iterable[int] = ()  #: that it shows, where it is a selection of things
+
+
+@dataclass(slots=True)
+class Shown:
+    """What the selections of one family have shown: its facets, and URLs that repeat others."""
+
+    pages: int = 0  #: of facets
+    bringing: int = 0  #: of these, with something new
+    shown: int = 0  #: things, each as often as a page shows it
+    before: set[int] = field(default_factory=set)  #: what the last page shows
+    alone: set[int] = field(
+        default_factory=set
+    )  #: things that one selection brought, and no other has shown since
+
+    def show(self, things: set[int], brought: set[int]) -> set[int]:
+        """Take note that a selection shows *things*, of which nobody knew those *brought*. Returns those that the last
+        selection did not show: the frame of all pages is not among them.
+        """
+        self.alone.difference_update(things - brought)
+        if len(self.alone) < _ALONE:
+            self.alone |= brought
+        own, self.before = things - self.before, things
+        self.shown += len(own)
+        return own
+
+    def begin_again(self) -> None:
+        """Forget all of it."""
+        self.pages = self.bringing = self.shown = 0
+        self.before, self.alone = set(), set()
+
+    def may_have_more(self, enough: int) -> bool:
+        """Whether more than a few of all pages brought something, or there may be more things of the kind that one
+        selection alone shows: of what is shown next, as large a share is not known as was shown by one selection alone.
+        """
+        return self.bringing * UNREAD > self.pages or len(self.alone) * enough > self.shown
+
+
+@dataclass(slots=True)
+class Row:
+    """How often what waits on a host, selections of things, was looked at since something new came."""
+
+    looks: int = 0  #: at a page that was drawn, or at a thing that it shows
+    counts: dict[int, int] = field(default_factory=dict)  #: looks at each thing
+
+    def look(self, things: Iterable[int]) -> None:
+        """Take note that a page that was drawn shows *things*, all known. Each of them counts a few times as a page does."""
+        self.looks += 1
+        fresh = [thing for thing in things if self.counts.get(thing, 0) < _LOOKS_AT_A_THING]
+        for thing in fresh[:_LOOKS_AT_A_PAGE]:
+            self.counts[thing] = self.counts.get(thing, 0) + 1
+            self.looks += 1
+
+    def begin_again(self) -> None:
+        """Begin another row, since something new has come."""
+        self.looks = 0
+        self.counts.clear()
+
+
+@dataclass(slots=True)
+class Pool:
+    """A random sample of waiting URLs: of one form, of all facets of a family, or of all URLs of a host that repeat pages."""
+
+    enough: int  #: pages in a row without anything new that end it; 0: nothing does
+    barren: int = 0  #: pages in a row with nothing at all that is new
+    unwanted: int = 0  #: pages in a row that bring nothing but words
+    row: Row | None = None  #: of the host, where these are selections
+    shown: Shown | None = None  #: by the family, where these are facets
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing comes any more."""
+        if not self.enough:
+            return False
+        if self.row is None:
+            return self.barren >= self.enough or self.unwanted >= _TWICE * self.enough
+        if self.shown is not None and self.shown.may_have_more(self.enough):
+            return self.barren >= _TWICE * self.enough
+        return self.barren >= UNREAD and self.row.looks >= self.enough
+
+    def came(self, page: Page, *, is_drawn: bool) -> None:
+        """Take note of what *page* has brought. *is_drawn*: the page was drawn from what waits."""
+        if not self.enough:
+            return
+        if self.shown is not None:
+            self.shown.pages += 1
+            self.shown.bringing += page.anything
+        if not page.words_only:
+            self.unwanted = 0
+        elif is_drawn:
+            self.unwanted += 1
+        if page.anything:
+            self.barren = 0
+            if self.row is not None:
+                self.row.begin_again()
+        elif is_drawn:
+            self.barren += 1
+            if self.row is not None:
+                self.row.look(page.things)
