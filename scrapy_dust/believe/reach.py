@@ -1,8 +1,10 @@
 """How far the evidence for a rule reaches: a rule in force is on probation where nothing similar has been seen.
 
-*Aspects* describe a URL: its part of the site, the length of its longest number, and the kind of text (or the length
-of the number) that the rule removes. A crawl walks through a site part by part, and ids grow. So where an aspect is
-new, URLs that the rule would suppress are fetched, and each that shows the same page confirms the rule there.
+*Aspects* describe a URL: its part of the site, the length of its longest number, and of each value that the rule
+removes the kind of text (or the length of the number). A crawl walks through a site part by part, and ids grow. So
+where an aspect is new, URLs that the rule would suppress are fetched, and each that shows the same page confirms the
+rule there. A value that several pages have (``/7/reviews``, ``/8/reviews``) is an aspect too: a rule that was seen to
+hold for values of one page each, such as titles, says little of a value that means the same on all pages.
 
 `unseen` says how many must do so: the more parts of a site confirm a rule, the more probably it holds in the next one
 (n + 1 of n + 2, Laplace). Rules that differ only in numbers, ids and guards confirm each other.
@@ -11,12 +13,13 @@ new, URLs that the rule would suppress are fetched, and each that shows the same
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from scrapy_dust.rules.canonizer import Canonizer, Step
+from scrapy_dust.rules.operation import Operation
 from scrapy_dust.rules.rule import Rule
-from scrapy_dust.url.parts import parts_of
+from scrapy_dust.url.parts import Parts, parts_of
 from scrapy_dust.url.values import class_of
 from scrapy_dust.visits.strata import template_of
 
@@ -30,15 +33,20 @@ ASPECTS = 2000
 #: Of an aspect, so many contents, each with a URL, are remembered: more than are ever needed.
 _CONTENTS = 500
 
-#: Aspects that say how long a number is: the longest of the URL, and the value that the rule does away with.
-_DIGITS = re.compile(r"(numbers of|of values:) ([0-9]{1,6}) digits")
+#: The aspect of a URL that has a value in common with URLs of other pages. How much bears it out is counted in values and pages.
+COMMON = "values of several pages"
+#: Values whose pages are remembered. Others count as values of one page.
+_VALUES = 50_000
+
+#: Aspects that say how long a number is: the longest of the URL, and the values that the rule does away with.
+_DIGITS = re.compile(r"(numbers of|of values(?: [0-9]+)?:) ([0-9]{1,6}) digits")
 _NUMBER = re.compile(r"[0-9]+")
 # Letters and digits in turn: `article12` is no id, nor is `20th`.
 _ID = re.compile(r"(?=[A-Za-z0-9]{8})(?:[A-Za-z]+[0-9]+[A-Za-z]|[0-9]+[A-Za-z]+[0-9])[A-Za-z0-9]*")
 
 
 def aspects_of(rule: Rule, url: str) -> tuple[str, ...]:
-    """The aspects of *url*, which *rule* changes: of the changed URL, and of the text that the rule removes."""
+    """The aspects of *url*, which *rule* changes: of the changed URL, and of the values that the rule removes."""
     applied = rule.apply(url)
     form = _ID.sub("*", applied)
     _, _, beyond = form.partition("://")
@@ -48,16 +56,67 @@ def aspects_of(rule: Rule, url: str) -> tuple[str, ...]:
     return (
         f"in {host}/{part}",
         f"numbers of {longest} digits",
-        f"of values: {_kind(_value(rule, url, applied))}",
+        *(f"{of}: {_kind(value)}" for of, value in _values(rule, url, applied)),
     )
 
 
-def _value(rule: Rule, url: str, form: str) -> str:
-    wide = rule.wide_operation
-    if wide is not None:
-        return wide.in_slot(parts_of(url))
+def _values(rule: Rule, url: str, applied: str) -> list[tuple[str, str]]:
+    """The values that *rule* removes from *url*, each with a name of the operation that does so."""
+    found = [
+        (_named("of values", rule, number), one.in_slot(parts)) for number, one, parts in _at_work(rule, url)
+    ]
+    return found or [("of values", _removed(url, applied))]
+
+
+def _named(aspect: str, rule: Rule, number: int) -> str:
+    """The name of *aspect*, of the operation of *rule* with this *number*: a rule may remove several values."""
+    return f"{aspect} {number}" if sum(one.slot is not None for one in rule.operations) > 1 else aspect
+
+
+def _at_work(rule: Rule, url: str) -> Iterator[tuple[int, Operation, Parts]]:
+    """The operations of *rule* that remove a value from *url*, each with its number and the parts of *url*."""
+    wide = rule.wide_operations
+    parts = parts_of(url) if wide else None
+    for number, one in wide:
+        assert parts is not None
+        if one.apply(parts) is not parts:
+            yield number, one, parts
+
+
+def _removed(url: str, form: str) -> str:
+    """The text of *url* that *form* does not have."""
     begin = _alike(url, form)
     return url[begin : len(url) - _alike(url[begin:][::-1], form[begin:][::-1])]
+
+
+class CommonValues:
+    """Finds the values that rules remove from URLs of several pages."""
+
+    def __init__(self) -> None:
+        self._of: dict[
+            tuple[int, int], Hashable
+        ] = {}  #: by rule and value, the page that had the value first
+        self._rules: dict[int, Rule] = {}  #: so that the ids of rules stay theirs
+
+    def of(self, rule: Rule, url: str, page: Hashable) -> set[tuple[str, int]]:
+        """The values that *rule* removes from *url* of *page*, and that another page has had before: for each, the
+        aspect, and a hash of the value.
+        """
+        self._rules[id(rule)] = rule
+        values = [
+            (
+                _named(COMMON, rule, number),
+                one.in_slot(parts) if one.slot else _removed(url, one.in_text(url)),
+            )
+            for number, one, parts in _at_work(rule, url)
+        ]
+        hashed = {(aspect, hash((aspect, value))) for aspect, value in values}
+        return {(aspect, value) for aspect, value in hashed if self._first(id(rule), value, page) != page}
+
+    def _first(self, rule: int, value: int, page: Hashable) -> Hashable:
+        if len(self._of) >= _VALUES:
+            return self._of.get((rule, value), page)
+        return self._of.setdefault((rule, value), page)
 
 
 def _alike(one: str, other: str) -> int:
@@ -104,10 +163,12 @@ def changed_by(rule: Rule, url: str, other: str, explain: Explain = lambda url: 
 def shown_by(rule: Rule, pairs: Iterable[tuple[str, str, str]]) -> dict[str, int]:
     """The reach of *rule* that *pairs* show: two URLs with the same content, and a name of the content."""
     found: _Bearing = {}
+    common = CommonValues()
     for url, other, content in pairs:
         for changed in changed_by(rule, url, other):
             for aspect in aspects_of(rule, changed):
                 found.setdefault(aspect, set()).add((content, url))
+        _bear_out(found, content, common.of(rule, url, content) | common.of(rule, other, content))
     return _counted(found)
 
 
@@ -117,10 +178,20 @@ _Bearing = dict[str, set[tuple[Hashable, Hashable]]]
 
 def _counted(found: _Bearing) -> dict[str, int]:
     """How much bears a rule out, by aspect: contents; where all show one page, such as a login form, its URLs."""
-    contents = {content for bearing in found.values() for content, _ in bearing}
+    contents = {
+        content for aspect, bearing in found.items() if not _is_common(aspect) for content, _ in bearing
+    }
     if len(contents) == 1:
         return {aspect: len(bearing) for aspect, bearing in found.items()}
     return {aspect: len({content for content, _ in bearing}) for aspect, bearing in found.items()}
+
+
+def _bear_out(found: _Bearing, content: Hashable, values: Iterable[tuple[str, int]]) -> None:
+    """Take note in *found* of *values* that are common to several pages, of which *content* is one."""
+    for aspect, value in values:
+        bearing = found.setdefault(aspect, set())
+        if len(bearing) < _CONTENTS:
+            bearing.add(((content, value), value))
 
 
 def held_by(contents: Mapping[str, str], canonizer: Canonizer) -> dict[str, dict[str, int]]:
@@ -129,13 +200,15 @@ def held_by(contents: Mapping[str, str], canonizer: Canonizer) -> dict[str, dict
     for url in contents:
         groups.setdefault(canonizer.canonize(url), []).append(url)
     found: dict[str, _Bearing] = {}
+    common = CommonValues()
     for urls in groups.values():
         if len(urls) > 1 and len({contents[url] for url in urls}) == 1:
             for url in urls:
                 for step in canonizer.explain(url):
+                    of = found.setdefault(deed_of(step.rule), {})
                     for aspect in {*aspects_of(step.rule, step.before), *aspects_of(step.rule, url)}:
-                        of = found.setdefault(deed_of(step.rule), {}).setdefault(aspect, set())
-                        of.add((contents[url], url))
+                        of.setdefault(aspect, set()).add((contents[url], url))
+                    _bear_out(of, contents[url], common.of(step.rule, step.before, contents[url]))
     return {deed: _counted(aspects) for deed, aspects in found.items()}
 
 
@@ -155,6 +228,7 @@ class Reach:
         self._seen: dict[str, _Bearing] = {}  #: the same in this crawl
         self._counts: dict[str, Shown] = {}  #: of those seen in this crawl, how much bears them out
         self._within: dict[str, set[str]] = {}  #: the same, aspects with which rules have shown themselves
+        self._common = CommonValues()
 
     def __bool__(self) -> bool:
         return bool(self._limited)
@@ -176,8 +250,23 @@ class Reach:
         deed = self._limits(rule)
         if deed is None:
             return False
+        within = self._within.get(deed, set())
+        if any(_named(COMMON, rule, number) not in within for number, _ in rule.wide_operations):
+            common = {aspect for aspect, _ in self._common_values(rule, url, keeper)}
+            if common and self._is_new(rule, deed, common):
+                return True
         changed = changed_by(rule, url, keeper, self._explain)
         return all(self._is_new(rule, deed, aspects_of(rule, one)) for one in changed)
+
+    def _common_values(self, rule: Rule, url: str, keeper: str) -> set[tuple[str, int]]:
+        """The values that *rule* removes from the two URLs of one class, and that URLs of other classes have as well."""
+        found = set[tuple[str, int]]()
+        for one in (url, keeper):
+            steps = self._explain(one)
+            page = steps[-1].after if steps else rule.apply(one)
+            for form in {one, *(step.before for step in steps if step.rule == rule)}:
+                found |= self._common.of(rule, form, page)
+        return found
 
     def _is_new(self, rule: Rule, deed: str, aspects: Iterable[str]) -> bool:
         within = self._within.setdefault(deed, set())
@@ -188,8 +277,9 @@ class Reach:
         return not within.issuperset(new)
 
     def _is_shown(self, rule: Rule, aspect: str, shown: Shown) -> bool:
-        kind = aspect.partition(" ")[0]
-        others = sum(other != aspect and other.partition(" ")[0] == kind for other in shown)
+        others = sum(other != aspect and _group(other) == _group(aspect) for other in shown)
+        if _is_common(aspect):
+            others = 1  # values of one page each
         count = _of_longer(aspect, shown) if _DIGITS.fullmatch(aspect) else shown.get(aspect, 0)
         # All that has proved the rule was like that.
         proved_by_it = not others and count > 0
@@ -212,6 +302,8 @@ class Reach:
                 continue
             seen = self._seen.setdefault(deed, {})
             self._counts.pop(deed, None)
+            if rule.wide_operations:
+                _bear_out(seen, content, self._common_values(rule, url, keeper))
             changed = changed_by(rule, url, keeper, self._explain)
             for aspect in {aspect for one in changed for aspect in aspects_of(rule, one)}:
                 if aspect in seen or len(seen) < ASPECTS:
@@ -282,6 +374,16 @@ def _of_longer(aspect: str, shown: Shown) -> int:
     of, least = _length(aspect)
     lengths = [(*_length(other), count) for other, count in shown.items() if _DIGITS.fullmatch(other)]
     return sum(count for other, length, count in lengths if other == of and length >= least)
+
+
+def _group(aspect: str) -> str:
+    """The name that all aspects have that are alternatives to *aspect*."""
+    return aspect.partition(":" if aspect.startswith("of ") else " ")[0]
+
+
+def _is_common(aspect: str) -> bool:
+    """Whether *aspect* is about values of several pages."""
+    return aspect.startswith(COMMON)
 
 
 def _length(aspect: str) -> tuple[str, int]:

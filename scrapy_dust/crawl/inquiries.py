@@ -1,8 +1,8 @@
 """Finds out with a few fetches whether a canary shows the page of its keeper.
 
 The keeper is fetched again, now and in the same way, since pages change with time. If the two pages differ, each is
-fetched once more: parts that change at each fetch do not count. A page that equals the site's answer for a URL that
-cannot exist proves nothing. If the keeper has no page, the canaries of its class are compared with the first of them.
+fetched once more: parts that change at each fetch do not count. A page that equals the site's answer for URLs that
+cannot exist, beside it and elsewhere, proves nothing. If the keeper has no page, the canaries of its class are compared with the first of them.
 These fetches bypass the scheduler and all caches, wait for their turn at the site as others do, and are not recorded.
 """
 
@@ -158,13 +158,14 @@ class Inquiries:
             judge,
             known_target=None if keeper is None else Known(keeper.shown, keeper.text_digest, at=keeper.at),
             both_linked=self._both_linked,
+            both_shown=not self._both_linked,
             key=inquiry.key,
         )
         try:
             ask = next(steps)
             while True:
                 page = await self._answer(ask, inquiry)
-                if not ask.beside:
+                if not (ask.beside or ask.elsewhere):
                     judge.learn(page)
                 ask = steps.send(page)
         except StopIteration as end:
@@ -174,16 +175,16 @@ class Inquiries:
     async def _answer(self, ask: Ask, inquiry: _Inquiry) -> Fetched:
         if inquiry.page is not None and ask == Ask(inquiry.canary.url):
             return inquiry.page
-        return await (
-            self._nonsense(ask.url, inquiry) if ask.beside else self._fetch(ask.url, inquiry.request)
-        )
+        if ask.beside or ask.elsewhere:
+            return await self._nonsense(ask, inquiry)
+        return await self._fetch(ask.url, inquiry.request)
 
-    async def _nonsense(self, url: str, inquiry: _Inquiry) -> Fetched:
-        """What the site answers for a URL in the folder of *url* that cannot exist."""
+    async def _nonsense(self, ask: Ask, inquiry: _Inquiry) -> Fetched:
+        """The site's answer for a URL that cannot exist, in the folder of the URL that *ask* names or elsewhere."""
         # Not loaded before: it brings all of the trials.
-        from scrapy_dust.trials.surveying import nonsense_beside  # noqa: PLC0415
+        from scrapy_dust.trials.surveying import nonsense_beside, nonsense_elsewhere  # noqa: PLC0415
 
-        made_up = nonsense_beside(url)
+        made_up = (nonsense_beside if ask.beside else nonsense_elsewhere)(ask.url)
         if made_up not in self._nothing:
             self._nothing[made_up] = await self._fetch(made_up, inquiry.request)
         return self._nothing[made_up]

@@ -23,7 +23,7 @@ from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from xxhash import xxh3_64_intdigest
 
 from scrapy_dust.believe.probation import OnTrial, Proof, proved
-from scrapy_dust.believe.reach import aspects_of, changed_by, deed_of
+from scrapy_dust.believe.reach import CommonValues, aspects_of, changed_by, deed_of
 from scrapy_dust.believe.unseen import contents_to_prove, law_share
 from scrapy_dust.crawl.comparing import Compared, Comparing
 from scrapy_dust.crawl.outcomes import shows_page
@@ -125,6 +125,7 @@ class Probation:
         """
         self._crawler, self._rules, self._naming, self._into_force = crawler, rules, naming, into_force
         self._reach = reach
+        self._common = CommonValues()
         self._state = log_dir(rules.settings.dir).parent
         self._firsts: OrderedDict[int, _First] = OrderedDict()
         self._queued: OrderedDict[int, int] = OrderedDict()
@@ -283,12 +284,13 @@ class Probation:
         if time.monotonic() - self._saved_at > _SAVED_EVERY:
             self._save()
 
-    @staticmethod
-    def _note(site: _Site, one: _Rule, pair: Compared, outcome: Outcome, *, is_sure: bool) -> None:
+    def _note(self, site: _Site, one: _Rule, pair: Compared, outcome: Outcome, *, is_sure: bool) -> None:
         proof = one.proof
         if outcome is Outcome.SAME:
             changed = changed_by(one.rule, pair.url, pair.first)
             aspects = [aspect for url in changed for aspect in aspects_of(one.rule, url)]
+            for url in (pair.url, pair.first):
+                aspects += {aspect for aspect, _ in self._common.of(one.rule, url, pair.content)}
             proof.same(pair.content, aspects, alone=len(pair.rules) == 1)
         elif outcome is not Outcome.DIFFERENT:
             proof.silent += 1

@@ -25,6 +25,7 @@ class Ask:
     url: str
     again: bool = False  #: a new fetch, even if the page is at hand
     beside: bool = False  #: the page of a URL that cannot exist, beside this one
+    elsewhere: bool = False  #: the page of a URL that cannot exist, in a part of the site that cannot exist
     stateless: bool = False  #: a new fetch as well, by somebody whom the site has not met
 
 
@@ -48,6 +49,7 @@ def inquire(
     known_target: Known | None = None,
     *,
     both_linked: bool = False,
+    both_shown: bool = False,
     by_redirect: bool = False,
     key: Callable[[str], str] | None = None,
 ) -> Inquiry:
@@ -56,8 +58,9 @@ def inquire(
     A difference counts only if further fetches of both URLs confirm it, and if the site does not answer alike for a
     URL that cannot exist: beside a target that a rule made up, and beside a *url* that is not *known*. *both_linked*:
     a crawl meets both URLs. Then a page and a "not found" with status 200 are different: the page would be lost if
-    the other URL were fetched first, since nobody sees that fetch fail. *by_redirect*: the log has nothing but a
-    redirect. A redirect counts if it comes again without cookies: some sites redirect by a cookie or by the page one
+    the other URL were fetched first, since nobody sees that fetch fail. *both_shown*: a crawl has got a page from
+    both URLs just now. Then the site's answer for a URL that cannot exist is no page only if the whole site gives it:
+    any name beside an item's page may show the item. *by_redirect*: the log has nothing but a redirect. A redirect counts if it comes again without cookies: some sites redirect by a cookie or by the page one
     came from. *key*: gives the key of a URL by the rules in force and the rule on trial. Links to URLs of one key are
     one link.
     """
@@ -87,7 +90,7 @@ def inquire(
     verdict = judge.compare(here, there, target_again=judge.control(there, known_target), key=key)
     if not _may_change(verdict):
         return _finding(verdict)
-    return (yield from _confirm(here, there, judge, known, known_target, both_linked, key))
+    return (yield from _confirm(here, there, judge, known, known_target, both_linked, both_shown, key))
 
 
 def _is_known(
@@ -156,6 +159,7 @@ def _confirm(
     known: Known | None,
     known_target: Known | None,
     both_linked: bool,
+    both_shown: bool,
     key: Callable[[str], str] | None,
 ) -> Inquiry:
     """Fetch both pages again, and find whether they still differ."""
@@ -175,8 +179,11 @@ def _confirm(
     # A page of the log is known to be one; a page that a rule made up or that just came may be what any name shows:
     # a "not found" of this part of the site alone, or a page that any name leads to.
     for page in () if both_linked else (there, *((here,) if known is None else ())):
-        if judge.is_like(page, (yield Ask(page.url, beside=True))):
-            return Finding(Outcome.UNKNOWN, f"any name beside {page.url} shows its page")
+        if (yield from _any_name_shows(page, judge, everywhere=both_shown)):
+            # A crawl may have another page of the class, where the target has none.
+            is_target = both_shown and page is there
+            outcome = Outcome.UNFETCHABLE if is_target else Outcome.UNKNOWN
+            return Finding(outcome, f"any name beside {page.url} shows its page")
     target_controls: list[Fetched] = []
     for _ in range(_ROUNDS):
         again = yield from _again(there, None if target_controls else known_target, judge)
@@ -194,6 +201,13 @@ def _confirm(
 def _may_change(verdict: Verdict) -> bool:
     """Whether further answers may tell more than *verdict*."""
     return verdict.same is not Same.SAME and bool(verdict.only_a or verdict.only_b or verdict.is_unread)
+
+
+def _any_name_shows(page: Fetched, judge: Judge, *, everywhere: bool) -> Generator[Ask, Fetched, bool]:
+    """Whether a URL that cannot exist shows *page* too, beside it; *everywhere*: in another part of the site as well."""
+    if not judge.is_like(page, (yield Ask(page.url, beside=True))):
+        return False
+    return not everywhere or judge.is_like(page, (yield Ask(page.url, elsewhere=True)))
 
 
 def _again(page: Fetched, known: Known | None, judge: Judge) -> Generator[Ask, Fetched, Fetched | None]:

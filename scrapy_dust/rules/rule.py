@@ -162,10 +162,15 @@ class Rule:
 
     @property
     def wide_operation(self) -> Operation | None:
-        """The operation by which any value does not matter; None where the rule is about given texts."""
+        """The first operation by which any value does not matter; None where the rule is about given texts."""
+        return next((one for _, one in self.wide_operations), None)
+
+    @cached_property
+    def wide_operations(self) -> tuple[tuple[int, Operation], ...]:
+        """The operations by which any value does not matter, each with its number among those that have a value."""
         pinned = {one.name for one in self.guard if one.holds and one.value is not None}
-        wide = (one for one in self.operations if one.slot is not None and one.slot not in pinned)
-        return next(wide, None)
+        of_values = enumerate((one for one in self.operations if one.slot is not None), 1)
+        return tuple((number, one) for number, one in of_values if one.slot not in pinned)
 
     def for_value(self, value: str) -> Rule | None:
         """The rule for one *value* in the place that does not matter; None where that cannot be said."""

@@ -207,6 +207,13 @@ def nonsense_beside(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc}{folder}/{word}{ending}"
 
 
+def nonsense_elsewhere(url: str) -> str:
+    """A URL that cannot exist, in a folder that cannot exist, with the extension of *url*."""
+    parts = urlsplit(url)
+    _, _, name = parts.path.rpartition("/")
+    return nonsense_beside(f"{parts.scheme}://{parts.netloc}/{_word(f'{parts.netloc}/')}/{name}")
+
+
 def _beside_and_root(url: str) -> Iterator[str]:
     parts = urlsplit(url)
     yield nonsense_beside(url)

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from scrapy_dust.believe.reach import Reach, Reaches, aspects_of, changed_by, deed_of, held_by, needed
+from scrapy_dust.believe.reach import (
+    COMMON,
+    Reach,
+    Reaches,
+    aspects_of,
+    changed_by,
+    deed_of,
+    held_by,
+    needed,
+    shown_by,
+)
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.rules.guards import Condition
 from scrapy_dust.rules.parameters import DropParameter
-from scrapy_dust.rules.paths import DropIndex
+from scrapy_dust.rules.paths import AnySegment, DropIndex
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.rules.spellings import DropWww, FoldCase
 from scrapy_dust.sites import site_of
@@ -139,3 +149,76 @@ def test_what_a_rule_does_on_one_site_says_nothing_of_another():
     assert not beyond(url("a", 100, 7).replace("//s.", "//t."))
     assert not beyond(new.replace("//s.", "//unknown."))
     assert {one.split("/")[2] for one in known.shown("t.test", SID) if one.startswith("in ")} == {"t.test"}
+
+
+SLUG = Rule.of(AnySegment(3))
+BOTH = Rule.of(DropParameter("from"), DropParameter("v"))
+
+
+def reach_of(rule: Rule, shown: dict[str, str]) -> Reach:
+    """Of *rule*, after a crawl in which URLs showed what *shown* says."""
+    known = Reach(RISK)
+    known.limit([rule], held_by(shown, Canonizer({"s.test": [rule]}, site_of)))
+    return known
+
+
+def item(number: int, word: str) -> str:
+    return f"http://s.test/item/{number}/{word}"
+
+
+def of_letters(number: int) -> str:
+    """A word that stands for *number*."""
+    return "".join(chr(97 + int(digit)) for digit in f"{number:04}")
+
+
+def of_titles() -> Reach:
+    """Of a rule that has held for two words for each item, and no word for two items."""
+    return reach_of(
+        SLUG, {item(n, of_letters(n + 1000 * k)): f"{n}" for n in range(100, 160) for k in (1, 2)}
+    )
+
+
+def test_of_several_values_that_a_rule_leaves_out_each_has_to_show_itself():
+    page = "http://s.test/t/{}"
+    shown = {f"{page.format(n)}?from={n % 9}&v=ab{n}c": f"{n}" for n in range(100, 160)}
+    shown |= {f"{page.format(n)}?v=ab{n}d": f"{n}" for n in range(100, 160)}
+    known = reach_of(BOTH, shown)
+    one = page.format(120)
+    assert not known.is_beyond([BOTH], f"{one}?from=3&v=ab555e", one)
+    assert not known.is_beyond([BOTH], f"{one}?from=3", one)
+    assert known.is_beyond([BOTH], f"{one}?v=3", one)
+    assert known.is_beyond([BOTH], f"{one}?from=ab555e", one)
+    assert known.is_beyond([BOTH], f"{one}?from=&v=ab555e", one)
+
+
+def test_a_value_that_several_pages_have_has_to_show_itself_where_each_was_of_one_page():
+    known = of_titles()
+    keepers = {n: item(n, of_letters(n + 1000)) for n in range(100, 160)}
+    assert not known.is_beyond([SLUG], item(100, "reviews"), keepers[100])  # as good as a title so far
+    enough = needed(SLUG.families, 1, RISK)
+    for n in range(101, 101 + enough):
+        assert known.is_beyond([SLUG], item(n, "reviews"), keepers[n])
+        assert not known.is_beyond([SLUG], item(n, of_letters(n + 3000)), keepers[n])
+        known.same([SLUG], item(n, "reviews"), keepers[n], n)
+    assert not known.is_beyond([SLUG], item(150, "reviews"), keepers[150])
+    assert not known.is_beyond([SLUG], item(150, "photos"), keepers[150])
+    assert not known.is_beyond([SLUG], item(151, "photos"), keepers[151])
+
+
+def test_a_keeper_with_a_value_that_several_pages_have_is_no_better():
+    known = of_titles()
+    known.is_beyond([SLUG], item(100, "reviews"), item(100, "abab"))
+    assert known.is_beyond([SLUG], item(101, "acac"), item(101, "reviews"))
+
+
+def test_a_value_of_one_page_alone_is_never_of_several():
+    known = of_titles()
+    for _ in range(3):
+        assert not known.is_beyond([SLUG], item(100, "reviews"), item(100, "abab"))
+
+
+def test_a_session_that_all_pages_have_is_no_news_where_sessions_were_seen():
+    known = reach("a", sids=("b", "c"))
+    assert not any(is_beyond(known, url("a", n, "d")) for n in range(100, 160))
+    pairs = [(url("a", n, "b"), f"http://s.test/a/{n}", f"{n}") for n in range(100, 160)]
+    assert shown_by(SID, pairs)[COMMON] == len(pairs) - 1

@@ -47,7 +47,8 @@ def asked(steps, web: Callable[[str, int], Fetched]) -> tuple[Finding, list[Ask]
         times = sum(one.url == ask.url for one in asks)
         asks.append(ask)
         try:
-            ask = steps.send(web(f"{ask.url}~" if ask.beside else ask.url, times))
+            made_up = "~" if ask.beside else "~~" if ask.elsewhere else ""
+            ask = steps.send(web(f"{ask.url}{made_up}", times))
         except StopIteration as end:
             return end.value, asks
 
@@ -199,6 +200,26 @@ def test_what_is_shown_beside_any_url_that_the_log_does_not_know_does_not_refute
     )
     assert finding.outcome is Outcome.UNKNOWN
     assert [ask.url for ask in asks if ask.beside] == [V, U]
+
+
+@pytest.mark.parametrize("any_name", [V, U])
+def test_pages_that_a_crawl_got_differ_though_any_name_beside_one_of_them_shows_the_same(any_name):
+    def web(url: str, _: int) -> Fetched:
+        texts = {V: "keeper", U: "canary", f"{any_name}~": "keeper" if any_name == V else "canary"}
+        return fetched(prose(texts.get(url, "not found")), url)
+
+    finding, asks = asked(inquire(U, V, Judge(), both_shown=True), web)
+    assert finding.outcome is Outcome.DIFFERENT
+    assert [ask.url for ask in asks if ask.elsewhere] == [any_name]
+
+
+@pytest.mark.parametrize(("nothing", "outcome"), [(V, Outcome.UNFETCHABLE), (U, Outcome.UNKNOWN)])
+def test_the_answer_of_a_whole_site_for_urls_that_cannot_exist_is_no_page(nothing, outcome):
+    def web(url: str, _: int) -> Fetched:
+        return fetched(prose("not found" if url == nothing or "~" in url else "a"), url)
+
+    finding, _ = asked(inquire(U, V, Judge(), both_shown=True), web)
+    assert finding.outcome is outcome
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,12 @@ from dataclasses import dataclass
 import pytest
 from scrapy.http import Response
 
+from scrapy_dust.believe.reach import shown_by
+from scrapy_dust.rule_book.book import RuleBook
+from scrapy_dust.rule_book.entries import Entry, Evidence
+from scrapy_dust.rules.guards import Condition
 from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.paths import AnySegment
 from scrapy_dust.rules.rule import Rule
 from tests.life.both import PLAIN, Came, Reader, run, with_rules
 from tests.life.web import Answer, Asked, index, page, serving, words
@@ -163,3 +168,49 @@ def test_a_rule_that_holds_costs_a_canary_of_its_own_and_no_more(tmp_path):
     with serving(site) as served:
         came = crawled(tmp_path / "ours", served, DUST_CANARY_RATE=1e-9)
     assert sum("x=" in path for path in came.asked) == 2
+
+
+ITEMS = range(100, 160)
+TITLE = Rule.of(AnySegment(3), where=(Condition("/1", "item"),))
+
+
+def titled(asked: Asked) -> Answer:
+    """A site that shows an item for any words behind its number, but for "reviews", which is a page of its own."""
+    if asked.path == "/":
+        words_of = [(n, word) for word in ("first", "second") for n in ITEMS]
+        return index(
+            *(f"/item/{n}/{word}-{n}" for n, word in words_of), *(f"/item/{n}/reviews" for n in ITEMS)
+        )
+    place = asked.path.split("/")
+    if len(place) != 4 or place[1] != "item":
+        return Answer(status=404)
+    return page(f"{place[2]} reviewed" if place[3] == "reviews" else place[2])
+
+
+def test_a_page_that_any_name_beside_it_shows_is_a_page_and_contradicts(tmp_path):
+    with serving(titled) as served:
+        (tmp_path / "ours").mkdir()
+        came = Came()
+        chosen = with_rules(tmp_path / "ours", served.homes, [TITLE]) | {"DUST_CANARY_RATE": 0.3}
+        run(OfValues, chosen, came, homes=served.homes)
+    assert len(came.items) == 2 * len(ITEMS)
+    assert came.stats["dust/canaries/different"] >= 2
+    assert "dust/canaries/unknown" not in came.stats
+
+
+def test_a_word_that_many_pages_have_shows_itself_where_each_word_was_of_one_page(tmp_path):
+    with serving(titled) as served:
+        (tmp_path / "ours").mkdir()
+        came = Came()
+        chosen = with_rules(tmp_path / "ours", served.homes, [TITLE])
+        pairs = [
+            (f"{served.homes[0]}/item/{n}/first-{n}", f"{served.homes[0]}/item/{n}/{n}", n) for n in ITEMS
+        ]
+        shown = shown_by(TITLE, [(one, other, str(n)) for one, other, n in pairs])
+        book = RuleBook.load(chosen["DUST_RULES"])
+        for site in book.sites:
+            evidence = Evidence(shown=tuple(shown.items()))
+            book = book.with_site(site, [Entry(TITLE, evidence=evidence)])
+        book.save(chosen["DUST_RULES"][0])
+        run(OfValues, chosen | {"DUST_CANARY_RATE": 1e-9}, came, homes=served.homes)
+    assert len(came.items) == 2 * len(ITEMS)
