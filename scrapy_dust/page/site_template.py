@@ -28,7 +28,7 @@ LEAST_CONTENTS, SHARE_OF_ALL = 8, 0.95
 SHARE_WITH_LINKS = 0.5
 
 #: A page without the site's frame, such as a view for printing, lacks this share of the units of the frame, and so many.
-SHARE_OF_FRAME, LEAST_OF_FRAME = 0.5, 12
+SHARE_OF_FRAME, LEAST_OF_FRAME = 0.75, 8
 
 Span = tuple[int, int]  #: the pages of one path template: the first, and the first of the next one
 
