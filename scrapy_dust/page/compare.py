@@ -22,11 +22,13 @@ import numpy as np
 
 from scrapy_dust.page.knowledge import (
     NOTHING_KNOWN,
+    SELF,
     Aside,
     Knowledge,
     LinkClasses,
     are_beside,
     as_own,
+    of_one_frame,
     sifted,
 )
 from scrapy_dust.page.places import SHAPE_BITS, Kind, as_kind, kind_of, name_of
@@ -174,6 +176,7 @@ class _Pair:
         self._surely = knowledge.sure_places_for(a.url) | knowledge.sure_places_for(b.url)
         self._telling = knowledge.telling_places_for(a.url) | knowledge.telling_places_for(b.url)
         raw_a, raw_b = self._cut((a.units, *a.controls), (b.units, *b.controls))
+        self._frame_a, self._frame_b = of_one_frame(raw_a, raw_b, knowledge)
         self._a, self._b = ([self._sift(one) for one in raw] for raw in (raw_a, raw_b))
         self._raw_a, self._raw_b = list(self._a), list(self._b)
         self._partly = self._set_changing_aside()
@@ -232,22 +235,36 @@ class _Pair:
     def missing(self) -> tuple[UnitSet, UnitSet]:
         """The units of each side that all of its answers show and no answer of the other side does."""
         only_a, only_b = self._missing_units()
+        in_part_a = _lasting_in_what_changes(self._raw_a, self._stable_a, self._raw_b)
+        in_part_b = _lasting_in_what_changes(self._raw_b, self._stable_b, self._raw_a)
         return (
             union_of(
                 (
                     only_a,
-                    _lasting_in_what_changes(self._raw_a, self._stable_a, self._raw_b),
+                    in_part_a,
                     self._lasting_parts(self.a, self.b),
+                    self._of_frame(self._frame_a, self._all_b),
                 )
             ),
             union_of(
                 (
                     only_b,
-                    _lasting_in_what_changes(self._raw_b, self._stable_b, self._raw_a),
+                    in_part_b,
                     self._lasting_parts(self.b, self.a),
+                    self._of_frame(self._frame_b, self._all_a),
                 )
             ),
         )
+
+    def _of_frame(self, units: UnitSet, others: UnitSet) -> UnitSet:
+        """The *units* of the site's frame without those that the other side, which has *others*, has in another form.
+
+        A page has no link to itself where other pages have one, and the link may be written otherwise.
+        """
+        found = self._links.merged(units)
+        found = found[~(is_of(found, Kind.LINK) & (values_of(found) == np.uint64(SELF)))]
+        kept: UnitSet = _in_no_form_on(others, found[~self._surely.has(found)])
+        return kept
 
     @property
     def _are_read(self) -> bool:

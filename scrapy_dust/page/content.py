@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from xxhash import xxh3_64_intdigest, xxh3_128
 
-from scrapy_dust.page.knowledge import Aside, Knowledge, LinkClasses, sifted
+from scrapy_dust.page.knowledge import Aside, Knowledge, LinkClasses, lacking_of_frame, sifted
 from scrapy_dust.page.markup import Document
 from scrapy_dust.page.places import Kind
 from scrapy_dust.page.reading import is_pdf, read_text
@@ -121,6 +121,7 @@ def unit_signature(
     own = distinct(values_of(content.units[is_of(content.units, Kind.OWN_LINK)]))
     units = LinkClasses(knowledge, (url,), content.links, own).merged(counting.units)
     said = xxh3_128(units.astype("<u8").tobytes(), seed=_seed(scope))
+    said.update(lacking_of_frame(content.units, knowledge).astype("<u8").tobytes())
     said.update(distinct(shapes).astype("<u8").tobytes())
     if with_words and Aside.VOLATILE not in counting.aside:
         # In whatever order, as the units.

@@ -23,11 +23,11 @@ import numpy as np
 import numpy.typing as npt
 
 from scrapy_dust.page.flat import BLOCK, Flat, Index, each_once, flat_of, joined
-from scrapy_dust.page.knowledge import are_beside, as_own, have_likes, rest_value
+from scrapy_dust.page.knowledge import SELF, are_beside, as_own, have_likes, rest_value
 from scrapy_dust.page.lists import Lists, Resolved, Said
 from scrapy_dust.page.own import pieces_of
 from scrapy_dust.page.places import Kind, url_value
-from scrapy_dust.page.site_template import NO_TEMPLATE, SiteTemplate, site_template
+from scrapy_dust.page.site_template import NO_TEMPLATE, SiteTemplate, frame_of, is_frameless, site_template
 from scrapy_dust.page.units import distinct, mixed, unpack
 from scrapy_dust.page.unitsets import (
     CONTENT,
@@ -58,7 +58,6 @@ MOST_ENDS = 0.1
 
 Sums = npt.NDArray[np.uint64]  #: two numbers for the set of units of each page
 
-_SELF = 0
 _SECOND = np.uint64(0xA0761D6478BD642F)
 _VALUE = np.uint64(0xFFFFFFFF)
 _NO_URLS: Mapping[int, str] = MappingProxyType({})
@@ -215,14 +214,16 @@ def _read(rows: _Rows, volatile: Volatile, *, of_items: bool, likely: bool) -> _
     if likely:
         aside |= changing
     changes = site.counts(changing & ~aside) > 0
+    layout = _Layout(site, rows, template.template, volatile)
     core, steady, links, own = list[Sums](), list[Sums](), list[Flat](), list[_Own]()
     for begin in range(0, len(site) or 1, BLOCK):
         block, at = site.part(begin, begin + BLOCK), int(site.offsets[begin])
         sifted = block.only(~aside[at : at + len(block.units)])
         are_links = _are_links(sifted.units)
-        core.append(_sums(sifted.only(~are_links)))
+        said = layout.said(block)
+        core.append(_sums(sifted.only(~are_links)) + said)
         moving = changing[at : at + len(block.units)][~aside[at : at + len(block.units)]]
-        steady.append(_sums(sifted.only(~are_links & ~moving)) if moving.any() else core[-1])
+        steady.append(_sums(sifted.only(~are_links & ~moving)) + said if moving.any() else core[-1])
         links.append(sifted.only(are_links))
         own.append(_taken(sifted, are_links) if of_items else _own(block, sifted, template))
     return _Read(
@@ -236,6 +237,30 @@ def _read(rows: _Rows, volatile: Volatile, *, of_items: bool, likely: bool) -> _
         _places(site),
         changes,
     )
+
+
+class _Layout:
+    """What the units of the site's template say of pages that have the site's frame: such a page differs from others
+    by a unit that most pages have and by one that few have, be it "in stock" or "used".
+    """
+
+    def __init__(self, site: Flat, rows: _Rows, template: UnitSet, volatile: Volatile) -> None:
+        self._frame = frame_of(site, template)
+        self._frame = self._frame[is_of(self._frame, *CONTENT)]
+        # Nobody knows the keys of links yet.
+        self._known = template[is_of(template, *CONTENT) & ~_are_links(template)]
+        for path in sorted(set(rows.templates)) if volatile else ():
+            self._known = self._known[~volatile.of(path).has(self._known)]
+        whole = Flat(self._known[is_in(self._known, self._frame)], np.zeros(2, np.int64))
+        whole.offsets[1] = len(whole.units)
+        self._whole = _sums(whole)
+
+    def said(self, block: Flat) -> Sums:
+        """Two numbers for each page: zeros for the whole frame with nothing more, and for pages without the frame."""
+        there = block.counts(block.where(lambda units: _is_in_some_form(units, self._frame)))
+        said = _sums(block.only(is_in(block.units, self._known))) - self._whole
+        said[is_frameless(len(self._frame) - there, len(self._frame))] = 0
+        return said
 
 
 def _without_own_urls(rows: _Rows, volatile: Volatile) -> tuple[Flat, Flat, Volatile]:
@@ -455,7 +480,7 @@ class _Ends(Mapping[int, int]):
             known = self._values[at] == values
             found[known] = self._contents[at[known]]
         is_self = (values == own_values[links.pages()]) & ~known
-        found[is_self] = _SELF
+        found[is_self] = SELF
         alike = known & have_likes(with_values(links.units, found), mixed(links.pages().astype(np.uint64)))
         found[alike] = values[alike]
         alone = is_in(values, self._values_alike) & is_of(links.units, Kind.LINK) & ~alike & ~is_self

@@ -6,7 +6,7 @@ URL. A spider loses nothing by that.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Iterable, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -16,18 +16,24 @@ from xxhash import xxh3_64_intdigest
 
 from scrapy_dust.page.own import pieces_of, rest_of
 from scrapy_dust.page.places import PATH_BITS, REPEATED, Kind, url_value
+from scrapy_dust.page.site_template import is_frameless
 from scrapy_dust.page.units import distinct, repeated
 from scrapy_dust.page.unitsets import (
+    CONTENT,
     EMPTY,
     Mask,
     UnitSet,
     array_of,
     as_links,
+    common_to,
     is_in,
     is_of,
     places_of,
+    union_of,
     values_of,
     with_values,
+    within,
+    without,
 )
 from scrapy_dust.page.volatile import NO_PLACES, NOTHING_VOLATILE, Places, Volatile
 from scrapy_dust.visits.strata import template_of
@@ -43,7 +49,7 @@ class Aside(StrEnum):
 
 
 #: What stands for a link to one of the pages that are compared.
-_SELF = 0
+SELF = 0
 #: Path templates that are noted, and URLs of each.
 _TEMPLATES, _LINKED = 500, 8
 
@@ -129,6 +135,36 @@ def sifted(units: UnitSet, knowledge: Knowledge, places: Places) -> Sifted:
     return Sifted(distinct(np.where(is_chrome, units, as_links(units))), aside)
 
 
+def of_one_frame(a: Sequence[UnitSet], b: Sequence[UnitSet], knowledge: Knowledge) -> tuple[UnitSet, UnitSet]:
+    """Units of the site's template that all answers of one page have and no answer of the other one, for two pages
+    that both have the site's frame.
+
+    Where one of them has no frame, as a view for printing, template says nothing about either.
+    """
+    of_a, of_b = ([_of_template(one, knowledge) for one in side] for side in (a, b))
+    frame_a, frame_b = common_to(of_a), common_to(of_b)
+    only_a, only_b = without(frame_a, union_of(of_b)), without(frame_b, union_of(of_a))
+    lacking = is_frameless(np.array([len(only_b), len(only_a)]), np.array([len(frame_b), len(frame_a)]))
+    return (EMPTY, EMPTY) if lacking.any() else (only_a, only_b)
+
+
+def lacking_of_frame(units: UnitSet, knowledge: Knowledge) -> UnitSet:
+    """Units of the site's template, links aside, that a page with *units* lacks, though the page has the site's frame."""
+    frame: UnitSet = knowledge.template[is_of(knowledge.template, *CONTENT)]
+    missing = without(frame, distinct(as_links(units)))
+    if is_frameless(np.array(len(missing)), len(frame)):
+        return EMPTY
+    kept: UnitSet = missing[~is_of(missing, Kind.LINK, Kind.OWN_LINK)]
+    return kept
+
+
+def _of_template(units: UnitSet, knowledge: Knowledge) -> UnitSet:
+    """The units of the site's template among *units*, whose links to the page itself count as any other link."""
+    found = within(distinct(as_links(units)), knowledge.template)
+    kept: UnitSet = found[is_of(found, *CONTENT)]
+    return kept
+
+
 def are_beside(units: UnitSet) -> Mask:
     """A mask over *units*: those that say what a link to the page itself adds to the page's URL."""
     mask: Mask = is_of(units, Kind.OWN) & (values_of(units) != np.uint64(REPEATED))
@@ -157,7 +193,7 @@ class LinkClasses:
         values of links to the page itself.
         """
         self._knowledge, self._links, self._own_values = knowledge, links, own
-        self._found: dict[int, int] = {url_value(url): _SELF for url in urls}
+        self._found: dict[int, int] = {url_value(url): SELF for url in urls}
         self._pieces = frozenset(piece for url in urls for piece in pieces_of(url))
         self._own = set() if knowledge.key is None else {knowledge.key(url) for url in urls}
         self._open: set[int] = set()  #: values of links of which their ends do not tell what they are
@@ -172,7 +208,7 @@ class LinkClasses:
         found = values.copy()
         found[are_links] = [self._class(value) for value in values[are_links].tolist()]
         alike = have_likes(with_values(units, found)) & ~is_in(values, self._own_values)
-        alike &= found != np.uint64(_SELF)
+        alike &= found != np.uint64(SELF)
         found[alike] = values[alike]
         self._open.update(values[alike].tolist())
         return distinct(with_values(units, found))
@@ -211,7 +247,7 @@ class LinkClasses:
             return value
         key = known.key(url)
         if key in self._own:
-            return _SELF
+            return SELF
         if is_own or value in known.shown or self._tells(url, key, known.key):
             return _hash(b"key ", key)
         return self._rest(url)

@@ -16,7 +16,7 @@ from scrapy_dust.page.flat import Flat, Index, joined
 from scrapy_dust.page.own import MOST_OWN_LINKS
 from scrapy_dust.page.places import Kind
 from scrapy_dust.page.units import distinct
-from scrapy_dust.page.unitsets import EMPTY, UnitSet, is_in, is_of, places_of, union_of, within
+from scrapy_dust.page.unitsets import EMPTY, Mask, UnitSet, is_in, is_of, places_of, union_of, within
 
 #: Pages of a path template from which on it tells what its pages have in common, and the share that must have it.
 LEAST_PAGES, SHARE = 4, 0.8
@@ -26,6 +26,9 @@ LEAST_TEMPLATES = 2
 LEAST_CONTENTS, SHARE_OF_ALL = 8, 0.95
 #: The share of the pages that must have a link for the page itself at a place.
 SHARE_WITH_LINKS = 0.5
+
+#: A page without the site's frame, such as a view for printing, lacks this share of the units of the frame, and so many.
+SHARE_OF_FRAME, LEAST_OF_FRAME = 0.75, 8
 
 Span = tuple[int, int]  #: the pages of one path template: the first, and the first of the next one
 
@@ -59,6 +62,24 @@ def site_template(site: Flat, spans: Sequence[Span]) -> SiteTemplate:
     ):
         common = _frequent(parts[0], SHARE_OF_ALL)
     return SiteTemplate(common, EMPTY, EMPTY)
+
+
+def is_frameless(missing: Index, frame: Index | int) -> Mask:
+    """Whether pages that lack so many of the units of a site's *frame* have no frame at all.
+
+    A page that has the frame and lacks some of its units says something by that: nobody can buy what the page shows.
+    """
+    lacking: Mask = (missing >= LEAST_OF_FRAME) & (missing >= SHARE_OF_FRAME * frame)
+    return lacking
+
+
+def frame_of(site: Flat, template: UnitSet) -> UnitSet:
+    """The units of the *template* that at least half of all pages have, whatever their path templates."""
+    pages = np.zeros(len(template), np.int64)
+    for block in site.blocks():
+        pages += _times(block.units, template)
+    frame: UnitSet = template[2 * pages >= len(site)]
+    return frame
 
 
 def template_of_pages(pages: Iterable[tuple[str, UnitSet]]) -> SiteTemplate:

@@ -48,6 +48,9 @@ DETAILS = {
 }
 
 
+MENU = [f"text nav a: Part {number}" for number in range(14)]
+
+
 @pytest.mark.parametrize("detail", DETAILS)
 @given(count=many, share=st.integers(1, 6))
 def test_one_detail_tells_pages_apart_whatever_share_of_a_site_has_it(
@@ -333,11 +336,29 @@ def test_in_whichever_order_pages_came_they_are_one_and_told_apart_as_before() -
     assert site_log(shuffled) == site_log(visits)
 
 
+@given(
+    st.sampled_from(["text p.stock: In stock", "media img.stock: in.png", "data ld stock: in"]), st.booleans()
+)
+def test_what_most_pages_have_tells_those_apart_that_lack_it_and_so_does_what_few_have(
+    mark: str, is_of_most: bool
+) -> None:
+    kinds = [f"/{kind}/{number}" for kind in ("books", "music", "films") for number in range(6)]
+    with_mark = {url: [*MENU, *product(url), mark] for url in kinds}
+    bare = {url: [*MENU, *product(url)] for url in kinds}
+    pages, variants = (with_mark, bare) if is_of_most else (bare, with_mark)
+    shown = pages | {f"{url}?v=1": said for url, said in variants.items()}
+    log = site_log([visit(url, *said) for url, said in shown.items()])
+    assert label(log, "/books/1") != label(log, "/books/1?v=1")
+    assert known(log, "/books/1", "/books/1?v=1") is Outcome.DIFFERENT
+
+
 def test_what_is_no_page_has_no_part_in_what_pages_have_in_common() -> None:
     kinds = [f"/{kind}/{number}" for kind in ("books", "music") for number in range(5)]
-    pages = {url: product(url) for url in kinds}
+    pages = {url: [*MENU, *product(url)] for url in kinds}
     printed = {f"/print{url}": product(url, "text #note: Printed") for url in kinds}
-    log = site_log(framed([*pages.items(), *printed.items(), ("/gone", ["text #note: Nothing here"])]))
+    lists = {f"/lists/{number}": [*MENU, *article(number)] for number in range(3)}
+    shown = {**pages, **printed, **lists, "/gone": ["text #note: Nothing here"]}
+    log = site_log([visit(url, *said) for url, said in shown.items()])
     assert label(log, "/print/books/1") != label(log, "/books/1")
     anew = compared_anew(log, NOTHING_VOLATILE, {f"{HOST}/gone"})
     assert label(anew, "/print/books/1") == label(anew, "/books/1") is not None
