@@ -26,6 +26,7 @@ class Finding:
     )  #: how far, by what rules do, each was seen to hold
     refuted: Sequence[str] = ()  #: ids of rules that were in force, and merge different pages as is seen now
     again: Sequence[str] = ()  #: URLs of which another fetch would say most
+    led: Sequence[Rule] = ()  #: those of the likely rules that redirects declare
 
 
 @dataclass(frozen=True, slots=True)
