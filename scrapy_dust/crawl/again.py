@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from scrapy import signals
@@ -17,7 +17,7 @@ from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.defer import deferred_from_coro
 
 from scrapy_dust.crawl.requests import meta_of_repeated
-from scrapy_dust.page.volatile import LEAST_URLS
+from scrapy_dust.online.again import Worth
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-#: Pages that are fetched another time, as a share of all, and in any case as many as two kinds need to show a change.
-_SHARE, _LEAST = 0.02, 2 * LEAST_URLS
+#: Pages that are fetched another time, as a share of all.
+_SHARE = 0.02
 #: The same as a share of the requests that wait since likely rules say that they repeat pages.
-_OF_WAITING = 0.05
+_OF_WAITING = 0.2
 #: The latest requests, of which some may be made again.
 _REMEMBERED = 500
 
@@ -52,12 +52,12 @@ class Again:
             if len(self._requests) > _REMEMBERED:
                 self._requests.popitem(last=False)
 
-    def fetch(self, urls: Sequence[str], waiting: int) -> None:
-        """Fetch another time those of *urls* that are remembered, as far as there is room for more. *waiting*: the
-        number of requests that likely rules hold back.
+    def fetch(self, worth: Worth, waiting: int) -> None:
+        """Fetch another time those URLs of *worth* that are remembered, as far as there is room for more. *waiting*:
+        the number of requests that likely rules hold back.
         """
-        most = max(_LEAST, _SHARE * self._pages, _OF_WAITING * waiting)
-        for url in urls:
+        most = max(worth.least, _SHARE * self._pages, _OF_WAITING * waiting)
+        for url in worth.urls:
             if self._made >= most:
                 return
             request = self._requests.pop(url, None)

@@ -151,7 +151,7 @@ class OnlineLearner:
         is_new = set(rules) != set(site.rules) or set(likely) != set(site.likely)
         site.rules, site.likely = tuple(dict.fromkeys((*rules, *site.rules))), likely
         again = worth_another_fetch(log, site.memory.shown_twice, site.memory.urls)
-        if not (is_new or rules or likely or gone or again):
+        if not (is_new or rules or likely or gone or again.urls):
             return None
         return Finding(name, rules, likely, looked.held, gone, again, looked.led)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from scrapy_dust.believe.reach import Shown
+from scrapy_dust.online.again import NOTHING_WORTH, Worth
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.settings import DustSettings
 
@@ -25,7 +26,7 @@ class Finding:
         default_factory=dict
     )  #: how far, by what rules do, each was seen to hold
     refuted: Sequence[str] = ()  #: ids of rules that were in force, and merge different pages as is seen now
-    again: Sequence[str] = ()  #: URLs of which another fetch would say most
+    again: Worth = NOTHING_WORTH  #: URLs of which another fetch would say most
     led: Sequence[Rule] = ()  #: those of the likely rules that redirects declare
 
 

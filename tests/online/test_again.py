@@ -16,7 +16,7 @@ def page(url: str, shown: str, words: int = 1) -> Page:
 
 
 def worth(pages: list[Page], shown_twice: Mapping[str, bool] | None = None) -> list[str]:
-    return worth_another_fetch(SiteLog(pages, {}), shown_twice or {}, [one.url for one in pages])
+    return list(worth_another_fetch(SiteLog(pages, {}), shown_twice or {}, [one.url for one in pages]).urls)
 
 
 WITH_TOKENS = [page(url, url) for url in FORMS]
