@@ -214,7 +214,7 @@ class Online:
             self._say(site, new)
         self._enforcing.proving.reach.limit(site, new, finding.held)
         self._go_by(site, finding.likely, finding.led)
-        self._again.fetch(finding.again, self._waiting)
+        self._again.fetch(finding.again, self.waiting)
 
     def _take_back(self, finding: Finding) -> None:
         site, suspended = finding.site, self._enforcing.proving.suspended
