@@ -17,7 +17,7 @@ from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.defer import deferred_from_coro
 
 from scrapy_dust.crawl.requests import meta_of_repeated
-from scrapy_dust.online.again import Worth
+from scrapy_dust.online.messages import Worth
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ waits. It takes as many URLs as make a place surely volatile for the rule to com
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Mapping
 
+from scrapy_dust.online.messages import Worth
 from scrapy_dust.page.volatile import LEAST_SURE, LEAST_URLS
 from scrapy_dust.visits.pages import SiteLog
 from scrapy_dust.visits.strata import template_of
@@ -20,17 +20,6 @@ from scrapy_dust.visits.strata import template_of
 _WORTH, _WORTH_ALL = 2 * LEAST_URLS, 2 * LEAST_SURE
 #: URLs that are told: the crawl can fetch some of them only.
 _TOLD = 100
-
-
-@dataclass(frozen=True, slots=True)
-class Worth:
-    """What is worth another fetch."""
-
-    urls: Sequence[str]
-    least: int  #: so many such fetches of the crawl are worth it in any case
-
-
-NOTHING_WORTH = Worth((), 0)
 
 
 def worth_another_fetch(log: SiteLog, shown_twice: Mapping[str, bool], urls: Iterable[str]) -> Worth:

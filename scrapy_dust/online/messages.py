@@ -8,11 +8,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from scrapy_dust.believe.reach import Shown
-from scrapy_dust.online.again import NOTHING_WORTH, Worth
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.settings import DustSettings
 
 LENGTH = struct.Struct(">Q")
+
+
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """What is worth another fetch."""
+
+    urls: Sequence[str]
+    least: int  #: so many such fetches of the crawl are worth it in any case
+
+
+NOTHING_WORTH = Worth((), 0)
 
 
 @dataclass(frozen=True, slots=True)
