@@ -3,8 +3,8 @@
     python -m benchmarks.live [SITE …] [--budget 600] [--seconds 120] [--more] [--json] [--keep FOLDER]
 
 SITE is a folder of $DUST_SITES (default: all that the benchmark knows), which ``all.sh`` starts where it does not answer;
-what it started is stopped again. All crawls of a site have the same budget of requests, go breadth first, and know nothing
-of each other:
+what it started is stopped again. All crawls of a site have the same budget of requests, and go breadth first. D and F have
+what B and E have left beside their logs, as the next crawl of a project has; else they know nothing of each other:
 
 A  a plain crawl, without scrapy-dust         B  a crawl that is recorded
 C  ``scrapy dustmine`` on the log of B        D  a crawl with the rules of C

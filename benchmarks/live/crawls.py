@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -170,11 +171,23 @@ class Site:
     deny: str = ""
 
     def crawl(
-        self, name: str, *, rules: str = "", learn: str = "off", traps: str = "last", addon: bool = True
+        self,
+        name: str,
+        *,
+        rules: str = "",
+        learn: str = "off",
+        traps: str = "last",
+        addon: bool = True,
+        after: str = "",
     ) -> Crawl:
-        """Crawl with the rule book *rules*, a file in the site's folder; crawls with one book have no other state in common."""
+        """Crawl with the rule book *rules*, a file in the site's folder, and with what is kept beside the logs of the
+        crawl *after*; crawls have no other state in common.
+        """
         folder = self.folder / name
         folder.mkdir()
+        if after:
+            logs = shutil.ignore_patterns("logs", "journal")
+            shutil.copytree(self.folder / after / "dust", folder / "dust", ignore=logs)
         arguments = [
             f"-astart={self.start}",
             f"-afolder={folder}",

@@ -62,12 +62,12 @@ def measure(name: str, site: Site, checks: int, *, more: bool) -> Row:
     crawls = {"A": site.crawl("A", addon=False), "B": site.crawl("B", rules="none.json")}
     # A site is asked about a page a second where it answers slowly.
     mining = {"C": site.command("B", "C.json", "dustmine", "--json", seconds=max(300, 3 * site.seconds))}
-    crawls["D"] = site.crawl("D", rules="C.json")
+    crawls["D"] = site.crawl("D", rules="C.json", after="B")
     crawls["E"] = site.crawl("E", rules="E.json", learn="online")
     books = {"D": "C.json", "E": "E.json"}
     if more:
         mining["N0"] = site.command("B", "N.json", "dustmine", "--no-validate", "--json")
-        crawls["N"], crawls["F"] = site.crawl("N", rules="N.json"), site.crawl("F", rules="E.json")
+        crawls["N"], crawls["F"] = site.crawl("N", rules="N.json"), site.crawl("F", rules="E.json", after="E")
         books |= {"N": "N.json", "F": "E.json"}
     volatile = volatile_places(crawls["A"], crawls["B"])
     # Looking after each crawl may take as long as two of them.

@@ -1,14 +1,14 @@
 """Fetches some pages of a crawl another time, since only that shows what changes on them at each fetch.
 
 The process that learns says which (`online/again.py`). The fetches bypass scheduler, spider and caches, and are
-recorded. They stay within a share of the pages that the crawl has got.
+recorded. They stay within a share of the pages that the crawl has got, or of the requests that they may save.
 """
 
 from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from scrapy import signals
@@ -17,6 +17,7 @@ from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.defer import deferred_from_coro
 
 from scrapy_dust.crawl.requests import meta_of_repeated
+from scrapy_dust.online.messages import Worth
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
@@ -26,8 +27,10 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-#: Pages that are fetched another time, as a share of all, and as many in any case as one kind of pages needs.
-_SHARE, _LEAST = 0.02, 20
+#: Pages that are fetched another time, as a share of all.
+_SHARE = 0.02
+#: The same as a share of the requests that wait since likely rules say that they repeat pages.
+_OF_WAITING = 0.2
 #: The latest requests, of which some may be made again.
 _REMEMBERED = 500
 
@@ -49,10 +52,13 @@ class Again:
             if len(self._requests) > _REMEMBERED:
                 self._requests.popitem(last=False)
 
-    def fetch(self, urls: Sequence[str]) -> None:
-        """Fetch another time those of *urls* that are remembered, as far as there is room for more."""
-        for url in urls:
-            if self._made >= max(_LEAST, _SHARE * self._pages):
+    def fetch(self, worth: Worth, waiting: int) -> None:
+        """Fetch another time those URLs of *worth* that are remembered, as far as there is room for more. *waiting*:
+        the number of requests that likely rules hold back.
+        """
+        most = max(worth.least, _SHARE * self._pages, _OF_WAITING * waiting)
+        for url in worth.urls:
+            if self._made >= most:
                 return
             request = self._requests.pop(url, None)
             if request is not None:

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 #: Of the crawl's responses, so many more; and so many in any case.
-_SHARE, _FREE = 0.02, 20
+_SHARE, _FREE = 0.02, 12
+#: Of the crawl's responses, so many more are fetched before all others to show a rule where it is untested; and so many in any case.
+_BEYOND_SHARE, _BEYOND_FREE = 0.01, 3
 #: So many are asked for at most to compare two pages.
 AT_MOST = 5
 
@@ -33,3 +35,8 @@ class Budget:
         """How many pages the crawl may fetch again now."""
         asked = self._stats.get_value(Stat.CONTROLS.value, 0)
         return float(_FREE + _SHARE * self._responses - asked)
+
+    @property
+    def most_beyond(self) -> float:
+        """How many canaries may come before all others so far, where rules are in force and untested."""
+        return _BEYOND_FREE + _BEYOND_SHARE * self._responses

@@ -17,7 +17,7 @@ import xxhash
 from scrapy import signals
 from scrapy.exceptions import DontCloseSpider
 
-from scrapy_dust.crawl.requests import CANARY, canary_of, target_url
+from scrapy_dust.crawl.requests import CANARY, LAST, canary_of, target_url
 from scrapy_dust.crawl.takings import Takings
 from scrapy_dust.visits.outcomes import Outcome
 
@@ -149,10 +149,18 @@ class Canaries:
         for url in list(self._asked):
             self.told(url, is_same=False)
 
-    def send(self, request: Request, key: bytes, keeper: str | None, *, early: bool = False) -> None:
+    def send(
+        self,
+        request: Request,
+        key: bytes,
+        keeper: str | None,
+        *,
+        early: bool = False,
+        comes_last: bool = False,
+    ) -> None:
         """Let *request* through as a canary. Without a *keeper* to compare it with, the canary teaches nothing.
 
-        *early*: the keeper's own page has not come yet.
+        *early*: the keeper's own page has not come yet. *comes_last*: the canary is fetched after all other requests.
         """
         if request.method == "HEAD":  # its answer shows nothing
             keeper = None
@@ -163,7 +171,9 @@ class Canaries:
             else:
                 keeper = None
         request.meta[self._mark] = {"url": target_url(request), "keeper": keeper, "key": key.hex()}
-        if self._mark == CANARY and not early:
+        if comes_last:
+            request.priority += LAST
+        elif self._mark == CANARY and not early:
             request.priority += AHEAD
 
     def _response_received(self, response: Response, request: Request, spider: Spider) -> None:
@@ -181,7 +191,7 @@ class Canaries:
                 self._concluded(canary, Outcome.UNFETCHABLE)
 
     def _came(self, canary: Canary, response: Response, request: Request) -> _Came:
-        page = self._readings.read(response, canary.url) if self._readings is not None else None
+        page = self._readings.read(response, self._shown_as(canary, response.url)) if self._readings else None
         return _Came(
             canary,
             request,
@@ -191,6 +201,11 @@ class Canaries:
             page,
             response if page is None else None,
         )
+
+    def _shown_as(self, canary: Canary, landed: str) -> str:
+        """The URL whose page *canary* shows: where a redirect has *landed*, if that is a URL of its class."""
+        is_one = self._rules.canonize(landed) == self._rules.canonize(canary.url)
+        return landed if is_one else canary.url
 
     def _remember(self, request: Request, response: Response) -> None:
         body = xxhash.xxh3_64_intdigest(response.body)
@@ -254,8 +269,10 @@ class Canaries:
             )
         page = came.page
         if page is None and came.response is not None:
-            page = read(came.response, came.canary.url, self._rules.settings.ignore)
-        self._inquiries.begin(came.canary, page, came.request)
+            shown_as = self._shown_as(came.canary, came.url)
+            page = read(came.response, shown_as, self._rules.settings.ignore)
+        keeper = None if self._readings is None else self._readings.page(came.canary.keeper)
+        self._inquiries.begin(came.canary, page, came.request, keeper=keeper)
 
     def _spider_idle(self, spider: Spider) -> None:
         """Stop waiting for keepers whose pages have not come, now that the spider is idle. Wait a little longer for

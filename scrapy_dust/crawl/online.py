@@ -18,7 +18,7 @@ from scrapy_dust.crawl.again import Again
 from scrapy_dust.crawl.holding import Patience, Turn
 from scrapy_dust.crawl.learner_beside import LearnerBeside
 from scrapy_dust.crawl.log_middleware import CrawlLogMiddleware
-from scrapy_dust.crawl.requests import LET_THROUGH, follows_rules
+from scrapy_dust.crawl.requests import LAST, LET_THROUGH, follows_rules
 from scrapy_dust.crawl_log import log_dir
 from scrapy_dust.online.gate import Gate, Step
 from scrapy_dust.online.messages import Begin, Compare, Compared, Decide, Decided, Finding, Refuted
@@ -40,13 +40,11 @@ logger = logging.getLogger(__name__)
 
 #: Seconds between two times that answers are listened for.
 _EVERY = 0.05
-#: What waits does so below all that spiders ask for themselves.
-WAITING = -1_000_000
 #: What decides a rule comes a little before what was queued with it.
 _EARLY = 1
 
-#: In a request's meta, internal: it waits for a look.
-_WAITS = "_dust_waits"
+#: In a request's meta, internal: it waits for a look; it is fetched early, since it decides a rule.
+_WAITS, _DECIDES = "_dust_waits", "_dust_decides"
 
 
 class Online:
@@ -82,6 +80,7 @@ class Online:
     def mark(self, request: Request) -> None:
         """Note the fingerprint of *request* in its meta, before it is queued."""
         request.meta.pop(_WAITS, None)  # copied from the request before
+        request.meta.pop(_DECIDES, None)
         request.meta.pop(LET_THROUGH, None)
         if not request.dont_filter and follows_rules(request):
             request.meta[LET_THROUGH] = [self._crawler.request_fingerprinter.fingerprint(request).hex()]
@@ -105,10 +104,10 @@ class Online:
             del request.meta[_WAITS]
             self.waiting = max(0, self.waiting - 1)
             request.dont_filter = False
-            request.priority -= WAITING
+            request.priority -= LAST
         if not self._dupefilter.is_still_wanted(request):
             return Turn.DROP
-        if not waited and self._waits(request, _step(gate, request)):
+        if not (waited or _DECIDES in request.meta) and self._waits(request, _step(gate, request)):
             request.dont_filter = True
             return Turn.WAIT
         return Turn.GO
@@ -130,6 +129,7 @@ class Online:
         step = _step(self._gate_of(request), request)
         if not self._waits(request, step) and step is Step.EARLY:
             request.priority += _EARLY
+            request.meta[_DECIDES] = True
 
     def asks(self, canary: Canary) -> bool:
         """Ask the process how *canary* compares with its keeper. False if it cannot be asked."""
@@ -147,7 +147,7 @@ class Online:
         """Whether *request* is put after all other requests; if so, *request* is marked."""
         if step is not Step.WAIT:
             return False
-        request.priority += WAITING
+        request.priority += LAST
         request.meta[_WAITS] = True
         self.waiting += 1
         self._crawler.stats.inc_value(Stat.WAITED.value)
@@ -213,8 +213,8 @@ class Online:
             self._crawler.stats.inc_value(Stat.LEARNED.value, len(new))
             self._say(site, new)
         self._enforcing.proving.reach.limit(site, new, finding.held)
-        self._go_by(site, finding.likely)
-        self._again.fetch(finding.again)
+        self._go_by(site, finding.likely, finding.led)
+        self._again.fetch(finding.again, self.waiting)
 
     def _take_back(self, finding: Finding) -> None:
         site, suspended = finding.site, self._enforcing.proving.suspended
@@ -227,8 +227,10 @@ class Online:
                 self._told.add(identity)
                 self._process.tell(Refuted(site, rule))
 
-    def _go_by(self, site: str, likely: Sequence[Rule]) -> None:
-        """Use the *likely* rules of *site* from now on, to tell which requests come last."""
+    def _go_by(self, site: str, likely: Sequence[Rule], led: Sequence[Rule] = ()) -> None:
+        """Use the *likely* rules of *site* from now on, to tell which requests come last; redirects declare those in
+        *led*.
+        """
         rules = self._rules.canonizer.rules(site)
         gate = self._gates.get(site)
         if gate is None:
@@ -238,7 +240,7 @@ class Online:
         elif gate.is_unchanged_by(rules, likely):
             gate.allow_more_early()
             return
-        gate.change(rules, likely, ())
+        gate.change(rules, likely, (), led)
 
         self._into_force.make_keys(site, gate.let_through)
 

@@ -96,6 +96,7 @@ class Proving:
             for rule, shown in of_site.items():
                 self.reach.limit(site, [rule], {deed_of(rule): shown})
         self._budget = Budget(crawler)
+        self._beyond: set[str] = set()  #: URLs that were fetched at once since rules are untested there
         self.suspension = Suspension(
             crawler,
             rules,
@@ -169,6 +170,7 @@ class Proving:
 
         *early*: its keeper has not come yet. *as_written*: its URL was not replaced by the canonical one.
         """
+        comes_last = False
         if not (
             self.canaries.are_chosen(request.url) or self._is_turn(request, behind, as_written=as_written)
         ):
@@ -181,14 +183,24 @@ class Proving:
                 if not self.reach.is_beyond(behind.rules, request.url, url):
                     return False
                 request.meta[BEYOND] = request.url
+                comes_last = self._comes_last(request.url)
         keeper = self._naming.keeper(of, known)
-        self.canaries.send(request, of, keeper, early=early)
+        self.canaries.send(request, of, keeper, early=early, comes_last=comes_last)
         if keeper is None:
             # Another worker's, or one of before a pause: the next canary is compared with this one.
             written = self._naming.fetched(of, request.url)
             self._store.change(of, lambda known: (known._replace(keeper=written), None))
         self._crawler.stats.inc_value(Stat.CANARIES.value)
         return True
+
+    def _comes_last(self, url: str) -> bool:
+        """Whether *url*, which a rule would suppress where it is untested, is fetched after all others, if the rule is
+        not tested there by then.
+        """
+        if url not in self._beyond and len(self._beyond) >= self._budget.most_beyond:
+            return True
+        self._beyond.add(url)
+        return False
 
     def _is_turn(self, request: Request, behind: Behind, *, as_written: bool) -> bool:
         """Whether it is the turn of *request* to test one of the rules that would suppress it."""

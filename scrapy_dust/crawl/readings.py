@@ -38,6 +38,10 @@ class Readings:
         for url in urls:
             self._kept.keep(url, response)
 
+    def page(self, url: str) -> Fetched | None:
+        """What the page that came for *url* said, parsed now; None if it is not kept."""
+        return self._kept.read(url)
+
     def are_the_same(self, page: Fetched, keeper: str, key: Callable[[str], str]) -> bool:
         """Whether *page* equals the page kept for *keeper*; False if no page is kept.
 

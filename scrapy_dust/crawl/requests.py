@@ -25,6 +25,8 @@ CANARY = "dust_canary"
 
 #: In a canary's meta, internal: its URL, where it is one because the rules have still to show themselves there.
 BEYOND = "_dust_beyond"
+#: What comes last does so below all that spiders ask for themselves.
+LAST = -1_000_000
 
 #: In a request's meta, internal: its URL, where it was asked for before and the project wants it again.
 ITSELF = "_dust_itself"

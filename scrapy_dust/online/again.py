@@ -1,7 +1,8 @@
 """Says which pages of a crawl are worth another fetch: pages of one kind that have the words of others, and differ in the rest.
 
 Two such pages are one page with a token that is new at each fetch, or they are different pages. Only another fetch of
-the same URL can tell. It takes as many URLs as make a place surely volatile; a kind with few such pages is not worth it.
+the same URL can tell. A few fetches show whether anything changes; then a rule may be likely, and what it speaks of
+waits. It takes as many URLs as make a place surely volatile for the rule to come into force.
 """
 
 from __future__ import annotations
@@ -9,35 +10,50 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping
 
+from scrapy_dust.online.messages import Worth
 from scrapy_dust.page.volatile import LEAST_SURE, LEAST_URLS
 from scrapy_dust.visits.pages import SiteLog
 from scrapy_dust.visits.strata import template_of
 
-#: Such pages of a kind that are worth the fetches.
-_WORTH = 2 * LEAST_SURE
+#: Such pages of a kind that are worth the first fetches; and those that are worth as many as make a place surely volatile, whatever
+#: they save.
+_WORTH, _WORTH_ALL = 2 * LEAST_URLS, 2 * LEAST_SURE
 #: URLs that are told: the crawl can fetch some of them only.
 _TOLD = 100
 
 
-def worth_another_fetch(log: SiteLog, shown_twice: Mapping[str, bool], urls: Iterable[str]) -> list[str]:
-    """The URLs of *log* to fetch another time, those first that came last to the crawl.
+def worth_another_fetch(log: SiteLog, shown_twice: Mapping[str, bool], urls: Iterable[str]) -> Worth:
+    """The URLs of *log* to fetch another time, those of the most frequent kind first, of each kind the latest first.
 
     *shown_twice*: URLs that were fetched twice, and whether the two pages differed; *urls*: all URLs, in the order in
     which they came.
     """
     kinds: dict[str, dict[Hashable, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
-    for page in log.pages:
-        if page.sketch and page.text_digest:
-            kinds[template_of(page.url)][page.sketch][page.url] = page.text_digest
-    wanted = set[str]()
-    for by_words in kinds.values():
-        alike = [url for labels in by_words.values() if len(set(labels.values())) > 1 for url in labels]
+    pages = {page.url: page for page in log.pages if page.sketch and page.text_digest}
+    for url in reversed(list(urls)):
+        if (page := pages.get(url)) is not None:
+            kinds[template_of(url)][page.sketch][url] = page.text_digest or ""
+    found: list[str] = []
+    least = 2 * LEAST_URLS
+    for by_words in sorted(map(_alike, kinds.values()), key=lambda groups: -sum(map(len, groups))):
+        alike = [
+            *(url for group in by_words for url in group[:2]),
+            *(url for group in by_words for url in group[2:]),
+        ]
         if len(alike) >= _WORTH and _is_open(alike, shown_twice):
             # A few show whether anything changes; only then the others are worth it.
             changes = any(shown_twice.get(url, False) for url in alike)
-            wanted.update(alike if changes else alike[-LEAST_URLS:])
-    latest = [url for url in urls if url in wanted and url not in shown_twice]
-    return latest[: -_TOLD - 1 : -1]
+            found += [url for url in alike[: None if changes else LEAST_URLS] if url not in shown_twice]
+            if changes and len(alike) >= _WORTH_ALL:
+                least = LEAST_SURE
+    return Worth(found[:_TOLD], least)
+
+
+def _alike(by_words: Mapping[Hashable, Mapping[str, str]]) -> list[list[str]]:
+    """Of the pages of one kind, the URLs that have the words of others and differ in the rest; two of a group are
+    known to be one page as soon as both were fetched twice.
+    """
+    return [list(labels) for labels in by_words.values() if len(set(labels.values())) > 1]
 
 
 def _is_open(urls: Iterable[str], shown_twice: Mapping[str, bool]) -> bool:

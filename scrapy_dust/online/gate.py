@@ -8,14 +8,14 @@ rule are fetched early, since each of them is evidence about the rule.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from enum import StrEnum
 
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.rules.rule import Rule
 
 #: URLs that are fetched early for one likely rule, after each look at the site.
-EARLY = 6
+EARLY = 3
 #: When only URLs that wait are left, so many are fetched between two looks: at least, and as a part of all fetched.
 LEAST_AT_A_TIME, PART_AT_A_TIME = 20, 0.05
 
@@ -38,13 +38,23 @@ class Gate:
         self.site, self._site_of, self._passes, self._suppresses = site, site_of, passes, suppresses
         self.rules: Sequence[Rule] = ()  #: in force
         self.likely: Sequence[Rule] = ()
+        self._led: Collection[Rule] = ()
         self._bought: Counter[Rule] = Counter()
         self._keys: set[int] = set()
         self._likely_keys: set[int] = set()
         self._canonize = self._make_likely = Canonizer({}, site_of)
 
-    def change(self, rules: Sequence[Rule], likely: Sequence[Rule], let_through: Iterable[str]) -> None:
-        """Go by these *rules* from now on. *let_through*: the URLs of the site that were let through; they get new keys."""
+    def change(
+        self,
+        rules: Sequence[Rule],
+        likely: Sequence[Rule],
+        let_through: Iterable[str],
+        led: Collection[Rule] = (),
+    ) -> None:
+        """Go by these *rules* from now on. *let_through*: the URLs of the site that were let through; they get new
+        keys. *led*: those of the *likely* rules that redirects declare, of which a fetch shows nothing more.
+        """
+        self._led = frozenset(led)
         self.rules, self.likely = tuple(rules), tuple(one for one in likely if one not in rules)
         self._canonize = Canonizer({self.site: self.rules}, self._site_of, self._passes)
         self._make_likely = Canonizer({self.site: (*self.rules, *self.likely)}, self._site_of, self._passes)
@@ -91,7 +101,7 @@ class Gate:
     def _decides(self, url: str) -> bool:
         """Whether *url*, if it were fetched, would be evidence about a likely rule that still lacks evidence."""
         rules = {step.rule for step in self._make_likely.explain(url)}.difference(self.rules)
-        if rules and all(self._bought[rule] >= EARLY for rule in rules):
+        if not rules.isdisjoint(self._led) or (rules and all(self._bought[rule] >= EARLY for rule in rules)):
             return False
         self._bought.update(rules)
         return True

@@ -93,7 +93,7 @@ class OnlineLearner:
         if is_new:
             self._note(name, site, visit)
             self._make_room()
-        elif len(site.memory.shown_twice) >= site.had_twice + LEAST_URLS:
+        elif _says_more(site.had_twice, len(site.memory.shown_twice)):
             self._due[name] = None  # what was fetched another time has come
 
     def _site(self, name: str) -> _Site:
@@ -151,9 +151,9 @@ class OnlineLearner:
         is_new = set(rules) != set(site.rules) or set(likely) != set(site.likely)
         site.rules, site.likely = tuple(dict.fromkeys((*rules, *site.rules))), likely
         again = worth_another_fetch(log, site.memory.shown_twice, site.memory.urls)
-        if not (is_new or rules or likely or gone or again):
+        if not (is_new or rules or likely or gone or again.urls):
             return None
-        return Finding(name, rules, likely, looked.held, gone, again)
+        return Finding(name, rules, likely, looked.held, gone, again, looked.led)
 
     def showed_the_same(self, url: str, other: str) -> bool | None:
         """Whether the two URLs, one class by the rules, showed one text that no other class showed; None if not
@@ -206,6 +206,11 @@ class OnlineLearner:
             self._due.pop(name, None)
             self._pages -= len(oldest.memory)
             self._size -= oldest.memory.size
+
+
+def _says_more(before: int, now: int) -> bool:
+    """Whether so many URLs that have shown two pages say more than those *before*."""
+    return now >= before + LEAST_URLS or before < LEAST_URLS <= now
 
 
 def _merges_different_pages(rule: Rule, log: SiteLog) -> bool:

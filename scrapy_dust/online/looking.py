@@ -18,6 +18,8 @@ from scrapy_dust.believe.reach import Shown, held_by
 from scrapy_dust.believe.validation import Verdict
 from scrapy_dust.engines.local import likely_parameters, mine_log, trial_params
 from scrapy_dust.online.extent import ANY_VALUE, limited_to_seen
+from scrapy_dust.propose.edits.candidates import declared
+from scrapy_dust.propose.edits.mining import as_rule
 from scrapy_dust.propose.edits.pooling import NOTHING_POOLED, Pool, Tallies
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.rules.rule import Rule
@@ -26,6 +28,9 @@ from scrapy_dust.sites import site_of
 from scrapy_dust.visits.outcomes import Outcome
 from scrapy_dust.visits.pages import SiteLog, with_redirects
 
+#: Redirects of one form, without any exception, that make a rule likely.
+LED = 3
+
 
 @dataclass(frozen=True, slots=True)
 class Looked:
@@ -33,6 +38,7 @@ class Looked:
 
     decisions: Sequence[Decision]
     tallies: Tallies
+    led: Sequence[Rule] = ()  #: that redirects of the site declare
     rules: Sequence[Rule] = ()  #: that may come into force, as far as they reach
     held: Mapping[str, Shown] = field(
         default_factory=dict
@@ -41,13 +47,28 @@ class Looked:
     @property
     def likely(self) -> tuple[Rule, ...]:
         """The rules without counterevidence, and with too little evidence."""
-        return tuple(
+        decided = tuple(
             one.rule
             for one in self.decisions
             if one.verdict is not Verdict.REFUTED
             and not one.tally.contradictions
             and one.rule not in self.rules
         )
+        false = {one.rule for one in self.decisions if one.verdict is Verdict.REFUTED}
+        return (*decided, *(rule for rule in self.led if rule not in false and rule not in self.rules))
+
+
+def led_by_redirects(log: SiteLog) -> list[Rule]:
+    """The rules that several redirects of *log* declare, and that change no URL which has shown a page of its own.
+
+    Where rules suppress the URLs that redirects lead to, nothing else tells of these redirects.
+    """
+    found = []
+    for rule in dict.fromkeys(as_rule(one.edit) for one in declared(log.redirects)):
+        followed = sum(rule.apply(url) == target for url, target in log.redirects.items())
+        if followed >= LED and not any(rule.apply(page.url) != page.url for page in log.pages):
+            found.append(rule)
+    return found
 
 
 def log_changes(log: SiteLog) -> bool:
@@ -88,8 +109,9 @@ def look(
     candidates = [
         replace(one, enough=settings.min_support) for one in candidates_of((), parameters, (), mined.edits)
     ]
+    led = led_by_redirects(log)
     if not candidates:
-        return Looked((), mined.tallies)
+        return Looked((), mined.tallies, led)
     urls = [page.url for page in log.pages] + list(log.redirects)
     random.Random(site).shuffle(urls)  # noqa: S311  A sample, not a secret.
     evidence = LogEvidence(log, urls, settings.sketch_matches)
@@ -110,7 +132,7 @@ def look(
     contents = _contents(log, evidence, canonizer)
     reached = limited_to_seen(held, contents, canonizer)
     held_in = held_by(contents, Canonizer({site: reached}, site_of, settings.passes)) if reached else {}
-    return Looked(decisions, mined.tallies, reached, held_in)
+    return Looked(decisions, mined.tallies, led, reached, held_in)
 
 
 def _contents(log: SiteLog, evidence: LogEvidence, canonizer: Canonizer) -> dict[str, str]:

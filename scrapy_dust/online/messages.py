@@ -15,6 +15,17 @@ LENGTH = struct.Struct(">Q")
 
 
 @dataclass(frozen=True, slots=True)
+class Worth:
+    """What is worth another fetch."""
+
+    urls: Sequence[str]
+    least: int  #: so many such fetches of the crawl are worth it in any case
+
+
+NOTHING_WORTH = Worth((), 0)
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """The process to the crawl: the rules that a site goes by from now on."""
 
@@ -25,7 +36,8 @@ class Finding:
         default_factory=dict
     )  #: how far, by what rules do, each was seen to hold
     refuted: Sequence[str] = ()  #: ids of rules that were in force, and merge different pages as is seen now
-    again: Sequence[str] = ()  #: URLs of which another fetch would say most
+    again: Worth = NOTHING_WORTH  #: URLs of which another fetch would say most
+    led: Sequence[Rule] = ()  #: those of the likely rules that redirects declare
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ def page(url: str, shown: str, words: int = 1) -> Page:
 
 
 def worth(pages: list[Page], shown_twice: Mapping[str, bool] | None = None) -> list[str]:
-    return worth_another_fetch(SiteLog(pages, {}), shown_twice or {}, [one.url for one in pages])
+    return list(worth_another_fetch(SiteLog(pages, {}), shown_twice or {}, [one.url for one in pages]).urls)
 
 
 WITH_TOKENS = [page(url, url) for url in FORMS]
@@ -46,7 +46,14 @@ def test_pages_with_words_of_their_own_are_not() -> None:
 
 
 def test_few_pages_are_not_worth_it() -> None:
-    assert worth(WITH_TOKENS[: 2 * LEAST_SURE - 1]) == []
+    assert worth(WITH_TOKENS[: 2 * LEAST_URLS - 1]) == []
+    assert worth(WITH_TOKENS[: 2 * LEAST_URLS]) != []
+
+
+def test_kinds_with_more_such_pages_come_first() -> None:
+    few = [page(f"http://s.test/item?n={n}", f"item {n}", words=7) for n in range(10)]
+    both = worth([*few, *WITH_TOKENS])
+    assert both == [*worth(WITH_TOKENS), *worth(few)]
 
 
 def test_it_ends_when_enough_have_changed_or_the_first_have_not() -> None:

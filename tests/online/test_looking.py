@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_dust.believe.validation import Verdict
-from scrapy_dust.online.looking import look
+from scrapy_dust.online.looking import LED, Looked, look
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.visits.pages import Visit, merge_visits
 
@@ -42,3 +42,37 @@ def test_what_a_rule_in_force_may_lose_of_unseen_pages_is_within_what_may_be_ris
     assert all(one.bounds.unseen <= DustSettings().max_risk for one in proved)
     assert bool(found.rules) == bool(proved)
     assert found.rules or contents < 50
+
+
+def likely(redirects: int, answering: int = 0) -> Looked:
+    """A look at comments, of which each answers with a redirect to a login form that nobody has fetched, or by itself."""
+    visits = [Visit(url, status=200, text_digest=text) for url, text in PAGES.items()]
+    for number in range(redirects + answering):
+        url = f"http://s.test/comment/{number}/reply/"
+        leads = {"redirect_to": f"http://s.test/login/?next=/comment/{number}/reply/"}
+        own = {"text_digest": f"reply {number}"}
+        visits.append(
+            Visit(url, status=302, **leads) if number < redirects else Visit(url, status=200, **own)
+        )
+    return look("s.test", merge_visits(visits), DustSettings())
+
+
+@given(redirects=st.integers(LED, 20))
+def test_redirects_of_one_form_make_a_rule_likely_and_put_none_into_force(redirects):
+    found = likely(redirects)
+    assert any(
+        rule.apply("http://s.test/comment/99/reply/").startswith("http://s.test/login/")
+        for rule in found.likely
+    )
+    assert set(found.led) <= set(found.likely)
+    assert not found.rules
+
+
+@given(redirects=st.integers(0, 20), answering=st.integers(1, 5))
+def test_a_page_that_answers_by_itself_speaks_against_what_redirects_declare(redirects, answering):
+    assert not likely(redirects, answering).led
+
+
+@given(redirects=st.integers(0, LED - 1))
+def test_a_few_redirects_declare_nothing(redirects):
+    assert not likely(redirects).led
