@@ -124,7 +124,7 @@ class Subtrees:
         )
 
     def _since(self, counts: _Counts, inside: str, part: Part | None) -> Subtree:
-        """What was found since there was so much of everything."""
+        """The units and the rest that were found since the *counts* were taken."""
         found = self._settling
         units, blocks, fields, links, actions, filled, beside = counts
         alone = found.units[units:]

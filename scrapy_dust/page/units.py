@@ -194,7 +194,9 @@ def words_in(octets: npt.NDArray[np.uint8]) -> Numbers:
 
 
 def are_values(count: int, heads: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-    """Which of *count* words are values, where groups begin at *heads*, each with its place and its number of values."""
+    """A mask of those of *count* words that are values, where groups begin at *heads*, each with its place and its number of
+    values.
+    """
     mask = np.ones(count, np.bool_)
     mask[heads] = mask[heads + 1] = False
     return mask
