@@ -136,7 +136,7 @@ def _kind(value: str) -> str:
 
 @lru_cache(maxsize=4096)
 def deed_of(rule: Rule) -> str:
-    """What *rule* does, as a text without numbers, ids and guards: rules with one text share their reach."""
+    """The change that *rule* makes, as a text without numbers, ids and guards: rules with one text share their reach."""
     return _NUMBER.sub("0", _ID.sub("*", str(rule.everywhere)))
 
 
@@ -195,7 +195,7 @@ def _bear_out(found: _Bearing, content: Hashable, values: Iterable[tuple[str, in
 
 
 def held_by(contents: Mapping[str, str], canonizer: Canonizer) -> dict[str, dict[str, int]]:
-    """The reach of the rules of *canonizer*, by what they do, from what each URL shows."""
+    """The reach of the rules of *canonizer*, as `deed_of` names the rules. *contents*: the content that each URL shows."""
     groups: dict[str, list[str]] = {}
     for url in contents:
         groups.setdefault(canonizer.canonize(url), []).append(url)
@@ -234,7 +234,7 @@ class Reach:
         return bool(self._limited)
 
     def limit(self, rules: Iterable[Rule], shown: Mapping[str, Shown]) -> None:
-        """Limit *rules* to the reach that is *shown* for what they do; more evidence widens it."""
+        """Limit *rules* to the reach that is *shown* for their change of a URL; more evidence widens it."""
         self._limited.update(rules)
         self._known.clear()
         for deed, aspects in shown.items():
@@ -286,8 +286,8 @@ class Reach:
         return proved_by_it or count >= needed(rule.families, others, self._max_risk)
 
     def _limits(self, rule: Rule) -> str | None:
-        """What *rule* does, as a text, if the reach of such rules is limited; else None. It avoids the slow hash of
-        rules.
+        """The change that *rule* makes, as a text, if the reach of such rules is limited; else None. The text is remembered by
+        the rule's identity, since hashing a rule is slow.
         """
         known = self._known.get(id(rule))
         if known is None:
@@ -395,7 +395,7 @@ def _length(aspect: str) -> tuple[str, int]:
 
 @lru_cache(maxsize=4096)
 def needed(families: tuple[str, ...], others: int, max_risk: float) -> int:
-    """How many contents must confirm a rule in one new aspect, after it has held in so many *others*."""
+    """The number of contents that must confirm a rule in a new aspect, after the rule has held in *others* other aspects."""
     # Not loaded by a crawl whose rules have no limits.
     from scrapy_dust.believe.unseen import DOUBT, contents_to_prove, law_share  # noqa: PLC0415
 

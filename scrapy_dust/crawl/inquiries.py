@@ -207,8 +207,8 @@ class Inquiries:
 
 
 def read(response: Response, asked: str, ignore: Sequence[str] = ()) -> Fetched:
-    """What the page in *response*, fetched for the URL *asked*, said, as a judge compares it. *ignore*: CSS selectors
-    of elements that do not count.
+    """The page in *response*, fetched for the URL *asked*, in the form that a judge compares. *ignore*: CSS selectors of
+    elements that do not count.
     """
     # Not loaded by a crawl without canaries.
     from scrapy_dust.trials.answers import fetched  # noqa: PLC0415

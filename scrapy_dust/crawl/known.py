@@ -51,7 +51,7 @@ FILE, IN_JOB = "known.sqlite", "dust-known.jsonl"
 
 @dataclass(slots=True)
 class _Page:
-    """A page that came in this crawl, and what has become of its items so far."""
+    """A page that came in this crawl, and the fate of its items so far."""
 
     taken: TakenPage
     yielded: int = 0  #: items
@@ -145,9 +145,7 @@ class KnownMiddleware:
     # -- what becomes known
 
     def _begun(self, response: Response) -> _Page | None:
-        """The page of *response*, watched from now on for what its callback makes of it; None if it cannot become
-        known.
-        """
+        """The page of *response*, whose items and requests are counted from now on; None if the page cannot become known."""
         request = response.request
         if request is None or not shows_page(response) or request.meta.get(OPT_OUT) is False:
             return None
@@ -261,13 +259,13 @@ class KnownMiddleware:
         ended = reason == "finished"
         self._crawler.stats.set_value(Stat.KNOWN_TAKEN.value, taken if ended else 0)
         logger.info(
-            "%(skipped)d requests for known pages were not made; %(taken)d pages %(are)s.",
+            "DUST_KNOWN spared %(skipped)d requests for pages that an earlier crawl has taken; %(taken)d pages of this crawl %(are)s.",
             {
                 "skipped": self._crawler.stats.get_value(Stat.KNOWN_SKIPPED.value, 0),
                 "taken": taken,
                 "are": "are known from now on"
                 if ended
-                else f"are not known yet, since the crawl ended as {reason!r}",
+                else f"will be fetched again, since it ended early ({reason})",
             },
             extra={"spider": spider},
         )

@@ -147,7 +147,9 @@ _ATTRIBUTES = ("callback", "errback", "method", "headers", "meta", "priority", "
 
 
 def shown(request: Request, spider: Spider | None) -> tuple[dict[str, object], tuple[str, ...]]:
-    """What a journal says of *request* beside its URL, and the names of what it leaves out: cookies and credentials."""
+    """The parts of *request* that a journal may show beside its URL, and the names of the parts that it leaves out: cookies
+    and credentials.
+    """
     said: dict[str, object] = {}
     lacks: list[str] = []
     for name in ("callback", "errback"):
@@ -176,8 +178,8 @@ def shown(request: Request, spider: Spider | None) -> tuple[dict[str, object], t
 
 
 def made_again(url: str, said: Mapping[str, object], spider: Spider) -> Request:
-    """The request to *url* that the entry *said* of a journal describes. Where the spider has lost its callback, the
-    default one is used.
+    """The request to *url* that *said*, an entry of a journal, describes. If the spider no longer has the callback, the
+    default callback is used.
     """
     given: dict[str, Any] = dict(said)
     for name in ("callback", "errback"):

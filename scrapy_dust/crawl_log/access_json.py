@@ -1,6 +1,6 @@
 """Access logs that are JSON, one object a line: nginx with ``escape=json``, Caddy, Traefik, Cloudflare, Google Cloud.
 
-Nobody standardized the names, so those in use are known: case, ``_``, ``-`` and ``.`` do not count. The members of
+No standard says how members are named, so the names in use are known here: case, ``_``, ``-`` and ``.`` do not count. The members of
 an object inside the line (Caddy's ``request``) count as the line's. Headers are an object of their own, whose name
 stands before theirs: ``resp_headers`` and ``Location`` are ``respheaderslocation``.
 """
@@ -114,14 +114,12 @@ def _said(record: Mapping[str, object]) -> dict[str, str]:
 
 
 def _is_https(tls: str, forwarded: str) -> bool:
-    """Whether the request came over TLS. Of several proxies, the first is the one that the client spoke
-    to.
-    """
+    """Whether the request came over TLS. *forwarded* lists the proxies on the way; the client spoke to the first one."""
     return tls.lower() not in _NO_TLS or forwarded.partition(",")[0].strip().lower() == "https"
 
 
 def _flat(record: Mapping[str, object]) -> dict[str, str]:
-    """The members of *record*, a JSON object, and of the objects inside it; of one name, the outer member counts."""
+    """The members of *record*, a JSON object, and of the objects inside it; if two members have one name, the outer one counts."""
     flat: dict[str, str] = {}
     for name, inner in record.items():
         if isinstance(inner, dict):

@@ -1,4 +1,4 @@
-"""Gives each URL of a site a label for what it shows: URLs with equal labels show the same page.
+"""Gives each URL of a site a label for its content: URLs with equal labels show the same page.
 
 One pass over the units of all pages of a site. Set aside are the units of the site's template, units that change at
 each fetch, and units that repeat the page's own URL. A link counts by the page at its end: two pages that link to the
@@ -91,7 +91,7 @@ NOTHING_SHOWN = Content(None, "", 0)
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """The contents of a site's URLs, and what was learned of the site on the way."""
+    """The contents of a site's URLs, and the knowledge of the site that was gathered on the way."""
 
     by_url: Mapping[str, Content]
     template: SiteTemplate
@@ -194,7 +194,7 @@ def _bounds(values: Sequence[str]) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """What the units of a site's pages say by themselves, before links are followed."""
+    """The units of a site's pages by themselves, before links are followed."""
 
     core: Sums  #: of the units that count, without links
     steady: Sums  #: the same without units that stand where pages like them change
@@ -292,7 +292,7 @@ def _changing(site: Flat, rows: _Rows, volatile: Volatile) -> Mask:
 
 
 def _is_in_some_form(units: UnitSet, known: UnitSet) -> Mask:
-    """Which of *units* are among *known*. A link to the page itself also counts as a link like any other."""
+    """A mask of those *units* that are among *known*. A link to the page itself also counts as a link like any other."""
     found = is_in(units, known)
     own_links = is_of(units, Kind.OWN_LINK)
     found[own_links] |= is_in(as_links(units[own_links]), known)
@@ -335,7 +335,7 @@ def _taken(sifted: Flat, are_links: Mask) -> _Own:
 
 
 def _together(parts: Sequence[_Own]) -> _Own:
-    """What was read of several *parts* of a site, as one."""
+    """The readings of several *parts* of a site, joined into one."""
     lists = [part.are_lists for part in parts if part.are_lists is not None]
     return _Own(
         np.concatenate([part.seen for part in parts]),
@@ -350,7 +350,7 @@ def _sums(block: Flat) -> Sums:
 
 
 def _said(rows: _Rows, read: _Read, in_the_way: Container[int] = ()) -> dict[str, int]:
-    """What each URL shows apart from its links. URLs that show nothing, or not always the same, are left out."""
+    """The content of each URL apart from its links. URLs that show nothing, or not always the same, are left out."""
     core, says_something = (read.steady[:, 0] & _VALUE).tolist(), read.own.any.tolist()
     are_lists = read.own.are_lists
     found = {}
@@ -386,7 +386,7 @@ def _pages_behind(rows: _Rows, urls: Sequence[str], behind: Callable[[str], str 
 
 
 def _alike(said: Said, pages: Sequence[_Behind]) -> dict[int, str]:
-    """The URLs of links that what they show does not tell from other linked URLs, by the values of the links."""
+    """The URLs of links whose pages do not differ from the pages of other links, by the values of the links."""
     urls = [one.url for one in pages]
     numbers = alike(urls, [one.template for one in pages], [said.get(one.page) for one in pages])
     return {pages[number].value: urls[number] for number in sorted(numbers)}
@@ -505,7 +505,7 @@ def _in_blocks(links: Flat) -> Iterator[tuple[int, Flat]]:
 
 
 def _shown(whole: Sums, own: _Own) -> list[str | None]:
-    """A label for each answer of *whole* that has some unit of its own."""
+    """A label for each row of *whole*, a sum of units per answer; None for an answer without a unit of its own."""
     return [label if count else None for label, count in zip(_labels(whole), own.any.tolist(), strict=True)]
 
 
@@ -538,7 +538,9 @@ def _total(packed: PackedUnits) -> str | None:
 
 
 def _without_little(found: dict[str, Content]) -> dict[str, Content]:
-    """*found* without labels of contents that several pages share and that show hardly anything."""
+    """*found*, where contents that several pages share and that have hardly any text lose their labels: such equality says
+    little.
+    """
     urls = Counter(content.label for content in found.values())
     return {
         url: replace(content, label=None) if content.own < LEAST_OWN and urls[content.label] > 1 else content

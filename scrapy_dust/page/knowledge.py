@@ -1,4 +1,4 @@
-"""What is known of a site when two of its pages are compared: which units to ignore, and which links are equal.
+"""The knowledge of a site by which two of its pages are compared: which units to ignore, and which links are equal.
 
 Ignored are units that many pages have, units that change at each fetch, and units that only repeat the page's own
 URL. A spider loses nothing by that.
@@ -59,7 +59,7 @@ Linked = dict[str, dict[str, None]]
 
 @dataclass(frozen=True, slots=True)
 class Knowledge:
-    """What is known of one site."""
+    """The knowledge of one site by which two of its pages are compared."""
 
     template: UnitSet = field(
         default_factory=EMPTY.copy
@@ -261,7 +261,7 @@ class LinkClasses:
         """Whether *key*, the class of the link to *url*, tells links apart: another URL of its path template has
         another class.
 
-        A key that differs from the URL in its host alone has all that tells the URL from others of the host.
+        A key that differs from the URL in its host alone tells links apart, too: it has the URL's path and parameters.
         """
         if key == url or pieces_of(key)[1:] == pieces_of(url)[1:]:
             return True
@@ -280,8 +280,8 @@ class LinkClasses:
 
 
 def have_likes(ends: UnitSet, pages: UnitSet | None = None) -> Mask:
-    """Which links, given by the contents at their ends, are on their page more than once. Links to the page itself
-    never are.
+    """A mask of the links, given by the contents at their ends, that are on their page more than once. Links to the page
+    itself never are.
 
     Where several links of one place lead to one answer, the answer does not tell the links apart. *pages*: a number
     of 64 bits for the page of each link; None if all are of one page.
@@ -302,7 +302,7 @@ def note_linked(linked: Linked, urls: Iterable[str]) -> None:
 
 
 def rest_value(url: str, own: Container[str]) -> int:
-    """The value of a link that counts by what it says beside the *own* pieces of its page's URL."""
+    """The value of a link without the *own* pieces of its page's URL: links that differ in these pieces alone are equal."""
     return _hash(b"rest ", rest_of(url, own))
 
 

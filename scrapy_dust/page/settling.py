@@ -1,4 +1,4 @@
-"""Finishes the units of a document that depend on its URL and on the base of its URLs."""
+"""Finishes the units of a document that can be made only once the document's own URL and base URL are known."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Settling:
 
     @property
     def of_site(self) -> OfSite:
-        """What is known of the URLs of the document's site."""
+        """The knowledge of the URLs of the document's site."""
         return self._addresses.of_site
 
     def add(self, emissions: Emissions) -> None:
@@ -46,7 +46,7 @@ class Settling:
             self.add_other(emission)
 
     def add_other(self, emission: Emission) -> None:
-        """Add what is neither a finished unit, a field nor a link."""
+        """Add an emission that is neither a finished unit, a field nor a link."""
         what, unit, said, beside = emission
         if what is What.MEDIA or what is What.FRAME:
             self.units.append(unit | self.media_value(said, beside, is_frame=what is What.FRAME))

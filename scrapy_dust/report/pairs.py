@@ -1,8 +1,8 @@
 """Two URLs side by side: their titles, what the log says of both pages, and their texts where those are at
 hand.
 
-A log of ours has hashes of texts and no texts. Those that validation has just fetched are at hand, and those in web
-archives; of all others the page says how far the hashes agree, and no more.
+A crawl log has hashes of texts and no texts. Texts are shown that validation has just fetched or that a web archive
+has; for all other pairs the page says how far the hashes agree.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _WORDS_OF_BOTH = 50
 
 @dataclass(frozen=True, slots=True)
 class PairShown:
-    """Two URLs of a rule, or with one text, and what is known of their pages."""
+    """Two URLs of a rule, or with one text, and the facts about their pages."""
 
     urls: tuple[str, str]
     titles: tuple[str, str] = ("", "")  #: where the log has them

@@ -45,7 +45,7 @@ class Site:
 
     @property
     def knowledge(self) -> Knowledge:
-        """What is known of the site, for comparing two of its pages."""
+        """The knowledge of the site by which two of its pages are compared."""
         common = self.template
         return Knowledge(common.template, common.common, common.chrome, self.volatile)
 
@@ -62,7 +62,7 @@ class KnownPlaces:
         return {site: one.volatile for site, one in self.sites.items()}
 
     def knowledge(self) -> dict[str, Knowledge]:
-        """By site, what is known for comparing pages."""
+        """The knowledge of each site by which its pages are compared."""
         return {site: one.knowledge for site, one in self.sites.items()}
 
 

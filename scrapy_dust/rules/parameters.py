@@ -110,7 +110,7 @@ class DropParameter(_OfItsValue):
 
     @property
     def slot(self) -> str | None:
-        """The parameter's place; None where one value alone is left out."""
+        """The name of the place whose value does not matter: the parameter; None if the rule leaves out one value alone."""
         return f"?{self.name}" if self.value is None else None
 
     def of_value(self, value: str) -> Operation:
@@ -319,7 +319,7 @@ class DropNumbered(Operation):
 
     @property
     def needle(self) -> str:
-        """The longer one of the two fixed parts of the parameters' names."""
+        """A text that each URL with such a parameter has: the longer one of the two fixed parts of the parameters' names."""
         return max(self.before, self.after, key=len)
 
     @property

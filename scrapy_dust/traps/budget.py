@@ -74,7 +74,9 @@ class Account:
 
     @property
     def turn(self) -> int:
-        """`AT_ONCE`, or a number from `BARREN` on: a larger number comes later."""
+        """The turn of the form's URLs: `AT_ONCE` if they are fetched like any other, or a number: the larger it is, the later they
+        come.
+        """
         if self.credit >= TURNS[0]:
             return AT_ONCE
         return AFTER + sum(self.credit < limit for limit in TURNS)
@@ -98,7 +100,7 @@ class Account:
 
     @property
     def is_judged(self) -> bool:
-        """Whether enough pages of the form have come to know what it is worth."""
+        """Whether enough pages of the form have come to judge the form."""
         return self.pages >= (_SHOWN if self.is_suspect else UNREAD)
 
 
@@ -201,7 +203,7 @@ class Budget:
         return 0 < of.with_items < max(UNREAD, _EACH * of.pages)
 
     def items_are_all(self, site: str) -> bool:
-        """Whether items are what the spider is after on *site*: it made some of many pages, leaving out what comes last."""
+        """Whether the spider looks for items on *site*: it has made items of many pages, not counting pages that come last."""
         of = self._site(site)
         return UNREAD <= of.early_with_items and of.early <= _SHARE * of.early_with_items
 

@@ -42,7 +42,7 @@ Reading = Callable[[], int | None]
 
 @dataclass(slots=True)
 class _Name:
-    """What is known of one parameter."""
+    """The evidence about one parameter."""
 
     same: int = 0
     different: int = 0
@@ -69,7 +69,7 @@ _NOTHING: frozenset[str] = frozenset()
 
 
 class Idle:
-    """Finds the idle parameters of one crawl. *checked*: one in so many repeating pages is read, to test the finding."""
+    """Finds the idle parameters of one crawl. *checked*: one in *checked* repeating pages is read, to test the finding."""
 
     def __init__(self, checked: int = _CHECKED) -> None:
         self._checked = checked
@@ -120,7 +120,9 @@ class Idle:
         return [site for site, known in self._sites.items() if known.idle]
 
     def fetched(self, site: str, url: str, read: Reading) -> bool:
-        """Take note of a page at *url*. Returns whether it says the same as the page that it repeats, if that is known."""
+        """Take note of a page at *url*. Returns whether the page is known to equal the page that its URL
+        repeats.
+        """
         known = self._sites.get(site)
         if known is None or not known.idle:
             return False
@@ -223,9 +225,7 @@ class Idle:
 
 
 def _cut(url: str) -> tuple[str, list[str]]:
-    """*url* in two: what comes before its parameters, and the parameters, to which parts of the path with an id
-    belong.
-    """
+    """*url* cut in two: the part before its parameters, and the parameters. Parts of the path with an id are parameters here."""
     if not _MAY_HAVE_PARAMETERS.search(url):
         return url.partition("#")[0], []
     front, _, query = url.partition("#")[0].partition("?")

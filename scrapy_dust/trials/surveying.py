@@ -1,4 +1,4 @@
-"""What validation asks a site before its rules are tried: how the site answers when it has nothing to show.
+"""The survey of a site before its rules are tried: validation asks how the site answers when it has nothing to show.
 
 Pages of the log show its template, and whether it still shows what the log has. URLs that cannot exist show its "not
 found" with status 200, and a login or a consent that stands in front of a whole part of it:
@@ -123,7 +123,7 @@ class SiteSurvey:
             self._conclude()
 
     def _compare(self, page: Fetched, known: Known | None) -> None:
-        """Learn what *page* keeps of what the log has of it, or note that it has changed."""
+        """Learn which units of the log's page *page* still has, or note that the page has changed."""
         if known is None or not known.says_something:
             return
         if self._judge.is_known_page(page, known):
