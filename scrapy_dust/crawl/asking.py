@@ -1,4 +1,5 @@
-"""The parts of a request beside its URL: headers, cookies, a cookie jar, and values for its callback.
+"""The parts of a request beside its URL: headers, cookies, a cookie jar, meta that chooses an answer, and values for its
+callback.
 
 A server may answer two requests for one URL with two pages, and a callback may make two things of one page. Only
 headers and cookies that the spider sets count, since downloader middlewares add headers later. So the crawl notes a
@@ -27,6 +28,15 @@ if TYPE_CHECKING:
 _NOT_OF_THE_PAGE = frozenset({b"Referer", b"User-Agent", b"Accept-Encoding", b"Proxy-Authorization"})
 
 _META = "meta:"
+
+#: Scrapy's keys of meta by which a callback gets another answer for one URL, each with the reason. Those that say how a request is
+#: made (proxy, timeout, slot, retries) choose no answer.
+_CHOOSING = {
+    "dont_redirect": "the callback gets the redirect in the place of the page behind it",
+    "handle_httpstatus_all": "the callback gets answers that are failures for others",
+    "handle_httpstatus_list": "as above",
+    "dont_merge_cookies": "the server does not see the cookies of the session",
+}
 
 
 class Asking:
@@ -69,6 +79,7 @@ class Asking:
             self._ignored.issuperset(request.headers)
             and are_plain(meta.values())
             and not (self._by_meta or request.cookies or request.cb_kwargs or "cookiejar" in meta)
+            and _CHOOSING.keys().isdisjoint(meta)
         )
 
     def _said(self, request: Request) -> list[object]:
@@ -96,7 +107,10 @@ class Asking:
             return None
         said: dict[str, object] = dict(request.cb_kwargs) if self._by_arguments else {}
         for name, value in request.meta.items():
-            if name not in self._by_meta and (is_value(value) or is_of_the_crawl(name)):
+            if name in _CHOOSING and value in (False, None):
+                continue
+            counts = name in self._by_meta or name in _CHOOSING
+            if not counts and (is_value(value) or is_of_the_crawl(name)):
                 continue
             content = (
                 value if is_value(value) else _content(without_url(value) if name == "splash" else value)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import logging
+import sqlite3
 from pathlib import Path
 
 from scrapy.utils.project import data_path
@@ -24,13 +26,30 @@ def open_store(
 ) -> AnyStore:
     """Open the store that *where*, ``DUST_CONTENT_STORE``, names: a file, or a ``redis://`` URL.
 
-    Raises `SignatureStoreError`.
+    A crawl whose disk is full does without the file. Raises `SignatureStoreError` where the file is another program's, or cannot
+    be read.
     """
     if where is None:
         return open_for_crawl(jobdir, JOB_FILE, keep_days)
     if is_redis(where):
         return RedisStore(where, keep_days)
-    return SqliteStore(store_path(where, dust_dir), keep_days)
+    try:
+        return SqliteStore(store_path(where, dust_dir), keep_days)
+    except SignatureStoreError as error:
+        if not _is_full(error.__cause__):
+            raise
+        logger.warning(
+            "%s This crawl compares its pages with each other, and with those of no other crawl.", error
+        )
+        return SqliteStore(None, keep_days)
+
+
+def _is_full(error: BaseException | None) -> bool:
+    if isinstance(error, OSError):
+        return error.errno in (errno.ENOSPC, errno.EDQUOT)
+    # Of the codes of SQLite the last eight bits are the kind; a disk that is nearly full fails in other ways, too.
+    kind = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    return kind in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
 
 
 def open_for_crawl(jobdir: str | None, name: str, keep_days: int | None = None) -> SqliteStore:

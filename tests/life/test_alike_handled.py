@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
+from urllib.parse import urlsplit
 import pytest
 from scrapy import Request, signals
 from scrapy.exceptions import DontCloseSpider
@@ -594,6 +595,30 @@ def telling(asked: Asked) -> Answer:
 def test_what_is_asked_for_in_another_way_is_another_page(both, spider, concurrency):
     """And what is asked for in the same way is one."""
     both(spider, telling, CONCURRENT_REQUESTS=concurrency).check(wanted=12, saved=6)
+
+
+class WithoutRedirects(Asking):
+    """Takes the redirect itself of some URLs, and the page behind it of others."""
+
+    def way(self, sid: str) -> dict:
+        flags = {"dont_redirect": True, "handle_httpstatus_all": True}
+        return {"meta": flags if sid == "b" else {"dont_redirect": False}}
+
+    def items(self, response: Response):
+        if "/p" in response.url:
+            yield {"status": response.status, "path": urlsplit(response.url).path}
+
+    def links(self, response: Response):
+        yield from super().links(response) if "/p" not in response.url else ()
+
+
+def test_meta_by_which_scrapy_gives_another_answer_tells_requests_apart(both):
+    def site(asked: Asked) -> Answer:
+        if asked.path.startswith("/p") and asked.sid == "b":
+            return redirect(f"{asked.path}?sid=a")
+        return hub_of("a", "b", "c")(asked)
+
+    both(WithoutRedirects, site).check(wanted=12)
 
 
 @pytest.mark.parametrize("spider", [InLanguages, WithCookies, WithCredentials])

@@ -244,3 +244,23 @@ def test_a_password_is_not_told():
     with pytest.raises(SignatureStoreError) as raised:
         RedisStore("redis://me:secret@127.0.0.1:1/0")
     assert "secret" not in str(raised.value)
+
+
+@pytest.mark.parametrize("limit", [0, 4096])
+def test_a_disk_that_is_full_costs_a_crawl_the_file_and_no_page(tmp_path, limit, caplog):
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
+        with closing(open_store("pages.sqlite", str(tmp_path), None)) as store:
+            assert store.claim([A], "http://a.example/", 0) is None
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert "pages.sqlite" in caplog.text
+
+
+def test_a_file_of_another_program_is_refused(tmp_path):
+    (tmp_path / "pages.sqlite").write_text("a letter to my bank " * 100)
+    with pytest.raises(SignatureStoreError):
+        open_store("pages.sqlite", str(tmp_path), None)
