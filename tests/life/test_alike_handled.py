@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-
 from urllib.parse import urlsplit
+
 import pytest
 from scrapy import Request, signals
 from scrapy.exceptions import DontCloseSpider

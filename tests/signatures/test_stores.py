@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import multiprocessing
+import resource
+import signal
 import sqlite3
 import threading
 from contextlib import closing
@@ -16,6 +18,7 @@ from hypothesis import strategies as st
 from scrapy_dust.errors import SignatureStoreError
 from scrapy_dust.signatures import sqlite
 from scrapy_dust.signatures.copies import Face, Kind
+from scrapy_dust.signatures.opening import open_store
 from scrapy_dust.signatures.redis import RedisStore
 from scrapy_dust.signatures.sqlite import SqliteStore
 from scrapy_dust.signatures.store import DAY, KeeperPage, Outline
@@ -253,7 +256,7 @@ def test_a_disk_that_is_full_costs_a_crawl_the_file_and_no_page(tmp_path, limit,
     try:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
         with closing(open_store("pages.sqlite", str(tmp_path), None)) as store:
-            assert store.claim([A], "http://a.example/", 0) is None
+            assert store.find(A) is None
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
         signal.signal(signal.SIGXFSZ, handler)
