@@ -1,4 +1,4 @@
-"""Which site a URL belongs to: the registrable domain with all of its hosts.
+"""The site of a URL: the registrable domain with all of its hosts.
 
 Private suffixes (``github.io``) separate sites as public ones do. An IP address or a name of one label is a
 site of its own, port included, since nothing says that another port is the same server's.

@@ -1,4 +1,4 @@
-"""What a rule needs to be believed by the log alone, where nothing can be fetched or fetches have shown nothing."""
+"""The evidence by which a rule is believed from the log alone, where nothing can be fetched or fetches have shown nothing."""
 
 from __future__ import annotations
 

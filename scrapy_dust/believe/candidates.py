@@ -71,8 +71,8 @@ def _how_late(one: Candidate) -> tuple[bool, int]:
 def provable_first(candidates: Iterable[Candidate], max_risk: float) -> list[Candidate]:
     """*candidates* reordered: accepted rules first, and last those with too few pages to be proved.
 
-    Of two rules that say the same of a log, the one tried later has nothing new to say; that must not be the one
-    which could be proved.
+    If two rules say the same of a log, the one that is tried later has nothing new to say. So a rule that can be proved
+    comes before one that cannot.
     """
     return sorted(candidates, key=lambda one: (not one.accepted, not _may_be_proved(one, max_risk)))
 

@@ -1,4 +1,4 @@
-"""What the log already says about pairs of URLs, before anything is fetched.
+"""The evidence of the log about pairs of URLs, before anything is fetched.
 
 A redirect says that two URLs are one page; equal texts say so too, and so does a rel=canonical that neither title nor
 sketch contradicts. URLs that differ in nothing but their fragment are one request, unless a browser makes it.

@@ -27,7 +27,7 @@ _ENOUGH, _MOST = 30, 400
 
 
 def seen_of(here: Page, there: Page) -> Seen | None:
-    """What two pages show of being one, as features; None if there is nothing to compare."""
+    """The features by which two pages seem to be one page; None if there is nothing to compare."""
     if here.size is None or there.size is None:
         return None
     return (

@@ -77,7 +77,7 @@ def _kind(value: str) -> str:
 
 @lru_cache(maxsize=4096)
 def deed_of(rule: Rule) -> str:
-    """What *rule* does, as a text without numbers, ids and guards: rules with one text share their reach."""
+    """The change that *rule* makes, as a text without numbers, ids and guards: rules with one text share their reach."""
     return _NUMBER.sub("0", _ID.sub("*", str(rule.everywhere)))
 
 
@@ -196,8 +196,8 @@ class Reach:
         return proved_by_it or count >= needed(rule.families, others, self._max_risk)
 
     def _limits(self, rule: Rule) -> str | None:
-        """What *rule* does, as a text, if the reach of such rules is limited; else None. It avoids the slow hash of
-        rules.
+        """The change that *rule* makes, as a text, if the reach of such rules is limited; else None. Looked up by the
+        rule's identity, since hashing a rule is slow.
         """
         known = self._known.get(id(rule))
         if known is None:

@@ -277,7 +277,7 @@ class Trial:
         return evidence_against(self._sample(), self._suspected()) >= needed
 
     def _by_sizes(self) -> float:
-        """What pairs that nobody has fetched add to the bet, judged by the sizes that the log has of their pages."""
+        """The stake that pairs which nobody has fetched add to the bet, by the sizes that the log has of their pages."""
         won = log_bet(list(self._ratios.values()), self._params.threshold) if self._ratios else 0.0
         return max(0.0, min(won, _MOST_BY_SIZES * -math.log(self._params.doubt)))
 

@@ -1,4 +1,4 @@
-"""The actions of ``scrapy dustrules`` that change a rule book. Of several books, they change the first."""
+"""The actions of ``scrapy dustrules`` that change a rule book: the first one, if a project has several."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the actions of ``scrapy dustrules`` share: the rule books that the options name, and how rules are printed."""
+"""The context of the actions of ``scrapy dustrules``: the rule books that the options name, and how rules are printed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _GUESSED = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What all actions of ``scrapy dustrules`` share: the rule books to look after, and the form of answers."""
+    """The context of all actions of ``scrapy dustrules``: the rule books to look after, and the form of answers."""
 
     paths: tuple[str, ...]  #: the first is the one that is written
     passes: int

@@ -48,7 +48,7 @@ def event_line(one: tuple[str, Event]) -> str:
 
 
 def _tested(event: Event) -> str:
-    """What a test of rules showed, as a clause. The journal has the outcome as one word."""
+    """The outcome of a test of rules as a clause. The journal has the outcome as one word."""
     found = {"same": "showed the same page as", "different": "showed another page than"}.get(event.note or "")
     return f"could not be compared with {event.keeper}" if found is None else f"{found} {event.keeper}"
 

@@ -61,7 +61,7 @@ def _opened(where: str) -> AnyStore:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What all actions of ``scrapy dustpages`` share: the open store, and which of its pages are meant."""
+    """The context of all actions of ``scrapy dustpages``: the open store, and which of its pages are meant."""
 
     store: AnyStore
     site: str | None

@@ -74,7 +74,7 @@ class Result:
 
     @property
     def decisions(self) -> list[tuple[str, Decision]]:
-        """What was decided about each rule that was tried, with the rule's site."""
+        """The decisions about all rules that were tried, each with the rule's site."""
         return [(site.site, decision) for site in self.trials for decision in site.campaign.decisions]
 
     def with_verdict(self, verdict: Verdict) -> list[tuple[str, Decision]]:

@@ -1,4 +1,4 @@
-"""What a request carries beside its URL: headers, cookies, a cookie jar, and values for its callback.
+"""The parts of a request beside its URL: headers, cookies, a cookie jar, and values for its callback.
 
 A server may answer two requests for one URL with two pages, and a callback may make two things of one page. Only
 headers and cookies that the spider sets count, since downloader middlewares add headers later. So the crawl notes a

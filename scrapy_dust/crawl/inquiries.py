@@ -179,7 +179,7 @@ class Inquiries:
         )
 
     async def _nonsense(self, url: str, inquiry: _Inquiry) -> Fetched:
-        """What the site answers for a URL in the folder of *url* that cannot exist."""
+        """The site's answer for a URL in the folder of *url* that cannot exist."""
         # Not loaded before: it brings all of the trials.
         from scrapy_dust.trials.surveying import nonsense_beside  # noqa: PLC0415
 
@@ -206,8 +206,8 @@ class Inquiries:
 
 
 def read(response: Response, asked: str, ignore: Sequence[str] = ()) -> Fetched:
-    """What the page in *response*, fetched for the URL *asked*, said, as a judge compares it. *ignore*: CSS selectors
-    of elements that do not count.
+    """The page in *response*, fetched for the URL *asked*, in the form that a judge compares. *ignore*: CSS selectors of
+    elements that do not count.
     """
     # Not loaded by a crawl without canaries.
     from scrapy_dust.trials.answers import fetched  # noqa: PLC0415

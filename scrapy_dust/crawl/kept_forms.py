@@ -1,5 +1,4 @@
-"""What crawls have found out about the URL forms of each site (see `trapping`), kept beside the logs for the next
-crawl.
+"""A file beside the logs that tells the next crawl which forms of URLs have brought nothing new (see `trapping`).
 
 Losing the file costs fetches and nothing else, so an unreadable file is no error: a new one is begun.
 """

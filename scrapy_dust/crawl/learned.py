@@ -32,7 +32,7 @@ SHOWN_FILE = "dust-shown.json"
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """What a job had learned before it was paused."""
+    """The rules that a job had learned before it was paused."""
 
     rules: Mapping[str, tuple[Rule, ...]] = field(
         default_factory=dict
@@ -91,7 +91,7 @@ class Learning:
 
 
 def learned_before(jobdir: str) -> Before:
-    """What the job in *jobdir* had learned, as far as the file can be read; the rest is learned again."""
+    """The rules that the job in *jobdir* had learned, as far as the file can be read; the rest is learned again."""
     path = Path(jobdir, FILE)
     rules: dict[str, tuple[Rule, ...]] = {}
     logs: list[str] = []

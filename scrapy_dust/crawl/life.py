@@ -121,7 +121,7 @@ URLS: Mapping[tuple[Fate, str], Fate] = {
 
 
 class Class(NamedTuple):
-    """What is known of a class of URLs: its state, which URL stands for it, and how many wait."""
+    """A class of URLs as it is now: its state, which URL stands for it, and how many wait."""
 
     state: State = State.UNKNOWN
     standing: tuple[int, ...] = ()  #: numbers of URLs that were let through and have no outcome
@@ -172,19 +172,19 @@ def waits(of: Class, more: int = 1) -> Class:
 
 
 def taken(of: Class) -> After:
-    """What changes for a class when the spider has taken its page."""
+    """The class *of* after the spider has taken its page."""
     state, effects = _next(of, Event.TAKEN)
     return of._replace(state=state, standing=()), effects
 
 
 def nothing(of: Class) -> After:
-    """What changes for a class when the spider's callback has yielded nothing from an answer for it."""
+    """The class *of* after the spider's callback has yielded nothing from an answer for it."""
     state, effects = _next(of, Event.NOTHING)
     return of._replace(state=state, standing=()), effects
 
 
 def doubted(of: Class) -> After:
-    """What changes for a class when the page it has shown may be a login wall or an error."""
+    """The class *of* after its page has turned out to be, perhaps, a login wall or an error."""
     state, effects = _next(of, Event.DOUBTED)
     return (of, ()) if state is of.state else (of._replace(state=state, standing=()), effects)
 
@@ -199,20 +199,20 @@ def no_page(of: Class, url: int) -> After:
 
 
 def led_away(of: Class, landed_on: bytes) -> After:
-    """What changes when a redirect led to the page of the class *landed_on*, which is another class."""
+    """The class *of* after a redirect has led to the page of the class *landed_on*, which is another class."""
     again = of.state is State.CONFIRMING and of.landed_on == landed_on
     state, effects = _next(of, Event.LED_AGAIN if again else Event.LED_AWAY)
     return of._replace(state=state, standing=(), landed_on=landed_on), effects
 
 
 def overdue(of: Class) -> After:
-    """What changes when the URL that stands for a class takes too long: another URL is fetched beside it."""
+    """The class *of* after the URL that stands for it has taken too long: another URL is fetched beside it."""
     state, effects = _next(of, Event.OVERDUE)
     return of._replace(state=state), effects
 
 
 def idle(of: Class) -> After:
-    """What changes when the spider is idle, so that no URL that stands can bring a page any more."""
+    """The class *of* after the spider has become idle, so that no URL that stands can bring a page any more."""
     state, effects = _next(of, Event.IDLE)
     failed = of.failed or of.state is not State.RESTING
     return of._replace(state=state, standing=(), failed=failed), effects

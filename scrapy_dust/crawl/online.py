@@ -92,7 +92,7 @@ class Online:
         return self._rules.canonize(url) if gate is None else gate.likely_key(url)
 
     def turn(self, request: Request) -> Turn:
-        """What to do with *request*, which has left the queue."""
+        """Decide whether *request*, which has left the queue, is fetched, dropped, queued last or held back."""
         waited = _WAITS in request.meta
         if request.dont_filter and not waited:
             return Turn.GO

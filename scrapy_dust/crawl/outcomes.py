@@ -86,7 +86,7 @@ def _lacks_some(response: Response) -> bool:
 
 @dataclass(slots=True)
 class _Given:
-    """What has become so far of an answer that the spider got."""
+    """The state of an answer that the spider has got: whether its callback is done, and what came of it."""
 
     has_more: bool = False  #: whatever nobody looks after any more, or more requests than are looked at
     asked: list[Request] = field(default_factory=list)  #: requests that the callback yielded
@@ -305,8 +305,8 @@ class Outcomes:
                 self._looking.start(_LOOKING, now=False)
 
     def _counts_as_other(self, request: Request) -> bool:
-        """Count *request* for each more urgent request that is still being fetched. Returns whether one of those has
-        by now waited too long.
+        """Note that *request* has come although more urgent requests are still being fetched. Returns whether one of these takes
+        too long by now.
         """
         more_urgent = [one for one in self._fetching.values() if request.priority < one.priority]
         for fetched in more_urgent:

@@ -63,7 +63,7 @@ class PagesKept:
         return url in self._pages and self._pages[url].body == body
 
     def read(self, url: str) -> Fetched | None:
-        """What the page of *url* said; None if it is not kept any more, or has no text."""
+        """The kept page of *url*, read; None if it is not kept any more, or has no text."""
         kept = self._pages.get(url)
         if kept is None:
             return None
@@ -83,7 +83,7 @@ def body_hash(response: Response) -> int:
 
 
 def read_page(response: Response, url: str, ignore: Sequence[str] = ()) -> Fetched | None:
-    """What *response*, which came for *url*, said; None if it has no text, or too much."""
+    """The text of *response*, which came for *url*, read for comparison; None if it has no text, or too much."""
     if not isinstance(response, TextResponse) or len(response.body) > LARGEST:
         return None
     return read(response, url, ignore)

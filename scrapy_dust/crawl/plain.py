@@ -147,7 +147,9 @@ _ATTRIBUTES = ("callback", "errback", "method", "headers", "meta", "priority", "
 
 
 def shown(request: Request, spider: Spider | None) -> tuple[dict[str, object], tuple[str, ...]]:
-    """What a journal says of *request* beside its URL, and the names of what it leaves out: cookies and credentials."""
+    """The parts of *request* that a journal may show beside its URL, and the names of the parts that it leaves out: cookies
+    and credentials.
+    """
     said: dict[str, object] = {}
     lacks: list[str] = []
     for name in ("callback", "errback"):

@@ -46,14 +46,12 @@ class Walls:
         )  #: of each class the kind that it has shown last
 
     def nothing(self, callback: Hashable, of: bytes) -> Belief:
-        """What an answer for the class *of* is taken for, a page or a wall, if *callback* has yielded nothing from it."""
+        """Whether an answer for the class *of* from which *callback* has yielded nothing is a page or a wall."""
         return self._shown(callback, of, first=0)
 
     def something(self, callback: Hashable, answer: bytes, of: bytes) -> tuple[Belief, list[bytes]]:
-        """What *answer*, a digest of an answer for the class *of*, is taken for; *callback* has yielded something
-        from it.
-
-        Also the classes whose next URL must be tried, since the pages that they have shown are a wall.
+        """Whether *answer*, a digest of an answer for the class *of* from which *callback* has yielded something, is a page or
+        a wall. If it is a wall, also the classes that have shown it, whose next URLs must be tried.
         """
         name = callback, answer
         doubted = self._turned(of, name)

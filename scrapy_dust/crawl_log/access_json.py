@@ -114,9 +114,7 @@ def _said(record: Mapping[str, object]) -> dict[str, str]:
 
 
 def _is_https(tls: str, forwarded: str) -> bool:
-    """Whether the request came over TLS. Of several proxies, the first is the one that the client spoke
-    to.
-    """
+    """Whether the request came over TLS. *forwarded* lists the proxies on the way; the client spoke to the first one."""
     return tls.lower() not in _NO_TLS or forwarded.partition(",")[0].strip().lower() == "https"
 
 

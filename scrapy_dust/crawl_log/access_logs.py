@@ -1,6 +1,6 @@
-"""Access logs of Apache, nginx and servers that write like them: Common, Combined, their variants, any format.
+"""Reads access logs of Apache, nginx and servers that write like them: Common, Combined, their variants, any format.
 
-And those of proxies that have formats of their own (`proxies`).
+Access logs of proxies that have formats of their own are read too (`proxies`).
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ Numbered = tuple[int, Outcome]
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What the user has said about logs, beside their names: base URL, log format and the like."""
+    """The user's options about logs, beside their names: base URL, log format and the like."""
 
     base: Base | None = None  #: where requests went of which the log does not say it
     log_format: str | None = None  #: as the server's configuration has it

@@ -120,8 +120,8 @@ class Cut(Exception):
 
 
 def lines_of(path: Path | RemoteFile) -> Iterator[bytes]:
-    """The lines of a file, with their ends. Of a line longer than `MAX_LINE`, a beginning that is still too
-    long is given.
+    """The lines of a file, with their ends. A line longer than `MAX_LINE` is cut, to a beginning that is still too
+    long.
 
     Raises `CrawlLogError`, and `Cut` where a compressed stream breaks off.
     """

@@ -1,6 +1,6 @@
 """Yandex's ``Clean-param`` in robots.txt: ``Clean-param: sid[&ref …] [/path]``.
 
-It is about the parameters of a query; the directive stands where it will, since it belongs to no user agent.
+The directive names parameters of a query. It may stand anywhere in robots.txt, since it belongs to no user agent.
 """
 
 from __future__ import annotations

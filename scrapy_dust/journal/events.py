@@ -47,7 +47,7 @@ def now() -> str:
 
 @lru_cache(maxsize=1)
 def _second(since_1970: int) -> str:
-    """A second as text: a crawl suppresses hundreds of URLs in one."""
+    """The time *since_1970*, in seconds, as text. The result is remembered, since a crawl suppresses hundreds of URLs a second."""
     return datetime.fromtimestamp(since_1970, UTC).replace(tzinfo=None).isoformat()
 
 

@@ -1,7 +1,7 @@
 """Reads journals, also files that were cut off when a crawl was killed or a disk was full.
 
-A damaged line is skipped and counted; the lines behind it are read. Of a gzipped segment that ends too early,
-everything before the break is read.
+A damaged line is skipped and counted; the lines behind it are read. A gzipped segment that ends too early is read up
+to the break.
 """
 
 from __future__ import annotations

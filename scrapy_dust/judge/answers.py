@@ -33,7 +33,7 @@ class Fetched:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the log says that a URL showed."""
+    """The page that a URL showed, as the log has it."""
 
     shown: Answer | None = None  #: None: the log has no units of the page
     text_digest: str | None = None

@@ -98,7 +98,7 @@ def _aligned(a: Consensus, b: Consensus) -> tuple[float, list[Column]]:
 
 
 def _traced(a: Consensus, b: Consensus, table: list[list[float]]) -> list[Column]:
-    """The alignment, traced backwards. Of equal scores, tokens of one kind share a column, since they
+    """The alignment, traced backwards. Where two ways have equal scores, tokens of one kind share a column, since they
     are variants.
     """
     columns = []

@@ -62,8 +62,8 @@ Components = Mapping[str, str]
 def components_of(url: str) -> dict[str, str]:
     """*url* as a map from the names of its components to their values, as KDD'08 reads URLs.
 
-    Of a parameter that comes twice the second is ``?name#2``; one without ``=`` has the value NUL, which no URL
-    contains.
+    If a parameter comes twice, the second one is named ``?name#2``. A parameter without ``=`` has the value NUL, which no
+    URL contains.
     """
     parts = parts_of(url)
     keys = {"scheme": parts.scheme or "", "host": parts.host or ""}

@@ -1,7 +1,7 @@
 """Distilling: edits that a person can read, made from the translations of a network.
 
-Of the URLs that it gives one key, each with another key than its own is a pair to compare with the URL that stands for
-them: edits that could make the two the same are read off it as they are read off two URLs of one page. An edit that
+Where the network gives several URLs one key, each of these URLs is compared with the URL that stands for them: edits
+that could make the two the same are read off the pair as they are read off two URLs of one page. An edit that
 only one translation suggests is no rule. Whether any of them is true, the log and the site decide.
 """
 

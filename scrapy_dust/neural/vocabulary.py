@@ -144,8 +144,8 @@ def vocabulary_of(
 ) -> Vocabulary:
     """The vocabulary of *urls*: its function tokens are those that a share *frequency* of the URLs has.
 
-    And those that as many of the *targets* have without their own URL having them, such as the name of the one page to which
-    many are redirected (the paper's table 3, case 4): they can be learned, and cannot be copied.
+    Tokens that as many *targets* have and that their own URLs lack are in it too, such as the name of the one page to which
+    many URLs are redirected (the paper's table 3, case 4): such tokens can be learned, and cannot be copied.
     """
     in_urls = _document_frequencies(urls, whole=whole)
     added: Counter[str] = Counter()

@@ -21,7 +21,7 @@ LEAST_AT_A_TIME, PART_AT_A_TIME = 20, 0.05
 
 
 class Step(StrEnum):
-    """What to do with a URL."""
+    """The decision about a new URL: fetch it early, as any other, last, or not at all."""
 
     FETCH = "fetch"
     EARLY = "early"  #: fetch it before others: it decides a rule
@@ -77,13 +77,13 @@ class Gate:
             self._likely_keys.add(hash(self._make_likely.canonize(url)))
 
     def step(self, url: str) -> Step:
-        """What to do with *url*, a new URL."""
+        """Decide about *url*, a new URL, by the rules in force and the likely ones."""
         if self.rules and hash(self.key(url)) in self._keys:
             return Step.SUPPRESS
         return self.likely_step(url)
 
     def likely_step(self, url: str) -> Step:
-        """What to do with *url*, a new URL that no rule in force suppresses."""
+        """Decide about *url*, a new URL that no rule in force suppresses, by the likely rules."""
         if not self.likely or hash(self._make_likely.canonize(url)) not in self._likely_keys:
             return Step.FETCH
         return Step.EARLY if self._decides(url) else Step.WAIT

@@ -220,7 +220,7 @@ def _merges_different_pages(rule: Rule, log: SiteLog) -> bool:
 
 
 def _with_keys(site: _Site, key: Callable[[str], str]) -> Knowledge:
-    """What is known of a site's pages, for comparing them with links of one key counted as one link."""
+    """The knowledge of a site by which its pages are compared, where links with one key count as one link."""
     return replace(site.known, key=key, urls={url_value(url): url for url in site.memory.urls})
 
 

@@ -77,7 +77,7 @@ def look(
 ) -> Looked:
     """Find the rules that hold by *log*. *refuted*: rules that this crawl has found to be false.
 
-    Of the papers' phases, the first two would be too slow for repeated looks.
+    The papers' first two phases are left out: they would be too slow for repeated looks.
     """
     mined = mine_log(
         site, log, replace(settings, learner="dust"), redirects_count=True, pool=pool.without(site)
@@ -114,8 +114,8 @@ def look(
 
 
 def _contents(log: SiteLog, evidence: LogEvidence, canonizer: Canonizer) -> dict[str, str]:
-    """What each URL of *log* shows. A page that changes at each fetch shows what the first of its class does, if the two
-    differ in nothing else.
+    """The content that each URL of *log* shows. A page that changes at each fetch has the content of the first page of its
+    class, if the two differ in nothing else.
     """
     found, firsts = dict[str, str](), dict[str, str]()
     for page in with_redirects(log):

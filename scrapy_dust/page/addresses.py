@@ -69,7 +69,7 @@ Target = tuple[str | None, int]
 
 
 class OfSite:
-    """What is known of URLs that lead to the same wherever on their site they stand."""
+    """The ends of links that lead to the same page from any page of their site."""
 
     __slots__ = ("links", "media")
 

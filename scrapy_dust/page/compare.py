@@ -111,7 +111,7 @@ class Verdict:
 
     @property
     def contains(self) -> str | None:
-        """Which of two different answers shows all of the other, and more: ``a`` or ``b``; None if neither does."""
+        """``a`` or ``b``, the one of two different answers that shows all of the other answer and more; None if neither does."""
         # What belongs together is said of parts that hold more on one page than on the other, too.
         more_a, more_b = (
             any(unit.kind is not Kind.GROUP for unit in only) for only in (self.only_a, self.only_b)
@@ -444,7 +444,7 @@ def _seen(answer: Answer, own: UnitSet) -> int:
 
 
 def _changing(a: list[UnitSet], b: list[UnitSet], drawn: Places) -> tuple[Places, UnitSet, UnitSet]:
-    """What changes between answers to one URL: places and shapes of which nothing survives, places that change in
+    """The differences between answers to one URL: places and shapes of which nothing survives, places that change in
     part, and all units that change.
 
     Where units are *drawn* by lot, a few may survive by chance, if fewer than those that do not.
@@ -474,7 +474,7 @@ def _are_fewer(units: UnitSet, others: UnitSet) -> Mask:
 def _lasting_in_what_changes(
     answers: Sequence[UnitSet], stable: UnitSet, others: Sequence[UnitSet]
 ) -> UnitSet:
-    """Of units that change with each answer, those of which a part lasts that *others* never show.
+    """The units that change with each answer but for a part which *others* never show.
 
     The part may be the text around a number, ``# EUR``, or a text that stands at another place each time.
     """

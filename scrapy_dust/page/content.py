@@ -1,4 +1,4 @@
-"""What a crawl compares pages by: a signature of the page's bytes, and one of its units.
+"""The two signatures by which a crawl compares pages: one of a page's bytes, and one of its units.
 
 The signature of units covers all that `page/compare.py` compares, with all bits; a log keeps fewer bits of each
 value, so that among thousands of pages that differ in one number two may seem the same. It also covers the words,

@@ -195,7 +195,7 @@ def _bounds(values: Sequence[str]) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """What the units of a site's pages say by themselves, before links are followed."""
+    """The units of a site's pages by themselves, before links are followed."""
 
     core: Sums  #: of the units that count, without links
     steady: Sums  #: the same without units that stand where pages like them change
@@ -267,7 +267,7 @@ def _changing(site: Flat, rows: _Rows, volatile: Volatile) -> Mask:
 
 
 def _is_in_some_form(units: UnitSet, known: UnitSet) -> Mask:
-    """Which of *units* are among *known*. A link to the page itself also counts as a link like any other."""
+    """A mask of those *units* that are among *known*. A link to the page itself also counts as a link like any other."""
     found = is_in(units, known)
     own_links = is_of(units, Kind.OWN_LINK)
     found[own_links] |= is_in(as_links(units[own_links]), known)
@@ -310,7 +310,7 @@ def _taken(sifted: Flat, are_links: Mask) -> _Own:
 
 
 def _together(parts: Sequence[_Own]) -> _Own:
-    """What was read of several *parts* of a site, as one."""
+    """The readings of several *parts* of a site, joined into one."""
     lists = [part.are_lists for part in parts if part.are_lists is not None]
     return _Own(
         np.concatenate([part.seen for part in parts]),
@@ -325,7 +325,7 @@ def _sums(block: Flat) -> Sums:
 
 
 def _said(rows: _Rows, read: _Read, in_the_way: Container[int] = ()) -> dict[str, int]:
-    """What each URL shows apart from its links. URLs that show nothing, or not always the same, are left out."""
+    """The content of each URL apart from its links. URLs that show nothing, or not always the same, are left out."""
     core, says_something = (read.steady[:, 0] & _VALUE).tolist(), read.own.any.tolist()
     are_lists = read.own.are_lists
     found = {}
@@ -513,7 +513,9 @@ def _total(packed: PackedUnits) -> str | None:
 
 
 def _without_little(found: dict[str, Content]) -> dict[str, Content]:
-    """*found* without labels of contents that several pages share and that show hardly anything."""
+    """*found*, where contents that several pages share and that have hardly any text lose their labels: such equality says
+    little.
+    """
     urls = Counter(content.label for content in found.values())
     return {
         url: replace(content, label=None) if content.own < LEAST_OWN and urls[content.label] > 1 else content

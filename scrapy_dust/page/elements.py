@@ -37,7 +37,7 @@ class Token(Protocol):
     """One or two tags of a document.
 
     Its groups are a start or an end tag without its brackets, and the text after it; if an end tag follows, then the
-    text after that, else None. Of raw elements there is the start tag alone, and what is inside stands elsewhere.
+    text after that, else None. A raw element, such as a script, has its start tag here alone; its text stands elsewhere.
     """
 
     def groups(self) -> tuple[Any, ...]: ...
@@ -216,7 +216,7 @@ class Walk:
         return outer
 
     def _held(self, opening: Opened, tag: str, contents: Iterator[str]) -> list[Part]:
-        """What is in an element beside its texts and elements: URLs, or what the parser does not parse."""
+        """The content of an element beside its texts and elements: URLs, or text that the parser does not parse."""
         if opening.plan.is_raw:
             self._raw(opening.path, tag, next(contents, ""))
         return [(TEXT, self._settling.reference(url), 1) for url in opening.refers]
@@ -255,7 +255,7 @@ class Walk:
         return unit
 
     def _ticked(self, opened: Opened, said: int, leaves: int) -> int:
-        """The digest of an element of which something is true or false, and a group of that and what is in it."""
+        """The digest of an element that is ticked, disabled or the like, and a group of that state with the element's content."""
         digest = _joined((said, opened.ticks))
         if leaves <= MAX_LEAVES and opened.path.steps:
             self._beside.append((opened.path.at(Kind.GROUP), digest))

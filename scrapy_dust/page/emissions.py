@@ -205,7 +205,7 @@ _NO_ATTRIBUTES: Attributes = MappingProxyType({})
 
 
 class Plan:
-    """What to look for in tags that have the same attributes."""
+    """A plan of what to look for in tags that have the same attributes."""
 
     __slots__ = (
         "classes",
@@ -255,7 +255,7 @@ def _plan(skeleton: str, is_data: bool) -> Plan:
 
 
 def opened(path: Path, raw: str) -> Opened:
-    """What the start tag *raw* opens inside *path*: its own path, and the units that its attributes make."""
+    """The element that the start tag *raw* opens inside *path*: its own path, and the units that its attributes make."""
     pieces = raw.split('"')
     plan = _plan("".join(pieces[::2]), path.is_data)
     values = pieces[1::2]
@@ -280,7 +280,9 @@ def opened(path: Path, raw: str) -> Opened:
 
 
 def _ticks_of(plan: Plan, values: list[str]) -> int:
-    """What is true or false of an element, as a number, and of an option what else is said of it; 0: nothing."""
+    """A number for the attributes that are true or false of an element, such as ``checked``, and for the other attributes of
+    an option; 0: none.
+    """
     says_more = plan.tag == "option" and not _OF_OPTION.issuperset(plan.names)
     ticked = [
         f"{name}={value}"

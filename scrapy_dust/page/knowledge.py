@@ -1,4 +1,4 @@
-"""What is known of a site when two of its pages are compared: which units to ignore, and which links are equal.
+"""The knowledge of a site by which two of its pages are compared: which units to ignore, and which links are equal.
 
 Ignored are units that many pages have, units that change at each fetch, and units that only repeat the page's own
 URL. A spider loses nothing by that.
@@ -53,7 +53,7 @@ Linked = dict[str, dict[str, None]]
 
 @dataclass(frozen=True, slots=True)
 class Knowledge:
-    """What is known of one site."""
+    """The knowledge of one site by which two of its pages are compared."""
 
     template: UnitSet = field(
         default_factory=EMPTY.copy
@@ -244,8 +244,8 @@ class LinkClasses:
 
 
 def have_likes(ends: UnitSet, pages: UnitSet | None = None) -> Mask:
-    """Which links, given by the contents at their ends, are on their page more than once. Links to the page itself
-    never are.
+    """A mask of the links, given by the contents at their ends, that are on their page more than once. Links to the page
+    itself never are.
 
     Where several links of one place lead to one answer, the answer does not tell the links apart. *pages*: a number
     of 64 bits for the page of each link; None if all are of one page.

@@ -55,7 +55,7 @@ class OwnUrl:
         return ["/".join(piece for piece in found if piece not in own) for found in split]
 
     def repeated_in(self, urls: list[str]) -> Collection[int]:
-        """Which of *urls*, by their indexes, contain the page's path, one of its parameters or one of their values.
+        """The indexes of those *urls* that contain the page's path, one of its parameters or one of their values.
 
         All *urls* are searched as one text, which takes a hundredth of the time.
         """

@@ -29,7 +29,7 @@ def read_text(
     closely: bool = False,
     ignore: Sequence[str] | None = None,
 ) -> tuple[Document, bool] | None:
-    """What a body that is no PDF says, and whether that is all of it; None if it is neither markup nor text.
+    """The text of a body that is no PDF, and whether that is all of it; None if it is neither markup nor text.
 
     *closely*: read headings too. *ignore*: read units too, as in `read_markup`.
     """

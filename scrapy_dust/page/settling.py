@@ -1,4 +1,4 @@
-"""Finishes the units of a document that depend on its URL and on the base of its URLs."""
+"""Finishes the units of a document that can be made only once the document's own URL and base URL are known."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Settling:
 
     @property
     def of_site(self) -> OfSite:
-        """What is known of the URLs of the document's site."""
+        """The knowledge of the URLs of the document's site."""
         return self._addresses.of_site
 
     def add(self, emissions: Emissions) -> None:

@@ -147,7 +147,7 @@ def shown_in(visits: Iterable[Visit]) -> list[Shown]:
 
 
 def taken_in(visits: Iterable[Visit]) -> list[Shown]:
-    """What the spider took from pages, as units, as far as the log has it."""
+    """The items and requests that the spider took from pages, as units, as far as the log has them."""
     return [
         Shown(visit.url, visit.taken)
         for visit in visits

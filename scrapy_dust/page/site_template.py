@@ -1,4 +1,5 @@
-"""What a site puts on most of its pages, across path templates: menus, footers, and links to the page itself.
+"""The template of a site: units that most of its pages have, across path templates, such as menus, footers, and links to
+the page itself.
 
 If all pages of a site have one path template, what they share may be what they are about. Then common units are only
 counted, so that a page is known to have nothing else, and none is set aside.

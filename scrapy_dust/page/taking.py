@@ -1,4 +1,4 @@
-"""What a spider took from a page, as units: a value for each field of its items, and where its requests lead.
+"""The items and requests that a spider took from a page, as units: a value for each field, and where requests lead.
 
 The place of a field is named by the item's class and the field, `data item Product price`; that of a request by its
 callback, `link request parse_product`. The values of each item, and the data passed on with each request, form a
@@ -41,7 +41,7 @@ class Taken:
 
     @property
     def units(self) -> list[int]:
-        """What was collected, as units: each a place times 2**32 plus 32 bits of a value."""
+        """The units of what was collected: each is a place times 2**32 plus 32 bits of a value."""
         return list(self._units)
 
     def add_item(self, of_class: str, values: Mapping[str, object]) -> None:

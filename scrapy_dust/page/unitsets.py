@@ -47,7 +47,7 @@ def values_of(units: UnitSet) -> UnitSet:
 
 
 def shapes_of(units: UnitSet) -> UnitSet:
-    """Place and shape of each unit, as one number. Of kinds without shapes the number means nothing."""
+    """Place and shape of each unit, as one number. Units of kinds without shapes have a number without a meaning."""
     return units >> _SHAPE_SHIFT
 
 

@@ -75,10 +75,10 @@ class Changes:
     kept: int = 0  #: URLs of these that kept words or numbers there, which are the page's own
 
     def are_volatile(self, *, groups: bool = False) -> bool:
-        """Whether hardly a unit at the place survives a fetch. Of *groups* most must change, since a group changes
-        with any part.
+        """Whether hardly a unit at the place survives a fetch. For *groups* it is enough that most change, since a group
+        changes with any part.
 
-        Of units drawn by lot, more survive by chance.
+        Where a site draws units by lot, more of them survive by chance.
         """
         most = 1 / 2 if groups else MOST_DRAWN_AGAIN if self.emptied >= LEAST_URLS else MOST_SURVIVORS
         return self.urls >= LEAST_URLS and self.survived <= most * (self.changed + self.survived)
@@ -144,14 +144,14 @@ class Places:
     wordy: UnitSet = field(default_factory=EMPTY.copy)
 
     def has(self, units: UnitSet) -> Mask:
-        """Which of *units* stand at a volatile place, or have a volatile shape there."""
+        """A mask of those *units* that stand at a volatile place, or have a volatile shape there."""
         mask = is_in(places_of(units), self.places)
         if len(self.shapes):
             mask |= is_in(shapes_of(units), self.shapes) & is_of(units, *SHAPED)
         return mask
 
     def change_in_words(self, units: UnitSet) -> Mask:
-        """Which of *units* stand where texts change in more than their numbers."""
+        """A mask of those *units* that stand where texts change in more than their numbers."""
         return is_in(places_of(units), self.wordy)
 
     def __or__(self, other: Places) -> Places:

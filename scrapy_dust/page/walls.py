@@ -84,7 +84,9 @@ def _within_template(by_content: dict[Hashable, list[int]], words: _Words) -> se
 
 
 def _across_templates(varied: dict[str, dict[Hashable, list[int]]], words: _Words) -> set[int]:
-    """The positions of URLs whose content shows under several path templates that have other contents too."""
+    """The positions of URLs that show one content under several path templates and have no word in common. *varied*: for
+    each template with several contents, the positions by content.
+    """
     spread: dict[Hashable, list[list[int]]] = defaultdict(list)
     for by_content in varied.values():
         for content, numbers in by_content.items():

@@ -1,4 +1,4 @@
-"""What the rules save on a log: URLs that are not the first of their class, counted for each rule."""
+"""The savings of rules on a log: URLs that are not the first of their class, counted for each rule."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class RuleBook:
     def load(cls, paths: Sequence[str], *, missing_ok: bool = True) -> RuleBook:
         """The books at *paths*, files or fsspec URIs, as one. Raises `RuleBookError`.
 
-        Of a rule that stands in several, the first entry counts, but it is disabled where any says so.
+        If a rule stands in several books, its first entry counts, but the rule is disabled if any book says so.
         """
         together = cls()
         for path in paths:

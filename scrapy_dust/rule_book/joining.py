@@ -52,8 +52,8 @@ def _joined(mine: Entry, theirs: Entry) -> Entry:
 
 
 def _standing(mine: Entry, theirs: Entry) -> Entry:
-    """Of two entries for one rule, the one that counts: a person's, then the later one; of one day, the one against
-    the rule.
+    """The one of two entries for a rule that counts: a person's, then the later one; of entries of one day, the one that
+    speaks against the rule.
     """
     order = {Status.PROBATION: 0, Status.VALID: 1, Status.SUSPENDED: 2, Status.REFUTED: 3}
 

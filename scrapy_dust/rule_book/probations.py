@@ -1,7 +1,7 @@
-"""What crawls have found out about rules on probation, so that the next crawl goes on: a file of state beside the
-logs.
+"""A file beside the logs with the evidence that crawls have found about rules on probation, so that the next crawl goes
+on.
 
-Losing it costs fetches that rules could have saved. So a damaged file is no error; it is begun anew.
+Losing the file costs fetches that rules could have saved. So a damaged file is no error; it is begun anew.
 """
 
 from __future__ import annotations

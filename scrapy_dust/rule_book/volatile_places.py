@@ -45,7 +45,7 @@ class Site:
 
     @property
     def knowledge(self) -> Knowledge:
-        """What is known of the site, for comparing two of its pages."""
+        """The knowledge of the site by which two of its pages are compared."""
         common = self.template
         return Knowledge(common.template, common.common, common.chrome, self.volatile)
 

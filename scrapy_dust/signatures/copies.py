@@ -38,7 +38,7 @@ class Sameness(StrEnum):
 
 
 class Kind(StrEnum):
-    """What kind of content a page has: whether other pages may be copies of it."""
+    """The kind of a page's content, which decides whether other pages may be copies of the page."""
 
     CONTENT = "content"
     LITTLE = "little"  #: says next to nothing
@@ -147,7 +147,7 @@ def is_little(own: int, words: int, *, is_markup: bool) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Face:
-    """What must be equal in near-duplicates, however alike their texts are."""
+    """The parts of a page that must be equal in near-duplicates, however alike their texts are."""
 
     heading: int  #: hash of title and headings; 0: none
     canonical: str | None

@@ -55,7 +55,7 @@ _OF_A_FAMILY, _OF_ALL = 256, 50_000
 
 @dataclass(slots=True)
 class Shown:
-    """What the selections of one family have shown: its facets, and URLs that repeat others."""
+    """The things that the selections of one family have shown: selections are its facets, and URLs that repeat others."""
 
     shown: int = 0  #: things, each as often as a page shows it
     before: set[int] = field(default_factory=set)  #: what the last page shows
@@ -75,8 +75,8 @@ class Shown:
         return own
 
     def may_have_more(self, enough: int) -> bool:
-        """Whether there may be more things of the kind that one selection alone shows. Of what is shown next, as large a
-        share is not known as was shown by one selection alone.
+        """Whether there may be more things of the kind that one selection alone shows: the share of new things to expect is
+        the share of things that only one selection has shown (Good and Turing).
         """
         return len(self.alone) * enough > self.shown
 
@@ -200,7 +200,7 @@ class Account:
 
 
 class Page(NamedTuple):
-    """What one page of a form has brought."""
+    """The gain of one page of a form."""
 
     value: float
     anything: bool = True  #: whether there is anything new on it at all
@@ -306,7 +306,7 @@ class Budget:
         return 0 < of.with_items < max(UNREAD, _EACH * of.pages)
 
     def items_are_all(self, site: str) -> bool:
-        """Whether items are what the spider is after on *site*: it made some of many pages, leaving out what comes last."""
+        """Whether the spider looks for items on *site*: it has made items of many pages, not counting pages that come last."""
         of = self._site(site)
         return UNREAD <= of.early_with_items and of.early <= _SHARE * of.early_with_items
 

@@ -91,7 +91,9 @@ class _Place:
     below: dict[str, _Place] = field(default_factory=dict)  #: by the template of the next part
 
     def template_of(self, part: str, most: int) -> str:
-        """The template of *part*, which comes next. At most so many words stand for themselves."""
+        """The template of *part*, the next part of a URL. A plain word stands for itself until more than *most* words were
+        seen here.
+        """
         kind, word = _kind(part)
         if not word:
             return kind

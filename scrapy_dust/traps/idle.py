@@ -40,7 +40,7 @@ Reading = Callable[[], int | None]
 
 @dataclass(slots=True)
 class _Name:
-    """What is known of one parameter."""
+    """The evidence about one parameter."""
 
     same: int = 0
     different: int = 0

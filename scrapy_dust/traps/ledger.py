@@ -58,7 +58,7 @@ class Arrived:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What the next crawl should know of a site."""
+    """The findings about a site that are kept for the next crawl."""
 
     idle: tuple[str, ...] = ()  #: parameters
     forms: Mapping[str, float] = field(default_factory=dict)  #: credit of those that brought nothing
@@ -82,7 +82,7 @@ class Ledger:
                 self._idle.known(site, frozenset(kept.idle))
 
     def keep(self, site_of: Callable[[str], str | None]) -> dict[str, Kept]:
-        """What the next crawl should know of each site."""
+        """The findings about each site that are kept for the next crawl."""
         forms: dict[str, dict[str, float]] = {}
         for account in self.budget.waiting():
             if account.is_judged:
@@ -195,9 +195,7 @@ class Ledger:
         return not account.has_items and account.feeds_itself and self.budget.items_are_all(page.site)
 
     def _new(self, page: Arrived, read: Reading, *, are_chosen: bool) -> New | None:
-        """What *page* brings that is new. If it repeats or reorders other pages, only new items and links to them
-        count.
-        """
+        """The news on *page*. If *page* repeats or reorders other pages, only new items and links to them count."""
         if page.form.is_again:
             return New(0.0, anything=not page.is_same)
         if page.account.is_facet and are_chosen:

@@ -32,7 +32,7 @@ _TOKEN = re.compile(rb"[a-z]+[0-9]+[a-z]|[0-9]+[a-z]+[0-9]|(?=[a-f]*[0-9])[0-9a-
 
 
 class New(NamedTuple):
-    """What is new on a page."""
+    """The news on a page: words, links and items that no page before had."""
 
     value: float
     anything: bool  #: whether it shows anything that was not shown before
@@ -44,7 +44,9 @@ UNKNOWN = New(MOST, anything=True, has_media=True)
 
 
 class Known:
-    """What the pages of one crawl have shown, by family. Anything forgotten for want of memory is new when it comes again."""
+    """The memory of what the pages of one crawl have shown, by family. Anything that is forgotten for want of room is new when
+    it comes again.
+    """
 
     def __init__(self) -> None:
         self._families: OrderedDict[str, set[int]] = OrderedDict()
@@ -52,8 +54,8 @@ class Known:
         self._count = 0
 
     def new(self, family: str, url: str, said: Said) -> New:
-        """What *said*, the text of the page at *url*, has that no page of *family* had before. It counts as known from
-        now on.
+        """The news in *said*, the text of the page at *url*, that no page of *family* had before. They count as known from now
+        on.
         """
         known = self._of(family)
         self._read[family] += 1

@@ -1,4 +1,4 @@
-"""What a site says about its own parameters: ``Clean-param`` in robots.txt, ``No-Vary-Search`` in answers.
+"""Declarations of a site about its own parameters: ``Clean-param`` in robots.txt, ``No-Vary-Search`` in answers.
 
 Such a declaration is a reason to try a rule, no evidence for the rule, and concerns the host that makes it. No fetch
 is made to read declarations: they come from the crawl's log and from the answers of validation.

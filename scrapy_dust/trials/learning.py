@@ -205,8 +205,8 @@ def _anew(
     volatile: Volatile,
     nothing: Collection[str],
 ) -> Trying:
-    """What to try on the site *one* after its log was mined again, now that more is known of what changes and of what
-    is no page.
+    """The rules to try on the site *one* after its log was mined again, now that more is known of its volatile places and of
+    answers that are no pages.
     """
     log = compared_anew(one.log, volatile, frozenset(nothing))
     evidence, proposals = grouped(log, volatile)
@@ -229,7 +229,7 @@ def _trying(
     poll: Poll,
     whatever: bool = False,
 ) -> Trying | None:
-    """What to try of *one* site; None if there is nothing, unless *whatever*."""
+    """The rules of *one* site to try; None if there are none, unless *whatever*."""
     if settings.validation_test == "paper":
         return _tried_literally(one, book, settings, seed, log_only=log_only, poll=poll)
     accepted, disabled, candidates = _to_try(one, book, settings.max_substring)

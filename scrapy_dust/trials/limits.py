@@ -1,4 +1,4 @@
-"""Which URLs of a site validation may fetch: none that a rule or a redirect makes up and that could do harm.
+"""The limits of validation: no URL is fetched that a rule or a redirect makes up and that could do harm.
 
 The crawl itself has fetched the URLs of the log, so these may be fetched again. Any other URL must be of the site,
 keep the scheme and the port, and not look like an action.

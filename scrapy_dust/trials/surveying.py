@@ -1,4 +1,4 @@
-"""What validation asks a site before its rules are tried: how the site answers when it has nothing to show.
+"""The survey of a site before its rules are tried: validation asks how the site answers when it has nothing to show.
 
 Pages of the log show its template, and whether it still shows what the log has. URLs that cannot exist show its "not
 found" with status 200, and a login or a consent that stands in front of a whole part of it:

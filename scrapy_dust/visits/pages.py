@@ -1,4 +1,4 @@
-"""What a log knows of URLs: a `Visit` is one record, a `Page` is all that is known of one URL.
+"""The knowledge of a log about URLs: a `Visit` is one record, a `Page` is all that is known of one URL.
 
 Paper §5.1: only unique URLs are kept, errors are filtered out, and each URL has its sketch or the range of its sizes.
 Redirects and failures are not pages; they are kept beside them as evidence.
@@ -131,7 +131,7 @@ class Comparing(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SiteLog:
-    """What a log holds of one site, in the log's order."""
+    """The part of a log that concerns one site, in the log's order."""
 
     pages: Sequence[Page]
     redirects: dict[str, str] = field(default_factory=dict)  #: URL → where it sent us

@@ -71,7 +71,7 @@ class _Index:
         self._first = np.searchsorted(self._keys, np.arange(2**bits, dtype=np.uint64) << self._shift)
 
     def of(self, sought: Hashes) -> tuple[Array, Array]:
-        """Which of *sought* the index has, and at which positions; a key with several positions appears several times."""
+        """The keys among *sought* that the index has, with their positions; a key with several positions appears several times."""
         place, last = self._first[sought >> self._shift], len(self._keys) - 1
         rows = np.flatnonzero(place <= last)
         while len(rows):

@@ -310,7 +310,7 @@ _OF_HOSTS = frozenset(("host alias", "host spelling", "scheme", "www"))
 
 
 def _tally_of(record: Record, effect: Effect, urls: int) -> Tally | None:
-    """What an edit showed on one site, for the pool; None if that is too little to say whether the edit is a law."""
+    """The evidence of one site about an edit, for the pool; None if it is too little to say whether the edit is a law."""
     good, bad = len(effect.good), record.failed
     if not good and not bad:
         return None
