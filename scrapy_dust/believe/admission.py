@@ -139,7 +139,7 @@ class Case:
 
 
 def case_of(rule: Rule, saves: int, merged: Sequence[Pair]) -> Case:
-    """The case of a *rule* that saves so many URLs. *merged*: the pairs that the rule merges, in the order to draw them."""
+    """The case of a *rule* that saves *saves* URLs. *merged*: the pairs that the rule merges, in the order to draw them."""
     pairs = [pair for pair in merged if not pair.made_up]
     case = Case(rule, saves, len(pairs))
     case.made_up = [pair for pair in reversed(merged) if pair.made_up and not pair.looked_at]

@@ -39,7 +39,7 @@ def by_the_log(
 
 
 def _is_one_page(saves: int) -> bool:
-    """Whether so many URLs showed one text that the next URL does too.
+    """Whether *saves* URLs that showed one text are enough to believe that the next URL shows it too.
 
     If n URLs all showed it, the next one does not with a probability of 1 / (n + 2) (Laplace). A text that other URLs
     show too may be a wall in front of pages: a captcha, a login.

@@ -85,7 +85,7 @@ class Campaign:
         settled: Iterable[Rule] = (),
         poll: Poll = go_on,
     ) -> None:
-        """A campaign for the *candidates* of one *site*, with what *evidence* the log has. *poll* is called now and
+        """A campaign for the *candidates* of one *site*, with the *evidence* of the log. *poll* is called now and
         then, and may raise `Stopped`; decisions made before stay.
         """
         self.site = site
@@ -298,7 +298,7 @@ class Campaign:
         return Trial(current.pairs, params).verdict is Verdict.VALID
 
     def believe_the_log(self) -> None:
-        """Make no more fetches, and judge what is undecided by the log alone."""
+        """Make no more fetches, and judge the undecided rules by the log alone."""
         if self._params.log_only:
             return
         self.is_cut_short = not self.finished
@@ -370,7 +370,7 @@ class Campaign:
         self._forget()
 
     def _in_the_way(self) -> Case | None:
-        """The rule that keeps others from being admitted, and of which a pair should be fetched next."""
+        """The rule that keeps others from being admitted: a pair of it should be fetched next."""
         if self._params.log_only or not self._trials_over:
             return None
         if self._weakest is None:

@@ -86,8 +86,8 @@ class Notes:
         )
 
     def _why_refuted(self, rule: Rule, examples: Sequence[tuple[str, str]]) -> str:
-        """Where the pages of one of *examples* differ, as a fetch has shown; without a fetch, what the log says of the
-        first.
+        """The place where the pages of one of *examples* differ, as a fetch has shown; without a fetch, the log's evidence
+        about the first example.
         """
         if rule in self._why or not examples:
             return self._why.get(rule, "")

@@ -56,7 +56,7 @@ class LogEvidence:
         return len({canonizer.canonize(url) for url in having}) > 1
 
     def pair(self, url: str, target: str) -> Pair:
-        """The pair of *url* and *target*, with what the log says of it."""
+        """The pair of *url* and *target*, with the log's evidence about it."""
         here, there = self.page_of(url), self.page_of(target)
         known = self._known(here, there)
         if known is None and _is_one_request(url, target) and not _are_rendered(here, there):
@@ -148,7 +148,7 @@ class LogEvidence:
         return None if outcome is Outcome.UNKNOWN else outcome
 
     def compare(self, url: str, target: str) -> tuple[Outcome, str]:
-        """The outcome of a close comparison of what the two showed, and why: ``differ in text `div.price` ``."""
+        """The outcome of a close comparison of the pages of both URLs, and the reason: ``differ in text `div.price` ``."""
         here, there = self.page_of(url), self.page_of(target)
         if self._comparing is None or here is None or there is None:
             return Outcome.UNKNOWN, ""

@@ -182,7 +182,7 @@ def _turns(place: int, way: Sequence[int]) -> Sequence[tuple[int, int]]:
 
 
 class _Asked(NamedTuple):
-    """A question for pairs, and what was known when it was asked."""
+    """A question for pairs of URLs, and the state of the campaign when it was asked."""
 
     rule: Rule
     moved: dict[str, str]

@@ -124,7 +124,7 @@ def _bound(rule: Rule, contents: Mapping[int, int], against: int) -> float:
 
 
 def proved(proofs: Mapping[Rule, Proof], pages: int, max_risk: float, max_loss: float) -> list[Rule]:
-    """The rules that may be in force: each risks little enough, and all together lose few enough of so many *pages*."""
+    """The rules that may be in force: each risks little enough, and all together lose few enough of a site's *pages*."""
     cases = [proof.case(rule) for rule, proof in proofs.items() if proof.bound(rule) <= max_risk]
     tried = sum(bool(proof.all) for proof in proofs.values())
     return [case.rule for case in admitted(cases, max_loss * pages, tried)]

@@ -124,7 +124,7 @@ def _counted(found: _Bearing) -> dict[str, int]:
 
 
 def held_by(contents: Mapping[str, str], canonizer: Canonizer) -> dict[str, dict[str, int]]:
-    """The reach of the rules of *canonizer*, by what they do, from what each URL shows."""
+    """The reach of the rules of *canonizer*, as `deed_of` names the rules. *contents*: the content that each URL shows."""
     groups: dict[str, list[str]] = {}
     for url in contents:
         groups.setdefault(canonizer.canonize(url), []).append(url)
@@ -160,7 +160,7 @@ class Reach:
         return bool(self._limited)
 
     def limit(self, rules: Iterable[Rule], shown: Mapping[str, Shown]) -> None:
-        """Limit *rules* to the reach that is *shown* for what they do; more evidence widens it."""
+        """Limit *rules* to the reach that is *shown* for their change of a URL; more evidence widens it."""
         self._limited.update(rules)
         self._known.clear()
         for deed, aspects in shown.items():
@@ -293,7 +293,7 @@ def _length(aspect: str) -> tuple[str, int]:
 
 @lru_cache(maxsize=4096)
 def needed(families: tuple[str, ...], others: int, max_risk: float) -> int:
-    """How many contents must confirm a rule in one new aspect, after it has held in so many *others*."""
+    """The number of contents that must confirm a rule in a new aspect, after the rule has held in *others* other aspects."""
     # Not loaded by a crawl whose rules have no limits.
     from scrapy_dust.believe.unseen import DOUBT, contents_to_prove, law_share  # noqa: PLC0415
 

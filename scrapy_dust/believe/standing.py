@@ -89,7 +89,7 @@ class Passed:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Accepted rules in their order, and those of them that passed a trial of this campaign."""
+    """The accepted rules in their order, and which of these rules passed a trial of this campaign."""
 
     accepted: Sequence[Rule]
     passed: Mapping[Rule, Passed]
@@ -143,6 +143,6 @@ class Standing:
         return found
 
     def _stays(self, rule: Rule) -> bool:
-        """Whether *rule* stays in force whatever this campaign finds, unless something refutes it."""
+        """Whether *rule* stays in force unless this campaign refutes it."""
         passed = self.passed.get(rule)
         return passed is None or passed.candidate.accepted

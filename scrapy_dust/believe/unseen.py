@@ -73,7 +73,7 @@ def contents_to_prove(bound: float, laws: float) -> int:
 
 @lru_cache(maxsize=4096)
 def _bound(held: int, failed: int, laws: float) -> float:
-    """The rate of failures that is exceeded with a probability of `DOUBT`, after so many observations.
+    """The rate of failures that is exceeded with a probability of `DOUBT`, after *held* successes and *failed* failures.
 
     Before any observation, the rate of an accident may be anything.
     """

@@ -169,7 +169,7 @@ class Trial:
 
     @property
     def verdict(self) -> Verdict | None:
-        """The verdict; None while undecided. It stays, whatever is recorded later."""
+        """The verdict; None while undecided. A verdict stays: later evidence does not change it."""
         return self._decided
 
     @property
@@ -222,7 +222,7 @@ class Trial:
             self._decided = self._decide()
 
     def _says_nothing(self) -> bool:
-        """Whether so many fetched pairs had no outcome that further fetches would not help."""
+        """Whether further fetches would not help, since too many pairs that were fetched had no outcome."""
         silent = self._fetched[Outcome.UNKNOWN]
         return silent >= MOST_SILENT and silent > MOST_SHARE * self._fetched.total()
 
@@ -289,7 +289,7 @@ class Trial:
         return not self._made_up[True] and self._made_up[False] >= params.open_probes
 
     def _tries_made_up(self) -> bool:
-        """Whether so many URLs that the rule makes up are being fetched as tell whether any exists, and none has answered."""
+        """Whether enough URLs that the rule makes up are being fetched to tell whether any exists, and none has answered."""
         waiting = sum(pair.made_up for pair in self._waiting)
         return (
             bool(waiting)

@@ -94,8 +94,8 @@ def _new(known: RuleBook, found: Imported, reason: str, name: str, day: str) -> 
 def _without_opposed(
     known: RuleBook, new: dict[str, list[Entry]]
 ) -> tuple[dict[str, list[Entry]], list[Unsaid]]:
-    """The entries of *new* that the book takes, and those that it does not take because their reverse is
-    in force or disabled.
+    """The entries of *new* that the book takes, and the entries that it refuses because their reverse is in force or
+    disabled.
     """
     book, opposed = known.merge_sites(new), []
     for site, entries in new.items():

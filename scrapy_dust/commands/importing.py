@@ -1,4 +1,4 @@
-"""Ctrl-C while a command imports what it needs."""
+"""Handles Ctrl-C while a command imports its packages."""
 
 from __future__ import annotations
 

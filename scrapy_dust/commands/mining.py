@@ -397,8 +397,8 @@ class Job:
         texts: dict[str, Sequence[str]],
         interruption: Interruption,
     ) -> tuple[list[SiteTrials], Spent]:
-        """Try the rules. Returns the trials at their end, and what they cost. *texts* takes the words of
-        fetched pages, for a report.
+        """Try the rules. Returns the trials at their end, and their costs. *texts* takes the words of fetched pages, for a
+        report.
         """
         settings, state = self.settings, _verdicts_path(self.settings)
         verdicts = Verdicts.load(state)

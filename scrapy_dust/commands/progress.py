@@ -108,11 +108,11 @@ class Progress(Reporter):
         )
 
     def begin_mining(self, sites: int, records: int) -> None:
-        """Note that so many sites, with so many records in all, are going to be mined."""
+        """Note that *sites* sites, with *records* records in all, are going to be mined."""
         self._mining, self._mined, self._mining_began = (sites, records), (0, 0), time.monotonic()
 
     def mined(self, mined: Mined) -> None:
-        """Print what was found on the site of *mined*, and show how many sites are left."""
+        """Print the numbers of rules that were found on the site of *mined*, and show how many sites are left."""
         self._of_site(mined)
         (sites, records), (done, pages) = self._mining, self._mined
         self._mined = done, pages = done + 1, pages + len(mined.log.pages)

@@ -30,7 +30,7 @@ _META = "meta:"
 
 
 class Asking:
-    """Notes in each request of a crawl what it carries beside its URL. *by*: the setting ``DUST_CLASS_BY``."""
+    """Notes in each request of a crawl a digest of its parts beside the URL. *by*: the setting ``DUST_CLASS_BY``."""
 
     def __init__(self, by: Sequence[str], settings: BaseSettings) -> None:
         self._by_headers, self._by_cookies = "any_headers" not in by, "any_cookies" not in by

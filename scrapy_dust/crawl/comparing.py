@@ -155,7 +155,7 @@ class Comparing:
         return all(self._looked_at[rule] < most for rule in pair.rules)
 
     def _told(self, canary: Canary, outcome: Outcome) -> None:
-        """Take the *outcome* for *canary*, of a second fetch or of a comparison of what the spider took."""
+        """Take the *outcome* for *canary*, of a second fetch or of a comparison of the spider's items."""
         pair = self._asked.pop(canary, None)
         if pair is None:
             return

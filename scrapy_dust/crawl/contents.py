@@ -32,7 +32,7 @@ _LINKS = 50_000
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """Whether a page is a copy, of which page, and what gave it away."""
+    """The finding about a page: whether it is a copy, of which page, and by which signature."""
 
     keeper: str | None = None  #: the URL that it is like; None: it is new, or known under this very URL
     by: Sameness | None = None

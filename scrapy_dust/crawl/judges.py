@@ -29,7 +29,7 @@ def volatile_places(settings: DustSettings) -> Mapping[str, Volatile]:
 
 
 def knowledge(settings: DustSettings) -> Mapping[str, Knowledge]:
-    """By site, what earlier crawls and validations know of its pages."""
+    """The knowledge of each site that earlier crawls and validations have gathered."""
     return known(log_dir(settings.dir).parent).knowledge()
 
 

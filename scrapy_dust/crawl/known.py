@@ -51,7 +51,7 @@ FILE, IN_JOB = "known.sqlite", "dust-known.jsonl"
 
 @dataclass(slots=True)
 class _Page:
-    """A page that came in this crawl, and what has become of its items so far."""
+    """A page that came in this crawl, and the fate of its items so far."""
 
     taken: TakenPage
     yielded: int = 0  #: items
@@ -145,9 +145,7 @@ class KnownMiddleware:
     # -- what becomes known
 
     def _begun(self, response: Response) -> _Page | None:
-        """The page of *response*, watched from now on for what its callback makes of it; None if it cannot become
-        known.
-        """
+        """The page of *response*, whose items and requests are counted from now on; None if the page cannot become known."""
         request = response.request
         if request is None or not shows_page(response) or request.meta.get(OPT_OUT) is False:
             return None

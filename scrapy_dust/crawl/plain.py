@@ -178,8 +178,8 @@ def shown(request: Request, spider: Spider | None) -> tuple[dict[str, object], t
 
 
 def made_again(url: str, said: Mapping[str, object], spider: Spider) -> Request:
-    """The request to *url* that the entry *said* of a journal describes. Where the spider has lost its callback, the
-    default one is used.
+    """The request to *url* that *said*, an entry of a journal, describes. If the spider no longer has the callback, the
+    default callback is used.
     """
     given: dict[str, Any] = dict(said)
     for name in ("callback", "errback"):

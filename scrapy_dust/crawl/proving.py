@@ -46,7 +46,7 @@ _FACT = "proving"
 
 
 class Learning(Protocol):
-    """The calls by which the dupefilter asks and informs whatever learns rules while the crawl goes on."""
+    """The interface by which the dupefilter informs the part that learns rules while the crawl goes on."""
 
     def let_through(self, request: Request) -> None:
         """Take note that *request* is no duplicate and is queued next."""
@@ -235,7 +235,7 @@ class Proving:
 
 
 def _readings(rules: CrawlRules) -> Readings | None:
-    """The store for what pages said, if this crawl fetches many canaries."""
+    """The store for readings of pages, if this crawl fetches many canaries; else None."""
     if not rules.shown and not rules.on_probation:
         return None
     # Not loaded before: it brings all that compares pages.

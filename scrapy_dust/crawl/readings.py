@@ -1,4 +1,4 @@
-"""Keeps for a while what the pages of a crawl said, so that two pages can be compared without fetching either again.
+"""Keeps the latest pages of a crawl in a form that can be compared, so that no page is fetched again for that.
 
 The two pages came at different times, and one may have changed in between. So equal readings prove that two pages are
 the same; different readings prove nothing, and an inquiry decides.

@@ -116,7 +116,7 @@ def _no_vary_search(response: Response) -> str | None:
 
 
 def of_copy(request: Request, response: Response, keeper: str, by: str) -> Iterator[Recorded]:
-    """A record, beside the page's own, that names the page of which *response* is a copy, and what was equal."""
+    """A second record of a page: it names the page of which *response* is a copy, and the signature that was equal."""
     record = record_of_copy(
         page_url(request, response), response.status, keeper, by, fetched_at=_fetched_at(request)
     )
@@ -124,7 +124,7 @@ def of_copy(request: Request, response: Response, keeper: str, by: str) -> Itera
 
 
 def of_taken(request: Request, response: Response, taken: Taken | None) -> Iterator[Recorded]:
-    """A record, beside the page's own, of what the callback took; None for *taken*: the callback failed."""
+    """A second record of a page: the items and requests that the callback took; None for *taken*: the callback failed."""
     url, nothing = page_url(request, response), None
     if taken is None:
         nothing = "failed"

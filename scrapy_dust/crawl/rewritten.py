@@ -26,9 +26,7 @@ _Identity = tuple[int, int, int, int]
 
 
 class RewrittenFile:
-    """The file at *path*, which the setting *setting* names, with what *content* gives, written anew every *every*
-    seconds.
-    """
+    """A file at *path*, named by the setting *setting*, that gets the result of *content* every *every* seconds."""
 
     def __init__(
         self,

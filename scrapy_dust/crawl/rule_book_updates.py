@@ -34,7 +34,7 @@ def found_of(
     reason: str | None = None,
     shown: Mapping[str, int] = MappingProxyType({}),
 ) -> Found:
-    """The rule book's entry for what *watch* saw. *crawl*: a name by which evidence is counted once. *shown*: the
+    """The rule book's entry for the evidence in *watch*. *crawl*: a name by which evidence is counted once. *shown*: the
     rule's reach.
     """
     fresh = watch.same >= RENEWED or watch.standing is not Standing.TRUSTED

@@ -48,9 +48,7 @@ class Shown:
         self._work[site] = self._made(list(self._urls.get(site, ())), make)
 
     def go_on(self, seconds: float) -> None:
-        """Call, for at most so many *seconds*, the functions that `make_again` was given, with one URL after the
-        other.
-        """
+        """Call the functions that `make_again` was given, with one URL after the other, for at most *seconds* seconds."""
         until = time.monotonic() + seconds
         while self._work and time.monotonic() < until:
             site = next(iter(self._work))

@@ -1,4 +1,4 @@
-"""The sentence at the end of a crawl: what rules saved, what was done to keep them true, and where to see more."""
+"""Makes the sentence at the end of a crawl: the requests that rules saved, the tests of the rules, and where to see more."""
 
 from __future__ import annotations
 

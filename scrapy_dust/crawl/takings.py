@@ -87,8 +87,8 @@ class Takings:
         return [keyed.get(unit, unit) for unit in taken.units]
 
     def _compare(self, url: str) -> None:
-        """Compare what was taken at the canary *url* with what was taken at its keeper; or, if *url* is a keeper, all
-        canaries that wait for it.
+        """Compare the items of the canary *url* with the items of its keeper; or, if *url* is a keeper, compare all canaries
+        that wait for it.
         """
         for one in [url, *self._for_keeper.pop(url, ())]:
             canary = self._waiting.get(one)

@@ -155,7 +155,7 @@ class Trapping:
         return self._journal.take_back(request)
 
     def wake(self, request: Request) -> int:
-        """Restore *request*, which has left the queue, to what it was before it was put last. Returns its turn, or 0."""
+        """Undo the changes to *request* that put it last, now that it has left the queue. Returns its turn, or 0."""
         mark = request.meta.pop(LAST, None)
         if mark is None:
             return 0
@@ -383,7 +383,7 @@ class Trapping:
 
 
 def _in_words(form: str) -> str:
-    """*form* for people: a URL with 0 for any number, and what sets its URLs apart."""
+    """*form* in words: a URL with 0 for any number, and a remark if its URLs repeat other URLs."""
     url = form.replace(AGAIN, "")
     return url if url == form else f"{url}, repeating other URLs but for parameters that do not matter"
 

@@ -1,4 +1,4 @@
-"""The crawl log: writing ours, reading ours and what others write in the same fields.
+"""The crawl log: writes our own logs, and reads them and other programs' logs with the same fields.
 
 The names are loaded when first asked for: the process beside a crawl that writes its log needs few of them.
 """

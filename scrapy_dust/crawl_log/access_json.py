@@ -119,7 +119,7 @@ def _is_https(tls: str, forwarded: str) -> bool:
 
 
 def _flat(record: Mapping[str, object]) -> dict[str, str]:
-    """The members of *record*, a JSON object, and of the objects inside it; of one name, the outer member counts."""
+    """The members of *record*, a JSON object, and of the objects inside it; if two members have one name, the outer one counts."""
     flat: dict[str, str] = {}
     for name, inner in record.items():
         if isinstance(inner, dict):

@@ -46,7 +46,7 @@ def log_sources(dust_dir: str | Path | None, spider: str | None = None) -> list[
 
 
 def spider_log_dir(logs: Path, spider: str) -> Path:
-    """The log folder of one spider, whatever characters its name has."""
+    """The log folder of one spider. Characters of its name that a file system may not allow are percent-encoded."""
     return logs / _file_name(spider)
 
 

@@ -100,7 +100,7 @@ def together(sites: Iterable[_Any], visits_of: Callable[[_Any], int]) -> Iterato
 
 
 def processes_for(sites: int, records: int) -> int:
-    """How many processes to use for so many sites and records."""
+    """The number of processes to use for *sites* sites with *records* records."""
     if records < WORTH:
         return 1
     return min(sites, os.process_cpu_count() if hasattr(os, "process_cpu_count") else os.cpu_count() or 1)

@@ -1,5 +1,4 @@
-"""The places of journals, ``<DUST_DIR>/journal/<spider>/``, and of the requests that are to be fed to a
-spider.
+"""The places of journals, ``<DUST_DIR>/journal/<spider>/``, and of requests that the next crawl of a spider is to make.
 
 Both are on this machine also where ``DUST_DIR`` is a URI.
 """

@@ -1,4 +1,4 @@
-"""Answers to one URL in the form that a judge compares: of a fetch, and of the log."""
+"""Answers to one URL in the form that a judge compares: answers that were fetched, and answers that the log has."""
 
 from __future__ import annotations
 

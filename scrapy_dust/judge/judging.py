@@ -177,7 +177,7 @@ class Judge:
         return bool(is_in(places_of(changed), places).all())
 
     def take_up(self, knowledge: Knowledge) -> None:
-        """Replace what is known of the site by *knowledge*, after the log was mined anew."""
+        """Use *knowledge* of the site from now on, after the log was mined anew."""
         self.knowledge = replace(knowledge, volatile=knowledge.volatile.joined(self.learned))
 
     def _learn_strange(self, page: Fetched, known: Known) -> None:
@@ -233,9 +233,7 @@ class Judge:
         return bool(agreeing - self._log_template)
 
     def _shows_most_of(self, page: Answer, known: Answer) -> bool | None:
-        """Whether *page* has enough of what only *known*, among the site's pages, shows; None if that is too little to
-        tell.
-        """
+        """Whether *page* has enough of the units that *known* alone has on its site; None if these are too few to tell."""
         own = own_units(known, self.knowledge)
         if len(own) < LEAST_OWN:
             return None
@@ -257,8 +255,8 @@ class Judge:
         before: Known | None,
         again: Iterable[Fetched] = (),
     ) -> Verdict | None:
-        """Compare *page*, with further answers to its URL, to what the log has of another URL; None if the log cannot
-        tell.
+        """Compare *page*, with further answers to its URL, to *known*, the page that the log has of another URL; None if the
+        log cannot tell.
 
         *before*: what the log has of the page's own URL.
         """

@@ -1,4 +1,4 @@
-"""Model cards: what a model learned from, how, and what it is good for, for people who find the file."""
+"""Model cards: they tell people who find a model's file which log it learned from, how, and how good it is."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class Network(nn.Module):
         return Read(ids, seen, ids >= self.first_argument), state
 
     def forward(self, read: Read, said: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
-        """The scores of the symbol that follows each of *said*, and the state after the last."""
+        """The scores of the symbol that follows each symbol of *said*, and the network's state after the last symbol."""
         outputs, state = self.decoder(self._heard(read, said), state)
         scores = self.spell(outputs)
         scores[..., PAD] = -torch.inf

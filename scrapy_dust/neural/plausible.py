@@ -1,4 +1,4 @@
-"""Plausible URLs: those of a form that the log's URLs have, whatever their arguments; and the URL itself.
+"""Tells which URLs are plausible: URLs with the form of a URL of the log, with any arguments, and the URL itself.
 
 Forms are kept as a tree of symbols, in which any argument is one and the same. While the network spells a translation,
 the tree says what may follow, so that no translation mixes two forms.

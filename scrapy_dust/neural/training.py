@@ -1,4 +1,4 @@
-"""Training: epochs over the pairs until what is held out is translated no better.
+"""Trains a network: epochs over the pairs until the pairs that are held out are translated no better.
 
 With the same pairs, parameters, machine and number of threads it makes the same network, whether or not it was
 interrupted: the order of an epoch is made from the seed and its number alone, and `State` holds the rest.

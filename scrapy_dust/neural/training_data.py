@@ -1,4 +1,6 @@
-"""From a site's log to training data: readings, the symbols to say of them, and the part that is held out."""
+"""Makes training data of a site's log: URLs as the network reads them, the symbols that it should answer, and the part
+that is held out.
+"""
 
 from __future__ import annotations
 

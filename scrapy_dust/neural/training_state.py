@@ -46,7 +46,7 @@ class State:
         return min(self.epochs, key=_judged, default=None)
 
     def is_over(self, epochs: int, patience: int) -> bool:
-        """Whether training has ended: after so many *epochs*, or *patience* of them without improvement."""
+        """Whether training has ended: after *epochs* epochs, or after *patience* epochs without an improvement."""
         best = self.best_epoch
         if best is None:
             return False

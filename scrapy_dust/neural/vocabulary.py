@@ -82,9 +82,7 @@ class Vocabulary:
         return Reading((), ids, places)
 
     def symbols(self, reading: Reading, target: str) -> Symbols:
-        """The symbols by which the network would say the URL *target* after reading another one; `UNKNOWN` for a token
-        that cannot be said.
-        """
+        """The symbols for the URL *target* as an answer to the URL in *reading*; `UNKNOWN` for a token that has no symbol."""
         free: dict[str, list[int]] = {}
         for number, place in enumerate(reading.places):
             free.setdefault(reading.tokens[place], []).append(

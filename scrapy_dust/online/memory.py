@@ -32,7 +32,7 @@ class SiteMemory:
         self, most: int = MOST_URLS, volatile: Volatile = NOTHING_VOLATILE, same: str = "page"
     ) -> None:
         """An empty memory for at most *most* URLs. *volatile*: places that are known to change at each fetch. *same*:
-        with ``items`` it remembers what the spider took from pages, and not what they showed.
+        with ``items`` the memory has the items that the spider took, and not the pages' units.
         """
         self._most, self._volatile, self._same = most, volatile, same
         self.size = 0  #: bytes, about
@@ -90,7 +90,7 @@ class SiteMemory:
             self.size += _size(visit.url, packed)
 
     def _see_taken(self, before: Visit, visit: Visit) -> None:
-        """Add the record of what was taken, which comes after the page's own."""
+        """Add the record of the spider's items and requests, which comes after the page's own record."""
         if visit.units is None:
             return
         if before.units is None:
@@ -147,7 +147,7 @@ def _size(url: str, packed: bytes) -> int:
 
 
 def _without_contents(visit: Visit) -> Visit:
-    """*visit* with what was taken in the place of the page's units."""
+    """*visit* with the spider's items and requests in the place of the page's units."""
     return replace(
         visit, units=visit.taken, taken=None, text_digest=None, digest=None, sketch=None, duplicate_of=None
     )

@@ -102,7 +102,7 @@ def with_knowledge(arrivals: Arrivals) -> OnlineCrawl:
 
 
 def with_relearning(arrivals: Arrivals, learn: Callable[[SiteLog], Key], growth: float = 0.2) -> OnlineCrawl:
-    """A crawl that learns from what it has fetched so far, again each time that has grown by the share *growth*."""
+    """A crawl that learns from the pages fetched so far, and learns again whenever they have grown by the share *growth*."""
     fetched: list[str] = []
     key: Key = str
     keys: set[str] = set()

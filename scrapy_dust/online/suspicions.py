@@ -41,7 +41,7 @@ class _Shown:
 
 @dataclass(slots=True)
 class Suspicion:
-    """An edit, and what the pages seen so far say about it."""
+    """An edit, and the evidence of the pages seen so far."""
 
     edit: Rule
     failed: int = 0  #: forms under which it would put different contents
@@ -55,7 +55,7 @@ class Suspicion:
 
     @property
     def is_probable(self) -> bool:
-        """Whether so many contents bear the edit out that it probably holds."""
+        """Whether enough contents bear the edit out for it to hold probably."""
         return self.held > 1 and self.failed * _OFTENER <= self.held
 
     def see(self, form: str, content: Hashable, staying: Mapping[str, Hashable]) -> None:

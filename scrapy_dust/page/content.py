@@ -112,7 +112,7 @@ def content_of(
 def unit_signature(
     content: Content, url: str, knowledge: Knowledge, scope: str, *, with_words: bool
 ) -> bytes:
-    """128 bits of what *content* shows a spider at *url*. *with_words*: all of its words count."""
+    """A hash of 128 bits of all that *content* shows a spider at *url*. *with_words*: all words count, too."""
     assert content.units is not None
     counting = sifted(content.units, knowledge, places := knowledge.sure_places_for(url))
     # Of a part that changes what stands around its numbers counts.

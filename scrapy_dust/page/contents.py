@@ -1,4 +1,4 @@
-"""Gives each URL of a site a label for what it shows: URLs with equal labels show the same page.
+"""Gives each URL of a site a label for its content: URLs with equal labels show the same page.
 
 One pass over the units of all pages of a site. Set aside are the units of the site's template, units that change at
 each fetch, and units that repeat the page's own URL. A link counts by the page at its end: two pages that link to the
@@ -92,7 +92,7 @@ NOTHING_SHOWN = Content(None, "", 0)
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """The contents of a site's URLs, and what was learned of the site on the way."""
+    """The contents of a site's URLs, and the knowledge of the site that was gathered on the way."""
 
     by_url: Mapping[str, Content]
     template: SiteTemplate
@@ -361,7 +361,7 @@ def _pages_behind(rows: _Rows, urls: Sequence[str], behind: Callable[[str], str 
 
 
 def _alike(said: Said, pages: Sequence[_Behind]) -> dict[int, str]:
-    """The URLs of links that what they show does not tell from other linked URLs, by the values of the links."""
+    """The URLs of links whose pages do not differ from the pages of other links, by the values of the links."""
     urls = [one.url for one in pages]
     numbers = alike(urls, [one.template for one in pages], [said.get(one.page) for one in pages])
     return {pages[number].value: urls[number] for number in sorted(numbers)}

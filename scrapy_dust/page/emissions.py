@@ -42,7 +42,7 @@ Emission = tuple[What, int, str, int]
 
 
 class Emissions:
-    """Units, and what becomes units when a document's URL is known."""
+    """The units of a part of a document, and the parts that become units once the document's URL is known."""
 
     __slots__ = ("fields", "links", "others", "units")
 

@@ -39,12 +39,12 @@ class Flat:
         return np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.offsets))
 
     def part(self, begin: int, end: int) -> Flat:
-        """The pages from *begin* to before *end*, as far as there are so many."""
+        """The pages from *begin* to before *end*; fewer if the site has fewer."""
         offsets = self.offsets[begin : end + 1]
         return Flat(self.units[offsets[0] : offsets[-1]], offsets - offsets[0])
 
     def blocks(self) -> Iterator[Flat]:
-        """Some pages at a time (`BLOCK`), so that what is computed of their units takes little memory."""
+        """All pages, `BLOCK` at a time, so that computing with their units takes little memory."""
         for begin in range(0, len(self), BLOCK):
             yield self.part(begin, begin + BLOCK)
 

@@ -266,7 +266,7 @@ def note_linked(linked: Linked, urls: Iterable[str]) -> None:
 
 
 def rest_value(url: str, own: Container[str]) -> int:
-    """The value of a link that counts by what it says beside the *own* pieces of its page's URL."""
+    """The value of a link without the *own* pieces of its page's URL: links that differ in these pieces alone are equal."""
     return _hash(b"rest ", rest_of(url, own))
 
 

@@ -30,7 +30,7 @@ _CAPTCHA = re.compile(rb"captcha|cf-turnstile|challenge-platform|cf-challenge|_c
 
 
 def marks_of(body: bytes, words: int, *, is_markup: bool) -> frozenset[Mark]:
-    """The marks of a document with so many *words*; none if it is no HTML."""
+    """The marks of a document with *words* words; none if the document is no HTML."""
     if not is_markup:
         return frozenset()
     begin = body[:_READ]

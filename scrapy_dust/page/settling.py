@@ -46,7 +46,7 @@ class Settling:
             self.add_other(emission)
 
     def add_other(self, emission: Emission) -> None:
-        """Add what is neither a finished unit, a field nor a link."""
+        """Add an emission that is neither a finished unit, a field nor a link."""
         what, unit, said, beside = emission
         if what is What.MEDIA or what is What.FRAME:
             self.units.append(unit | self.media_value(said, beside, is_frame=what is What.FRAME))

@@ -1,4 +1,4 @@
-"""The log of a site, prepared for mining: each page has a label for what it shows, if the log has its units.
+"""The log of a site, prepared for mining: each page has a label for its content, if the log has its units.
 
 Pages with units are compared with pages with units only. If a share of a site's pages has units, the others count for
 nothing, since their words may be equal where their pictures differ. If hardly any page has units, all pages are

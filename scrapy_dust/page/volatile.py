@@ -247,8 +247,8 @@ class Volatile:
         return self._such(template, is_drawn)
 
     def _such(self, template: str, are: Kept) -> Places:
-        """The places of which the function *are* is true: by what pages of *template* have shown, or several templates
-        of its path, or several paths.
+        """The places of which the function *are* is true by the pages of *template*, by several templates of its path, or by
+        several paths.
         """
         found = self._found.get((template, are))
         if found is None:
@@ -462,7 +462,7 @@ def _counted(changed: UnitSet, common: UnitSet) -> dict[int, Changes]:
 
 
 def _of_all_shapes(answers: Sequence[UnitSet], of_all: UnitSet) -> dict[int, Changes]:
-    """How the shapes of texts fared at each place, whatever their numbers: ``5 EUR`` and ``6 EUR`` have one shape."""
+    """The number of shapes of texts that lasted and that changed at each place: ``5 EUR`` and ``6 EUR`` have one shape."""
     shapes = [distinct(shapes_of(units[is_of(units, *SHAPED)])) for units in answers]
     common = shapes[0]
     for other in shapes[1:]:

@@ -69,7 +69,7 @@ class DustRedisDupeFilter(DustDupeFilter):
         return cls(spider.crawler, shares_queue=True)
 
     def clear(self) -> None:
-        """Forget what was seen: before the crawl, or after it, unless other workers go on."""
+        """Forget the requests that were seen: before the crawl, or after it, unless other workers go on."""
         try:
             if self._leases.drop(force=not self._has_begun) and not self._has_begun:
                 self._begin(self._rules)

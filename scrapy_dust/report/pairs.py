@@ -27,7 +27,7 @@ _WORDS_OF_BOTH = 50
 
 @dataclass(frozen=True, slots=True)
 class PairShown:
-    """Two URLs of a rule, or with one text, and what is known of their pages."""
+    """Two URLs of a rule, or with one text, and the facts about their pages."""
 
     urls: tuple[str, str]
     titles: tuple[str, str] = ("", "")  #: where the log has them

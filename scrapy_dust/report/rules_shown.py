@@ -1,4 +1,4 @@
-"""The rules on the page: those of the rule book, and those that this run tried and did not accept."""
+"""Makes the list of rules on the page: the rules of the rule book, and the rules that this run tried and did not accept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The parts of the page that need no script, as HTML. Whatever a site wrote is escaped here."""
+"""The parts of the page that need no script, as HTML. Text that a site wrote is escaped here."""
 
 from __future__ import annotations
 

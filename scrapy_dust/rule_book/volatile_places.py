@@ -62,7 +62,7 @@ class KnownPlaces:
         return {site: one.volatile for site, one in self.sites.items()}
 
     def knowledge(self) -> dict[str, Knowledge]:
-        """By site, what is known for comparing pages."""
+        """The knowledge of each site by which its pages are compared."""
         return {site: one.knowledge for site, one in self.sites.items()}
 
 

@@ -76,7 +76,7 @@ class Operation:
         return None
 
     def in_slot(self, url: Parts) -> str:
-        """The value that *url* has in the slot, and that does not matter."""
+        """The value in *url* that the operation makes irrelevant: that of a parameter, or a segment."""
         return ""
 
     @property
@@ -85,7 +85,7 @@ class Operation:
         return False
 
     def of_value(self, value: str) -> Operation | None:
-        """The operation that says the same for one *value* in the slot alone; None where only a guard can say so."""
+        """The operation that does the same for one *value* alone; None if only a guard can say so."""
         return None
 
     @property

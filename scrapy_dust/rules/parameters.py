@@ -110,7 +110,7 @@ class DropParameter(_OfItsValue):
 
     @property
     def slot(self) -> str | None:
-        """The parameter's place; None where one value alone is left out."""
+        """The name of the place whose value does not matter: the parameter; None if the rule leaves out one value alone."""
         return f"?{self.name}" if self.value is None else None
 
     def of_value(self, value: str) -> Operation:

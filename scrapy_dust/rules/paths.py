@@ -236,7 +236,7 @@ class AnySegment(Operation):
 
     @property
     def slot(self) -> str:
-        """The place of the segment; a place from the end has no name."""
+        """The name of the place whose value does not matter: the segment; empty if the segment is counted from the end."""
         return f"/{self.place}" if self.place > 0 else ""
 
     def in_slot(self, url: Parts) -> str:

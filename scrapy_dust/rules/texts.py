@@ -148,7 +148,7 @@ def by_rarest_key(
 
 
 def _by_two(chosen: dict[Key, list[tuple[int, Sequence[Need]]]], common: set[Word]) -> None:
-    """Look up rules that share a word by two words in a row, where they have so many. Changes *chosen*."""
+    """Look up rules that share a common word by two words in a row, if their texts have two. Changes *chosen*."""
     shared = [key for key, those in chosen.items() if len(those) > _FEW or key in common]
     pairs = Counter(pair for key in shared for _, needs in chosen[key] for pair in set(_pairs(needs)))
     for key in shared:

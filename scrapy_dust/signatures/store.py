@@ -1,4 +1,4 @@
-"""The interface of stores of signatures, and what every store promises.
+"""The interface of stores of signatures, with the promises that every store keeps.
 
 A page has a URL and shows one content at a time: the signatures with which it was last kept. A signature has one
 keeper, the first page that was kept with it and still shows it. So when a page changes, its former content is free

@@ -64,8 +64,8 @@ class Shown:
     )  #: what one selection brought, and no other one has shown since
 
     def show(self, things: set[int], brought: set[int]) -> set[int]:
-        """Take note that a selection shows *things*, of which nobody knew those *brought*. Returns those that the last
-        selection did not show: the frame of all pages is not among them.
+        """Take note that a selection shows *things*; *brought* are the new ones among them. Returns the things that the last
+        selection did not show: so the frame of all pages does not count.
         """
         self.alone.difference_update(things - brought)
         if len(self.alone) < _ALONE:
@@ -130,7 +130,7 @@ class Pool:
         return self.bringing * UNREAD > self.pages
 
     def draw(self, page: Page) -> None:
-        """Take note of what *page* has brought."""
+        """Take note of the gain of *page*."""
         self.pages += 1
         self.bringing += page.anything
         if not page.words_only:
@@ -195,7 +195,7 @@ class Account:
 
     @property
     def is_judged(self) -> bool:
-        """Whether enough pages of the form have come to know what it is worth."""
+        """Whether enough pages of the form have come to judge the form."""
         return self.pages >= (_SHOWN if self.is_suspect else UNREAD)
 
 

@@ -67,7 +67,7 @@ _NOTHING: frozenset[str] = frozenset()
 
 
 class Idle:
-    """Finds the idle parameters of one crawl. *checked*: one in so many repeating pages is read, to test the finding."""
+    """Finds the idle parameters of one crawl. *checked*: one in *checked* repeating pages is read, to test the finding."""
 
     def __init__(self, checked: int = _CHECKED) -> None:
         self._checked = checked
@@ -217,9 +217,7 @@ class Idle:
 
 
 def _cut(url: str) -> tuple[str, list[str]]:
-    """*url* in two: what comes before its parameters, and the parameters, to which parts of the path with an id
-    belong.
-    """
+    """*url* cut in two: the part before its parameters, and the parameters. Parts of the path with an id are parameters here."""
     if not _MAY_HAVE_PARAMETERS.search(url):
         return url.partition("#")[0], []
     front, _, query = url.partition("#")[0].partition("?")

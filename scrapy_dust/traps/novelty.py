@@ -134,7 +134,7 @@ def _runs(words: list[bytes], plain: Mapping[bytes, bytes]) -> set[int]:
 
 
 def _fresh_figures(known: set[int], said: Said, own: Own) -> int:
-    """How many runs of three numbers are new, whatever words stand between; numbers of the page's own URL do not count."""
+    """The number of runs of three numbers that are new. Words between them, and numbers of the page's own URL, do not count."""
     figures = [word for word in said.words if word.isdigit()]
     nothing = {word for word in figures if word in said.linked or own.has_number(word)}
     runs = zip(figures, figures[1:], figures[2:], strict=False) if len(figures) > 2 else [tuple(figures)]

@@ -1,4 +1,4 @@
-"""Writes the decisions of trials into the rule book, and what to remember of them beside the logs."""
+"""Writes the decisions of trials into the rule book, and the refuted rules into a file beside the logs."""
 
 from __future__ import annotations
 

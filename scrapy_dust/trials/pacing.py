@@ -83,7 +83,7 @@ class Pace:
             self._limit, self._streak = self._limit + 1, 0
 
     def keep_distance(self, seconds: float) -> None:
-        """Take note that the site asks for so many *seconds* between two requests. The sender keeps them."""
+        """Take note that the site asks for *seconds* seconds between two requests. The sender waits so long."""
         if seconds > self._patience.longest:
             self.too_long = f"its robots.txt asks for {seconds:g} seconds between two requests"
 

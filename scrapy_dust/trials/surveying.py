@@ -123,7 +123,7 @@ class SiteSurvey:
             self._conclude()
 
     def _compare(self, page: Fetched, known: Known | None) -> None:
-        """Learn what *page* keeps of what the log has of it, or note that it has changed."""
+        """Learn which units of the log's page *page* still has, or note that the page has changed."""
         if known is None or not known.says_something:
             return
         if self._judge.is_known_page(page, known):

@@ -90,7 +90,7 @@ class Page:
     total: str | None = None
 
     def showing(self, label: str | None, core: str, own: int, total: str | None, *, volatile: bool) -> Page:
-        """The same page with a label for what it shows, made of its units."""
+        """The same page with a *label* for its content, made of its units."""
         return Page(
             self.url,
             self.size,

@@ -21,7 +21,7 @@ _DEPTH = 3
 
 
 def template_of(url: str) -> str:
-    """The path template of *url*: what it has in common with similar URLs."""
+    """The path template of *url*: the beginning of its path with 0 for any number, how it ends, and its parameters."""
     front, question, query = url.partition("#")[0].partition("?")
     parts = _VALUE.sub("0", front).split("/")
     # The last segment of a path is a page's own name, but for how it ends.

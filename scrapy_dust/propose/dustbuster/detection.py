@@ -123,7 +123,7 @@ class _Detection:
         yield from self._of_several(together(several))
 
     def _instances(self) -> tuple[Instances, Instances]:
-        """The bare instances, and those that cannot grow from bare ones."""
+        """The bare instances, and the instances that cannot grow from bare ones."""
         params, bare, beside = self._params, list[Instances](), list[Instances]()
         for layer in self._layers():
             bare += bare_instances(layer, self._tokens, params.max_substring, *self._limits)

@@ -1,4 +1,4 @@
-"""Proposes edits: from differences between URLs that show one page, and of kinds that hold on every site.
+"""Proposes edits: those that turn URLs which show one page into each other, and those that hold on every site.
 
 For each content, pairs of its URLs are compared: the smallest with the others, and neighbours in order. A difference
 has alternatives, from wide to narrow. For URLs that differ in several places, edits are made that take all of the

@@ -103,5 +103,5 @@ def canonicals_of(log: SiteLog) -> dict[str, str]:
 
 
 def as_rule(edit: Rule) -> Rule:
-    """*edit* in its one standard form, whatever suggested it."""
+    """*edit* in its standard form: equal edits are equal rules."""
     return Rule(tuple(one.as_written() for one in edit.operations)).where(edit.guard)

@@ -42,7 +42,7 @@ Truths = dict[str, frozenset[Condition]]
 
 
 def leaves(effect: Effect, known: Truths) -> list[Leaf]:
-    """The guards that a decision tree over the merges of *effect* finds. *known*: what was found to be true of URLs, which is added to."""
+    """The guards that a decision tree over the merges of *effect* finds. *known*: findings about URLs, to which new ones are added."""
     rows = [_row(merge, known) for merge in (*effect.good, *effect.bad)]
     return list(_split(rows, (), 1))
 

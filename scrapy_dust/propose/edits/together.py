@@ -1,5 +1,5 @@
-"""Joins rules into one that says what they say together: about several parameters (column and direction of a list), or
-about several values of one segment.
+"""Joins several rules into one: rules about parameters that come together (column and direction of a list), or about
+several values of one segment.
 
 The learner admits narrow rules first, so it finds for each parameter, and for each value, what holds of all of them.
 If parameters stand together in URLs and each of them was found not to matter in part, they may not matter at all; nor

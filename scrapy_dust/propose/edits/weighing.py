@@ -1,4 +1,4 @@
-"""How far an edit is believed, by the log's evidence and by what is known of edits of its family.
+"""Weighs how far an edit is believed, by the log's evidence and by the record of edits of its family.
 
 An edit is either a law of the site, or an accident: some pages happen to be equal. A law never fails; an accident
 fails at a rate that a Beta distribution describes, uniform if nothing else is known. The more different contents an
