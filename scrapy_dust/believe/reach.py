@@ -196,8 +196,8 @@ class Reach:
         return proved_by_it or count >= needed(rule.families, others, self._max_risk)
 
     def _limits(self, rule: Rule) -> str | None:
-        """The change that *rule* makes, as a text, if the reach of such rules is limited; else None. Looked up by the
-        rule's identity, since hashing a rule is slow.
+        """The change that *rule* makes, as a text, if the reach of such rules is limited; else None. The text is remembered by
+        the rule's identity, since hashing a rule is slow.
         """
         known = self._known.get(id(rule))
         if known is None:

@@ -227,8 +227,8 @@ class Canaries:
             self._inquire(came)
 
     def _hold(self, came: _Came) -> bool:
-        """Whether the canary *came*, whose page is here, waits for its keeper's page. One of which only a reading is
-        kept always waits.
+        """Whether the canary *came*, whose page is here, waits for its keeper's page. A canary
+        that is kept only as a reading always waits.
         """
         keeper = _hash(came.canary.keeper)
         most = 0 if self._readings is None else READINGS_HELD

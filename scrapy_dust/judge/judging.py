@@ -284,7 +284,9 @@ class Judge:
         return not resembles and (resembles is False or self.is_marked(page))
 
     def is_marked(self, page: Fetched) -> bool:
-        """Whether *page* has a mark that the site's pages do not have in general, or is no page of the requested URL."""
+        """Whether *page* has a mark that few pages of the site have, such as a password field, or was reached by a redirect to a
+        login, a consent or a check.
+        """
         seen = len(self._seen)
         return _MOVED in page.marks or any(
             seen < _MARKED_PAGES or self._marked[mark] < _MARKED_SHARE * seen

@@ -1,7 +1,7 @@
 """Pages that are one content although a few of their words differ, such as a date or a counter.
 
-Two pages are nearly equal when their titles are, and their sketches, in which something must be beside what the
-site's template gives to all pages. One such pair proves little: within a site, pages of one template
+Two pages are nearly equal when their titles are equal and their sketches agree, if the sketches show more than the
+site's template. One such pair proves little: within a site, pages of one template
 look alike (Henzinger, SIGIR 2006), and on one shop half of such pairs are different pages.
 """
 

@@ -53,5 +53,5 @@ def _rank(url: str, seen: Counter[str]) -> tuple[int, int, str]:
 
 
 def duplicates_in(targets: Mapping[str, str]) -> int:
-    """The number of pairs of two different URLs."""
+    """The number of URLs in *targets* for which another URL stands."""
     return sum(url != target for url, target in targets.items())

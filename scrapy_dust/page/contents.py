@@ -480,7 +480,7 @@ def _in_blocks(links: Flat) -> Iterator[tuple[int, Flat]]:
 
 
 def _shown(whole: Sums, own: _Own) -> list[str | None]:
-    """A label for each answer of *whole* that has some unit of its own."""
+    """A label for each row of *whole*, a sum of units per answer; None for an answer without a unit of its own."""
     return [label if count else None for label, count in zip(_labels(whole), own.any.tolist(), strict=True)]
 
 

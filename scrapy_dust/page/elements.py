@@ -139,7 +139,7 @@ class Walk:
         self._subtrees: Subtrees | None = None
 
     def through_markup(self, markup: str, contents: Iterator[str], path: Path) -> None:
-        """Walk through *markup* as the parser writes it, bared. Elements that came before are passed over."""
+        """Walk through *markup*, which the parser has written. Elements that earlier pages had, too, are taken from memory."""
         self._subtrees = Subtrees(markup, self._settling, self._filled, self._beside)
         self.through(TOKEN.finditer(markup), contents, path, markup)
         self._memory.size += self._subtrees.size

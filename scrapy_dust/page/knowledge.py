@@ -225,7 +225,7 @@ class LinkClasses:
         """Whether *key*, the class of the link to *url*, tells links apart: another URL of its path template has
         another class.
 
-        A key that differs from the URL in its host alone has all that tells the URL from others of the host.
+        A key that differs from the URL in its host alone tells links apart, too: it has the URL's path and parameters.
         """
         if key == url or pieces_of(key)[1:] == pieces_of(url)[1:]:
             return True

@@ -71,8 +71,8 @@ class Path:
         return found
 
     def at(self, kind: Kind, inside: str = "") -> int:
-        """The number of the place of *kind* in this path, shifted by 32 bits. *inside*: the attribute's name, if it is
-        of an attribute.
+        """The number of the place of *kind* in this path, shifted by 32 bits. *inside*: the name of the attribute, for a
+        place in an attribute.
         """
         places = self._places.get(inside)
         if places is None:

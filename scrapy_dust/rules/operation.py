@@ -95,7 +95,7 @@ class Operation:
 
     @property
     def given(self) -> str | None:
-        """The value that the parameter must have for the operation to be made; None: any value."""
+        """The value that the parameter must have for the operation to apply; None: any value."""
         return None
 
     @property

@@ -319,7 +319,7 @@ class DropNumbered(Operation):
 
     @property
     def needle(self) -> str:
-        """The longer one of the two fixed parts of the parameters' names."""
+        """A text that each URL with such a parameter has: the longer one of the two fixed parts of the parameters' names."""
         return max(self.before, self.after, key=len)
 
     @property

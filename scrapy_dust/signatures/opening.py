@@ -64,8 +64,8 @@ def is_redis(where: str) -> bool:
 
 
 def store_path(where: str, dust_dir: str | None) -> Path:
-    """The path of a store's file. A relative path is below ``DUST_DIR``, or below ``.scrapy/dust`` where
-    that is a URI.
+    """The path of a store's file. A relative path is below ``DUST_DIR``, or below ``.scrapy/dust`` if
+    ``DUST_DIR`` is a URI.
     """
     folder = Path(data_path("dust")) if dust_dir is None or "://" in dust_dir else Path(dust_dir)
     return folder / where

@@ -176,7 +176,9 @@ class Account:
 
     @property
     def turn(self) -> int:
-        """`AT_ONCE`, or a number from `BARREN` on: a larger number comes later."""
+        """The turn of the form's URLs: `AT_ONCE` if they are fetched like any other, or a number: the larger it is, the later they
+        come.
+        """
         if self.credit >= TURNS[0]:
             return AT_ONCE
         return AFTER + sum(self.credit < limit for limit in TURNS)

@@ -42,7 +42,9 @@ class Layer:
 
 
 def layers(tokens: Tokens, sites: Array, suffixes: Suffixes) -> Iterator[Layer]:
-    """The layers by ascending length of the prefix. *sites*: as in `shared_prefixes`."""
+    """The layers, in ascending order: a layer has the prefixes of one length that several URLs share. *sites*: as in
+    `shared_prefixes`.
+    """
     lengths = tokens.lengths()
     height: type[np.signedinteger[Any]] = (
         np.int16 if int(lengths.max(initial=0)) < np.iinfo(np.int16).max else np.int32

@@ -19,8 +19,8 @@ Instances = frozenset[tuple[str, str]]
 
 
 def without_windows(rules: Iterable[LikelyRule], urls: Sequence[str], longest: int) -> list[LikelyRule]:
-    """*rules* without those that say the same as an earlier one: rules of the greatest length *longest* with the same
-    instances.
+    """*rules* without repetitions: of several rules of the greatest length *longest* that have the same instances, the first
+    stays.
     """
     rules = list(rules)
     cut_off = {one for one in rules if _is_cut_off(one.rule, longest)}

@@ -249,7 +249,7 @@ def _other_value(name: str, value: str, other: str) -> Alternatives:
 
 
 def of_numbered_names(one: Parts, other: Parts) -> Iterator[Operation]:
-    """Operations on all parameters whose names differ in a number only from one that the two URLs differ in."""
+    """Operations that leave out numbered parameters: where the URLs differ in ``id38=``, all of ``id1=``, ``id2=`` and so on."""
     mine, theirs = Counter(one.parameters), Counter(other.parameters)
     for name in dict.fromkeys(name for name, _ in (*(mine - theirs), *(theirs - mine))):
         found = DropNumbered.like(name)
