@@ -242,3 +242,14 @@ def test_a_rule_that_one_worker_finds_to_be_false_is_given_up_by_all_of_them(red
     assert asked() == everything
     # Canaries are in the queue that they share: either may come upon it first, or both at a time.
     assert sum(result["stats"].get("dust/suspended", 0) for result in results) >= 1
+
+
+def test_the_live_report_of_a_worker_says_that_it_shows_this_worker_alone(tmp_path, start):
+    with serving(web) as site:
+        settings = {**rules(tmp_path, site.name), "DUST_LIVE_REPORT": "live.html"}
+        workers = [start("alone", settings, site.url("/")) for _ in range(2)]
+        for worker in workers:
+            worker.result()
+    pages = [file.read_text() for file in tmp_path.glob("live*.html")]
+    assert any(f"-{worker.process.pid}-" in page for worker in workers for page in pages)
+    assert all("one worker of several" in page for page in pages)
