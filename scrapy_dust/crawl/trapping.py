@@ -24,11 +24,11 @@ from xxhash import xxh3_64_hexdigest
 from scrapy_dust.crawl.drawing import Draw, local_draw
 from scrapy_dust.crawl.kept_forms import KeptForms
 from scrapy_dust.crawl.outcomes import DustOutcomeMiddleware
+from scrapy_dust.crawl.put_last import PutLast, in_words, why_last
 from scrapy_dust.crawl.requests import follows_rules
 from scrapy_dust.crawl.trap_journal import TrapJournal
 from scrapy_dust.crawl_log.places import log_dir
 from scrapy_dust.stats import Stat
-from scrapy_dust.traps.forms import AGAIN
 from scrapy_dust.traps.items import digest_of
 from scrapy_dust.traps.ledger import Arrived, Ledger, Place, is_barren, is_late
 from scrapy_dust.traps.said import Said, said_by
@@ -74,15 +74,6 @@ class Link(NamedTuple):
 
     page: Arrived
     place: Place  #: to which it leads
-
-
-class PutLast(NamedTuple):
-    """A form of URLs that brings nothing new, and the number of its requests that wait."""
-
-    id: str
-    form: str  #: in words
-    waiting: int
-    why: str  #: a sentence
 
 
 class Trapping:
@@ -333,14 +324,12 @@ class Trapping:
         most = sorted(
             ((n, form) for form, n in self._waiting.items() if n > 0), key=lambda one: (-one[0], one[1])
         )
-        return [
-            PutLast(trap_id(form), _in_words(form), n, _why_last(self._late.get(form))) for n, form in most
-        ]
+        return [PutLast(trap_id(form), in_words(form), n, why_last(self._late.get(form))) for n, form in most]
 
     @property
     def capped(self) -> list[str]:
         """The forms of which no more is fetched, in words."""
-        return [_in_words(account.form.text) for account in self._capped.values()]
+        return [in_words(account.form.text) for account in self._capped.values()]
 
     def _forms(self) -> str:
         most = self.put_last
@@ -380,27 +369,6 @@ class Trapping:
                 extra={"spider": self._crawler.spider},
                 exc_info=logger.isEnabledFor(logging.DEBUG),
             )
-
-
-def _in_words(form: str) -> str:
-    """*form* in words: a URL with 0 for any number, and a remark if its URLs repeat other URLs."""
-    url = form.replace(AGAIN, "")
-    return url if url == form else f"{url}, repeating other URLs but for parameters that do not matter"
-
-
-def _why_last(account: Account | None) -> str:
-    """A sentence that says why requests of the form with this *account* come last."""
-    if account is None:
-        return "An earlier crawl of this job has put them last."
-    if account.form.is_again:
-        return "They repeat other URLs but for parameters that do not matter."
-    if account.is_facet:
-        return "They select from a list whose things are known."
-    if account.feeds_itself:
-        return "They are linked from pages like themselves, and more come than are fetched."
-    if account.read:
-        return f"{account.read:,} of its pages brought nothing new."
-    return "Only pages that brought nothing new link to them."
 
 
 def pages_for(risk: float) -> int:
