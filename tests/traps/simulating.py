@@ -51,7 +51,7 @@ def simulate(site: Site, folder: Any, pages: int, **settings: Any) -> Crawled:
     scheduler = build_from_crawler(load_object(crawler.settings["SCHEDULER"]), crawler)
     crawler.engine = _Engine(scheduler)
     scheduler.open(crawler.spider)
-    trapping: Trapping | None = getattr(scheduler, "_trapping", None)
+    trapping: Trapping | None = getattr(scheduler, "trapping", None)
     scheduler.enqueue_request(Request(f"{HOST}/", dont_filter=True))
     _loop(site, scheduler, trapping, crawled, pages)
     closed = crawler.signals.send_catch_log_async(
