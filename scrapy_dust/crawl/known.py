@@ -259,13 +259,13 @@ class KnownMiddleware:
         ended = reason == "finished"
         self._crawler.stats.set_value(Stat.KNOWN_TAKEN.value, taken if ended else 0)
         logger.info(
-            "%(skipped)d requests for known pages were not made; %(taken)d pages %(are)s.",
+            "DUST_KNOWN spared %(skipped)d requests for pages that an earlier crawl has taken; %(taken)d pages of this crawl %(are)s.",
             {
                 "skipped": self._crawler.stats.get_value(Stat.KNOWN_SKIPPED.value, 0),
                 "taken": taken,
                 "are": "are known from now on"
                 if ended
-                else f"are not known yet, since the crawl ended as {reason!r}",
+                else f"will be fetched again, since it ended early ({reason})",
             },
             extra={"spider": spider},
         )

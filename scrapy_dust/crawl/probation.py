@@ -412,7 +412,7 @@ class Probation:
         try:
             probations.remember(self._state, proofs, {(one.site, one.id) for one in self.decided})
         except RuleBookError as error:
-            logger.warning("%s What was found of rules on probation is found again.", error)
+            logger.warning("%s The next crawl tests the rules on probation from the beginning.", error)
 
     def _spider_opened(self) -> None:
         self._count()
