@@ -179,7 +179,7 @@ class Trial:
 
     @property
     def texts(self) -> Counter[str]:
-        """The number of pairs that are the same, by the text they show."""
+        """The number of pairs with equal pages, by the text that the pages show."""
         return self._contents
 
     @property

@@ -1,6 +1,6 @@
 """Readers of the logs of load balancers, proxies and object stores: AWS, HAProxy, Envoy, Squid.
 
-`docs/formats.md` says of each which lines it was checked with.
+`docs/formats.md` names the lines with which each reader was checked.
 """
 
 from __future__ import annotations

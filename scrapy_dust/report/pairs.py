@@ -1,8 +1,8 @@
 """Two URLs side by side: their titles, what the log says of both pages, and their texts where those are at
 hand.
 
-A log of ours has hashes of texts and no texts. Those that validation has just fetched are at hand, and those in web
-archives; of all others the page says how far the hashes agree, and no more.
+A crawl log has hashes of texts and no texts. Texts are shown that validation has just fetched or that a web archive
+has; for all other pairs the page says how far the hashes agree.
 """
 
 from __future__ import annotations

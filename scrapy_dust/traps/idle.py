@@ -117,7 +117,9 @@ class Idle:
         return [site for site, known in self._sites.items() if known.idle]
 
     def fetched(self, site: str, url: str, read: Reading) -> bool:
-        """Take note of a page at *url*. Returns whether it says the same as the page that it repeats, if that is known."""
+        """Take note of a page at *url*. Returns whether the page equals the page that its URL repeats; None if that is not
+        known.
+        """
         known = self._sites.get(site)
         if known is None or not known.idle:
             return False

@@ -157,7 +157,7 @@ _new = tuple.__new__
 
 
 def _separated(one: Parameter) -> Parameter:
-    """The parameter *one* with ``&`` before it, unless it is ``name=…``: nothing else is a parameter after a ``;``."""
+    """The parameter *one* with ``&`` before it, unless it has a value: only ``name=…`` can be a parameter after a ``;``."""
     return one if one.name and one.value is not None else one._replace(separator="&")
 
 
