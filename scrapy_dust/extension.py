@@ -54,7 +54,8 @@ class DustExtension:
         self._crawler.stats.set_value(Stat.RULES.value, self._rules.count)
         if self._metrics is not None:
             self._metrics.start()
-        if self._rules.settings.live_report is not None:
+        # `scrapy shell` opens a spider, and crawls nothing.
+        if self._rules.settings.live_report is not None and self._crawler.crawling:
             self._show(self._rules.settings.live_report)
 
     def _show(self, path: str) -> None:

@@ -117,8 +117,8 @@ class Idle:
         return [site for site, known in self._sites.items() if known.idle]
 
     def fetched(self, site: str, url: str, read: Reading) -> bool:
-        """Take note of a page at *url*. Returns whether the page equals the page that its URL repeats; None if that is not
-        known.
+        """Take note of a page at *url*. Returns whether the page is known to equal the page that its URL
+        repeats.
         """
         known = self._sites.get(site)
         if known is None or not known.idle:
