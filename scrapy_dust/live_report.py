@@ -81,6 +81,7 @@ class LiveReport:
             ended=self._ended,
             mode=settings.mode,
             sent=stats.get("downloader/request_count", 0),
+            queued=self._queued() or 0,
             saved=max(stats.get(filtered, 0) - stats.get(Stat.HEIRS, 0), 0),
             facts=list(self._facts(stats)),
             causes=_causes(stats),
@@ -197,13 +198,16 @@ class LiveReport:
         return found
 
     def _queued(self) -> int | None:
-        """The number of requests in the queue; of a crawl that has ended, of those that it has left there."""
-        if self._ended is not None:
-            return 0 if self._ended == "finished" else self._left
+        """The number of requests in the queue; None if nobody can count them."""
+        if self._ended == "finished":
+            return 0
         try:
-            self._left = len(self._scheduler)  # type: ignore[arg-type]
+            left = len(self._scheduler)  # type: ignore[arg-type]
         except Exception:  # noqa: BLE001  Whatever a scheduler of the project's has against it.
-            self._left = None
+            return self._left
+        # A queue on the disk that is closed seems empty.
+        if left or self._ended is None:
+            self._left = left
         return self._left
 
     def _forms(self) -> list[Form]:

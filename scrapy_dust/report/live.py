@@ -89,6 +89,7 @@ class Live:
     ended: str | None  #: why the crawl has ended; None: it runs
     mode: str  #: DUST_MODE
     sent: int  #: requests
+    queued: int  #: requests that are not sent yet
     saved: int  #: requests that rules saved; in shadow mode, those that they would save
     facts: Sequence[str]
     causes: Sequence[tuple[str, str, int]]  #: why URLs were not fetched, in words, and how many
@@ -150,12 +151,14 @@ def _state(live: Live) -> str:
 def _hero(live: Live) -> str:
     """The share of requests saved as one large figure, with a bar before and a bar after."""
     is_shadow = live.mode == "shadow"
-    whole = live.sent if is_shadow else live.sent + live.saved
+    known = live.sent + live.queued
+    # In shadow mode all requests are sent; otherwise those that are saved never were in the queue.
+    whole = max(known, live.saved) if is_shadow else known + live.saved
     verb = "would be saved" if is_shadow else "are saved"
     told = f"<p>{escape(_MODES[live.mode])}</p>" if live.mode in _MODES else ""
     return (
-        f'<p class="figure"><strong>{percent(live.saved, whole)}</strong> <span>of the requests so far {verb}</span></p>'
-        f"{before_and_after(whole, max(whole - live.saved, 0))}{told}{facts_listed(live.facts)}"
+        f'<p class="figure"><strong>{percent(live.saved, whole)}</strong> <span>of the requests known so far {verb}</span></p>'
+        f"{before_and_after(whole, whole - live.saved)}{told}{facts_listed(live.facts)}"
     )
 
 
@@ -215,7 +218,7 @@ def _forms(live: Live) -> str:
         return "<p>No form of URLs is put last.</p>"
     rows = [
         (
-            f'<code>{escape(one.form)}</code> <span class="muted">{escape(one.id)}</span>',
+            f'<span><code>{escape(one.form)}</code> <span class="muted">{escape(one.id)}</span></span>',
             escape(one.why),
             f"{one.waiting:,}",
         )

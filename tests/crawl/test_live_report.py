@@ -54,7 +54,7 @@ def test_it_says_what_rules_saved_and_how_the_crawl_ended(with_rules, live, capl
     assert "Running for" in there[0]
     said = said_by(live)
     assert re.search(r"Ended at \S+ after \d+ s \(finished\)", said)
-    assert "75 % of the requests so far are saved" in said
+    assert "75 % of the requests known so far are saved" in said
     assert "1 rule in force on 1 site" in said
     assert "Parameters that do not matter sid 3" in said
     assert "rules duplicates of a page that is fetched, or on its way 3" in said
@@ -67,9 +67,19 @@ def test_in_shadow_mode_it_says_what_would_be_saved(with_rules, live):
         urls = [site.url(f"/p?id=1&sid={sid}") for sid in "abcd"]
         crawl(urls, with_rules(site, SID) | {"DUST_LIVE_REPORT": str(live), "DUST_MODE": "shadow"})
     said = said_by(live)
-    assert "75 % of the requests so far would be saved" in said
+    assert "75 % of the requests known so far would be saved" in said
     assert "Before 4 requests With rules 1 request" in said
     assert "3 pages compared: 3 the same, 0 would have been lost" in said
+
+
+@pytest.mark.parametrize("mode", ["enforce", "shadow"])
+def test_what_is_saved_is_never_more_than_all_while_many_requests_wait(with_rules, live, mode):
+    links = [f"/p?id={number}&sid={sid}" for number in range(8) for sid in "abcd"]
+    with serving(lambda path: page(*links) if path == "/" else words_of(path)) as site:
+        settings = with_rules(site, SID) | {"DUST_LIVE_REPORT": str(live), "DUST_MODE": mode}
+        crawl([site.url("/")], settings | {"CLOSESPIDER_PAGECOUNT": 3}, follow=True)
+    (percent,) = re.findall(r"(\d+) % of the requests known so far", said_by(live))
+    assert 70 <= int(percent) <= 75
 
 
 @pytest.mark.parametrize(
@@ -82,7 +92,7 @@ def test_without_rules_it_shows_the_crawl_all_the_same(settings, live, more, tol
         crawl([site.url("/p")], settings | more | {"DUST_LIVE_REPORT": str(live)})
     said = said_by(live)
     assert told in said
-    assert "0 % of the requests so far are saved" in said
+    assert "0 % of the requests known so far are saved" in said
     assert "1 answer and 1 item so far" in said
 
 

@@ -20,14 +20,18 @@ def text_of(live):
     return html_of_live(live).decode()
 
 
-def test_the_share_saved_is_of_all_requests_that_there_would_be():
+def test_the_share_saved_is_of_all_requests_that_are_known():
     assert "<strong>40 %</strong>" in text_of(live())
     assert "100 requests" in text_of(live())
 
 
-def test_in_shadow_mode_what_would_be_saved_is_part_of_what_is_sent():
+def test_in_shadow_mode_what_would_be_saved_is_part_of_what_is_sent_or_waits():
     assert "<strong>67 %</strong>" in text_of(live(mode="shadow"))
     assert "20 requests" in text_of(live(mode="shadow"))
+
+
+def test_in_shadow_mode_no_more_than_all_is_saved_where_nobody_can_count_the_queue():
+    assert "<strong>100 %</strong>" in text_of(live(mode="shadow", queued=0, saved=90))
 
 
 def test_a_worker_says_that_it_shows_itself_alone():
