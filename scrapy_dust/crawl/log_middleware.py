@@ -118,7 +118,8 @@ class CrawlLogMiddleware:
             settings = self._settings
             self.path = path = new_log_path(log_dir(settings.dir), self._crawler.spider.name)
             hide = hider(settings.dir, settings.log_hide)
-            self._recorder = recorder(path, hide, ignore=settings.ignore, beside=settings.log_process)
+            ignore = settings.ignore if settings.log_units else None
+            self._recorder = recorder(path, hide, ignore=ignore, beside=settings.log_process)
             self._flushing.start(FLUSH_SECONDS, now=False)
         return self._recorder
 

@@ -72,6 +72,11 @@ class DustSettings:
         switch,
         "Describe pages and write the log in a process of its own, so that the crawl does not wait for the log.",
     )
+    log_units: bool = setting(
+        True,
+        switch,
+        "Record all that a spider may take from each page, so that pages can be compared in full. A record takes three times the room.",
+    )
     ignore: tuple[str, ...] = setting(
         (),
         selectors,

@@ -47,6 +47,15 @@ def test_a_page_is_recorded_with_all_that_mining_needs(settings, records):
     assert visit.text_digest == record["text_digest"]
 
 
+@pytest.mark.parametrize("log_units", [True, False])
+def test_units_are_recorded_unless_told_otherwise(settings, records, log_units):
+    with serving(lambda path: page("/x", words="ten words of a page that says what it has to say")) as site:
+        crawl([site.url("/a")], settings | {"DUST_LOG_UNITS": log_units})
+    (record,) = records()
+    assert bool(record.get("units")) is log_units
+    assert record["sketch"]
+
+
 def test_what_an_answer_says_of_its_parameters_is_recorded_and_no_long_text(settings, records):
     said = {"/a": 'params=("sid"), key-order', "/b": "x" * 1001}
 
