@@ -180,7 +180,9 @@ class DustDupeFilter:
         except Exception as error:  # noqa: BLE001  Whatever a request of the project's has against it.
             self._failed(request, error)
             return seen
-        if enforcing is not None and not is_filtered:
+        if enforcing is not None and is_filtered:
+            enforcing.outcomes.filtered(request)
+        elif enforcing is not None:
             enforcing.proving.learning.let_through(request)
             if self.probation is not None:
                 self.probation.let_through(request)

@@ -15,12 +15,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 from scrapy import Request, signals
 from scrapy.exceptions import CloseSpider, DontCloseSpider
 from scrapy.http import Response
-from scrapy.utils.asyncio import create_looping_call
+from scrapy.utils.asyncio import call_later, create_looping_call
 from xxhash import xxh3_128_digest, xxh32_intdigest
 
 from scrapy_dust.crawl import life
@@ -28,7 +28,7 @@ from scrapy_dust.crawl.life import Class, Effect, State
 from scrapy_dust.crawl.records import DUPLICATE_OF
 from scrapy_dust.crawl.requests import LINKED_BY, STANDS_FOR, is_rendered
 from scrapy_dust.crawl.store import Standing, StoreGone
-from scrapy_dust.crawl.walls import Belief, Walls
+from scrapy_dust.crawl.walls import Belief, NoItem, Walls
 from scrapy_dust.sites import site_of
 from scrapy_dust.stats import Stat
 
@@ -63,7 +63,7 @@ _NOBODY: Standing = (b"", 0)
 _FETCHING = 1000
 
 #: Requests of one callback that are looked at; one that yields more has found more than its own page.
-_ASKED = 16
+_ASKED = 200
 
 
 def shows_page(response: Response) -> bool:
@@ -89,6 +89,7 @@ class _Given:
     """The state of an answer that the spider has got: whether its callback is done, and what came of it."""
 
     has_more: bool = False  #: whatever nobody looks after any more, or more requests than are looked at
+    has_item: bool = False  #: an item that nobody looks after any more
     asked: list[Request] = field(default_factory=list)  #: requests that the callback yielded
     asks_again: bool = False  #: for the same URL, which is not to be filtered
     items: int = 0  #: that spider middlewares have let through
@@ -233,6 +234,8 @@ class Outcomes:
         #: Answers that are with the spider. An errback has none.
         self._given: WeakKeyDictionary[Response, _Given] = WeakKeyDictionary()
         self._giving: set[object] = set()  #: callbacks of which something has come
+        self._making: set[object] = set()  #: callbacks that have made an item
+        self._filtered: WeakSet[Request] = WeakSet()  #: requests that lead to nothing new
         self._walls = Walls()
         #: Class whose page is still to come → what redirects that led there stand for.
         self._awaiting: dict[bytes, list[Sequence[Standing]]] = {}
@@ -292,6 +295,10 @@ class Outcomes:
     def settle(self, request: Request) -> None:
         """Take note that *request* has brought the page of all classes that it stands for."""
         self._conclude(standings(request), None, is_page=True)
+
+    def filtered(self, request: Request) -> None:
+        """Take note that *request* leads to nothing new: the same URL, or another URL of its class, was asked for before."""
+        self._filtered.add(request)
 
     # -- what middlewares tell
 
@@ -366,7 +373,7 @@ class Outcomes:
     def gave(self, response: Response) -> None:
         """Take note that the callback for *response* has yielded an item. Middlewares may still drop it."""
         if (given := self._given.get(response)) is not None:
-            given.has_more = True
+            given.has_more = given.has_item = True
 
     def let_through(self, response: Response) -> None:
         """Take note that all middlewares have let an item through."""
@@ -400,15 +407,26 @@ class Outcomes:
         if not given.is_known:
             return
         del self._given[response]
+        if given.asked and not (given.has_more or given.scraped):
+            # The last of these requests is still on its way to the dupefilter, which knows whether it is new.
+            call_later(0, self._decide, response, given)
+        else:
+            self._decide(response, given)
+
+    def _decide(self, response: Response, given: _Given) -> None:
         asker = response.request
         # Now that spider middlewares have seen them: a request's name is of what they have made of it.
         leads_on = asker is not None and any(not self._is_for_the_same(one, asker) for one in given.asked)
         gave = given.has_more or leads_on or given.scraped > 0
         if gave or not given.asks_again:
-            self.taken(response, gave=gave)
+            made = given.has_item or given.scraped > 0
+            is_new = made or given.has_more or any(one not in self._filtered for one in given.asked)
+            self.taken(response, gave=gave, made=made, is_new=is_new)
 
-    def taken(self, response: Response, *, gave: bool) -> None:
-        """Take note that the spider is done with *response*. *gave*: whether an item or a request came of *response*."""
+    def taken(self, response: Response, *, gave: bool, made: bool = False, is_new: bool = True) -> None:
+        """Take note that the spider is done with *response*. *gave*: whether an item or a request came of *response*; *made*: an
+        item; *is_new*: an item, or a request that was not asked for before.
+        """
         request = response.request
         if request is None:
             return
@@ -416,13 +434,19 @@ class Outcomes:
         if gave and callback not in self._giving:
             self._giving.add(callback)
             self._doubt(self._walls.shown(callback))
+        if made and callback not in self._making:
+            self._making.add(callback)
+            self._doubt(self._walls.shown(NoItem(callback)))
+        gives_elsewhere = callback in (self._making if gave else self._giving)
         is_page = shows_page(response)
         if stands_for := standings(request):
             landing = self._landing(request, response)
             belief = Belief.PAGE
             if is_page and DUPLICATE_OF not in request.meta:
-                belief = self._belief(callback, response, stands_for[0][0], gave=gave)
-            is_unsure = belief is Belief.UNSURE and not gave and callback in self._giving and landing is None
+                belief = self._belief(
+                    callback, response, stands_for[0][0], gave=gave, made=made, is_new=is_new
+                )
+            is_unsure = belief is Belief.UNSURE and not is_new and gives_elsewhere and landing is None
             self._conclude(
                 stands_for,
                 landing,
@@ -431,7 +455,7 @@ class Outcomes:
             )
             if landing is not None and belief is Belief.NONE:
                 self._is_no_landing(landing)
-        if is_page and (gave or callback not in self._giving):
+        if is_page and (is_new or not gives_elsewhere):
             for told in self.told:
                 told(request)
         self._fetch_due()
@@ -442,10 +466,15 @@ class Outcomes:
             function = self._crawler.spider.parse
         return getattr(function, "__func__", function)
 
-    def _belief(self, callback: object, response: Response, of: bytes, *, gave: bool) -> Belief:
+    def _belief(
+        self, callback: object, response: Response, of: bytes, *, gave: bool, made: bool, is_new: bool
+    ) -> Belief:
         if not gave:
             return self._walls.nothing(callback, of)
-        belief, doubted = self._walls.something(callback, xxh3_128_digest(response.body), of)
+        if not is_new:
+            return self._walls.nothing(NoItem(callback), of)
+        answer = xxh3_128_digest(response.body)
+        belief, doubted = self._walls.something(callback, answer, of, is_item=made)
         self._doubt(doubted)
         return belief
 

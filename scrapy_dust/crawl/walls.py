@@ -1,4 +1,4 @@
-"""Answers that may be a wall: callbacks yield nothing from them, or several classes show the same one.
+"""Answers that may be a wall: callbacks yield nothing new from them, or several classes show the same one.
 
 A wall is a captcha, a login or an error with status 200. Other URLs of the classes decide: of each *kind* of such
 answers, a few classes are tried with several URLs. If one of these shows something else, the kind is a wall, and no
@@ -11,6 +11,7 @@ from collections import OrderedDict
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import NamedTuple
 
 #: So many classes of a kind are tried, each with so many aliases.
 _TRIED, _ALIASES = 3, 5
@@ -26,6 +27,12 @@ class Belief(Enum):
     PAGE = "the page of its class"
     UNSURE = "the page of its class, until another class tells otherwise"
     NONE = "no page: the next alias is tried"
+
+
+class NoItem(NamedTuple):
+    """The kind of answers from which a callback has made no item and no request that was new."""
+
+    callback: Hashable
 
 
 @dataclass(slots=True)
@@ -49,12 +56,15 @@ class Walls:
         """Whether an answer for the class *of* from which *callback* has yielded nothing is a page or a wall."""
         return self._shown(callback, of, first=0)
 
-    def something(self, callback: Hashable, answer: bytes, of: bytes) -> tuple[Belief, list[bytes]]:
+    def something(
+        self, callback: Hashable, answer: bytes, of: bytes, *, is_item: bool = True
+    ) -> tuple[Belief, list[bytes]]:
         """Whether *answer*, a digest of an answer for the class *of* from which *callback* has yielded something, is a page or
-        a wall. If it is a wall, also the classes that have shown it, whose next URLs must be tried.
+        a wall. If it is a wall, also the classes that have shown it, whose next URLs must be tried. *is_item*: an item
+        came of it.
         """
         name = callback, answer
-        doubted = self._turned(of, name)
+        doubted = [] if isinstance(self._last.get(of), NoItem) and not is_item else self._turned(of, name)
         if name in self._kinds:
             return self._shown(name, of, first=_ALIKE - 1), doubted
         before = self._answers.setdefault(name, of)
@@ -67,7 +77,7 @@ class Walls:
         return self._shown(name, of, first=_ALIKE - 1), doubted
 
     def shown(self, callback: Hashable) -> list[bytes]:
-        """The classes from whose answers *callback* has yielded nothing."""
+        """The classes from whose answers *callback* has yielded nothing; of a `NoItem`, nothing new."""
         kind = self._kinds.get(callback)
         return [] if kind is None else list(kind.classes)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from scrapy.exceptions import DropItem, IgnoreRequest
 from scrapy.http import Response
@@ -307,3 +309,41 @@ def test_each_alias_is_tried_until_one_has_the_page(both):
         return answer(asked) if callable(answer) else answer
 
     both(Reader, site).check(wanted=6)
+
+
+class ByForm(Reader):
+    """Makes items only where the URL has no parameter, and follows all links."""
+
+    def items(self, response: Response, **more):
+        if "?" not in response.url:
+            yield from super().items(response, **more)
+
+
+@CONCURRENCIES
+@pytest.mark.parametrize(("aliases", "is_mixed"), [(2, False), (4, False), (8, True)])
+def test_a_spider_that_makes_items_of_one_form_of_a_url_gets_each_item(both, concurrency, aliases, is_mixed):
+    """The link to the home page, which each page has, was asked for long before: the page brought nothing new."""
+    things = [f"/p{n}" for n in range(12)]
+    links = [*(f"{path}?sid={sid}" for sid in range(aliases) for path in things), *things]
+    if is_mixed:
+        random.Random(aliases).shuffle(links)
+
+    def site(asked: Asked) -> Answer:
+        return index(*links) if asked.path == "/" else page(asked.path, "/")
+
+    both(ByForm, site, CONCURRENT_REQUESTS=concurrency).check(wanted=12)
+
+
+@CONCURRENCIES
+def test_pages_of_which_no_item_is_made_cost_a_spider_that_makes_items_a_few_aliases(both, concurrency):
+    class Elsewhere(Reader):
+        def items(self, response: Response, **more):
+            if "/item" in response.url:
+                yield from super().items(response, **more)
+
+    links = [f"/{kind}{n}?sid={sid}" for kind in ("list", "item") for n in range(8) for sid in range(8)]
+
+    def site(asked: Asked) -> Answer:
+        return index(*links) if asked.path == "/" else page(asked.path, "/")
+
+    both(Elsewhere, site, CONCURRENT_REQUESTS=concurrency).check(wanted=8, saved=80)
