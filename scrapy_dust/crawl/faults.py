@@ -1,4 +1,4 @@
-"""What goes wrong in a part of ours never ends a crawl: it is counted in a stat, and said the first time."""
+"""Faults in scrapy-dust's own parts never end a crawl: each fault is counted in a stat, and logged the first time."""
 
 from __future__ import annotations
 

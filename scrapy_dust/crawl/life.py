@@ -190,7 +190,7 @@ def doubted(of: Class) -> After:
 
 
 def no_page(of: Class, url: int) -> After:
-    """What changes for a class when its URL with the number *url* brought no page: nothing while another one stands."""
+    """The class *of* after its URL with the number *url* brought no page. Nothing changes while another URL stands."""
     if of.state is State.SETTLED:
         return of, ()
     left = tuple(other for other in of.standing if other != url)

@@ -30,7 +30,7 @@ class Readings:
         self._judges, self._kept = Judges(knowledge), PagesKept(ignore)
 
     def read(self, response: Response, url: str) -> Fetched | None:
-        """What *response*, which came for *url*, said; None if only its bytes can be compared."""
+        """The content of *response*, which came for *url*; None if only its bytes can be compared."""
         return read_page(response, url, self._ignore)
 
     def keep(self, urls: Iterable[str], response: Response) -> None:
@@ -39,7 +39,7 @@ class Readings:
             self._kept.keep(url, response)
 
     def page(self, url: str) -> Fetched | None:
-        """What the page that came for *url* said, parsed now; None if it is not kept."""
+        """The content of the page that came for *url*, parsed now; None if it is not kept."""
         return self._kept.read(url)
 
     def are_the_same(self, page: Fetched, keeper: str, key: Callable[[str], str]) -> bool:

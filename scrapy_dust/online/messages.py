@@ -16,7 +16,7 @@ LENGTH = struct.Struct(">Q")
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """What is worth another fetch."""
+    """URLs that are worth another fetch."""
 
     urls: Sequence[str]
     least: int  #: so many such fetches of the crawl are worth it in any case

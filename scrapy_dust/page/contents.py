@@ -240,7 +240,7 @@ def _read(rows: _Rows, volatile: Volatile, *, of_items: bool, likely: bool) -> _
 
 
 class _Layout:
-    """What the units of the site's template say of pages that have the site's frame: such a page differs from others
+    """Tells pages with the site's frame apart by units of the site's template: such a page differs from others
     by a unit that most pages have and by one that few have, be it "in stock" or "used".
     """
 

@@ -96,7 +96,7 @@ def read_markup(
 
 
 def said_in(markup: str, url: str, encoding: str, ignore: Sequence[str]) -> Said | None:
-    """What an HTML document says in words, without ignored elements; None if it is too tangled."""
+    """The words of an HTML document, without ignored elements; None if it is too tangled."""
     if is_tangled(markup):
         return None
     tree = LexborHTMLParser(markup, scripting=True)

@@ -52,7 +52,7 @@ def read_text(
 def read_words(
     body: bytes, content_type: str | None, encoding: str | None, url: str, ignore: Sequence[str]
 ) -> Said | None:
-    """What a body of HTML, XML or JSON says in words; None if it is none of these, or too long."""
+    """The words of a body of HTML, XML or JSON; None if it is none of these, or too long."""
     kind = _kind(content_type)
     if kind in (_Kind.BYTES, _Kind.PDF) or len(body) > MAX_BYTES:
         return None

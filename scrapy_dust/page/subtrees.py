@@ -105,7 +105,7 @@ class Subtrees:
         self.size += 1 + (length + 8 * len(made.units) + 64 * sum(map(len, made.rest)) >> 9)
 
     def _since(self, counts: list[int], inside: str, part: Part | None) -> Subtree:
-        """What was found since there was so much of everything."""
+        """The units and the rest that were found since the given counts were taken."""
         units, blocks, *rest = counts
         alone = self._settling.units[units:]
         of_blocks = self._settling.blocks[blocks:]

@@ -64,7 +64,7 @@ def units_of_markup(markup: str, url: str, encoding: str) -> Described:
 
 
 def said_in_markup(markup: str, url: str, encoding: str) -> Said:
-    """What HTML, as the parser writes it, says in words, with places and units as `units_of_markup` has them."""
+    """The words of HTML as the parser writes it, with places and units as `units_of_markup` has them."""
     memory = _remembered()
     settling = Settling(url, encoding, memory.addresses)
     walk = _Texts(memory, settling)
@@ -74,7 +74,7 @@ def said_in_markup(markup: str, url: str, encoding: str) -> Said:
 
 
 def said_in_text(text: str, url: str, encoding: str) -> Said | None:
-    """What XML or JSON says in words, with places and units as `units_of_text` has them; None for other text."""
+    """The words of XML or JSON, with places and units as `units_of_text` has them; None for other text."""
     memory = _remembered()
     settling = Settling(url, encoding, memory.addresses)
     walk = _Texts(memory, settling)

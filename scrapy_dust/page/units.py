@@ -117,7 +117,7 @@ def distinct(numbers: npt.NDArray[_Unsigned]) -> npt.NDArray[_Unsigned]:
 
 
 def repeated(numbers: npt.NDArray[_Unsigned]) -> npt.NDArray[_Unsigned]:
-    """Those of *numbers* that are there more than once, ascending, each once."""
+    """The *numbers* that occur more than once, ascending, each once."""
     numbers = np.sort(numbers)
     return distinct(numbers[1:][numbers[1:] == numbers[:-1]])
 

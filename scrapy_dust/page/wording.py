@@ -48,7 +48,7 @@ _DECIMALS = re.compile(r"[.,](?=[0-9]{1,2}$)")
 
 
 class Said(NamedTuple):
-    """What an answer says, in words."""
+    """The words of an answer."""
 
     texts: Sequence[tuple[int, str]]  #: each with its place
     fields: Sequence[tuple[int, str]]  #: each with its unit
@@ -67,7 +67,7 @@ class Wording:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What answers to one URL have shown of texts that change: at places, and at shapes there."""
+    """The changing texts of several answers to one URL: at places, and at shapes there."""
 
     read: UnitSet = field(default_factory=EMPTY.copy)  #: places of such texts
     kept: UnitSet = field(default_factory=EMPTY.copy)  #: those of them at which a part lasts
@@ -106,7 +106,7 @@ def _number(said: str) -> float:
 
 
 def parts_of(answers: Sequence[UnitSet], wordings: Sequence[Wording], others: Sequence[Wording]) -> Parts:
-    """What lasts in the texts that change between several *answers* to one URL, with their *wordings*.
+    """The parts that last in texts that change between several *answers* to one URL, with their *wordings*.
 
     Words that all *others*, pages of the site, have at the place are its template.
     """
@@ -164,7 +164,7 @@ def lasting_words(here: Sequence[Wording], there: Sequence[Wording], places: Uni
 def apart_in_numbers(
     here: Sequence[Wording], there: Sequence[Wording], shapes: Iterable[int]
 ) -> Iterator[int]:
-    """Those of *shapes* in whose texts the answers *here* have other numbers than those *there*: farther from them
+    """The *shapes* in whose texts the answers *here* have other numbers than those *there*: farther from them
     than from each other.
     """
     for shape in shapes:

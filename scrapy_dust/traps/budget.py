@@ -121,7 +121,7 @@ class _Family:
 
 @dataclass(slots=True)
 class _Host:
-    """What ends the selections of one host: its facets, and its URLs that repeat others."""
+    """The rows of looks that end the selections of one host: its facets, and its URLs that repeat others."""
 
     of_again: Pool  #: of URLs that repeat others
     row: Row = field(default_factory=Row)  #: of facets

@@ -20,7 +20,7 @@ _TWICE = 2
 
 
 class Page(NamedTuple):
-    """What one page of a form has brought."""
+    """The gain of one page of a form."""
 
     value: float
     anything: bool = True  #: whether there is anything new on it at all
@@ -31,7 +31,7 @@ class Page(NamedTuple):
 
 @dataclass(slots=True)
 class Shown:
-    """What the selections of one family have shown: its facets, and URLs that repeat others."""
+    """The things that the selections of one family have shown: its facets, and URLs that repeat others."""
 
     pages: int = 0  #: of facets
     bringing: int = 0  #: of these, with something new
