@@ -55,7 +55,7 @@ from scrapy_dust.page.unitsets import (
     without,
 )
 from scrapy_dust.page.volatile import NO_PLACES, Places
-from scrapy_dust.page.wording import Wording, apart_in_numbers, lasting_words
+from scrapy_dust.page.wording import Wording, apart_in_numbers, lasting_words, places_of_chance
 from scrapy_dust.visits.pages import LEAST_OWN
 
 
@@ -179,6 +179,7 @@ class _Pair:
         self._frame_a, self._frame_b = of_one_frame(raw_a, raw_b, knowledge)
         self._a, self._b = ([self._sift(one) for one in raw] for raw in (raw_a, raw_b))
         self._raw_a, self._raw_b = list(self._a), list(self._b)
+        self._chance = EMPTY  #: words that may last by chance
         self._partly = self._set_changing_aside()
         self._all_a, self._all_b = union_of(self._a), union_of(self._b)
         self._stable_a = self._lasting(self._a, self._raw_b)
@@ -276,6 +277,8 @@ class _Pair:
         if not self._are_read:
             return EMPTY
         words = lasting_words(here.wordings, there.wordings, self._touched)
+        by_chance = places_of_chance(here.wordings, there.wordings, self._touched)
+        self._chance = union_of((self._chance, words[is_in(places_of(words), by_chance)]))
         telling = self._gone[self._telling.has(self._gone)]
         shapes = np.unique(shapes_of(telling[is_of(telling, *SHAPED)])).tolist()
         apart = apart_in_numbers(here.wordings, there.wordings, shapes)
@@ -324,6 +327,7 @@ class _Pair:
             unsure = unsure | links
         if not self._has_all_links:
             unsure = unsure | _are_links(only)
+        unsure = unsure | is_in(only, self._chance)
         if not side.controls:
             unsure = (
                 unsure

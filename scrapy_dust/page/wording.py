@@ -11,6 +11,7 @@ Logs have no words, so only answers that were fetched can be read like that.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import unescape
@@ -159,6 +160,26 @@ def lasting_words(here: Sequence[Wording], there: Sequence[Wording], places: Uni
     words = common_to([np.unique(one.words) for one in here])
     words = words[is_in(places_of(words), places)]
     return without(words, union_of(one.words for one in there))
+
+
+def places_of_chance(here: Sequence[Wording], there: Sequence[Wording], places: UnitSet) -> UnitSet:
+    """The *places* at which answers to one URL have no more words in common than answers to both URLs, mixed: the words
+    that last there may last by chance, as in a text whose words are all drawn at each fetch.
+    """
+    lasting = _counted(here, there, places)
+    found = set[int]()
+    for number in range(min(2, len(there))):
+        mixed_here = [there[number], *here[1:]]
+        mixed_there = [here[0], *there[:number], *there[number + 1 :]]
+        mixed = _counted(mixed_here, mixed_there, places)
+        found.update(place for place, count in lasting.items() if mixed.get(place, 0) >= count)
+    return array_of(found)
+
+
+def _counted(here: Sequence[Wording], there: Sequence[Wording], places: UnitSet) -> Counter[int]:
+    """How many words last on one of both sides alone, by place."""
+    both = union_of((lasting_words(here, there, places), lasting_words(there, here, places)))
+    return Counter(places_of(both).tolist())
 
 
 def apart_in_numbers(
