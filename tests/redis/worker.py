@@ -21,8 +21,9 @@ class Following:
     out = ""
     got: list[str]
 
-    def parse(self, response: Response) -> Iterator[Request]:
+    def parse(self, response: Response) -> Iterator[Any]:
         self.got.append(response.url)
+        yield {"url": response.url}
         if isinstance(response, TextResponse):
             for link in response.css("a::attr(href)").getall():
                 yield response.follow(link, callback=self.parse)
