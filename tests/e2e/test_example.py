@@ -97,7 +97,7 @@ def loop(project: Path, served: RunningWeb) -> Loop:
 
 def test_the_second_crawl_saves_what_an_oracle_would_save(loop: Loop) -> None:
     # Rules seen on few pages are on probation, and URLs of parts where a rule was hardly seen are fetched until it has
-    # shown itself there. Which URLs are canaries is chance: 0.928 to 0.936 in runs of a day.
+    # shown itself there. Which URLs are canaries is chance: 0.897 to 0.918 in runs of a day.
     assert loop.comparison.share_of_saving >= 0.85, loop.comparison.as_dict()
 
 
