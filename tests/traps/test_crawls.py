@@ -132,8 +132,9 @@ def test_what_is_put_last_is_fetched_once_though_a_rule_knows_it_by_several_urls
     crawled = crawl(site, tmp_path / "dust", CONCURRENT_REQUESTS=1, **rules)
     pages = {url.partition("?")[0] for url in crawled.pages if "/cal/" in url}
     assert crawled.stats["dust/traps/last"] > len(pages) / 2 > 100
-    # One URL of 32 may be fetched early, to see whether its form brings something again.
-    assert len([url for url in crawled.pages if "/cal/" in url]) < 1.1 * len(pages)
+    # One URL of 32 may be fetched early, to see whether its form brings something again; and of pages without an item or a
+    # new link a second URL may be, since some spiders make items of one form of a URL alone.
+    assert len([url for url in crawled.pages if "/cal/" in url]) < 1.25 * len(pages)
 
 
 def test_a_job_that_is_paused_goes_on_in_the_same_order_and_loses_nothing(tmp_path):
