@@ -173,11 +173,14 @@ def crawled_both_ways(
     folder: Path,
     rules: Sequence[Rule] = (SID,),
     runs: int = 1,
+    job: bool = False,
     between: Any = None,
     only_ours: Mapping[str, Any] | None = None,
     **settings: Any,
 ) -> Both:
-    """*runs*: how often the job in JOBDIR is begun or taken up; *between*: called with the folder before each later
+    """*runs*: how often the job in JOBDIR is begun or taken up; *job*: there is a JOBDIR for a single run too, another
+    one for each of the two crawls (their sites may get the same port, and then the second would take up the first's);
+    *between*: called with the folder before each later
     one; *only_ours*: settings of the crawl with us, as those that begin with ``DUST_`` are.
     """
     found = []
@@ -191,7 +194,7 @@ def crawled_both_ways(
                 chosen = with_rules(here, served.homes, rules)
             chosen |= {key: value for key, value in settings.items() if name == "ours" or "DUST_" not in key}
             chosen |= (only_ours or {}) if name == "ours" else {}
-            if runs > 1:
+            if job or runs > 1:
                 chosen["JOBDIR"] = str(here / "job")
             for number in range(runs):
                 if number and between:

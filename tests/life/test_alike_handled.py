@@ -430,11 +430,11 @@ class Tickets(Reader):
 
 
 @pytest.mark.parametrize("job", [False, True])
-def test_a_request_of_a_class_of_the_projects_own_stays_what_it_is(both, tmp_path, job):
+def test_a_request_of_a_class_of_the_projects_own_stays_what_it_is(both, job):
     def site(asked: Asked) -> Answer:
         return error(404) if asked.sid == "a" else hub_of("a", "b", "c")(asked)
 
-    found = both(Tickets, site, **({"JOBDIR": str(tmp_path / "job")} if job else {}))
+    found = both(Tickets, site, job=job)
     found.check(wanted=6)
 
 

@@ -46,8 +46,8 @@ class Locked(Reader):
 
 @pytest.mark.parametrize("job", [False, True])
 @pytest.mark.parametrize("site", [where_only_the_last_works, where_all_work])
-def test_requests_with_meta_that_cannot_be_pickled_are_lost_to_nobody(both, tmp_path, job, site):
-    both(Locked, site, **({"JOBDIR": str(tmp_path / "job")} if job else {})).check(wanted=6)
+def test_requests_with_meta_that_cannot_be_pickled_are_lost_to_nobody(both, job, site):
+    both(Locked, site, job=job).check(wanted=6)
 
 
 @pytest.mark.once
@@ -72,9 +72,8 @@ class Closures(Reader):
 
 
 @pytest.mark.parametrize("job", [False, True])
-def test_callbacks_without_a_name_are_called(both, tmp_path, job):
-    settings = {"JOBDIR": str(tmp_path / "job")} if job else {}
-    both(Closures, where_only_the_last_works, **settings).check(wanted=6)
+def test_callbacks_without_a_name_are_called(both, job):
+    both(Closures, where_only_the_last_works, job=job).check(wanted=6)
 
 
 class KindsOfClosures(Closures):
@@ -444,16 +443,15 @@ class Refused(Exception):
 
 
 @pytest.mark.parametrize("job", [False, True])
-def test_requests_with_what_can_be_pickled_and_not_made_again_are_lost_to_nobody(both, tmp_path, job):
+def test_requests_with_what_can_be_pickled_and_not_made_again_are_lost_to_nobody(both, job):
     class Telling(Reader):
         def links(self, response: Response):
             for request in super().links(response):
                 yield request.replace(meta={"why": Refused(1, "busy")})
 
-    settings = {"JOBDIR": str(tmp_path / "job")} if job else {}
     # Scrapy itself cannot go on with what its queue on a disk cannot make again.
-    settings |= {"SCHEDULER_DISK_QUEUE": "scrapy.squeues.MarshalFifoDiskQueue"} if job else {}
-    both(Telling, where_only_the_last_works, **settings).check(wanted=6)
+    settings = {"SCHEDULER_DISK_QUEUE": "scrapy.squeues.MarshalFifoDiskQueue"} if job else {}
+    both(Telling, where_only_the_last_works, job=job, **settings).check(wanted=6)
 
 
 class Signed(Request):
