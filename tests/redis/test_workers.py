@@ -114,7 +114,8 @@ def test_workers_with_queues_of_their_own_take_over_what_one_of_them_leaves(redi
     counts = fetched(site.asked)
     assert set(counts) == set(range(1, PAGES))
     assert {content for content, times in counts.items() if times > 1} <= in_flight
-    assert max(counts.values()) <= 2
+    # Where the first worker was killed while one URL more of a class was being decided, that URL is fetched too.
+    assert sum(times - 2 for times in counts.values() if times > 2) <= 1
     assert result["stats"]["dust/redis/taken_over"] > 0
     assert result["stats"]["dust/kept_alive"] > 0
     assert redis_server.client.keys("*") == []
