@@ -137,11 +137,15 @@ def said(guard: Iterable[Condition]) -> str:
     return " and ".join(sorted(map(str, guard)))
 
 
-def asked_for(condition: Condition) -> str:
-    """A text, between separators, that every URL has for which *condition* is true; empty where there is none."""
+def asked_for(condition: Condition) -> tuple[str, ...]:
+    """Texts, each between separators, that every URL has for which *condition* is true."""
     name, value = condition.name, condition.value
     if not condition.holds or name in ("depth", "shape", "separator", "#:"):
-        return ""
-    if name[0] == "?":
-        return name[1:-1] if name[-1] == ":" else max(name[1:], value or "", key=len)
-    return value or ""
+        return ()
+    if name[0] != "?":
+        texts: tuple[str | None, ...] = (value,)
+    elif name[-1] == ":":
+        texts = (name[1:-1],)
+    else:
+        texts = (name[1:], value)
+    return tuple(filter(None, texts))

@@ -48,10 +48,10 @@ class Rule:
         """The changed URL; the very same object where nothing changes."""
         changed = url
         for operation in self.operations:
-            changed = operation.apply(changed)
-        # Most URLs are left alone by most operations: guards are asked last.
-        if changed is url or (self.guard and not holds(self.guard, url)):
-            return url
+            before, changed = changed, operation.apply(changed)
+            # Most URLs are left alone by most operations: guards are asked when the first operation changes one.
+            if before is url and changed is not url and self.guard and not holds(self.guard, url):
+                return url
         return changed
 
     # --- where it may do something
@@ -71,7 +71,7 @@ class Rule:
     @cached_property
     def needs(self) -> tuple[tuple[Need, ...], ...]:
         """Alternative lists of texts: a URL that changes contains all texts of one list."""
-        guarded = [(text, words_of(text)) for one in self.guard if (text := asked_for(one))]
+        guarded = [(text, words_of(text)) for one in self.guard for text in asked_for(one)]
         return tuple((*operation.needs, *guarded) for operation in self.operations)
 
     # --- what it is
