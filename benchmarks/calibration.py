@@ -27,7 +27,8 @@ from scrapy_dust.believe.decisions import Decision
 from scrapy_dust.believe.evidence import LogEvidence
 from scrapy_dust.believe.unseen import Witnesses, law_share, unseen_bound
 from scrapy_dust.believe.validation import TrialParams, Verdict
-from scrapy_dust.engines.local import mine_site
+from scrapy_dust.engines.local import mine_log
+from scrapy_dust.page.site_log import site_log
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.settings import DustSettings
@@ -87,7 +88,7 @@ def _of_site(
     where: str, site: str, seen: Sequence[Visit], unseen: Sequence[str], truth: Mapping[str, Hashable]
 ) -> Iterator[Kept]:
     settings = DustSettings()
-    mined = mine_site(site, seen, settings, redirects_count=True)
+    mined = mine_log(site, site_log(seen), settings, redirects_count=True)
     urls = [page.url for page in mined.log.pages] + list(mined.log.redirects)
     known = frozenset(urls)
     random.Random(site).shuffle(urls)

@@ -18,7 +18,8 @@ from benchmarks.messy import HOST, MessySite, StubbornSite
 from scrapy_dust.believe.campaign import Campaign
 from scrapy_dust.believe.evidence import LogEvidence
 from scrapy_dust.believe.validation import Verdict
-from scrapy_dust.engines.local import Mined, mine_site, trial_params
+from scrapy_dust.engines.local import Mined, mine_log, trial_params
+from scrapy_dust.page.site_log import site_log
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of
 from scrapy_dust.visits.outcomes import Outcome
@@ -75,7 +76,7 @@ def conduct(campaign: Campaign, answers: Answers, budget: int) -> int:
 def cost_of(what: str, site: str, visits: Sequence[Visit], answers: Answers, budget: int) -> Cost:
     settings = DustSettings()
     began = time.process_time()
-    mined = mine_site(site, visits, settings, redirects_count=True)
+    mined = mine_log(site, site_log(visits), settings, redirects_count=True)
     between = time.process_time()
     campaign = campaign_of(mined, settings)
     probes = conduct(campaign, answers, budget)

@@ -18,8 +18,9 @@ from itertools import chain
 from typing import Any
 
 from scrapy_dust.crawl_log.hiding import Hider, is_hidden
-from scrapy_dust.engines.local import mine_site
+from scrapy_dust.engines.local import mine_log
 from scrapy_dust.page.content import content_of
+from scrapy_dust.page.site_log import site_log
 from scrapy_dust.page.sketch import describe
 from scrapy_dust.propose.dustbuster.parameters import parameters
 from scrapy_dust.rules.canonizer import Canonizer
@@ -156,7 +157,7 @@ def mining() -> Iterator[str]:
         taken = []
         for segments in (60, 120, 240):
             visits = list(repeating(segments, names))
-            taken.append(_timed(lambda of: mine_site("a.example", of, DustSettings()), visits))
+            taken.append(_timed(lambda of: mine_log("a.example", site_log(of), DustSettings()), visits))
         times = ", ".join(f"{second:.2f}" for second in taken)
         yield f"mining 180 URLs of 60, 120, 240 segments /{'/'.join(names)}/…: {times} s"
 

@@ -27,7 +27,7 @@ from benchmarks.papers_subjects import (
     validities,
 )
 from scrapy_dust.believe.literal import LiteralParams
-from scrapy_dust.learners.measures import elimination_share, precision_at, replay
+from scrapy_dust.learners.measures import precision_at, replay
 from scrapy_dust.propose.dustbuster.likely import LikelyRule
 from scrapy_dust.propose.dustbuster.sketches import Similar
 from scrapy_dust.propose.dustbuster.windows import without_windows
@@ -104,7 +104,7 @@ def sizes_of_logs(subjects: Sequence[Subject]) -> Iterator[str]:
                 f"{len(one.pages):,}",
                 f"{likely:,}",
                 f"{kept:,}",
-                f"{elimination_share(likely, kept):.1%}" if likely else "–",
+                f"{1 - kept / likely:.1%}" if likely else "–",
                 f"{seconds:.1f}",
                 f"{one.like}: {1 - after / before:.1%}" if before else "–",
             ]

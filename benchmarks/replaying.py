@@ -15,7 +15,8 @@ from scrapy_dust.believe.evidence import LogEvidence
 from scrapy_dust.believe.literal import LiteralCampaign, LiteralParams
 from scrapy_dust.believe.validation import Pair, TrialParams, Verdict
 from scrapy_dust.crawl_log.fields import visit_of
-from scrapy_dust.engines.local import Mined, mine_site
+from scrapy_dust.engines.local import Mined, mine_log
+from scrapy_dust.page.site_log import site_log
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of
@@ -68,7 +69,7 @@ def replay(path: Path, urls: int) -> Iterator[str]:
             visits.append(visit_of(record))
     site = site_of(visits[0].url)
     assert site is not None
-    mined = mine_site(site, visits, DustSettings(learner="dustbuster"), redirects_count=True)
+    mined = mine_log(site, site_log(visits), DustSettings(learner="dustbuster"), redirects_count=True)
     bare = SiteLog([Page(page.url) for page in mined.log.pages])
     sized = SiteLog([Page(page.url, size=page.size) for page in mined.log.pages])
     yield f"## A real crawl: the first {urls:,} URLs of {path.parent.name}"

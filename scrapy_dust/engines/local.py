@@ -13,7 +13,6 @@ from scrapy_dust.believe.validation import TrialParams
 from scrapy_dust.engines.circumstances import Keys
 from scrapy_dust.engines.findings import Ruled
 from scrapy_dust.engines.laps import Lap, Laps
-from scrapy_dust.page.site_log import site_log
 from scrapy_dust.propose.dustbuster.detection import DetectionParams, detect_in_sites
 from scrapy_dust.propose.dustbuster.elimination import Elimination, EliminationParams, eliminate_in_sites
 from scrapy_dust.propose.dustbuster.likely import LikelyParameter, LikelyRule
@@ -26,7 +25,7 @@ from scrapy_dust.propose.edits.pooling import NOTHING_POOLED, Pool, Tallies
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.url.tokens import TOKEN
-from scrapy_dust.visits.pages import Page, SiteLog, Visit, with_redirects
+from scrapy_dust.visits.pages import Page, SiteLog, with_redirects
 
 #: A URL has S envelopes for each of its tokens. A site that makes each URL up of thousands would have us hold
 #: what a million honest URLs need; so those are not looked at in phases 1 to 3, where the paper has no limit.
@@ -83,25 +82,6 @@ class Known:
 NOTHING_KNOWN = Known()
 
 
-def mine_site(
-    site: str,
-    visits: Iterable[Visit],
-    settings: DustSettings,
-    *,
-    redirects_count: bool = False,
-    pool: Pool = NOTHING_POOLED,
-    share: float = 1.0,
-) -> Mined:
-    """Mine the *visits* of one site.
-
-    The papers use pages alone. With *redirects_count*, a URL that redirected to a page counts as one of the page's
-    spellings, so that the rules behind redirects are found too. *pool*: evidence of other sites about edits. *share*:
-    the part of the site that *visits* are.
-    """
-    log = site_log(visits, same=settings.same)
-    return mine_log(site, log, settings, redirects_count=redirects_count, pool=pool, share=share)
-
-
 def mine_log(
     site: str,
     log: SiteLog,
@@ -112,7 +92,12 @@ def mine_log(
     share: float = 1.0,
     known: Known = NOTHING_KNOWN,
 ) -> Mined:
-    """Mine the *log* of one site. The parameters are those of `mine_site`; *known*: results of an earlier run."""
+    """Mine the *log* of one site.
+
+    The papers use pages alone. With *redirects_count*, a URL that redirected to a page counts as one of the page's
+    spellings, so that the rules behind redirects are found too. *pool*: evidence of other sites about edits. *share*:
+    the part of the site that *log* is. *known*: results of an earlier run.
+    """
     (mined,) = mine_logs([Task(site, log, pool, share, known)], settings, redirects_count=redirects_count)
     return mined
 

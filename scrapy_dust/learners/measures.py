@@ -16,11 +16,6 @@ def precision_at(valid: Sequence[bool], k: int) -> float | None:
     return sum(first) / len(first) if first else None
 
 
-def elimination_share(detected: int, kept: int) -> float:
-    """The share of the likely rules that phase 2 eliminates."""
-    return 1 - kept / detected if detected else 0.0
-
-
 @dataclass(frozen=True, slots=True)
 class Replay:
     """A crawl of a URL list in which a URL is fetched when its key is new."""

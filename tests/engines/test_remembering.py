@@ -18,9 +18,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scrapy_dust.engines.circumstances import READ_BY_MINING, circumstances_of
-from scrapy_dust.engines.local import Mined, mine_site
+from scrapy_dust.engines.local import Mined, mine_log
 from scrapy_dust.engines.memory import FILE, Memory, Part
 from scrapy_dust.engines.side_by_side import WORTH
+from scrapy_dust.page.site_log import site_log
 from scrapy_dust.propose.edits.pooling import NOTHING_POOLED, Pool, Tally
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.trials.learning import mine
@@ -111,7 +112,7 @@ def test_every_setting_that_mining_reads_is_part_of_what_it_depends_on():
             return getattr(self.settings, name)
 
     told = Told(DustSettings())
-    mine_site(SITE, VISITS, told)  # type: ignore[arg-type]
+    mine_log(SITE, site_log(VISITS, same=told.same), told)  # type: ignore[arg-type]
     assert told.names == set(READ_BY_MINING)
 
 
@@ -143,7 +144,7 @@ def test_with_another_setting_the_site_is_mined_anew():
 
 
 def test_edits_are_learned_anew_when_other_sites_have_shown_something_and_only_these():
-    log = mine_site(SITE, VISITS, DustSettings()).log
+    log = mine_log(SITE, site_log(VISITS), DustSettings()).log
     kind = {"drop": Tally(1)}
 
     def keys(**sites: Any) -> Any:

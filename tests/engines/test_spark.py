@@ -18,7 +18,8 @@ from scrapy_dust.crawl_log import segments
 from scrapy_dust.crawl_log.parquet import layout_of, records_of
 from scrapy_dust.crawl_log.reader import read_visits
 from scrapy_dust.engines import spark_tasks as tasks
-from scrapy_dust.engines.local import mine_site
+from scrapy_dust.engines.local import mine_log
+from scrapy_dust.page.site_log import site_log
 from scrapy_dust.propose.edits.pooling import NOTHING_POOLED
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of
@@ -76,7 +77,7 @@ def test_however_rows_are_cut_and_brought_together_the_same_is_mined(seed, size,
         for visit in [tasks.as_visit(record)[0]]:
             visits.setdefault(site_of(visit.url), []).append(visit)
     here = [
-        mine_site(site, visits[site], SETTINGS, redirects_count=True)
+        mine_log(site, site_log(visits[site]), SETTINGS, redirects_count=True)
         for site in sorted(visits, key=lambda site: (-len(visits[site]), site))
     ]
     assert without_times(there) == without_times(here)
@@ -88,7 +89,7 @@ def test_pages_in_units_are_told_apart_there_as_they_are_here():
     made = list(shops.clean(90))
     _, there = mined(chunked([(0, 0, made[:40]), (1, 0, made[40:])]))
     visits = [tasks.as_visit(record)[0] for record in made]
-    here = mine_site("shop.test", visits, SETTINGS, redirects_count=True)
+    here = mine_log("shop.test", site_log(visits), SETTINGS, redirects_count=True)
     assert all(page.core for page in here.log.pages)
     assert here.edits
     assert without_times(there) == [replace(here, laps={})]

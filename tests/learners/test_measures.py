@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_dust.learners.measures import elimination_share, precision_at, replay
+from scrapy_dust.learners.measures import precision_at, replay
 
 # URL → what it shows, and URL → key, over so few of each that they meet.
 crawls = st.lists(st.sampled_from("abcdefgh"), max_size=12).flatmap(
@@ -79,8 +79,3 @@ def test_precision_at_k_is_the_share_of_valid_rules_among_the_first_k():
     assert [precision_at(valid, k) for k in (1, 2, 3, 4)] == [1, 1, 2 / 3, 3 / 4]
     assert precision_at(valid, 9) == 3 / 4
     assert precision_at([], 5) is None
-
-
-def test_elimination_share_is_that_of_the_rules_not_kept():
-    assert elimination_share(402, 37) == pytest.approx(0.908, abs=0.001)
-    assert elimination_share(0, 0) == 0

@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from scrapy_dust.believe.validation import Verdict
-from scrapy_dust.engines.local import mine_site
+from scrapy_dust.engines.local import mine_log
+from scrapy_dust.page.site_log import site_log
 from scrapy_dust.rule_book import RuleBook
 from scrapy_dust.rule_book.verdicts import Verdicts
 from scrapy_dust.settings import DustSettings
@@ -55,7 +56,7 @@ def visits(count: int, odd: tuple[int, ...] = ()):
 @pytest.mark.parametrize(("odd", "verdict"), [((), Verdict.VALID), ((3, 5, 7, 9), Verdict.REFUTED)])
 def test_rules_of_one_log_are_tried_on_the_urls_of_another(odd, verdict):
     settings = DustSettings(**LITERAL)
-    mined = mine_site("a.example", visits(9), settings)
+    mined = mine_log("a.example", site_log(visits(9)), settings)
     (trial,) = prepare(
         on_another_log([mined], {"a.example": visits(12, odd)}, settings),
         RuleBook(),
@@ -69,7 +70,7 @@ def test_rules_of_one_log_are_tried_on_the_urls_of_another(odd, verdict):
 
 
 def test_a_site_that_the_other_log_does_not_have_is_left_out():
-    mined = mine_site("a.example", visits(9), DustSettings())
+    mined = mine_log("a.example", site_log(visits(9)), DustSettings())
     assert on_another_log([mined], {}, DustSettings()) == []
 
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from scrapy_dust.engines.local import mine_site
+from scrapy_dust.engines.local import mine_log
+from scrapy_dust.page.site_log import site_log
 from scrapy_dust.propose.dustbuster.elimination import Elimination
 from scrapy_dust.rule_book import Entry, RuleBook, Status
 from scrapy_dust.rule_book.verdicts import Verdicts
@@ -41,7 +42,7 @@ def visits(says=None):
 
 def after_a_run(book, says=None):
     settings = DustSettings()
-    mined = mine_site(SITE, visits(says), settings)
+    mined = mine_log(SITE, site_log(visits(says)), settings)
     # As if the log had led to nothing: only what comes from elsewhere is tried.
     bare = replace(mined, likely=(), elimination=Elimination((), ()), parameters=(), edits=())
     trials = prepare([bare], book, Verdicts(), settings, log_only=True)
