@@ -7,8 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from random import Random
 
+from scrapy_dust.believe.campaign import Campaign
 from scrapy_dust.believe.candidates import Candidate, candidates_of
+from scrapy_dust.believe.decisions import Decision
+from scrapy_dust.believe.evidence import LogEvidence
 from scrapy_dust.believe.validation import TrialParams
 from scrapy_dust.engines.circumstances import Keys
 from scrapy_dust.engines.findings import Ruled
@@ -24,6 +28,7 @@ from scrapy_dust.propose.edits.mining import Detected, LikelyEdit, detect_edits
 from scrapy_dust.propose.edits.pooling import NOTHING_POOLED, Pool, Tallies
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.settings import DustSettings
+from scrapy_dust.sites import site_of
 from scrapy_dust.url.tokens import TOKEN
 from scrapy_dust.visits.pages import Page, SiteLog, with_redirects
 
@@ -183,6 +188,37 @@ def _ended(site: _Begun, settings: DustSettings) -> Mined:
         known.keys,
         frozenset(part for part in ("rules", "edits") if getattr(known, part) is not None),
     )
+
+
+def evidence_of(site: str, log: SiteLog, settings: DustSettings, seed: int = 0) -> LogEvidence:
+    """The evidence of *log*, whose URLs are drawn in an order that *seed* shuffles."""
+    urls = sorted([*(page.url for page in log.pages), *log.redirects])
+    Random(f"{seed} {site}").shuffle(urls)  # noqa: S311  A sample, not a secret.
+    return LogEvidence(log, urls, settings.sketch_matches)
+
+
+def tried_by_log(
+    site: str,
+    candidates: Sequence[Candidate],
+    evidence: LogEvidence,
+    settings: DustSettings,
+    *,
+    max_risk: float = 1.0,
+    settled: Iterable[Rule] = (),
+) -> Sequence[Decision]:
+    """The decisions about *candidates* by the log alone. *max_risk*: as in `TrialParams`; *settled*: rules not to be tried."""
+    campaign = Campaign(
+        candidates,
+        evidence,
+        replace(trial_params(settings, log_only=True), max_risk=max_risk),
+        site=site,
+        site_of=site_of,
+        passes=settings.passes,
+        settled=settled,
+    )
+    probe = campaign.next_probe()
+    assert probe is None  # a trial by the log alone asks for nothing
+    return campaign.decisions
 
 
 def likely_parameters(pages: Sequence[Page], settings: DustSettings) -> list[LikelyParameter]:

@@ -7,12 +7,9 @@ open stays undone.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from random import Random
 
-from scrapy_dust.believe.campaign import Campaign
-from scrapy_dust.believe.evidence import LogEvidence
 from scrapy_dust.believe.validation import Verdict
-from scrapy_dust.engines.local import mine_log, trial_params
+from scrapy_dust.engines.local import evidence_of, mine_log, tried_by_log
 from scrapy_dust.learners.learner import Learned, unchanged
 from scrapy_dust.propose.edits.pooling import NOTHING_POOLED, Pool
 from scrapy_dust.rules.canonizer import Canonizer
@@ -39,17 +36,7 @@ class NoValidation:
         return Learned(canonizer.canonize, tuple(map(str, rules)))
 
     def _valid(self, site: str, log: SiteLog) -> list[Rule]:
-        urls = [page.url for page in log.pages] + list(log.redirects)
-        Random(f"0 {site}").shuffle(urls)  # noqa: S311  A sample, not a secret.
         pool = self.pool.without(site)
-        campaign = Campaign(
-            mine_log(site, log, self.settings, redirects_count=True, pool=pool).candidates(),
-            LogEvidence(log, urls, self.settings.sketch_matches),
-            trial_params(self.settings, log_only=True),
-            site=site,
-            site_of=site_of,
-            passes=self.settings.passes,
-        )
-        probe = campaign.next_probe()
-        assert probe is None  # a trial by the log alone asks for nothing
-        return [one.rule for one in campaign.decisions if one.verdict is Verdict.VALID]
+        candidates = mine_log(site, log, self.settings, redirects_count=True, pool=pool).candidates()
+        decisions = tried_by_log(site, candidates, evidence_of(site, log, self.settings), self.settings)
+        return [one.rule for one in decisions if one.verdict is Verdict.VALID]

@@ -1,7 +1,6 @@
 """Learns the rules of all sites of a crawl while it goes on: takes each page, and says which sites are worth a look.
 
-Pages of a site are only counted until two of them show one content; then suspicions are kept (`suspicions.py`), and
-the site is looked at (`looking.py`) each time it has grown by a share, so that all looks together cost a few times
+Pages of a site are only counted until two of them show one content; then the site is looked at (`looking.py`) each time it has grown by a share, so that all looks together cost a few times
 the last one.
 """
 
@@ -17,7 +16,6 @@ from scrapy_dust.online.again import worth_another_fetch
 from scrapy_dust.online.looking import look
 from scrapy_dust.online.memory import MOST_BYTES, SiteMemory
 from scrapy_dust.online.messages import Finding
-from scrapy_dust.online.suspicions import Suspicions
 from scrapy_dust.page.compare import Answer, Same, compare
 from scrapy_dust.page.knowledge import NOTHING_KNOWN, Knowledge
 from scrapy_dust.page.places import url_value
@@ -30,7 +28,7 @@ from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of
-from scrapy_dust.visits.pages import SiteLog, Visit, page_behind, with_redirects
+from scrapy_dust.visits.pages import SiteLog, Visit, with_redirects
 
 #: A site is looked at when it has so many pages more than at the last look: at least, and as a part of them. With a
 #: part of 0.03, a replay of hgweb in sorted order loses 8 pages: each look is one more chance to believe what is false.
@@ -136,18 +134,10 @@ class OnlineLearner:
         if isinstance(log.comparing, LogComparison):
             site.known = log.comparing.knowledge
         looked = look(name, log, self._settings, pool=self._pool, refuted=site.refuted)
-        suspicions = Suspicions(Canonizer({name: looked.rules}, site_of, self._settings.passes).canonize)
-        pages = {page.url: page for page in log.pages}
-        for url in site.memory.urls:
-            page = page_behind(url, pages, log.redirects)
-            if page is not None and page.text_digest and not page.volatile:
-                suspicions.see(url, page.text_digest)
         rules = tuple(rule for rule in looked.rules if rule not in site.refuted)
         gone = self._false(name, site, rules, log)
         known = {*rules, *site.refuted}
-        likely = tuple(
-            dict.fromkeys(one for one in (*looked.likely, *suspicions.probable()) if one not in known)
-        )
+        likely = tuple(dict.fromkeys(one for one in looked.likely if one not in known))
         is_new = set(rules) != set(site.rules) or set(likely) != set(site.likely)
         site.rules, site.likely = tuple(dict.fromkeys((*rules, *site.rules))), likely
         again = worth_another_fetch(log, site.memory.shown_twice, site.memory.urls)

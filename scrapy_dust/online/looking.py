@@ -6,28 +6,30 @@ takes some seconds, so a process beside the crawl does it.
 
 from __future__ import annotations
 
-import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from scrapy_dust.believe.campaign import Campaign
 from scrapy_dust.believe.candidates import candidates_of
 from scrapy_dust.believe.decisions import Decision
 from scrapy_dust.believe.evidence import LogEvidence
 from scrapy_dust.believe.reach import Shown, held_by
 from scrapy_dust.believe.validation import Verdict
-from scrapy_dust.engines.local import likely_parameters, mine_log, trial_params
+from scrapy_dust.engines.local import evidence_of, likely_parameters, mine_log, tried_by_log
 from scrapy_dust.online.extent import ANY_VALUE, limited_to_seen
-from scrapy_dust.propose.edits.candidates import declared
+from scrapy_dust.propose.edits.candidates import declared, proposals
+from scrapy_dust.propose.edits.classes import classes_of
 from scrapy_dust.propose.edits.mining import as_rule
-from scrapy_dust.propose.edits.pooling import NOTHING_POOLED, Pool, Tallies
+from scrapy_dust.propose.edits.pooling import NOTHING_POOLED, Pool
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of
 from scrapy_dust.visits.outcomes import Outcome
-from scrapy_dust.visits.pages import SiteLog, with_redirects
+from scrapy_dust.visits.pages import SiteLog, texts_of, with_redirects
 
+#: Edits that are weighed beside those that the learner admits, those first that most contents suggest; an edit is probable that
+#: holds so many times oftener than it fails.
+_WEIGHED, _OFTENER = 64, 10
 #: Redirects of one form, without any exception, that make a rule likely.
 LED = 3
 
@@ -37,12 +39,12 @@ class Looked:
     """The result of a look at a site."""
 
     decisions: Sequence[Decision]
-    tallies: Tallies
     led: Sequence[Rule] = ()  #: that redirects of the site declare
     rules: Sequence[Rule] = ()  #: that may come into force, as far as they reach
     held: Mapping[str, Shown] = field(
         default_factory=dict
     )  #: how far, by what rules do, each was seen to hold
+    probable: Sequence[Rule] = ()  #: that hold far oftener than they fail, as far as was seen
 
     @property
     def likely(self) -> tuple[Rule, ...]:
@@ -55,7 +57,8 @@ class Looked:
             and one.rule not in self.rules
         )
         false = {one.rule for one in self.decisions if one.verdict is Verdict.REFUTED}
-        return (*decided, *(rule for rule in self.led if rule not in false and rule not in self.rules))
+        more = (*(rule for rule in self.led if rule not in false), *self.probable)
+        return (*decided, *(rule for rule in more if rule not in self.rules))
 
 
 def led_by_redirects(log: SiteLog) -> list[Rule]:
@@ -69,6 +72,19 @@ def led_by_redirects(log: SiteLog) -> list[Rule]:
         if followed >= LED and not any(rule.apply(page.url) != page.url for page in log.pages):
             found.append(rule)
     return found
+
+
+def probable(log: SiteLog, rules: Sequence[Rule] = ()) -> list[Rule]:
+    """The edits that several contents suggest beside *rules*, and that hold far oftener than they fail; those with most
+    contents come first.
+    """
+    classes = classes_of(texts_of(log), rules)
+    suggested = sorted(
+        proposals(classes.known_twice(), len(classes) + 1), key=lambda one: -(one.contents or 2)
+    )
+    effects = [(one.edit, classes.effect(one.edit)) for one in suggested[:_WEIGHED]]
+    held = [(edit, seen.contents) for edit, seen in effects if 1 < seen.contents >= _OFTENER * len(seen.bad)]
+    return [as_rule(edit) for edit, _ in sorted(held, key=lambda one: (-one[1], one[0].order))]
 
 
 def log_changes(log: SiteLog) -> bool:
@@ -111,28 +127,17 @@ def look(
     ]
     led = led_by_redirects(log)
     if not candidates:
-        return Looked((), mined.tallies, led)
-    urls = [page.url for page in log.pages] + list(log.redirects)
-    random.Random(site).shuffle(urls)  # noqa: S311  A sample, not a secret.
-    evidence = LogEvidence(log, urls, settings.sketch_matches)
-    campaign = Campaign(
-        candidates,
-        evidence,
-        replace(trial_params(settings, log_only=True), max_risk=settings.max_risk),
-        site=site,
-        site_of=site_of,
-        passes=settings.passes,
-        settled=refuted,
+        return Looked((), led, probable=probable(log))
+    evidence = evidence_of(site, log, settings)
+    decisions = tried_by_log(
+        site, candidates, evidence, settings, max_risk=settings.max_risk, settled=refuted
     )
-    while campaign.next_probe() is not None:
-        raise AssertionError("a trial without fetches asked for one")
-    decisions = campaign.decisions
     held = [one.rule for one in decisions if _is_valid(one, refuted)]
     canonizer = Canonizer({site: held}, site_of, settings.passes)
     contents = _contents(log, evidence, canonizer)
     reached = limited_to_seen(held, contents, canonizer)
     held_in = held_by(contents, Canonizer({site: reached}, site_of, settings.passes)) if reached else {}
-    return Looked(decisions, mined.tallies, led, reached, held_in)
+    return Looked(decisions, led, reached, held_in, probable(log, reached))
 
 
 def _contents(log: SiteLog, evidence: LogEvidence, canonizer: Canonizer) -> dict[str, str]:

@@ -21,7 +21,7 @@ from scrapy_dust.believe.literal import Draw, LiteralCampaign, LiteralParams
 from scrapy_dust.believe.validation import Verdict
 from scrapy_dust.engines.gathering import Shelved, records_of
 from scrapy_dust.engines.laps import Laps
-from scrapy_dust.engines.local import Mined, mine_log, trial_params
+from scrapy_dust.engines.local import Mined, evidence_of, mine_log, trial_params
 from scrapy_dust.engines.memory import Keeping
 from scrapy_dust.engines.remembering import parts_of, remembered_in
 from scrapy_dust.engines.side_by_side import Miner, mined_by, processes_for
@@ -238,7 +238,7 @@ def _trying(
         return None
     rest = partial(rest_of, one, settings=settings)
     rests = not log_only and verdicts.rests.get(one.site) == rest(book, verdicts)
-    evidence = _evidence(one, settings, seed)
+    evidence = evidence_of(one.site, one.log, settings, seed)
     settled = disabled | _refuted(verdicts, one.site, candidates)
     campaign = partial(
         Campaign,
@@ -266,12 +266,6 @@ def _trying(
     )
 
 
-def _evidence(one: Mined, settings: DustSettings, seed: int) -> LogEvidence:
-    urls = sorted([*(page.url for page in one.log.pages), *one.log.redirects])
-    random.Random(f"{seed} {one.site}").shuffle(urls)  # noqa: S311  A sample, not a secret.
-    return LogEvidence(one.log, urls, settings.sketch_matches)
-
-
 def _tried_literally(
     one: Mined, book: RuleBook, settings: DustSettings, seed: int, *, log_only: bool, poll: Poll
 ) -> Trying | None:
@@ -286,7 +280,7 @@ def _tried_literally(
     def draw_for(rule: Rule) -> Draw:
         return random.Random(f"{seed} {one.site} {rule}").choice  # noqa: S311  A sample, not a secret.
 
-    evidence = _evidence(one, settings, seed)
+    evidence = evidence_of(one.site, one.log, settings, seed)
     campaign = LiteralCampaign(
         candidates,
         evidence,

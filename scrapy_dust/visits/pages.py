@@ -7,7 +7,7 @@ Redirects and failures are not pages; they are kept beside them as evidence.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -164,6 +164,11 @@ def with_redirects(log: SiteLog) -> list[Page]:
     pages = {page.url: page for page in log.pages}
     behind = ((url, page_behind(url, pages, log.redirects)) for url in log.redirects)
     return [*log.pages, *(replace(page, url=url) for url, page in behind if page is not None)]
+
+
+def texts_of(log: SiteLog) -> dict[str, Hashable | None]:
+    """The content of each URL of *log*, those that redirected to a page included; None where it changes, or is not known."""
+    return {page.url: None if page.volatile else page.text_digest for page in with_redirects(log)}
 
 
 def merge_visits(visits: Iterable[Visit]) -> SiteLog:

@@ -97,6 +97,14 @@ class Classes:
     def __len__(self) -> int:
         return len(self.contents)
 
+    def known_twice(self) -> dict[Hashable, list[Parts]]:
+        """The forms of the keys that show one content and no other, by content, for contents with two keys or more."""
+        groups: dict[Hashable, list[Parts]] = {}
+        for key, contents in self.contents.items():
+            if len(contents) == 1:
+                groups.setdefault(next(iter(contents)), []).append(self.forms[key])
+        return {content: forms for content, forms in groups.items() if len(forms) > 1}
+
     def effect(self, edit: Rule) -> Effect:
         """The merges that *edit* would make."""
         known = self._effects.get(edit)

@@ -20,7 +20,7 @@ from scrapy_dust.propose.edits.weighing import COPIES, DECIDED, ONE_PAGE, Belief
 from scrapy_dust.rules.paths import DropIndex, DropLast
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.rules.site_rules import SiteRules
-from scrapy_dust.url.parts import Parts, parts_of
+from scrapy_dust.url.parts import parts_of
 
 _ROUNDS = 12
 #: URLs of one path that show one content, from which on that says something about the next of them.
@@ -118,7 +118,7 @@ class _Search:
 
     def round(self) -> bool:
         """Propose, weigh and admit once. Returns whether any edit was admitted."""
-        groups = self._known_twice()
+        groups = self.classes.known_twice()
         if groups and self.params.lone and self._try(self.declared, lone=True):
             return True
         # What the site itself suggests was not thought of because of the contents that bear it out.
@@ -166,13 +166,6 @@ class _Search:
                 if tally is not None:
                     for kind in weighed.kinds[0]:
                         self.tallies[kind] = self.tallies.get(kind, Tally()) + tally
-
-    def _known_twice(self) -> dict[Hashable, list[Parts]]:
-        groups: dict[Hashable, list[Parts]] = {}
-        for key, contents in self.classes.contents.items():
-            if len(contents) == 1:
-                groups.setdefault(next(iter(contents)), []).append(self.classes.forms[key])
-        return {content: forms for content, forms in groups.items() if len(forms) > 1}
 
     def _learn_families(self, effects: list[tuple[_Weighed, Effect]]) -> None:
         seen: set[frozenset[str]] = set()

@@ -6,7 +6,7 @@ rule.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from scrapy_dust.propose.edits.candidates import EVERYWHERE
@@ -17,7 +17,7 @@ from scrapy_dust.propose.edits.together import said_together
 from scrapy_dust.propose.edits.weighing import contents_needed
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.url.parts import parts_of
-from scrapy_dust.visits.pages import Page, SiteLog, with_redirects
+from scrapy_dust.visits.pages import Page, SiteLog, texts_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +46,7 @@ def detect_edits(log: SiteLog, params: EditParams, pool: Pool = NOTHING_POOLED) 
     """
     if not any(page.text_digest for page in log.pages):
         return Detected()
-    contents: dict[str, Hashable | None] = sample(
-        {page.url: None if page.volatile else page.text_digest for page in with_redirects(log)}
-    )
+    contents = sample(texts_of(log))
     # As for trials: a loss of less than one URL cannot be told from none.
     params = replace(params, budget=max(params.budget, 1 / len(contents)))
     site = learn_edits(contents, params, log.redirects, pool, canonicals=canonicals_of(log))
