@@ -22,14 +22,7 @@ from scrapy_dust.learners.clusters import clusters_of, duplicates
 from scrapy_dust.learners.deep_tokens import DeepTokens, deep_tokens
 from scrapy_dust.learners.learner import Learned, unchanged
 from scrapy_dust.learners.parts import Components
-from scrapy_dust.learners.rewriting import (
-    Context,
-    Rewrite,
-    Rewriter,
-    Transformation,
-    changes_between,
-    false_positives,
-)
+from scrapy_dust.learners.rewriting import Context, Rewrite, Rewriter, Transformation, changes_between, kept
 from scrapy_dust.visits.pages import SiteLog
 
 Item = tuple[str, str | None]
@@ -61,10 +54,10 @@ class Dta:
                 for context, count in self._leaves(examples, frozenset(), 0):
                     asked = context | _components_needed(transformation, positives, maps)
                     rules[Rewrite(asked, transformation)] += count
-        kept = self._kept(rules, maps, clusters, tokens)
-        if not kept:
+        found = kept(rules, self.max_false, maps, clusters, tokens.url)
+        if not found:
             return Learned(unchanged)
-        return Learned(Rewriter(kept, parse=tokens.keys, compose=tokens.url).key, tuple(map(str, kept)))
+        return Learned(Rewriter(found, parse=tokens.keys, compose=tokens.url).key, tuple(map(str, found)))
 
     def _transformations(
         self, clusters: dict[str, Hashable], maps: Mapping[str, Components]
@@ -96,17 +89,6 @@ class Dta:
         no = [example for example in examples if not _passes(example[0], item)]
         yield from self._leaves(yes, context | {item}, depth + 1)
         yield from self._leaves(no, context, depth + 1)
-
-    def _kept(
-        self,
-        rules: Counter[Rewrite],
-        maps: Mapping[str, Components],
-        clusters: Mapping[str, Hashable],
-        tokens: DeepTokens,
-    ) -> list[Rewrite]:
-        false = false_positives(list(rules), maps, clusters, tokens.url)
-        good = [rule for rule, (wrong, fitted) in false.items() if wrong <= self.max_false * fitted]
-        return sorted(good, key=lambda rule: (-rules[rule], str(rule)))
 
 
 def _components_needed(

@@ -12,14 +12,12 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from scrapy_dust.learners.learner import Learned, unchanged
+from scrapy_dust.learners.learner import Learned, by_rules
 from scrapy_dust.propose.dustbuster.detection import DetectionParams, detect_likely_rules
 from scrapy_dust.propose.dustbuster.elimination import EliminationParams, eliminate_redundant
 from scrapy_dust.propose.dustbuster.parameters import detect_likely_parameters
 from scrapy_dust.propose.dustbuster.sketches import Similar, likeness_of
-from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.rules.rule import Rule
-from scrapy_dust.sites import site_of
 from scrapy_dust.visits.pages import Page, SiteLog
 
 
@@ -39,11 +37,7 @@ class DustBuster:
 
     def learn(self, site: str, log: SiteLog) -> Learned:
         """Phases 1 to 3 on *log*, then the paper's validation, with the log in the place of fetches."""
-        if not log.pages:
-            return Learned(unchanged)
-        rules = list(self._valid(log.pages))
-        canonizer = Canonizer({site: rules}, site_of)
-        return Learned(canonizer.canonize, tuple(map(str, rules)))
+        return by_rules(site, list(self._valid(log.pages)) if log.pages else [])
 
     def _valid(self, pages: Sequence[Page]) -> Iterator[Rule]:
         params = DetectionParams(similar=self.similar, min_support=self.min_support)

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 from scrapy_dust.learners.alignment import Column, Consensus, consensus_of
 from scrapy_dust.learners.clusters import clusters_of, duplicates
-from scrapy_dust.learners.learner import Learned, unchanged
+from scrapy_dust.learners.learner import Learned, settled, unchanged
 from scrapy_dust.visits.pages import SiteLog
 
 # Possessive: nothing is tried twice, or a URL of many equal parts would take for ever.
@@ -32,7 +32,6 @@ _ANY = "[A-Za-z0-9]*+"
 _OF_KIND = {"a": "[A-Za-z]++", "0": "[0-9]++"}
 _HOST_ENDS = 3  # slashes
 _MOST_ALTERNATIVES = 5
-_PASSES = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +98,7 @@ class PatternKeys:
 
     def key(self, url: str) -> str:
         """The key of *url*: the form that no rule changes, or *url* itself if there is none."""
-        form = url
-        for _ in range(_PASSES):
-            following = self._once(form)
-            if following == form:
-                return form
-            form = following
-        return url
+        return settled(url, self._once)
 
     def _once(self, url: str) -> str:
         for context, output in self._rules:

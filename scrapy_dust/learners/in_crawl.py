@@ -16,17 +16,6 @@ from scrapy_dust.visits.pages import SiteLog
 
 
 @dataclass(frozen=True, slots=True)
-class ScrapyAlone:
-    """The keys of a crawl without any rules."""
-
-    name: str = "scrapy"
-
-    def learn(self, site: str, log: SiteLog) -> Learned:
-        """Learn nothing: the key of a URL is the one that Scrapy's fingerprinter compares."""
-        return Learned(key_in_scrapy)
-
-
-@dataclass(frozen=True, slots=True)
 class InCrawl:
     """The keys of a crawl with the rules of another learner."""
 

@@ -8,11 +8,19 @@ asked about, the function answers, and always the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
+from scrapy_dust.rules.canonizer import Canonizer
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.sites import site_of
 from scrapy_dust.visits.pages import SiteLog
+
+Form = TypeVar("Form")
+
+#: Times that rules are applied to what they made.
+PASSES = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,3 +45,33 @@ class Learner(Protocol):
 def unchanged(url: str) -> str:
     """The key function of a method that has learned nothing: each URL is its own key."""
     return url
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """A method that learns nothing: *of* makes the key of each URL."""
+
+    name: str
+    of: Callable[[str], str] = unchanged
+
+    def learn(self, site: str, log: SiteLog) -> Learned:
+        """Learn nothing."""
+        return Learned(self.of)
+
+
+def by_rules(site: str, rules: Sequence[Rule], passes: int = PASSES) -> Learned:
+    """The keys that *rules* of our language make of the URLs of *site*."""
+    if not rules:
+        return Learned(unchanged)
+    return Learned(Canonizer({site: rules}, site_of, passes).canonize, tuple(map(str, rules)))
+
+
+def settled(first: Form, once: Callable[[Form], Form]) -> Form:
+    """*first* after *once*, again and again until nothing changes; *first* itself where that comes to no end."""
+    form = first
+    for _ in range(PASSES):
+        following = once(form)
+        if following == form:
+            return form
+        form = following
+    return first

@@ -6,17 +6,14 @@ known. No page is fetched.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass, replace
 
-from scrapy_dust.learners.learner import Learned, unchanged
+from scrapy_dust.learners.learner import Learned, by_rules
 from scrapy_dust.learners.near import near_contents
 from scrapy_dust.propose.edits.learning import EditParams, learn_edits
 from scrapy_dust.propose.edits.mining import canonicals_of
 from scrapy_dust.propose.edits.pooling import NOTHING_POOLED, Pool
-from scrapy_dust.rules.canonizer import Canonizer
-from scrapy_dust.sites import site_of
-from scrapy_dust.visits.pages import SiteLog, with_redirects
+from scrapy_dust.visits.pages import SiteLog, texts_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +31,7 @@ class Dust:
         params = EditParams(budget=self.max_loss, max_risk=self.max_risk)
         pool = self.pool.without(site)
         canonicals = canonicals_of(log)
-        found = learn_edits(_by_text(log), params, log.redirects, pool, canonicals=canonicals)
+        found = learn_edits(texts_of(log), params, log.redirects, pool, canonicals=canonicals)
         of_site = found.function
         if self.near:
             # What is equal is learned first: it is what can be relied on.
@@ -44,11 +41,4 @@ class Dust:
             of_site = learn_edits(
                 contents, rest, pool=pool, canonicals=canonicals, before=of_site.rules
             ).function
-        if not of_site.rules:
-            return Learned(unchanged)
-        canonizer = Canonizer({site: of_site.rules}, site_of)
-        return Learned(canonizer.canonize, tuple(map(str, of_site.rules)))
-
-
-def _by_text(log: SiteLog) -> dict[str, Hashable]:
-    return {page.url: None if page.volatile else page.text_digest for page in with_redirects(log)}
+        return by_rules(site, of_site.rules)

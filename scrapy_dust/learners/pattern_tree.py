@@ -23,13 +23,12 @@ from itertools import combinations
 from math import log
 
 from scrapy_dust.learners.clusters import clusters_of
-from scrapy_dust.learners.learner import Learned, unchanged
+from scrapy_dust.learners.learner import Learned, settled, unchanged
 from scrapy_dust.learners.parts import Components, components_of, url_of
-from scrapy_dust.learners.rewriting import Change
+from scrapy_dust.learners.rewriting import Change, Transformation, applied
 from scrapy_dust.visits.pages import SiteLog
 
 _ABSENT, _OTHERS = "\0absent", "\0others"
-_PASSES = 10
 _PAIRS = 10  # URLs of one page that are paired in one part
 
 
@@ -41,7 +40,7 @@ class Node:
     pattern: tuple[str, ...] = ()
     key: str | None = None  #: what it is split by; None: a leaf
     parts: dict[str, Node] = field(default_factory=dict)
-    rules: list[frozenset[Change]] = field(default_factory=list)
+    rules: list[Transformation] = field(default_factory=list)
     linked: bool = False  #: whether a rule leads to another part
 
     def part_of(self, keys: Components) -> Node | None:
@@ -132,7 +131,7 @@ class PatternTree:
             node.parts[value] = self._tree(part, maps, frozenset(varied - {node.key}))
         return node
 
-    def _rule(self, a: Node, b: Node, known: TrainingUrls) -> frozenset[Change] | None:
+    def _rule(self, a: Node, b: Node, known: TrainingUrls) -> Transformation | None:
         """The changes that turn URLs of *a* into URLs of *b*, where enough pages are in both and few are
         confused.
         """
@@ -143,7 +142,7 @@ class PatternTree:
         rule = self._changes(pairs, known.maps)
         return rule if rule and self._is_true(rule, a, known) else None
 
-    def _changes(self, pairs: Sequence[tuple[str, str]], maps: Mapping[str, Components]) -> frozenset[Change]:
+    def _changes(self, pairs: Sequence[tuple[str, str]], maps: Mapping[str, Components]) -> Transformation:
         instances = [(maps[source], maps[target]) for source, target in pairs]
         sources = Counter(key for source, _ in instances for key in source)
         targets = Counter(key for _, target in instances for key in target)
@@ -172,7 +171,7 @@ class PatternTree:
         found = [origin for origin, times in origins.items() if times >= enough]
         return Change(key, None, min(found)) if found else None
 
-    def _is_true(self, rule: frozenset[Change], node: Node, known: TrainingUrls) -> bool:
+    def _is_true(self, rule: Transformation, node: Node, known: TrainingUrls) -> bool:
         forms: dict[str, set[str]] = defaultdict(set)
         for url in node.urls:
             form = url_of(applied(rule, known.maps[url]))
@@ -190,13 +189,7 @@ class TreeKeys:
 
     def key(self, url: str) -> str:
         """The key of *url*; *url* itself if the rules come to no end."""
-        keys = first = components_of(url)
-        for _ in range(_PASSES):
-            following = self._once(keys)
-            if following == keys:
-                return url_of(keys)
-            keys = following
-        return url_of(first)
+        return url_of(settled(components_of(url), self._once))
 
     def _once(self, keys: Components) -> dict[str, str]:
         node: Node | None = self._root
@@ -207,21 +200,6 @@ class TreeKeys:
                     return following
             node = node.part_of(keys)
         return dict(keys)
-
-
-def applied(rule: frozenset[Change], keys: Components) -> dict[str, str]:
-    """The components after *rule*; unchanged where a source is missing."""
-    result = dict(keys)
-    for change in rule:
-        if change.source is not None:
-            if change.source not in keys:
-                return dict(keys)
-            result[change.key] = keys[change.source]
-        elif change.constant is not None:
-            result[change.key] = change.constant
-        else:
-            result.pop(change.key, None)
-    return result
 
 
 def entropy(values: Counter[str]) -> float:
@@ -260,7 +238,7 @@ def _sharing(nodes: Sequence[Node], clusters: Mapping[str, Hashable]) -> Iterato
         yield _directed(nodes[a], nodes[b])
 
 
-def _drop_implied(node: Node, above: frozenset[frozenset[Change]]) -> None:
+def _drop_implied(node: Node, above: frozenset[Transformation]) -> None:
     node.rules = [rule for rule in node.rules if rule not in above]
     for part in node.parts.values():
         _drop_implied(part, above.union(node.rules))

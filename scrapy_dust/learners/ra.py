@@ -15,21 +15,14 @@ a patent of its authors, not from its text. What is our choice:
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 from scrapy_dust.learners.clusters import clusters_of, duplicates
 from scrapy_dust.learners.learner import Learned, unchanged
-from scrapy_dust.learners.parts import Components, components_of, url_of
-from scrapy_dust.learners.rewriting import (
-    Context,
-    Rewrite,
-    Rewriter,
-    Transformation,
-    changes_between,
-    false_positives,
-)
+from scrapy_dust.learners.parts import Components, components_of
+from scrapy_dust.learners.rewriting import Context, Rewrite, Rewriter, Transformation, changes_between, kept
 from scrapy_dust.visits.pages import SiteLog
 
 #: Rules, with the URLs that they turn into duplicates.
@@ -53,7 +46,8 @@ class Ra:
         clusters = clusters_of(log)
         maps = {url: components_of(url) for url in clusters}
         support = self._generalized(self._of_pairs(duplicates(clusters), maps))
-        rules = self._kept(support, maps, clusters)
+        frequent = {Rewrite(*rule): len(by) for rule, by in support.items() if len(by) >= self.least_support}
+        rules = kept(frequent, self.most_false, maps, clusters)
         return Learned(Rewriter(rules).key, tuple(map(str, rules))) if rules else Learned(unchanged)
 
     def _of_pairs(self, groups: Iterable[Sequence[str]], maps: Mapping[str, Components]) -> Support:
@@ -112,11 +106,3 @@ class Ra:
         many = {name for name, values in seen.items() if len(values) >= self.fanout}
         for context, items in zip(contexts, loose, strict=True):
             yield context, rest | {(name, None if name in many else value) for name, value in items}
-
-    def _kept(
-        self, support: Support, maps: Mapping[str, Components], clusters: Mapping[str, Hashable]
-    ) -> list[Rewrite]:
-        frequent = {Rewrite(*rule): len(by) for rule, by in support.items() if len(by) >= self.least_support}
-        false = false_positives(list(frequent), maps, clusters, url_of)
-        good = [rule for rule, (wrong, fitted) in false.items() if wrong <= self.most_false * fitted]
-        return sorted(good, key=lambda rule: (-frequent[rule], str(rule)))

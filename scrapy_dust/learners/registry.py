@@ -8,15 +8,14 @@ from scrapy_dust.learners.dta import Dta
 from scrapy_dust.learners.dustbuster import DustBuster
 from scrapy_dust.learners.duster import Duster
 from scrapy_dust.learners.entropy import Entropy
-from scrapy_dust.learners.in_crawl import InCrawl, ScrapyAlone
-from scrapy_dust.learners.keep_all import KeepAll
-from scrapy_dust.learners.learner import Learner
+from scrapy_dust.learners.in_crawl import InCrawl, key_in_scrapy
+from scrapy_dust.learners.learner import Fixed, Learner
 from scrapy_dust.learners.maybe_dont import MaybeDont
 from scrapy_dust.learners.ours import Dust
 from scrapy_dust.learners.pattern_tree import PatternTree
 from scrapy_dust.learners.ra import Ra
 from scrapy_dust.learners.seq2seq import Seq2Seq, ValidatedSeq2Seq
-from scrapy_dust.learners.standard import Standard, Surt
+from scrapy_dust.learners.standard import standard_key, surt_key
 from scrapy_dust.learners.substrings import NoValidation
 from scrapy_dust.neural.params import PLUS
 from scrapy_dust.propose.dustbuster.sketches import Similar
@@ -25,10 +24,10 @@ from scrapy_dust.settings import DustSettings
 
 #: Each makes a learner with its source's parameters.
 LEARNERS: Mapping[str, Callable[[], Learner]] = {
-    "keepall": KeepAll,
-    "scrapy": ScrapyAlone,
-    "standard": Standard,
-    "surt": Surt,
+    "keepall": lambda: Fixed("keepall"),
+    "scrapy": lambda: Fixed("scrapy", key_in_scrapy),
+    "standard": lambda: Fixed("standard", standard_key),
+    "surt": lambda: Fixed("surt", surt_key),
     "dustbuster": DustBuster,
     "dustbuster-size": lambda: DustBuster(Similar.SIZE),
     "ra": Ra,

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from scrapy_dust.learners.learner import settled
 from scrapy_dust.learners.parts import Components, components_of, url_of
 
 #: What a context asks of a component: its value, or None for any.
@@ -49,19 +50,26 @@ class Rewrite:
 
     def apply(self, keys: Components) -> dict[str, str]:
         """The components after the rule was applied to *keys*, which it fits."""
-        result = dict(keys)
-        for change in self.transformation:
-            if change.source is not None:
-                result[change.key] = keys[change.source]
-            elif change.constant is not None:
-                result[change.key] = change.constant
-            else:
-                result.pop(change.key, None)
-        return result
+        return applied(self.transformation, keys)
 
     def __str__(self) -> str:
         asked = sorted(f"{key}={'*' if value is None else value}" for key, value in self.context)
         return f"{' '.join(asked)} ⇒ {' '.join(sorted(map(str, self.transformation)))}"
+
+
+def applied(transformation: Transformation, keys: Components) -> dict[str, str]:
+    """The components after *transformation*; unchanged where a component that it copies is missing."""
+    result = dict(keys)
+    for change in transformation:
+        if change.source is not None:
+            if change.source not in keys:
+                return dict(keys)
+            result[change.key] = keys[change.source]
+        elif change.constant is not None:
+            result[change.key] = change.constant
+        else:
+            result.pop(change.key, None)
+    return result
 
 
 def changes_between(source: Components, target: Components) -> Transformation:
@@ -87,12 +95,11 @@ class Rewriter:
         self,
         rules: Sequence[Rewrite],
         *,
-        passes: int = 10,
         parse: Callable[[str], dict[str, str]] = components_of,
         compose: Callable[[Components], str] = url_of,
     ) -> None:
         self.rules = rules
-        self._passes, self._parse, self._compose = passes, parse, compose
+        self._parse, self._compose = parse, compose
         asked = Counter(item for rule in rules for item in rule.context)
         self._by_item: dict[tuple[str, str | None], list[int]] = {}
         for number, rule in enumerate(rules):
@@ -109,34 +116,34 @@ class Rewriter:
         """*url* after the first rule that fits has been applied, again and again; without further change, its map as a
         text.
         """
-        first = keys = self._parse(url)
-        for _ in range(self._passes):
-            changed = (rule.apply(keys) for rule in self.fitting(keys))
-            following = next((one for one in changed if one != keys), None)
-            if following is None:
-                return self._compose(keys)
-            keys = following
-        return self._compose(first)
+        return self._compose(settled(self._parse(url), self._once))
+
+    def _once(self, keys: Components) -> Components:
+        changed = (rule.apply(keys) for rule in self.fitting(keys))
+        return next((one for one in changed if one != keys), keys)
 
 
-def false_positives(
-    rules: Sequence[Rewrite],
+def kept(
+    support: Mapping[Rewrite, int],
+    most_false: float,
     maps: Mapping[str, Components],
     clusters: Mapping[str, object],
-    form: Callable[[Components], str],
-) -> dict[Rewrite, tuple[int, int]]:
-    """For each rule, the number of URLs whose result is a known URL of another cluster, and the number
-    of all URLs that it fits.
+    form: Callable[[Components], str] = url_of,
+) -> list[Rewrite]:
+    """The rules of *support* that give few URLs a known URL of another cluster, those with most support first.
+
+    *most_false*: the share of the URLs that a rule fits of which that may be true.
     """
     known: dict[str, object] = {}
     for url, keys in maps.items():
         known.setdefault(form(keys), clusters[url])
     wrong: Counter[Rewrite] = Counter()
     fitted: Counter[Rewrite] = Counter()
-    index = Rewriter(rules)
+    index = Rewriter(list(support))
     for url, keys in maps.items():
         for rule in index.fitting(keys):
             fitted[rule] += 1
             target = known.get(form(rule.apply(keys)))
             wrong[rule] += target is not None and target != clusters[url]
-    return {rule: (wrong[rule], fitted[rule]) for rule in rules}
+    good = [rule for rule in support if wrong[rule] <= most_false * fitted[rule]]
+    return sorted(good, key=lambda rule: (-support[rule], str(rule)))

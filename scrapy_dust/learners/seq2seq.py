@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from scrapy_dust.learners.learner import Learned, unchanged
+from scrapy_dust.learners.learner import Learned, by_rules, unchanged
 from scrapy_dust.learners.ours import Dust
 from scrapy_dust.neural.distilling import proposals_of
 from scrapy_dust.neural.extra import require
@@ -20,9 +20,7 @@ from scrapy_dust.propose.edits.candidates import Proposal
 from scrapy_dust.propose.edits.learning import EditParams, learn_edits
 from scrapy_dust.propose.edits.mining import canonicals_of
 from scrapy_dust.propose.edits.pooling import NOTHING_POOLED, Pool
-from scrapy_dust.rules.canonizer import Canonizer
-from scrapy_dust.sites import site_of
-from scrapy_dust.visits.pages import SiteLog, with_redirects
+from scrapy_dust.visits.pages import SiteLog, texts_of, with_redirects
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,16 +58,13 @@ class ValidatedSeq2Seq:
         proposed = _proposed(site, log, self.params)
         if not proposed:
             return Dust(pool=self.pool).learn(site, log)
-        contents = {page.url: None if page.volatile else page.text_digest for page in with_redirects(log)}
+        contents = texts_of(log)
         pool, canonicals = self.pool.without(site), canonicals_of(log)
         first = learn_edits(contents, self.edits, log.redirects, pool, canonicals=canonicals)
         left = self.edits.budget - sum(one.risk * one.saves for one in first.learned) / max(1, len(contents))
         rest = replace(self.edits, budget=max(0.0, left))
         found = learn_edits(contents, rest, pool=pool, before=first.function.rules, more=proposed).function
-        if not found.rules:
-            return Learned(unchanged)
-        canonizer = Canonizer({site: found.rules}, site_of)
-        return Learned(canonizer.canonize, tuple(map(str, found.rules)))
+        return by_rules(site, found.rules)
 
 
 def _proposed(site: str, log: SiteLog, params: NetworkParams) -> Sequence[Proposal]:

@@ -1,9 +1,9 @@
 """Normalizations that apply to every URL and need no learning.
 
-`Standard`: no fragment, one scheme, no ``www.``, no default port, no ``index.*``, no slash at the end,
+`standard_key`: no fragment, one scheme, no ``www.``, no default port, no ``index.*``, no slash at the end,
 parameters sorted (RFC 3986 §6 and Lee & Kim's extended normalizations, ICCSA 2005).
 
-`Surt`: the Internet Archive's keys, its AggressiveIACanonicalizer: all in lower case, without user, ``www``
+`surt_key`: the Internet Archive's keys, its AggressiveIACanonicalizer: all in lower case, without user, ``www``
 with digits, default port, fragment, session ids and the slash at the end, parameters sorted; neither the
 scheme counts. Written from descriptions of what it does: its order of steps and the percent-encoding that
 it redoes are not reproduced.
@@ -12,11 +12,8 @@ it redoes are not reproduced.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
-from scrapy_dust.learners.learner import Learned
 from scrapy_dust.learners.parts import parameters_of, parts_of, query_of
-from scrapy_dust.visits.pages import SiteLog
 
 _INDEX = re.compile(r"/(?:index|default)\.[a-z]{2,5}$", re.IGNORECASE)
 _DEFAULT_PORT = re.compile(r":(?:80|443)?$")
@@ -27,28 +24,6 @@ _SESSION_PARAMETER = re.compile(
     r"(?:jsessionid|phpsessid|sid)=[0-9a-z]{32}|aspsessionid[a-z]{8}=[a-z]{24}|cfid=[^&]+&cftoken=[^&]+",
     re.IGNORECASE,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Standard:
-    """A learner that learns nothing: keys are URLs in the standard normalization."""
-
-    name: str = "standard"
-
-    def learn(self, site: str, log: SiteLog) -> Learned:
-        """Learn nothing: the key of a URL is its standard normalization."""
-        return Learned(standard_key)
-
-
-@dataclass(frozen=True, slots=True)
-class Surt:
-    """A learner that learns nothing: keys are those of the Internet Archive."""
-
-    name: str = "surt"
-
-    def learn(self, site: str, log: SiteLog) -> Learned:
-        """Learn nothing: the key of a URL is the Internet Archive's."""
-        return Learned(surt_key)
 
 
 def standard_key(url: str) -> str:

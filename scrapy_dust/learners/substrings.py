@@ -10,12 +10,10 @@ from dataclasses import dataclass, field
 
 from scrapy_dust.believe.validation import Verdict
 from scrapy_dust.engines.local import evidence_of, mine_log, tried_by_log
-from scrapy_dust.learners.learner import Learned, unchanged
+from scrapy_dust.learners.learner import Learned, by_rules
 from scrapy_dust.propose.edits.pooling import NOTHING_POOLED, Pool
-from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.settings import DustSettings
-from scrapy_dust.sites import site_of
 from scrapy_dust.visits.pages import SiteLog
 
 
@@ -29,11 +27,7 @@ class NoValidation:
 
     def learn(self, site: str, log: SiteLog) -> Learned:
         """Mine *log* and let it alone decide which rules hold, as ``dustmine --no-validate`` does."""
-        if not log.pages:
-            return Learned(unchanged)
-        rules = self._valid(site, log)
-        canonizer = Canonizer({site: rules}, site_of, self.settings.passes)
-        return Learned(canonizer.canonize, tuple(map(str, rules)))
+        return by_rules(site, self._valid(site, log) if log.pages else [], self.settings.passes)
 
     def _valid(self, site: str, log: SiteLog) -> list[Rule]:
         pool = self.pool.without(site)

@@ -14,7 +14,7 @@ from scrapy_dust.learners.evaluation import (
     tasks_of,
     teach,
 )
-from scrapy_dust.learners.in_crawl import InCrawl, ScrapyAlone
+from scrapy_dust.learners.in_crawl import InCrawl, key_in_scrapy
 from scrapy_dust.learners.learner import Learned
 from scrapy_dust.visits.pages import SiteLog, Visit
 from tests.learners.logs import SITE, page
@@ -120,5 +120,5 @@ def test_in_a_crawl_rules_and_scrapys_own_keys_are_one_key():
 
     learned = InCrawl(WithoutSessions(), "in a crawl").learn(SITE, SiteLog(pages=()))
     assert learned.key(dropped) == learned.key("http://a.example/?a=1&b=2") == "http://a.example/?a=1&b=2"
-    assert ScrapyAlone().learn(SITE, SiteLog(pages=())).key(dropped) == "http://a.example/?a=1&b=2&sid=7"
+    assert key_in_scrapy(dropped) == "http://a.example/?a=1&b=2&sid=7"
     assert learned.rules == ("sid",)
