@@ -94,9 +94,7 @@ class Shelved(Mapping[str, Sequence[Visit]]):
         self._waiting[shelf] = []
 
     def share(self, site: str) -> float:
-        """The share of the URLs of *site* that is given: some of its contents or, if none are known, some of its
-        folders.
-        """
+        """The share of the URLs of *site* that is given: some of its contents or, if none are known, of its folders."""
         return min(1.0, self._most / self._taken[site])
 
     def in_turn(self) -> list[str]:

@@ -23,9 +23,7 @@ class Lap:
         return Lap(self.seconds + other.seconds, self.cpu + other.cpu, max(peaks, default=None))
 
     def __sub__(self, other: Lap) -> Lap:
-        """The time left when the time of *other* is taken off. Processes side by side may take more seconds than have
-        passed.
-        """
+        """The time left without that of *other*, at least none: processes side by side may take more than has passed."""
         return Lap(max(0.0, self.seconds - other.seconds), max(0.0, self.cpu - other.cpu), self.peak)
 
     def __mul__(self, share: float) -> Lap:
@@ -37,9 +35,7 @@ class Laps:
     """Measures the phases of this process, and of processes that it started and that have ended."""
 
     def __init__(self, *, since_start: bool = False) -> None:
-        """A watch for phases. *since_start*: the time since the process began is a phase too, ``start``, measured in
-        seconds of CPU, since nobody waits then.
-        """
+        """A watch for phases. *since_start*: the CPU time since the process began is a phase too, ``start``."""
         self.laps: dict[str, Lap] = {}
         self._last, self._last_cpu = time.perf_counter(), _cpu()
         if since_start:

@@ -83,9 +83,7 @@ def mined_by(miner: Miner, sites: Iterable[Site], processes: int) -> Iterator[Mi
 
 
 def together(sites: Iterable[_Any], visits_of: Callable[[_Any], int]) -> Iterator[list[_Any]]:
-    """Groups of neighbouring small sites, each to be mined at one go, since starting costs more than mining one of
-    them.
-    """
+    """Groups of neighbouring small sites, each to be mined at one go: starting costs more than mining one of them."""
     some: list[_Any] = []
     taken = 0
     for site in sites:

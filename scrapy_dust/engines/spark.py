@@ -89,9 +89,7 @@ def read_and_mine(
 
 
 def _sources(session: SparkSession, names: Sequence[str]) -> list[Source]:
-    """The logs, in the order in which this machine would read them. Spark reads URIs itself, since it knows more
-    kinds of storage.
-    """
+    """The logs, in the order in which this machine would read them. Spark knows more kinds of storage for URIs."""
     found: dict[str, Source] = {}
     for name in names:
         for source in _remote(session, name) if is_uri(name) else sources_of([name]):

@@ -24,9 +24,7 @@ class Column:
 
     @property
     def kind(self) -> str | None:
-        """The kind of all tokens in the column: ``a`` letters, ``0`` digits, or the one delimiter; None
-        for mixed tokens.
-        """
+        """The kind of all tokens: ``a`` letters, ``0`` digits, or the one delimiter; None for mixed tokens."""
         kinds = {kind_of(token) for token in self.tokens}
         return kinds.pop() if len(kinds) == 1 else None
 
@@ -98,9 +96,7 @@ def _aligned(a: Consensus, b: Consensus) -> tuple[float, list[Column]]:
 
 
 def _traced(a: Consensus, b: Consensus, table: list[list[float]]) -> list[Column]:
-    """The alignment, traced backwards. Where two ways have equal scores, tokens of one kind share a column, since they
-    are variants.
-    """
+    """The alignment, traced backwards. Of ways with equal scores, tokens of one kind share a column as variants."""
     columns = []
     i, j = len(a), len(b)
     while i or j:

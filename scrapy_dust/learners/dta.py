@@ -108,9 +108,7 @@ def _examples(
     known: Mapping[str, Hashable],
     tokens: DeepTokens,
 ) -> list[Example]:
-    """Examples for the decision tree: the source URLs of *transformation* are good, other URLs that it turns into a
-    known URL are bad.
-    """
+    """Examples for the tree: the source URLs of *transformation* are good, others that it turns into a known URL are bad."""
     rule = Rewrite(_components_needed(transformation, positives, maps), transformation)
     examples: list[Example] = [(maps[url], True) for url in positives]
     for url, keys in maps.items():

@@ -75,9 +75,7 @@ class Duster:
         return [pattern for pattern in clusters if urls[pattern] >= self.least_support]
 
     def _validated(self, pattern: Pattern, clusters: Mapping[str, Hashable]) -> int:
-        """How many URLs get from *pattern* a form that other URLs get too; 0 if they are too few, or too many of them
-        show other pages.
-        """
+        """How many URLs get from *pattern* a form that others get too; 0 if too few, or too many show other pages."""
         forms: dict[str, Counter[Hashable]] = defaultdict(Counter)
         match = re.compile(pattern.context).fullmatch
         for url, cluster in clusters.items():
@@ -159,9 +157,7 @@ def alternatives(column: Column) -> str:
 
 
 def between_delimiters(consensus: Consensus) -> Iterator[list[Column]]:
-    """The columns of *consensus* in groups: each delimiter that all URLs share alone, and the columns between two of
-    them.
-    """
+    """The columns of *consensus* in groups: each delimiter that all URLs share alone, and the columns between two."""
     stretch: list[Column] = []
     for column in consensus:
         if is_invariant(column) and column.kind not in _OF_KIND:

@@ -91,9 +91,7 @@ class Score:
 
 
 def content_by_text(visits: Iterable[Visit]) -> Truth:
-    """The content of each URL for logs without a truth of their own: equal texts are one content, and a
-    redirect shows the page at its end.
-    """
+    """The content of each URL, for logs without a truth: equal texts are one, and a redirect shows the page at its end."""
     log = site_log(visits)
     pages = {page.url: page for page in log.pages}
     found = {url: page_behind(url, pages, log.redirects) for url in [*pages, *log.redirects]}
@@ -162,9 +160,7 @@ _TRAINING = {Split.LOG: _first_of_site, Split.CLUSTER: _of_contents, Split.HOST:
 
 
 def teach(learner: Learner, tasks: Iterable[Task]) -> Iterator[Taught]:
-    """Have *learner* learn from the first part of each task, and make keys for the second part. *learner* sees no
-    truth.
-    """
+    """Have *learner*, which sees no truth, learn from the first part of each task and make keys for the second."""
     for task in tasks:
         began = time.process_time()
         learned = learner.learn(task.site, task.log)

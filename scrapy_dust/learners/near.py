@@ -27,9 +27,7 @@ def near_contents(log: SiteLog) -> dict[str, Hashable | None]:
 
 
 def _original(page: Page, pages: Mapping[str, Page]) -> Page:
-    """The page that the site itself names as the same, where title and half of the sketch agree; else
-    *page*.
-    """
+    """The page that the site itself names as the same, where title and half of the sketch agree; else *page*."""
     other = pages.get(page.canonical or "")
     if other is None or other.volatile or other.title != page.title:
         return page

@@ -15,9 +15,7 @@ _PARTS = re.compile(r"(?:([^:/?#]+):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#
 
 
 class Parts(NamedTuple):
-    """A URL split for the learners. None stands for a part that is missing, an empty text for a part
-    that is empty.
-    """
+    """A URL split for the learners. None stands for a missing part, an empty text for an empty one."""
 
     scheme: str | None
     host: str | None  #: with user and port
@@ -86,9 +84,7 @@ def _free(keys: Components, name: str) -> str:
 
 
 def url_of(keys: Components) -> str:
-    """The URL with these components. Parameters stand in the order of their names, since a map has no
-    order.
-    """
+    """The URL with these components. Parameters are sorted by name, since a map has no order."""
     segments = sorted((int(key[1:]), value) for key, value in keys.items() if _is_segment(key))
     query = [
         (key[1:].partition("#")[0], None if value == "\0" else value)

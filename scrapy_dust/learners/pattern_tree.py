@@ -132,9 +132,7 @@ class PatternTree:
         return node
 
     def _rule(self, a: Node, b: Node, known: TrainingUrls) -> Transformation | None:
-        """The changes that turn URLs of *a* into URLs of *b*, where enough pages are in both and few are
-        confused.
-        """
+        """The changes from URLs of *a* to URLs of *b*, where enough pages are in both and few are confused."""
         pairs = _pairs(a, b, known.clusters)
         urls = {url for url, _ in pairs}
         if len(urls) < self.least_support or len(urls) < self.least_share * min(len(a.urls), len(b.urls)):

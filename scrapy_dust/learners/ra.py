@@ -40,9 +40,7 @@ class Ra:
     name: str = "ra"
 
     def learn(self, site: str, log: SiteLog) -> Learned:
-        """Make a rule of each pair of duplicates in *log*, generalize the rules, and keep those with few false
-        positives.
-        """
+        """Make a rule of each pair of duplicates in *log*, generalize the rules, keep those that are seldom wrong."""
         clusters = clusters_of(log)
         maps = {url: components_of(url) for url in clusters}
         support = self._generalized(self._of_pairs(duplicates(clusters), maps))
@@ -65,9 +63,7 @@ class Ra:
             yield urls[0], url
 
     def _generalized(self, support: Support) -> Support:
-        """The rules after generalization, component by component, until nothing changes. Each round
-        turns values into wildcards.
-        """
+        """The rules generalized, component by component, until nothing changes. Each round makes wildcards of values."""
         while True:
             names = {key for context, _ in support for key, value in context if value is not None}
             before = len(support)

@@ -73,9 +73,7 @@ def applied(transformation: Transformation, keys: Components) -> dict[str, str]:
 
 
 def changes_between(source: Components, target: Components) -> Transformation:
-    """The changes that make *target* of *source*. Where several components have the value, the first is
-    taken.
-    """
+    """The changes that make *target* of *source*. Of several components with the value, the first is taken."""
     changes = []
     for key in source.keys() | target.keys():
         if key not in target:
@@ -87,9 +85,7 @@ def changes_between(source: Components, target: Components) -> Transformation:
 
 
 class Rewriter:
-    """The key function of rules in order: the first rule that fits is applied. Rules are looked up by a
-    component.
-    """
+    """The key function of rules in order: the first one that fits is applied. Rules are looked up by a component."""
 
     def __init__(
         self,
@@ -113,9 +109,7 @@ class Rewriter:
         return (self.rules[number] for number in numbers if self.rules[number].fits(keys))
 
     def key(self, url: str) -> str:
-        """*url* after the first rule that fits has been applied, again and again; without further change, its map as a
-        text.
-        """
+        """*url* after the first rule that fits has been applied, again and again, as a text."""
         return self._compose(settled(self._parse(url), self._once))
 
     def _once(self, keys: Components) -> Components:

@@ -50,9 +50,7 @@ def worth_another_fetch(log: SiteLog, shown_twice: Mapping[str, bool], urls: Ite
 
 
 def _alike(by_words: Mapping[Hashable, Mapping[str, str]]) -> list[list[str]]:
-    """The URLs of one kind of pages that have the words of others and differ in the rest; two of a group are
-    known to be one page as soon as both were fetched twice.
-    """
+    """Groups of URLs of one kind with one text and different rest; both of two fetched twice, they are known to be one page."""
     return [list(labels) for labels in by_words.values() if len(set(labels.values())) > 1]
 
 

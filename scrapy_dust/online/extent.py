@@ -25,9 +25,7 @@ _Values = dict[str, set[str]]  #: value → contents that were the same whether 
 
 
 def limited_to_seen(rules: Sequence[Rule], contents: Contents, canonizer: Canonizer) -> list[Rule]:
-    """*rules*, of which those that ignore any value are limited to the values for which *contents* shows that.
-    *canonizer* has all of *rules*.
-    """
+    """*rules*, limited to the values for which *contents* shows that they do not matter. *canonizer* has all of *rules*."""
     wide = [rule for rule in rules if rule.wide_operation is not None]
     if not wide:
         return list(rules)

@@ -61,9 +61,7 @@ class OnlineLearner:
         in_force: Mapping[str, Sequence[Rule]] = MappingProxyType({}),
         volatile: Mapping[str, Volatile] = MappingProxyType({}),
     ) -> None:
-        """A learner without pages. By site, *in_force*: the rules that were learned before; *volatile*: the places
-        that are known to change.
-        """
+        """A learner without pages. By site, *in_force*: rules learned before; *volatile*: places that are known to change."""
         self._settings, self._pool, self._most = settings, pool, most_bytes
         self._volatile = volatile
         #: The one seen longest ago first.

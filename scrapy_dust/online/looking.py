@@ -75,9 +75,7 @@ def led_by_redirects(log: SiteLog) -> list[Rule]:
 
 
 def probable(log: SiteLog, rules: Sequence[Rule] = ()) -> list[Rule]:
-    """The edits that several contents suggest beside *rules*, and that hold far oftener than they fail; those with most
-    contents come first.
-    """
+    """Edits that several contents suggest beside *rules*, and that hold far oftener than they fail, most contents first."""
     classes = classes_of(texts_of(log), rules)
     suggested = sorted(
         proposals(classes.known_twice(), len(classes) + 1), key=lambda one: -(one.contents or 2)

@@ -205,9 +205,7 @@ def _anew(
     volatile: Volatile,
     nothing: Collection[str],
 ) -> Trying:
-    """The rules to try on the site *one* after its log was mined again, now that more is known of its volatile places and of
-    answers that are no pages.
-    """
+    """The rules to try on the site *one*, its log mined again by what is now known of volatile places and of no pages."""
     log = compared_anew(one.log, volatile, frozenset(nothing))
     evidence, proposals = grouped(log, volatile)
     mined = one
@@ -310,9 +308,7 @@ def _to_try(one: Mined, book: RuleBook, longest: int) -> tuple[list[Rule], set[R
 
 
 def _is_at_rest(campaign: Campaign, known: Collection[Rule]) -> bool:
-    """Whether *campaign* would decide nothing that is not *known*, without any fetch. *campaign* cannot be used
-    afterwards.
-    """
+    """Whether *campaign* would decide nothing that is not *known* without a fetch. It cannot be used afterwards."""
     nothing_to_ask = campaign.next_probe() is None and campaign.finished
     return nothing_to_ask and all(decision.rule in known for decision in campaign.decisions)
 

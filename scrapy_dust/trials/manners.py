@@ -143,9 +143,7 @@ def _told(waiting: Deferred[RobotParser | None]) -> Any:
 
 
 class TrialIdentity:
-    """Stops requests to private addresses that the crawl did not use, and removes credentials for hosts that it did
-    not meet.
-    """
+    """Stops requests to private addresses that the crawl did not use, and keeps credentials from new hosts."""
 
     def __init__(self, addresses: Addresses) -> None:
         self._addresses = addresses

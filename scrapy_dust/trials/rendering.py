@@ -37,9 +37,7 @@ class _BrowserRequest(Protocol):
 def stays_within(
     sites: Iterable[str], before: Callable[[Any], bool] | None = None
 ) -> Callable[[_BrowserRequest], bool]:
-    """A function for ``PLAYWRIGHT_ABORT_REQUEST``: allows GET only, and no page of another site. *before*: the
-    project's own.
-    """
+    """A function for ``PLAYWRIGHT_ABORT_REQUEST``: GET only, and no page of another site. *before*: the project's own."""
     known = frozenset(sites)
 
     def abort(request: _BrowserRequest) -> bool:

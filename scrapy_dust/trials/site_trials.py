@@ -190,9 +190,7 @@ class SiteTrials:
         self.campaign.offer(Candidate((one,), support=0, narrows=True) for one in new)
 
     def renderer(self, url: str) -> str | None:
-        """The browser that rendered *url* for the crawl; for a URL that the crawl did not fetch, the browser it used
-        most.
-        """
+        """The browser that rendered *url* for the crawl; for a URL that the crawl did not fetch, the one it used most."""
         return self._renderers.get(url) if self.limits.has(url) else self._renderer
 
     def wanted(self) -> list[str]:
@@ -275,9 +273,7 @@ class SiteTrials:
         self._evidence.nothing = self._judge.nothing_digests | frozenset(self._labels_of_nothing())
 
     def _labels_of_nothing(self) -> Iterator[str]:
-        """The labels of contents that several URLs of the log show, and that the site also shows for URLs that cannot
-        exist.
-        """
+        """The labels of contents that several URLs of the log show, and that the site shows for impossible URLs too."""
         firsts: dict[str, str] = {}
         shared: Counter[str] = Counter()
         for url in self._evidence.urls:

@@ -36,9 +36,7 @@ def template_of(url: str) -> str:
 
 
 def in_strata(pairs: Iterable[Pair], salt: str = "") -> list[Pair]:
-    """*pairs* in the order to draw them, so that any beginning has its share of each path template. Another *salt*
-    gives another order.
-    """
+    """*pairs* in the order to draw them: any beginning has its share of each path template. *salt* changes the order."""
     strata: dict[str, list[Pair]] = {}
     for pair in pairs:
         strata.setdefault(template_of(pair.url), []).append(pair)

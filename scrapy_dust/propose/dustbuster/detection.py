@@ -171,9 +171,7 @@ class _Detection:
         return instances, rule, is_open
 
     def _by_rule(self, instances: Instances, keys: Hashes, always: Hashes) -> tuple[Instances, Array]:
-        """*instances* sorted by their rules, with the rules' numbers; only those with enough support, or with keys in
-        *always*.
-        """
+        """*instances* by rule, with the rules' numbers; only those with enough support, or with keys in *always*."""
         if not len(instances):
             return instances, np.zeros(0, dtype=np.int64)
         # As many bits of the hash as go beside the row's number: what has the same is compared by its tokens anyway.

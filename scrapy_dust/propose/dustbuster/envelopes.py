@@ -42,9 +42,7 @@ class Layer:
 
 
 def layers(tokens: Tokens, sites: Array, suffixes: Suffixes) -> Iterator[Layer]:
-    """The layers, in ascending order: a layer has the prefixes of one length that several URLs share. *sites*: as in
-    `shared_prefixes`.
-    """
+    """The layers, ascending: each has the prefixes of one length that several URLs share. *sites*: see `shared_prefixes`."""
     lengths = tokens.lengths()
     height: type[np.signedinteger[Any]] = (
         np.int16 if int(lengths.max(initial=0)) < np.iinfo(np.int16).max else np.int32
@@ -60,9 +58,7 @@ def layers(tokens: Tokens, sites: Array, suffixes: Suffixes) -> Iterator[Layer]:
 
 
 def portions(prefix: Array, count: Array, together: int) -> Iterator[tuple[int, int]]:
-    """The places at which to cut the sorted array *prefix*, where it changes, into parts of about *together* of
-    *count* each.
-    """
+    """The places at which to cut the sorted *prefix*, where it changes, into parts of about *together* of *count* each."""
     made = np.cumsum(count)
     starts = edges_of(prefix)
     begin = 0
@@ -100,9 +96,7 @@ def _from_the_end(urls: Array, prefix: Array, rest: Array, suffixes: Suffixes) -
 
 
 def _with_ends_first(urls: Array, prefix: Array, rest: Array, ends: Array, suffixes: Suffixes) -> Array:
-    """An order of *urls* in which a rest that is the end of other rests stands before these. *ends*: the rests that
-    may be such ends.
-    """
+    """An order of *urls* in which a rest that ends other rests stands before these. *ends*: rests that may be such."""
     others = np.delete(np.arange(len(urls)), ends)
     # The first URL that has it. Where a rest is the end of no other one, that may as well be its own.
     place = suffixes.place[suffixes.first[urls[ends]] + rest[ends]].astype(np.int64)
@@ -130,9 +124,7 @@ def packed(upper: Array, lower: Array) -> Array:
 
 
 def bare_instances(layer: Layer, tokens: Tokens, longest: int, low: int, largest: int) -> Iterator[Instances]:
-    """The bare instances in the layer's runs of up to *largest* URLs. Those in runs of up to *low* also count under
-    the lower limit.
-    """
+    """The bare instances in runs of up to *largest* URLs; those in runs of up to *low* count under the lower limit too."""
     urls, lengths = layer.urls, tokens.lengths()
     rest = lengths[urls] - layer.depth
     after = tokens.ids[np.minimum(tokens.offsets[urls] + layer.depth, len(tokens.ids) - 1)]

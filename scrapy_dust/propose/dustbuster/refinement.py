@@ -147,9 +147,7 @@ class _Sides:
 
 
 def _common(tokens: Tokens, one: Array, other: Array, most: Array, *, step: int) -> Array:
-    """How many tokens are equal at the positions *one* and *other* and after them (before them, if *step* is -1), up
-    to *most*.
-    """
+    """How many tokens are equal from the positions *one* and *other* on, in the direction of *step*, up to *most*."""
     found = np.zeros_like(most)
     rows = np.flatnonzero(most > 0)
     while len(rows):

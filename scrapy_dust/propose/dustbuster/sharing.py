@@ -35,16 +35,12 @@ class Shared:
 
 
 def shared_prefixes(tokens: Tokens, sites: Array) -> Iterator[Shared]:
-    """The shared prefixes of every length from 0 on. *sites*: the number of the first URL of each site; at the end,
-    of all URLs.
-    """
+    """The shared prefixes of every length. *sites*: the number of the first URL of each site, and of all URLs."""
     return _shared(tokens, sites, tokens.offsets[:-1], 1, np.empty(len(tokens), dtype=np.int64))
 
 
 def _shared(tokens: Tokens, sites: Array, begin: Array, step: int, places: Array) -> Iterator[Shared]:
-    """The beginnings that URLs share, read from token *begin* on. *places* receives, for each URL, the length from
-    which it shares no more.
-    """
+    """The beginnings that URLs share from token *begin* on. *places* receives the length from which each shares no more."""
     ids, lengths = tokens.ids, tokens.lengths()
     vocabulary = int(ids.max(initial=0)) + 1
     urls, sizes = np.arange(len(tokens)), np.diff(sites)

@@ -87,9 +87,7 @@ def tokens_of(urls: Iterable[str]) -> Tokens:
 
 
 def _read(urls: Sequence[str], numbers: _Numbers) -> tuple[Ids, Counts]:
-    """The token ids of *urls*, with anchors, and the number of tokens of each URL. New tokens get the next of
-    *numbers*.
-    """
+    """The token ids of *urls*, with anchors, and the count of each URL. New tokens get the next of *numbers*."""
     import numpy as np  # noqa: PLC0415
 
     number_of, find = numbers.__getitem__, TOKEN.findall

@@ -19,9 +19,7 @@ Instances = frozenset[tuple[str, str]]
 
 
 def without_windows(rules: Iterable[LikelyRule], urls: Sequence[str], longest: int) -> list[LikelyRule]:
-    """*rules* without repetitions: of several rules of the greatest length *longest* that have the same instances, the first
-    stays.
-    """
+    """*rules* without repetitions: of those of the greatest length *longest* with the same instances, the first stays."""
     rules = list(rules)
     cut_off = {one for one in rules if _is_cut_off(one.rule, longest)}
     if len(cut_off) < 2:

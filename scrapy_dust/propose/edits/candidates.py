@@ -87,9 +87,7 @@ def proposals(groups: Mapping[Hashable, Sequence[Parts]], many: int) -> list[Pro
 
 
 def suggested(canonicals: Mapping[str, str]) -> list[Proposal]:
-    """Edits read off pages that name a canonical URL: *canonicals*, by URL. The contents decide whether these edits
-    are true.
-    """
+    """Edits read off pages that name a canonical URL. The contents decide whether these edits are true."""
     pairs = [(parts_of(url), parts_of(target), url) for url, target in sorted(canonicals.items())]
     seen = Counter(edit for one, other, _ in pairs for edit in set(edits_between(one, other)))
     seen.update({Rule((rule,)): 2 for rule in rewrites(pairs)})
@@ -98,9 +96,7 @@ def suggested(canonicals: Mapping[str, str]) -> list[Proposal]:
 
 
 def pairs_of(forms: Sequence[Parts]) -> Iterator[tuple[Parts, Parts]]:
-    """The pairs of *forms*, URLs of one content, that are compared: the smallest with the others, and neighbours in
-    order.
-    """
+    """The pairs of *forms*, URLs of one content, to compare: the smallest with the others, and neighbours in order."""
     listed = sorted(forms, key=smallness)
     by_text = sorted(forms, key=lambda form: form.url)
     star = _spread([(listed[0], other) for other in listed[1:]], _PAIRS)

@@ -62,9 +62,7 @@ class Effect:
 
     @property
     def apart(self) -> int:
-        """The number of independent observations among these contents, if pages of one directory may have been copied
-        together.
-        """
+        """The number of independent ones among these contents, if pages of one directory may be copied together."""
         seen = Counter(merge.moved[0].partition("?")[0].rpartition("/")[0] for merge in self.good)
         return int(sum(1 + log2(count) for count in seen.values()))
 

@@ -140,9 +140,7 @@ class _Search:
         return self._admit(list(self._narrowed(effects)))
 
     def _within_means(self, found: Sequence[Proposal], lone: bool) -> list[tuple[_Weighed, Effect]]:
-        """Weigh the proposals in *found*, those that most contents suggest first, until the allowed work is done. The
-        others wait for the next round.
-        """
+        """Weigh the proposals in *found*, those that most contents suggest first, until the allowed work is done."""
         end = self.classes.work + _MEANS * len(self.urls)
         effects: dict[Rule, tuple[_Weighed, Effect]] = {}
         for one in sorted(found, key=lambda one: (one.contents is not None, -(one.contents or 0))):

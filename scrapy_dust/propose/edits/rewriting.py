@@ -69,9 +69,7 @@ def _aligned(one: str, other: str, content: Hashable) -> _Instance | None:
 
 
 def _longest(here: Sequence[Piece], there: Sequence[Piece]) -> tuple[int, int, int]:
-    """The longest run of texts that *here* and *there* share, with a letter or digit in it: its position in both, and
-    its length.
-    """
+    """The longest run of texts with a letter or digit that both share: its position in each, and its length."""
     best = (0, 0, 0)
     ends: dict[int, int] = {}
     for i, piece in enumerate(here):

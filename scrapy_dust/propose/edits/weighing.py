@@ -107,9 +107,7 @@ class Beliefs:
         return min(shares)
 
     def slab(self, edit: Sequence[Kinds]) -> tuple[float, float]:
-        """The prior belief about how often an accident of the family of *edit* holds: uniform before anything is
-        known.
-        """
+        """The prior belief about how often an accident of the family of *edit* holds; uniform at first."""
         holds = 0.0
         for one, *_ in edit:
             seen = self._seen.get(one, _Seen())
@@ -143,9 +141,7 @@ class Beliefs:
 
 @cache
 def contents_needed(families: tuple[str, ...], max_risk: float) -> int:
-    """The number of contents for which an edit must have held, without a failure, to risk at most *max_risk*, if
-    nothing else is known.
-    """
+    """The contents for which an edit must have held without a failure to risk at most *max_risk*, if nothing else is known."""
     beliefs = Beliefs()
     needed = 1
     while beliefs.risk([(family,) for family in families], Record(needed)) > max_risk:
