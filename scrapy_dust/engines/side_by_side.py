@@ -46,9 +46,8 @@ class Miner:
     redirects_count: bool
     pool: Pool
     remembered: Remembered | None = None  #: what earlier runs have found
-    volatile: Mapping[str, Volatile] = field(
-        default_factory=dict
-    )  #: by site, places that are known to change
+    #: By site, places that are known to change.
+    volatile: Mapping[str, Volatile] = field(default_factory=dict)
 
     def __call__(self, sites: Sequence[Site]) -> list[Mined]:
         tasks = [self._task(*one) for one in sites]

@@ -41,9 +41,8 @@ class Looked:
     decisions: Sequence[Decision]
     led: Sequence[Rule] = ()  #: that redirects of the site declare
     rules: Sequence[Rule] = ()  #: that may come into force, as far as they reach
-    held: Mapping[str, Shown] = field(
-        default_factory=dict
-    )  #: how far, by what rules do, each was seen to hold
+    #: How far, by what rules do, each was seen to hold.
+    held: Mapping[str, Shown] = field(default_factory=dict)
     probable: Sequence[Rule] = ()  #: that hold far oftener than they fail, as far as was seen
 
     @property

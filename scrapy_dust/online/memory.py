@@ -38,9 +38,8 @@ class SiteMemory:
         self.size = 0  #: bytes, about
         self._visits: dict[str, bytes] = {}
         self._changing: set[str] = set()  #: URLs that did not show the same text twice
-        self._again: dict[
-            str, bytes
-        ] = {}  #: what URLs in units showed the second time, if that was not the same
+        #: What URLs in units showed the second time, if that was not the same.
+        self._again: dict[str, bytes] = {}
         #: URLs that have shown two pages, and whether these differed.
         self.shown_twice: dict[str, bool] = {}
         self.seen = 0  #: pages and redirects, remembered or not

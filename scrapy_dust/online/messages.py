@@ -32,9 +32,8 @@ class Finding:
     site: str
     rules: Sequence[Rule]  #: in force
     likely: Sequence[Rule]  #: to be decided
-    held: Mapping[str, Shown] = field(
-        default_factory=dict
-    )  #: how far, by what rules do, each was seen to hold
+    #: How far, by what rules do, each was seen to hold.
+    held: Mapping[str, Shown] = field(default_factory=dict)
     refuted: Sequence[str] = ()  #: ids of rules that were in force, and merge different pages as is seen now
     again: Worth = NOTHING_WORTH  #: URLs of which another fetch would say most
     led: Sequence[Rule] = ()  #: those of the likely rules that redirects declare

@@ -79,9 +79,8 @@ class Trying:
     evidence: LogEvidence
     comparing: LogComparison | None = None  #: the log's pages in units, where the log has them
     template: frozenset[int] = frozenset()  #: hashes of the log's sketches that all pages have
-    is_at_rest: bool = (
-        False  #: there is nothing new to decide, so that the site need not be asked how it answers
-    )
+    #: There is nothing new to decide, so that the site need not be asked how it answers.
+    is_at_rest: bool = False
     rest: Callable[[RuleBook, Verdicts], str] | None = None  #: see `rest_of`
     standing: int = 0  #: so many rules are in force and not on trial, since the site rests
     suspects: Sequence[str] = ()  #: URLs that may show pages which change at each fetch

@@ -51,9 +51,8 @@ class Visit:
     failed: bool = False  #: no answer came at all
     duplicate_of: str | None = None  #: URL of the page that the crawl found it to be a copy of
     rendered: str | None = None  #: the browser that made the page, as `crawl/requests.py` names it
-    no_vary_search: str | None = (
-        None  #: which of its parameters the answer says do not matter, as that header does
-    )
+    #: Which of its parameters the answer says do not matter, as that header does.
+    no_vary_search: str | None = None
     units: PackedUnits | None = None  #: None: the log has none of this answer
     taken: PackedUnits | None = None  #: what a callback took from the page; None: this record does not say
 
@@ -81,9 +80,8 @@ class Page:
     content_type: str | None = None  #: of the first visit that tells, without parameters
     again: bool = False  #: it was asked for more than once
     simhash: str | None = None  #: of the first visit that has one
-    core: str | None = (
-        None  #: what stands for all that it shows but its links; None: the log has no units of it
-    )
+    #: What stands for all that it shows but its links; None: the log has no units of it.
+    core: str | None = None
     own: int | None = None  #: units that are its own on its site; None: the log has no units of it
     #: Where the log has a sample of its units only: what stands for all of them, as they were. Equal labels suggest
     #: one page then, and prove nothing unless these are equal too.
@@ -135,9 +133,8 @@ class SiteLog:
 
     pages: Sequence[Page]
     redirects: dict[str, str] = field(default_factory=dict)  #: URL → where it sent us
-    failures: frozenset[str] = (
-        frozenset()
-    )  #: URLs that answered with an error, or not at all, and never better
+    #: URLs that answered with an error, or not at all, and never better.
+    failures: frozenset[str] = frozenset()
     #: What answers say of their parameters (``No-Vary-Search``), and where: each text once for a host.
     declared: Sequence[tuple[str, str]] = ()
     #: Compares two URLs unit by unit; None: the log has no units.
