@@ -15,15 +15,14 @@ from pathlib import Path
 from typing import Any, cast
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+from described import groups, meaning, schema_of
 from elements import ELEMENTS
 
 from scrapy_dust.believe.states import TABLE, Event, Status, after
 from scrapy_dust.commands.offered import offered
 from scrapy_dust.crawl import life
 from scrapy_dust.rules.language import OPERATIONS
-from scrapy_dust.rules.schema import meaning, schema_of
 from scrapy_dust.settings import PREFIX, DustSettings, setting_name
-from scrapy_dust.settings.groups import groups
 from scrapy_dust.stats import Stat
 
 HERE = Path(__file__).parent

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from docs.described import FIRST, groups
 from scrapy_dust.believe.states import Status
 from scrapy_dust.settings import DustSettings
-from scrapy_dust.settings.groups import FIRST, groups
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

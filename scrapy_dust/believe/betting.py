@@ -53,14 +53,6 @@ def evidence_against(sample: Sample, suspected: int) -> float:
     return float(_evidence(sample)[suspected - sample.wrong])
 
 
-def most_wrong(sample: Sample, doubt: float) -> int:
-    """The greatest number of wrong things in the population that *sample* does not refute; the bound fails with a
-    probability of at most *doubt*.
-    """
-    kept = np.flatnonzero(_evidence(sample) < -math.log(doubt))
-    return sample.wrong + int(kept[-1])
-
-
 def most_wrong_together(samples: Iterable[Sample], doubt: float) -> int:
     """The greatest sum of wrong ones over several populations: far less than the sum of their bounds.
 
@@ -78,9 +70,8 @@ class Together:
     def __init__(self, doubt: float, allowed: float) -> None:
         self._stakes, self._allowed = -math.log(doubt), allowed
         self._free, self._lowest = 0, 0.0
-        self._steps: list[
-            float
-        ] = []  #: what each further wrong one costs, ascending; more than are allowed say nothing
+        #: What each further wrong one costs, ascending; more than are allowed say nothing.
+        self._steps: list[float] = []
         self.bound = 0  #: so many of them may be wrong, at most
 
     def add(self, samples: Iterable[Sample]) -> bool:
@@ -120,9 +111,7 @@ def _costs(sample: Sample) -> _Costs:
 
 @lru_cache(maxsize=4096)
 def looks_needed(population: int, suspected: int, doubt: float) -> int:
-    """How many things of *population* must be examined, and all be right, to refute that *suspected* of them are
-    wrong.
-    """
+    """How many things of *population*, all right, refute that *suspected* of them are wrong."""
     low, high = 0, population
     while low < high:
         middle = (low + high) // 2

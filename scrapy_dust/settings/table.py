@@ -50,9 +50,7 @@ _ACTIONS = tuple(
 
 
 def setting(default: object, parse: Callable[[object], Any], doc: str, symbol: str | None = None) -> Any:
-    """A field of `DustSettings`, with its parser and its line of documentation. *symbol*: the papers' name, which
-    works as a name of the setting, too.
-    """
+    """A field of `DustSettings`, with parser and documentation. *symbol*: the papers' name, which works as a name too."""
     return field(default=default, metadata={"parse": parse, "doc": doc, "symbol": symbol})
 
 
@@ -348,9 +346,7 @@ class DustSettings:
 
     @classmethod
     def parse(cls, given: Mapping[str, object]) -> DustSettings:
-        """Parse raw values by setting name. Raises `ValueError` with one sentence for a wrong name or
-        value.
-        """
+        """Parse raw values by setting name. Raises `ValueError` with one sentence for a wrong name or value."""
         parsed = cls(**parsed_values(fields(cls), given))
         if parsed.bucket_high < parsed.bucket_low:
             raise ValueError(

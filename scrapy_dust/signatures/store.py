@@ -7,7 +7,7 @@ again, and no page is a copy of a content that is no longer there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -90,19 +90,3 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Write what is pending, and close the store."""
-
-
-class Upkeep(Protocol):
-    """The additional methods of a store that `scrapy dustpages` needs."""
-
-    def rows(self) -> Iterator[Row]:
-        """All pages of the store, in no order."""
-        ...
-
-    def take(self, rows: Iterable[Row]) -> int:
-        """Add the pages *rows* of another store, unless this store has seen them later. Returns how many were added."""
-        ...
-
-    def purge(self, urls: Iterable[str]) -> int:
-        """Forget *urls*. Returns the number of those that were known."""
-        ...

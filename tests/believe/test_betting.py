@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_dust.believe.betting import (
-    Sample,
-    evidence_against,
-    looks_needed,
-    most_wrong,
-    most_wrong_together,
-)
+from scrapy_dust.believe.betting import Sample, evidence_against, looks_needed, most_wrong_together
 
 DOUBTS = (0.3, 0.1, 0.05, 0.01)
+
+
+def most_wrong(sample: Sample, doubt: float) -> int:
+    """The greatest number of wrong things that *sample* does not refute."""
+    numbers = range(sample.wrong, sample.most + 1)
+    return max(number for number in numbers if evidence_against(sample, number) < -math.log(doubt))
 
 
 def draws(population: int, wrong: int) -> list[list[Sample]]:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import find, given, settings
 from hypothesis import strategies as st
 
+from docs.described import schema_of
 from scrapy_dust.report.page import keys_script
 from scrapy_dust.rule_book import Entry, RuleBook
 from scrapy_dust.rule_book.document import parse
@@ -19,7 +20,6 @@ from scrapy_dust.rules.guards import Condition
 from scrapy_dust.rules.language import OPERATIONS
 from scrapy_dust.rules.operation import Operation, operation
 from scrapy_dust.rules.rule import Rule
-from scrapy_dust.rules.schema import schema_of
 from scrapy_dust.sites import site_of
 from scrapy_dust.url.parts import Parts
 from tests.report.keys_in_node import NODE, keys_of

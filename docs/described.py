@@ -1,10 +1,14 @@
-"""The groups in which the documentation lists the settings: the nine that users touch, then the others by their subject."""
+"""What the docs alone say of the code: the headings of settings, and each operation as a JSON Schema and as a sentence."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
+from typing import Any, cast
 
-from scrapy_dust.settings.table import DustSettings
+from scrapy_dust.rules.captures import CLASS_NAMES
+from scrapy_dust.rules.operation import Operation
+from scrapy_dust.settings import DustSettings
 
 #: Fields of the settings that most users touch, in the order in which a new user meets them.
 FIRST = (
@@ -51,3 +55,39 @@ def _heading_of(name: str, symbol: str | None) -> str:
     if symbol is not None:
         return "The papers' parameters"
     return next((heading for heading, all_of in _BY_BEGINNING.items() if name.startswith(all_of)), _OTHERS)
+
+
+_FORM: Mapping[str, Any] = {"type": "array", "items": {"type": ["string", "integer"]}}
+#: By the annotation of an operation's field.
+_OF_TYPE: Mapping[str, Mapping[str, Any]] = {
+    "str": {"type": "string"},
+    "str | None": {"type": ["string", "null"]},
+    "bool": {"type": "boolean"},
+    "int": {"type": "integer", "not": {"const": 0}},
+    "tuple[str, ...]": {"type": "array", "items": {"type": "string"}},
+    "frozenset[str]": {"type": "array", "items": {"type": "string"}},
+    "Form": _FORM,
+}
+
+
+def schema_of(kind: type[Operation]) -> dict[str, Any]:
+    """The JSON Schema of operations of *kind*."""
+    properties: dict[str, Any] = {"do": {"const": kind.do}}
+    for spec in fields(cast("Any", kind)):
+        found = dict(_OF_TYPE[str(spec.type)])
+        if spec.name == "classes":
+            found["items"] = {"enum": list(CLASS_NAMES)}
+        elif spec.name not in kind.may_be_empty and found["type"] in ("string", "array"):
+            found["minLength" if found["type"] == "string" else "minItems"] = 1
+        properties[spec.name] = found
+    return {
+        "description": meaning(kind),
+        "required": list(properties),
+        "properties": properties,
+        "additionalProperties": False,
+    }
+
+
+def meaning(kind: type[Operation]) -> str:
+    """A sentence that says what operations of *kind* do."""
+    return " ".join((kind.__doc__ or "").partition("\n\n")[0].split())
