@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 from itertools import chain, pairwise
 from operator import attrgetter
@@ -47,9 +47,7 @@ def in_order(rules: Iterable[Rule]) -> list[Rule]:
 
 
 class SiteRules:
-    """The rules of *site*. *texts*: the index of all sites. A URL is changed by at most *passes* rounds
-    of the rules.
-    """
+    """The rules of *site*, applied in at most *passes* rounds. *texts*: the index of all sites."""
 
     __slots__ = (
         "_always",
@@ -149,26 +147,21 @@ class SiteRules:
         return url if form is None else form
 
     def settle(
-        self,
-        url: str,
-        places: Sequence[int] | None = None,
-        steps: list[Step] | None = None,
-        more: Rule | None = None,
+        self, url: str, places: Sequence[int] | None = None, steps: list[Step] | None = None
     ) -> str | None:
-        """The form of *url* that neither the rules nor *more* change; None where they come to no end.
+        """The form of *url* that no rule changes; None where they come to no end.
 
         *places* are those of *url*, where they are known. Each change is added to *steps*.
         """
-        look_up = self.places if more is None else _looking_up(self, more)
-        found: Sequence[float] = look_up(url) if places is None else places
+        found = self.places(url) if places is None else places
         rules, form, longest = self.rules, url, 2 * len(url) + GROWTH
-        last = -1.0  # the place of the rule that did something last: those after it have seen the form
+        last = -1  # the place of the rule that did something last: those after it have seen the form
         for left in reversed(range(self._passes)):
             before, until, at = form, last, 0
             while at < len(found) and (form is not before or until < 0 or found[at] <= until):
                 place = found[at]
                 at += 1
-                rule = self._rule_at(place, more) if more else rules[place]  # type: ignore[call-overload]
+                rule = rules[place]
                 after = rule.apply(form)
                 if after != form:
                     if steps is not None:
@@ -176,7 +169,7 @@ class SiteRules:
                     form, last = after, place
                     if len(form) > longest:
                         return None
-                    found = look_up(form)
+                    found = self.places(form)
                     at = bisect_right(found, place)
             if form == before or (left and not found):  # another pass would find nothing
                 return form
@@ -204,31 +197,8 @@ class SiteRules:
                 return after, number, times + 1
         return form, place, times
 
-    def _rule_at(self, place: float, more: Rule) -> Rule:
-        """The rule at *place*; *more* at the one place that is no whole number."""
-        return self.rules[place] if isinstance(place, int) else more
-
     def touching(self, url: str) -> frozenset[Rule]:
         """The rules that change something while *url* is turned into its key, also where that comes to no end."""
         steps: list[Step] = []
         self.settle(url, steps=steps)
         return frozenset(rule for rule, _, _ in steps)
-
-
-def _looking_up(rules: SiteRules, more: Rule) -> Callable[[str], Sequence[float]]:
-    """A function like `SiteRules.places` that knows the rules *more*, too, each with a place between the
-    others.
-    """
-    at = bisect_left(rules.rules, more.order, key=_order)
-    if more in rules.rules[at : at + 1]:
-        return rules.places
-    between = at - 0.5
-
-    def places(url: str) -> Sequence[float]:
-        found = rules.places(url)
-        if not more.may_change(url):
-            return found
-        here = bisect_right(found, between)
-        return [*found[:here], between, *found[here:]]
-
-    return places

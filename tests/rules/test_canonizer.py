@@ -268,7 +268,9 @@ def test_a_rule_that_changes_a_url_is_among_those_that_its_words_are_looked_up_f
 
 @given(few_rules, language.rules, some_urls)
 def test_one_rule_more_does_what_it_does_among_the_others(of_site, more, url):
-    assert SiteRules(SITE, of_site).settle(url, more=more) == SiteRules(SITE, [*of_site, more]).settle(url)
+    assert SiteRules(SITE, of_site).with_rule(more).settle(url) == SiteRules(SITE, [*of_site, more]).settle(
+        url
+    )
 
 
 @given(many_rules, st.lists(some_urls, min_size=1, max_size=4))

@@ -116,21 +116,22 @@ class Classes:
 
     def _effect(self, edit: Rule) -> Effect:
         moved: dict[str, str] = {}
+        with_edit = self.function.with_rule(edit)
         for key in self._touched_by(edit):
             self.work += 1
             form = self.forms[key]
             edited = edit.change(form)
             if edited is form or (changed := edited.url) == key:
                 continue
-            target = self._settled(changed, edit)
+            target = self._settled(changed, edit, with_edit)
             if target is None:
                 return Effect({}, endless=True)
             if target != key:
                 moved[key] = target
         return self._merges(moved)
 
-    def _settled(self, form: str, edit: Rule) -> str | None:
-        """The key of *form* once *edit* is accepted; None where that comes to no end."""
+    def _settled(self, form: str, edit: Rule, with_edit: SiteRules) -> str | None:
+        """The key of *form* once *edit* is accepted, as in *with_edit*; None where that comes to no end."""
         known = self._ways.get(form)
         if known is None:
             if len(self._ways) >= _MOST_WAYS:
@@ -140,7 +141,7 @@ class Classes:
             known = self._ways[form] = end, (form, *[after for _, _, after in steps])
         end, forms = known
         # Many edits make the same form, and most have then nothing more to do on its way.
-        return self.function.settle(form, more=edit) if any(map(edit.may_change, forms)) else end
+        return with_edit.settle(form) if any(map(edit.may_change, forms)) else end
 
     def _merges(self, moved: dict[str, str]) -> Effect:
         groups: dict[str, list[str]] = {}

@@ -54,7 +54,7 @@ def test_what_an_edit_moves_is_what_all_edits_together_make_of_each_key(found, b
     for edit in edits:
         effect, function = classes.effect(edit), classes.function
         changed = {key: after for key in classes.contents if (after := edit.apply(key)) != key}
-        ends = {key: function.settle(after, more=edit) for key, after in changed.items()}
+        ends = {key: function.with_rule(edit).settle(after) for key, after in changed.items()}
         if effect.endless:
             assert None in ends.values()
             continue
