@@ -1,23 +1,14 @@
-"""A file beside the logs with the evidence that crawls have found about rules on probation, so that the next crawl goes
-on.
-
-Losing the file costs fetches that rules could have saved. So a damaged file is no error; it is begun anew.
-"""
+"""The evidence that crawls have found about rules on probation, in a file of state, so that the next crawl goes on."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from os import PathLike, fspath
-from pathlib import Path
+from os import PathLike
 
 from scrapy_dust.believe.probation import Proof
-from scrapy_dust.errors import RuleBookError
-from scrapy_dust.rule_book import files
-from scrapy_dust.rules.blocks import Block, Damaged, dump_json, load_json
-
-FORMAT = 1
-FILE = "probation.json"
+from scrapy_dust.rule_book.state import StateFile
+from scrapy_dust.rules.blocks import Block
 
 #: Of one site, by the ids of the rules.
 Proofs = Mapping[str, Proof]
@@ -29,29 +20,26 @@ _HASH = re.compile(r"[0-9a-f]{16}")
 
 def known(state: str | PathLike[str]) -> dict[str, dict[str, Proof]]:
     """The results by site, as far as the file can be read. *state*: the folder of the project's state."""
-    try:
-        content = files.read(fspath(Path(state) / FILE))
-        return {} if content is None else _parse(content)
-    except (Damaged, RuleBookError):
-        return {}
+    return _FILE.known(state)[0]
 
 
 def remember(
     state: str | PathLike[str], proofs: Mapping[str, Proofs], decided: Collection[tuple[str, str]] = ()
 ) -> None:
     """Add *proofs* to the results of other crawls, and remove those of *decided* rules. Raises `RuleBookError`."""
-    files.make_folder(Path(state))
-    with files.lock(fspath(Path(state) / FILE)) as file:
-        rows = {(site, name): one for site, of in known(state).items() for name, one in of.items()}
+
+    def added(known: dict[str, dict[str, Proof]]) -> dict[str, dict[str, Proof]]:
+        rows = {(site, name): one for site, of in known.items() for name, one in of.items()}
         for site, of_site in proofs.items():
             for name, proof in of_site.items():
                 before = rows.pop((site, name), None)
                 rows[site, name] = proof if before is None else joined(before, proof)
-        kept = [(name, one) for name, one in rows.items() if name not in decided][-_RULES:]
-        sites: dict[str, dict[str, object]] = {}
-        for (site, name), proof in kept:
-            sites.setdefault(site, {})[name] = _row(proof)
-        files.replace(file, dump_json({"format": FORMAT, "sites": sites}))
+        sites: dict[str, dict[str, Proof]] = {}
+        for (site, name), proof in [(key, one) for key, one in rows.items() if key not in decided][-_RULES:]:
+            sites.setdefault(site, {})[name] = proof
+        return sites
+
+    _FILE.change(state, added)
 
 
 def joined(one: Proof, other: Proof) -> Proof:
@@ -88,15 +76,6 @@ def _counted(contents: Mapping[int, int]) -> list[list[object]]:
     return [[f"{content:016x}", pairs] for content, pairs in contents.items()]
 
 
-def _parse(content: bytes) -> dict[str, dict[str, Proof]]:
-    file = Block(load_json(content), "the file")
-    found = file.count("format")
-    if found != FORMAT:
-        raise Damaged(f"it has format {found}; this version reads {FORMAT}")
-    sites = Block(file.take("sites"), "'sites'")
-    return {site: _of_site(Block(sites.take(site), repr(site))) for site in list(sites.rest())}
-
-
 def _of_site(block: Block) -> dict[str, Proof]:
     return {name: _proof(Block(block.take(name), repr(name))) for name in list(block.rest())}
 
@@ -122,3 +101,8 @@ def _contents(block: Block, key: str) -> dict[int, int]:
             case _:
                 block.wrong(key, "hashes with counts", row)
     return contents
+
+
+_FILE = StateFile(
+    "probation.json", 1, _of_site, lambda of_site: {name: _row(one) for name, one in of_site.items()}, _RULES
+)

@@ -11,25 +11,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from os import PathLike, fspath
-from pathlib import Path
+from os import PathLike
 
 import numpy as np
 
-from scrapy_dust.errors import RuleBookError
 from scrapy_dust.page.knowledge import Knowledge
 from scrapy_dust.page.places import Names
 from scrapy_dust.page.site_template import NO_TEMPLATE, SiteTemplate
 from scrapy_dust.page.unitsets import UnitSet
 from scrapy_dust.page.volatile import Changes, Volatile, place_in
-from scrapy_dust.rule_book import files
-from scrapy_dust.rules.blocks import Block, Damaged, dump_json, load_json
+from scrapy_dust.rule_book.state import StateFile
+from scrapy_dust.rules.blocks import Block, Damaged
 
 FORMAT = 3
 FILE = "volatile.json"
 
-#: Sites that are kept, the newest, and path templates of each, those with most places.
-_SITES, _TEMPLATES = 2000, 500
+#: Path templates of each site that are kept, those with most places.
+_TEMPLATES = 500
 _LARGEST = 2**53
 #: What of a template is kept, and units of each part.
 _PARTS_OF_TEMPLATE, _UNITS = ("common", "template", "chrome"), 20_000
@@ -70,30 +68,23 @@ def known(state: str | PathLike[str] | None) -> KnownPlaces:
     """Read the file in the folder *state*; nothing is known where the file is missing or damaged."""
     if state is None:
         return KnownPlaces()
-    path = Path(state) / FILE
-    try:
-        content = files.read(fspath(path))
-        return KnownPlaces() if content is None else KnownPlaces(_parse(content))
-    except (Damaged, RuleBookError) as error:
-        said = str(error) if isinstance(error, RuleBookError) else f"{path}: {error}."
-        return KnownPlaces(warning=f"{said} Which places change is learned again.")
+    sites, why = _FILE.known(state)
+    return KnownPlaces(sites, None if why is None else f"{why} Which places change is learned again.")
 
 
 def remember(state: str | PathLike[str], learned: Mapping[str, Site]) -> None:
     """Add the knowledge *learned* of some sites to the file. A new template replaces the old one. Raises `RuleBookError`."""
     learned = {site: one for site, one in learned.items() if one.volatile or one.template}
-    if not learned:
-        return
-    files.make_folder(Path(state))
-    with files.lock(fspath(Path(state) / FILE)) as file:
-        before = dict(known(state).sites)
+
+    def joined(known: dict[str, Site]) -> dict[str, Site]:
         for site, one in learned.items():
-            old = before.pop(site, Site())
+            old = known.pop(site, Site())
             template = one.template or old.template
-            before[site] = Site(old.volatile.joined(one.volatile), {**old.names, **one.names}, template)
-        newest = dict(list(before.items())[-_SITES:])
-        sites = {site: _row(one) for site, one in newest.items()}
-        files.replace(file, dump_json({"format": FORMAT, "sites": sites}))
+            known[site] = Site(old.volatile.joined(one.volatile), {**old.names, **one.names}, template)
+        return known
+
+    if learned:
+        _FILE.change(state, joined)
 
 
 def _row(site: Site) -> dict[str, object]:
@@ -118,15 +109,6 @@ def _written(template: SiteTemplate) -> dict[str, str]:
     return {
         name: getattr(template, name)[:_UNITS].astype("<u8").tobytes().hex() for name in _PARTS_OF_TEMPLATE
     }
-
-
-def _parse(content: bytes) -> dict[str, Site]:
-    file = Block(load_json(content), "the file")
-    found = file.count("format")
-    if found != FORMAT:
-        raise Damaged(f"it has format {found}; this version reads {FORMAT}")
-    sites = Block(file.take("sites"), "'sites'")
-    return {site: _of_site(Block(sites.take(site), repr(site))) for site in list(sites.rest())}
 
 
 def _of_site(block: Block) -> Site:
@@ -166,3 +148,6 @@ def _place(text: str) -> int:
     if not text.isdecimal() or len(text) > 9:
         raise Damaged("one of its names is of no place")
     return int(text)
+
+
+_FILE = StateFile(FILE, FORMAT, _of_site, _row)
