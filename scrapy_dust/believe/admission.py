@@ -56,9 +56,8 @@ class Case:
     again: list[Pair] = field(default_factory=list)  #: did not say, and may say another time
     beyond: int = 0  #: did not say, time and again
     waiting: set[Pair] = field(default_factory=set)
-    made_up: list[Pair] = field(
-        default_factory=list
-    )  #: merge nothing in the log, and may be looked at to prove the rule
+    #: Merge nothing in the log, and may be looked at to prove the rule.
+    made_up: list[Pair] = field(default_factory=list)
     proving: set[Pair] = field(default_factory=set)  #: of those, handed out
     _tries: Counter[Pair] = field(default_factory=Counter)
 

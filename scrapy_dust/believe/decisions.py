@@ -34,9 +34,8 @@ class Decision:
     bounds: Bounds | None = None  #: of a valid rule
     why: str = ""  #: of a refuted rule: where the pages of an example differ, if that is known
     witnesses: Witnesses = NO_WITNESSES  #: of a rule that passed
-    shown: Mapping[str, int] = field(
-        default_factory=dict, hash=False
-    )  #: the same: how far it was seen to hold (`reach`)
+    #: The same: how far it was seen to hold (`reach`).
+    shown: Mapping[str, int] = field(default_factory=dict, hash=False)
 
 
 class Notes:
@@ -86,9 +85,7 @@ class Notes:
         )
 
     def _why_refuted(self, rule: Rule, examples: Sequence[tuple[str, str]]) -> str:
-        """The place where the pages of one of *examples* differ, as a fetch has shown; without a fetch, the log's evidence
-        about the first example.
-        """
+        """The place where the pages of an example differ: as a fetch has shown, else by the log, for the first of *examples*."""
         if rule in self._why or not examples:
             return self._why.get(rule, "")
         outcome, why = self._evidence.compare(*examples[0])

@@ -81,9 +81,7 @@ class LogEvidence:
         return url in self._redirects or target in self._redirects
 
     def _asked(self, url: str, target: str, by_redirect: bool) -> tuple[str, str]:
-        """A key for the question whether *url* and *target* show one page: their texts or, where redirects are tested,
-        the URLs.
-        """
+        """A key for the question whether the two show one page: their texts or, where redirects are tested, the URLs."""
         return (url, target) if by_redirect else (self._shown(url), self._shown(target))
 
     def _ratio(self, here: Page | None, there: Page | None) -> float | None:

@@ -43,9 +43,8 @@ class _Turn(NamedTuple):
 class _Walk(NamedTuple):
     """The rules that change a URL one after the other, and the forms that it takes, up to its key."""
 
-    way: (
-        tuple[int, ...] | None
-    )  #: the rules that change something, by number, in turn; None: they come to no end
+    #: The rules that change something, by number, in turn; None: they come to no end.
+    way: tuple[int, ...] | None
     forms: tuple[str, ...]  #: the URL and what each of these rules makes of it
 
 
@@ -96,9 +95,7 @@ class _Added:
         self._ways: dict[tuple[tuple[int, ...], tuple[int, ...]], tuple[int, ...]] = {}
 
     def key(self, url: str, walk: _Walk | None, rules: Sequence[Rule]) -> str | None:
-        """The key that *url* has once the rule is added; None if it stays as it was. *walk*: the steps at which
-        *rules* change the URL.
-        """
+        """The key that *url* has once the rule is added; None if it stays. *walk*: how *rules* change the URL so far."""
         if walk is not None and walk.way is None:
             return self.canonizer.canonize(url)
         turn = self._turn(url, walk, rules)
@@ -243,9 +240,7 @@ class KeyedUrls:
         return walk.key, _Walk(way if walk.ends else None, forms)
 
     def _in_turn(self, rule: Rule) -> Iterator[tuple[str, Sequence[str]]]:
-        """The log's URLs that have the words of *rule*, in the order in which pairs are drawn; each with all forms
-        that rules give it.
-        """
+        """The log's URLs that have the words of *rule*, in the order to draw them, each with all forms that rules give it."""
         known = self._index.touched_by(rule)
         for url in self._key if known is None else sorted(known, key=self._place.__getitem__):
             self._poll()

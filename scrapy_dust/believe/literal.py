@@ -156,9 +156,7 @@ class LiteralCampaign:
         disabled: Iterable[Rule] = (),
         poll: Poll = go_on,
     ) -> None:
-        """A campaign by the paper's figures. The log of *evidence* is the test list; rules that a person has
-        *disabled* are not tried.
-        """
+        """A campaign for the log of *evidence*, the test list. Rules that a person has *disabled* are not tried."""
         self.site, self.params, self.is_cut_short = site, params, False
         self.decisions: list[Decision] = []
         self.redundant = self._eliminated = list[Candidate]()
@@ -247,9 +245,7 @@ class LiteralCampaign:
         self._current = _OnTrial(rule, candidate, trial, saves)
 
     def _changed(self, rule: Rule) -> dict[str, str]:
-        """The URLs of the test list that *rule* changes, each with the changed URL. If nothing may be fetched, only
-        those that the log can judge.
-        """
+        """The URLs of the test list that *rule* changes, with the result; without fetches, only those that the log can judge."""
         having = self._index.touched_by(rule)
         urls = self._evidence.urls if having is None else sorted(having, key=self._place.__getitem__)
         changed = {url: target for url in urls if (target := rule.apply(url)) != url}
@@ -258,9 +254,7 @@ class LiteralCampaign:
         return {url: target for url, target in changed.items() if self._evidence.page_of(target) is not None}
 
     def _drawn(self, rule: Rule, changed: Mapping[str, str]) -> Iterator[Pair]:
-        """URLs drawn at random among those that *rule* changes, each with the changed URL, as long as one may be
-        fetched.
-        """
+        """URLs drawn at random among those that *rule* changes, each with the changed URL, as long as one may be fetched."""
         failed, draw, urls = set[str](), self._draw_for(rule), list(changed)
         while len(failed) < len(urls):
             self._poll()

@@ -33,12 +33,10 @@ class Proof:
 
     #: That are the same by the rule alone, by name, with pairs of URLs.
     contents: dict[int, int] = field(default_factory=dict)
-    together: dict[int, int] = field(
-        default_factory=dict
-    )  #: the same, by several rules that are on probation
-    where: dict[str, dict[int, int]] = field(
-        default_factory=dict
-    )  #: the same of URLs with one aspect (`reach`)
+    #: The same, by several rules that are on probation.
+    together: dict[int, int] = field(default_factory=dict)
+    #: The same of URLs with one aspect (`reach`).
+    where: dict[str, dict[int, int]] = field(default_factory=dict)
     wrong: int = 0  #: pairs of different pages that the rule alone is to blame for
     silent: int = 0  #: pairs that say nothing
     unsure: int = 0  #: pairs that look different, and were not looked at again
@@ -46,9 +44,7 @@ class Proof:
     shared: Counter[str] = field(default_factory=Counter)
 
     def same(self, content: int, aspects: Iterable[str] = (), *, alone: bool = True) -> None:
-        """Count a pair that shows *content* under both URLs. *aspects*: of the changed URL; *alone*: no other rule
-        took part.
-        """
+        """Count a pair that shows *content* twice. *aspects*: of the changed URL; *alone*: no other rule took part."""
         contents = self.contents if alone else self.together
         if content not in contents and len(contents) >= CONTENTS:
             return
@@ -140,9 +136,7 @@ class OnTrial:
     def __init__(
         self, site: str, in_force: Sequence[Rule], on_trial: Sequence[Rule], everywhere: Canonizer
     ) -> None:
-        """The keys of a *site* by the rules *in_force* and by those *on_trial*. *everywhere*: a canonizer with the
-        settings by which others are made.
-        """
+        """The keys of a *site* by these rules. *everywhere*: a canonizer whose settings count here too."""
         self._site, self.rules = site, tuple(rule for rule in on_trial if rule not in in_force)
         self._by_id = {id(rule): rule for rule in self.rules}
         self._in_force = tuple(in_force)

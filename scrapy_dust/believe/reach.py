@@ -93,15 +93,12 @@ class CommonValues:
     """Finds the values that rules remove from URLs of several pages."""
 
     def __init__(self) -> None:
-        self._of: dict[
-            tuple[int, int], Hashable
-        ] = {}  #: by rule and value, the page that had the value first
+        #: By rule and value, the page that had the value first.
+        self._of: dict[tuple[int, int], Hashable] = {}
         self._rules: dict[int, Rule] = {}  #: so that the ids of rules stay theirs
 
     def of(self, rule: Rule, url: str, page: Hashable) -> set[tuple[str, int]]:
-        """The values that *rule* removes from *url* of *page*, and that another page has had before: for each, the
-        aspect, and a hash of the value.
-        """
+        """The values, by aspect and hash, that *rule* removes from *url* of *page*, and that another page has had before."""
         self._rules[id(rule)] = rule
         values = [
             (
@@ -221,9 +218,8 @@ class Reach:
     def __init__(self, max_risk: float, explain: Explain = lambda url: ()) -> None:
         self._max_risk, self._explain = max_risk, explain
         self._limited: set[Rule] = set()
-        self._known: dict[
-            int, tuple[Rule, str | None]
-        ] = {}  #: by the ids of rules, what they do; None: no limits
+        #: By the ids of rules, what they do; None: no limits.
+        self._known: dict[int, tuple[Rule, str | None]] = {}
         self._shown: dict[str, dict[str, int]] = {}  #: by what rules do
         self._seen: dict[str, _Bearing] = {}  #: the same in this crawl
         self._counts: dict[str, Shown] = {}  #: of those seen in this crawl, how much bears them out
@@ -286,9 +282,7 @@ class Reach:
         return proved_by_it or count >= needed(rule.families, others, self._max_risk)
 
     def _limits(self, rule: Rule) -> str | None:
-        """The change that *rule* makes, as a text, if the reach of such rules is limited; else None. The text is remembered by
-        the rule's identity, since hashing a rule is slow.
-        """
+        """The change that *rule* makes, as a text, if the reach of such rules is limited; else None. Hashing a rule is slow."""
         known = self._known.get(id(rule))
         if known is None:
             known = self._known[id(rule)] = rule, deed_of(rule) if rule in self._limited else None

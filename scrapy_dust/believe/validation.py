@@ -103,9 +103,7 @@ class Tally:
 
     @property
     def dead(self) -> float:
-        """The share of fetched targets that do not answer. From ε on, figure 3 would refuse the rule: try the other
-        direction.
-        """
+        """The share of fetched targets that do not answer; from ε on, figure 3 would refuse the rule."""
         dead = self.negative - self.contradictions
         return dead / max(1, self.positive - self.from_log + dead)
 

@@ -211,9 +211,7 @@ def _any_name_shows(page: Fetched, judge: Judge, *, everywhere: bool) -> Generat
 
 
 def _again(page: Fetched, known: Known | None, judge: Judge) -> Generator[Ask, Fetched, Fetched | None]:
-    """One more answer to the URL of *page*, from the log if that is as good as a fetch; None if the URL does not show
-    its page again.
-    """
+    """One more answer to the URL of *page*, from the log if it is as good as a fetch; None if the page is gone."""
     for control in judge.control(page, known):
         return control
     again = yield Ask(page.url, again=True)

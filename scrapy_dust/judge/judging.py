@@ -150,9 +150,7 @@ class Judge:
                 yield url
 
     def learn_kept(self, page: Fetched, known: Known) -> None:
-        """Learn from *page*, which shows what the log has in *known*: what both have does not change, also at places
-        where similar pages change.
-        """
+        """Learn that what *page* and the log's *known* both have does not change, also where similar pages change."""
         if page.shown is not None and known.shown is not None:
             self._learn_answers(page.url, [page.shown, known.shown])
 
@@ -284,9 +282,7 @@ class Judge:
         return not resembles and (resembles is False or self.is_marked(page))
 
     def is_marked(self, page: Fetched) -> bool:
-        """Whether *page* has a mark that few pages of the site have, such as a password field, or was reached by a redirect to a
-        login, a consent or a check.
-        """
+        """Whether *page* has a mark that few pages have, such as a password field, or redirects led it to a login or a check."""
         seen = len(self._seen)
         return _MOVED in page.marks or any(
             seen < _MARKED_PAGES or self._marked[mark] < _MARKED_SHARE * seen

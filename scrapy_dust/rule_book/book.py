@@ -66,9 +66,7 @@ class RuleBook:
         )
 
     def rules_by_site(self) -> dict[str, tuple[Rule, ...]]:
-        """The rules in force, in the order in which they are applied. Sites without such rules are left
-        out.
-        """
+        """The rules in force, in the order in which they are applied. Sites without such rules are left out."""
         rules = {
             site: tuple(entry.rule for entry in self.entries(site) if entry.status is Status.VALID)
             for site in self.sites
@@ -88,9 +86,7 @@ class RuleBook:
         return self._with({site: tuple(entries)})
 
     def merge(self, site: str, entries: Iterable[Entry]) -> RuleBook:
-        """The book merged with the entries that a run has found (see `merging`). Refuted entries take
-        rules out of force.
-        """
+        """The book merged with what a run has found (see `merging`). Refuted entries take rules out of force."""
         return self.merge_sites({site: entries})
 
     def merge_sites(self, found: Mapping[str, Iterable[Entry]]) -> RuleBook:

@@ -52,9 +52,7 @@ def parse(path: str, content: bytes) -> Document:
 
 
 def render(document: Document, generator: str) -> bytes:
-    """*document* as the bytes of a file, with sites sorted and rules in the order in which they are
-    applied.
-    """
+    """*document* as the bytes of a file: sites sorted, rules in the order in which they are applied."""
     sites = {
         site: {"rules": [entry_json(site, entry) for entry in document.sites[site]]}
         | _unknown(document.site_extra.get(site, {}), {"rules"})
@@ -109,9 +107,7 @@ def _check_format(book: Block) -> None:
 
 
 def _site(site: str, value: object, met: dict[Rule, Rule]) -> tuple[tuple[Entry, ...], dict[str, object]]:
-    """The entries of *site*, read from the JSON *value*. *met*: the rules of all sites, so that equal rules are one
-    object.
-    """
+    """The entries of *site* in the JSON *value*. *met*: the rules of all sites, so that equal rules are one object."""
     where = f"site {site!r}"
     block = Block(value, where)
     entries: dict[Rule, Entry] = {}

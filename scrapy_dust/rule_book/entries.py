@@ -69,9 +69,7 @@ class Evidence:
 
     @property
     def unanswered(self) -> int:
-        """The number of pairs whose second URL did not answer. A rule with many is good for keys, and
-        not for rewriting.
-        """
+        """The pairs whose second URL did not answer. A rule with many is good for keys, and not for rewriting."""
         return max(0, self.negative - self.contradictions)
 
 

@@ -170,9 +170,7 @@ def _write(file: Path, content: bytes, permissions: int | None) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Write the folder to the disk, so that a new name outlives a power cut. Windows and some file
-    systems cannot.
-    """
+    """Write the folder to the disk, so that a new name outlives a power cut. Some systems cannot."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

@@ -52,9 +52,7 @@ def _joined(mine: Entry, theirs: Entry) -> Entry:
 
 
 def _standing(mine: Entry, theirs: Entry) -> Entry:
-    """The one of two entries for a rule that counts: a person's, then the later one; of entries of one day, the one that
-    speaks against the rule.
-    """
+    """The entry that counts: a person's, then the later one; of one day, the one against the rule."""
     order = {Status.PROBATION: 0, Status.VALID: 1, Status.SUSPENDED: 2, Status.REFUTED: 3}
 
     def weight(entry: Entry) -> tuple[bool, bool, str, int]:
@@ -66,9 +64,7 @@ def _standing(mine: Entry, theirs: Entry) -> Entry:
 
 
 def _without_opposites(entries: Iterable[Entry]) -> list[Entry]:
-    """*entries* in which a rule and its reverse, which would undo each other, are not both in force: the
-    one with more evidence stays.
-    """
+    """*entries* in which of a rule and its reverse the one with more evidence alone is in force."""
     found = list(entries)
     in_force = {entry.rule: entry for entry in found if entry.status is Status.VALID}
     kept = []

@@ -85,9 +85,7 @@ def _status(old: Entry, new: Entry, *, opposed: bool) -> tuple[Status, str | Non
 
 
 def _redeems(old: Evidence, new: Evidence) -> bool:
-    """Whether the evidence *new* brings back a rule that was out of force: no contradiction, from another log or a
-    later day.
-    """
+    """Whether *new* brings back a rule that was out of force: no contradiction, from another log or a later day."""
     if new.contradictions:
         return False
     return _is_other_log(old, new) or (new.last_validated or "") > (old.last_validated or "")
@@ -98,9 +96,7 @@ def _is_other_log(old: Evidence, new: Evidence) -> bool:
 
 
 def merge_evidence(old: Evidence, new: Evidence) -> Evidence:
-    """The sum of two pieces of evidence. Counts add up when *new* is of another log; of the same log,
-    the greater count stands.
-    """
+    """The sum of two pieces of evidence: counts add up if *new* is of another log, else the greater one stands."""
     other_log = _is_other_log(old, new)
     counts = {name: max(getattr(old, name), getattr(new, name)) for name in _GREATEST + _ADDED}
     if other_log:

@@ -44,9 +44,7 @@ class Shard:
         return int.from_bytes(digest) % self.count == self.number - 1
 
     def of_path(self, path: str | PathLike[str]) -> str:
-        """The path of the file in which this shard keeps what others keep at *path*: ``dust-rules.json`` →
-        ``dust-rules.2-of-4.json``.
-        """
+        """The path at which this shard keeps what others keep at *path*: ``rules.json`` → ``rules.2-of-4.json``."""
         # Of text: a path may be a URI.
         suffix = PurePath(path).suffix
         stem = fspath(path).removesuffix(suffix)

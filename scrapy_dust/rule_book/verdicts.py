@@ -52,9 +52,7 @@ class Verdicts:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Verdicts:
-        """Read the verdicts at *path*. They are empty where the file is missing or unreadable; `warning`
-        says so.
-        """
+        """Read the verdicts at *path*. They are empty where the file is missing or unreadable, as `warning` says."""
         try:
             content = files.read(fspath(path))
             if content is None:
@@ -70,9 +68,7 @@ class Verdicts:
         return self.sites.get(site, {})
 
     def with_verdicts(self, site: str, verdicts: Iterable[PastVerdict]) -> Verdicts:
-        """A copy with the trials of this run, each in the place of an older trial of its rule. The
-        newest `KEPT` trials stay.
-        """
+        """A copy with the trials of this run, each in the place of an older one. The newest `KEPT` trials stay."""
         together = dict(self.of(site))
         for one in verdicts:
             together.pop(one.rule, None)

@@ -120,9 +120,7 @@ def dump_json(value: object, indent: int | None = None) -> bytes:
 
 
 def _seen(text: str) -> str:
-    """*text* with escapes for characters that a reader would not see, such as those that turn the
-    direction of a line.
-    """
+    """*text* with escapes for characters that nobody sees, such as those that turn the direction of a line."""
     if text.isascii():
         return text
     # So is half of a surrogate pair, which is no UTF-8.

@@ -48,9 +48,7 @@ class Walk(NamedTuple):
 
 
 class Canonizer:
-    """The rules of all sites, ready to make keys. *site_of* tells the site of a URL, or None where there
-    is none.
-    """
+    """The rules of all sites, ready to make keys. *site_of* tells the site of a URL, or None."""
 
     def __init__(
         self,
@@ -156,9 +154,7 @@ class Canonizer:
         return self._make_ready(self._site_of(url))
 
     def explain(self, url: str) -> tuple[Step, ...]:
-        """The rules that change *url* on the way to its key, step by step; empty where the URL is its
-        own key.
-        """
+        """The rules that change *url* on the way to its key, step by step; empty where it is its own key."""
         form, steps = self._walk(url)
         is_taken = form not in (None, url) and self._site_of(str(form)) == self._site_of(url)
         return tuple(Step(*step) for step in steps) if is_taken else ()

@@ -32,9 +32,7 @@ _NUMBERS = re.compile(r"[0-9]+(?:[/.:_-][0-9]+)*")
 
 
 def captures_of(form: Form, classes: Sequence[str], text: str) -> dict[int, str] | None:
-    """The text of each capture in *text*; None where *text* does not have the form. *classes*: the
-    character classes of the captures.
-    """
+    """The text of each capture in *text*, by the *classes* of characters; None where *text* has another form."""
     ends = [len(text)]
     captures: dict[int, _Capture] = {}
     for place in range(len(form) - 1, -1, -1):

@@ -44,9 +44,7 @@ def name_of(rule: Rule) -> str:
 
 
 def together(rules: Iterable[Rule]) -> dict[Kind, list[Rule]]:
-    """*rules* in groups by what they do, such as parameters left out; headings stand in a fixed order, and none is
-    empty.
-    """
+    """*rules* in groups by what they do, such as parameters left out, in a fixed order and none of them empty."""
     found: dict[Kind, list[Rule]] = {kind: [] for kind in Kind}
     for rule in rules:
         found[kind_of(rule)].append(rule)

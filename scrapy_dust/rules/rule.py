@@ -124,9 +124,7 @@ class Rule:
 
     @property
     def left_out(self) -> str | None:
-        """The parameter that the rule leaves out wherever it stands, whatever its value; None for other
-        rules.
-        """
+        """The parameter that the rule leaves out wherever it stands, whatever its value; None for other rules."""
         return self.only.name if isinstance(self.only, DropParameter) and self.only.value is None else None
 
     @property
@@ -142,9 +140,7 @@ class Rule:
         return None if self.substitution is None else Rule.of(self.substitution.reversed())
 
     def refines(self, wide: Rule) -> bool:
-        """Whether *wide* merges all that this rule could merge, as far as the two rules alone tell
-        (Lemma 5.3).
-        """
+        """Whether *wide* merges all that this rule could merge, as far as the two rules tell (Lemma 5.3)."""
         if self.substitution is not None and wide.substitution is not None:
             return pair_refines(self.substitution, wide.substitution)
         return self == wide

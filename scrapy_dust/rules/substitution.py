@@ -129,17 +129,13 @@ def shrinking(rule: Substitute) -> Substitute:
 
 
 def anchored(rule: Substitute) -> tuple[str, str, bool, bool]:
-    """The two sides of *rule* with their anchors, by which rules are sorted. The flags tell an anchor
-    from a literal ^ or $.
-    """
+    """The two sides of *rule* with their anchors, to sort by. The flags tell an anchor from a literal ^ or $."""
     head, tail = "^" * rule.start, "$" * rule.end
     return head + rule.alpha + tail, head + rule.beta + tail, rule.start, rule.end
 
 
 def refines(narrow: Substitute, wide: Substitute) -> bool:
-    """Whether every instance of *narrow* is an instance of *wide*, in the same direction (WWW'07, Lemma
-    5.3).
-    """
+    """Whether every instance of *narrow* is one of *wide*, in the same direction (WWW'07, Lemma 5.3)."""
     if (wide.start and not narrow.start) or (wide.end and not narrow.end):
         return False
     a, b = tokenize(narrow.alpha), tokenize(narrow.beta)

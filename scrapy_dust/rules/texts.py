@@ -58,9 +58,7 @@ class Texts:
         return self._rules.setdefault(rule, rule)
 
     def add(self, key: Key, literals: Iterable[str]) -> Key:
-        """Note the *literals* of the rules that are looked up by *key*. Returns the first of all equal
-        keys.
-        """
+        """Note the *literals* of the rules that are looked up by *key*. Returns the first of all equal keys."""
         known, *_ = there = self._of_key.get(key, (key,))
         texts = before = (there[1], *there[2]) if len(there) == 3 else ()
         word = (key if isinstance(key, bytes) else key[0]).decode()
@@ -105,9 +103,7 @@ def _alike(one: str, other: str) -> int:
 
 
 def by_shortest(rules: Sequence[Sought]) -> tuple[tuple[str, int, tuple[Sought, ...]], ...]:
-    """The *rules* whose literals contain no other rule's literal, each with the rules whose literals
-    contain its own.
-    """
+    """The *rules* whose literals contain no other one's literal, each with the rules whose literals contain its own."""
     if len(rules) == 1 or len(rules) > _MANY:
         return tuple((*rule, ()) for rule in rules)
     shortest: dict[Sought, list[Sought]] = {}

@@ -21,9 +21,7 @@ def setting_name(field_name: str) -> str:
 
 
 def parsed_values(table: Iterable[Field[Any]], given: Mapping[str, object]) -> dict[str, Any]:
-    """The values of all settings of *table* that are *given*, by field name. Raises `ValueError` with one sentence for
-    a wrong name or value.
-    """
+    """The values of the settings of *table* that are *given*, by field. Raises `ValueError` with one sentence."""
     specs = tuple(table)
     known = {setting_name(spec.name): spec for spec in specs}
     symbols = {PREFIX + spec.metadata["symbol"]: spec for spec in specs if spec.metadata["symbol"]}

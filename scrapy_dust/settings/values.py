@@ -157,9 +157,7 @@ NEAR = 0.9
 
 
 def near(value: object) -> Mapping[str, float | None]:
-    """Parses ``DUST_CONTENT_NEAR``: thresholds of resemblance by site, ``*`` for all other sites; None switches the
-    comparison off.
-    """
+    """Parses ``DUST_CONTENT_NEAR``: thresholds of resemblance by site, ``*`` for all others; None: no comparison."""
     if isinstance(value, str) and value.lstrip().startswith("{"):
         try:
             value = json.loads(value)

@@ -98,9 +98,7 @@ class KnownPages:
             self._base.executemany("INSERT OR REPLACE INTO page VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
     def go_by(self, version: str, key_of: KeyOf) -> None:
-        """Make the keys of all pages anew by the rules of *version*, if they were made by others. Pages without a key
-        are forgotten.
-        """
+        """Make all keys anew, if they were made by other rules than those of *version*. Pages without a key are forgotten."""
         with self._saying(), self._base_transaction():
             known = self._base.execute(
                 "SELECT version FROM spider WHERE name = ?", (self._spider,)

@@ -53,9 +53,7 @@ def _is_full(error: BaseException | None) -> bool:
 
 
 def open_for_crawl(jobdir: str | None, name: str, keep_days: int | None = None) -> SqliteStore:
-    """Open the store of one crawl, in its JOBDIR or in a temporary file. A damaged file is put aside,
-    and its signatures are lost.
-    """
+    """Open the store of one crawl, in its JOBDIR or in a temporary file. A damaged file is put aside."""
     if not jobdir:
         return SqliteStore(None, keep_days)
     path = Path(jobdir, name)
@@ -83,8 +81,6 @@ def is_redis(where: str) -> bool:
 
 
 def store_path(where: str, dust_dir: str | None) -> Path:
-    """The path of a store's file. A relative path is below ``DUST_DIR``, or below ``.scrapy/dust`` if
-    ``DUST_DIR`` is a URI.
-    """
+    """The path of a store's file. A relative one is below ``DUST_DIR``, or below ``.scrapy/dust`` if that is a URI."""
     folder = Path(data_path("dust")) if dust_dir is None or "://" in dust_dir else Path(dust_dir)
     return folder / where

@@ -67,9 +67,7 @@ class RedisStore:
         return None if page is None else _signatures(page)
 
     def keep(self, url: str, signatures: Signatures, kind: Kind, *, claim: bool = True) -> KeeperPage | None:
-        """Save that *url* shows a content with these *signatures*. Returns the URL that another worker has saved for the last
-        signature meanwhile; None if there is none.
-        """
+        """Save that *url* shows *signatures*. Returns the URL that another worker has saved for the last one meanwhile."""
         encoded = _encoded(url)
         page = _PAGE.pack(KINDS.index(kind), int(time.time())) + b"".join(signatures)
         with self._saying():

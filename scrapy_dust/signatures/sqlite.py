@@ -69,9 +69,7 @@ AND page.seen >= ? AND page.text IS NOT NULL LIMIT {}
 
 
 class SqliteStore:
-    """A store of signatures in a SQLite file at *path*; None: in a temporary file that ends with the
-    process.
-    """
+    """A store of signatures in a SQLite file at *path*; None: in a temporary file that ends with the process."""
 
     def __init__(self, path: Path | None, keep_days: int | None = None, *, must_exist: bool = False) -> None:
         self.path = path

@@ -66,9 +66,7 @@ class Parts(NamedTuple):
 
     @property
     def separator(self) -> str:
-        """The separator of parameters: ``;`` if it stands before any parameter, in the path or in the
-        query; else ``&``.
-        """
+        """The separator of parameters: ``;`` if it stands before any, in path or query; else ``&``."""
         if any(one[2] == ";" for one in self[3] or ()):
             return ";"
         return ";" if any(self.path_parameters) else "&"
@@ -113,9 +111,7 @@ class Parts(NamedTuple):
         return _new(Parts, (self[0], self[1], self[2], tuple(kept) or None, self[4]))
 
     def with_path_parameters(self, change: Callable[[str, str], str | None]) -> Parts:
-        """The URL with the values of its path parameters changed by *change*, which leaves a parameter
-        out by returning None.
-        """
+        """The URL with the values of its path parameters changed by *change*; None leaves a parameter out."""
 
         def changed(match: re.Match[str]) -> str:
             value = change(match[1], match[2])

@@ -18,9 +18,7 @@ _CLASSES = (
 
 
 def class_of(value: str | None) -> str:
-    """The kind of text that *value* is: digits, a date, hexadecimal, a word and so on; the first kind that fits,
-    narrow ones first.
-    """
+    """The kind of text that *value* is, such as digits, a date or a word; the first one that fits, narrow ones first."""
     if value is None:
         return "none"
     return next((name for name, pattern in _CLASSES if pattern.fullmatch(value)), "text")
