@@ -8,7 +8,11 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
+
+from scrapy import signals
+from scrapy.exceptions import DontCloseSpider
 
 from scrapy_dust.believe.reach import Reaches, deed_of
 from scrapy_dust.crawl.budget import AT_MOST, Budget
@@ -23,7 +27,7 @@ from scrapy_dust.visits.outcomes import Outcome
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from scrapy import Request
+    from scrapy import Request, Spider
     from scrapy.crawler import Crawler
 
     from scrapy_dust.crawl.canaries import Canary
@@ -37,9 +41,25 @@ if TYPE_CHECKING:
     from scrapy_dust.crawl.store import Store
     from scrapy_dust.rules.rule import Rule
 
-#: Of the first so many URLs that a rule suppresses in a crawl one is fetched: a site may have changed since the rule was proved, and
-#: be too small for the share that is drawn of all URLs to find that out.
+#: Of the first so many URLs that a rule suppresses in a crawl one is fetched, and of as many again, and so on, each time of twice as
+#: many: a site may have changed since the rule was proved, or show other pages deeper down, and be too small for the share that
+#: is drawn of all URLs to find that out. Of as many since the last of these, one is fetched when the spider is idle.
 _FIRST = 8
+
+
+@dataclass(slots=True)
+class _Turn:
+    """When a URL that a rule would suppress is fetched because it is the rule's turn to be tested."""
+
+    at: int  #: the number of the URL
+    end: int  #: of the URLs among which this one was drawn
+    suppressed: int = 0  #: so many URLs before
+    tested: int = 0  #: so many of them when one was fetched
+
+    @property
+    def left(self) -> int:
+        return self.at - self.suppressed
+
 
 #: In the store of a job: the rules that were suspended since it was begun, by id, with their sites; and those in doubt.
 _FACT = "proving"
@@ -76,9 +96,8 @@ class Proving:
         self._crawler, self._rules, self._naming = crawler, rules, naming
         self._store, self._register = store, register
         self._draw = draw
-        self._turns: dict[
-            str, int
-        ] = {}  #: by rule: the number of URLs to suppress before its own canary; -1: it had one
+        self._suppressions, self._returning = suppressions, returning
+        self._turns: dict[str, _Turn] = {}  #: by rule
         self._of_turns: set[str] = set()  #: the URLs of these canaries
         self._save: Callable[[str, str], None] = lambda name, value: None  #: where there is a job
         self.learning: Learning = NoLearning()
@@ -106,6 +125,7 @@ class Proving:
             self.canaries.are_being_judged,
             self.reach.shown,
         )
+        crawler.signals.connect(self._spider_idle, signal=signals.spider_idle)
 
     def _concluded(self, canary: Canary, outcome: Outcome) -> None:
         blamed = self.suspension.concluded(canary, outcome)
@@ -158,7 +178,9 @@ class Proving:
         key = self._rules.canonize(url)
         if self.canaries.are_chosen(url) or self.suspension.are_unproved(url, key):
             return True
-        if self._rules.settings.canary_rate and 0 in map(self._left, self._naming.rule_ids(url)):
+        if self._rules.settings.canary_rate and any(
+            self._turn(identity).left <= 0 for identity in self._naming.rule_ids(url)
+        ):
             return True
         return bool(self.reach) and self.reach.is_beyond(self._rules.rules_for(url), url, key)
 
@@ -208,20 +230,38 @@ class Proving:
             return False
         is_turn = False
         for identity in behind.ids:
-            left = self._left(identity)
-            if left > 0 or (not left and as_written):
-                self._turns[identity] = left - 1
-                is_turn |= not left
+            turn = self._turn(identity)
+            turn.suppressed += 1
+            if turn.left < 0 and as_written:
+                is_turn, turn.tested = True, turn.suppressed
+                begin, turn.end = turn.end, 2 * turn.end
+                turn.at = begin + self._draw.number(f"{identity} {begin}", begin)
         if is_turn:
             self._of_turns.add(request.url)
         return is_turn
 
-    def _left(self, identity: str) -> int:
-        """How many more URLs the rule *identity* may suppress in this crawl before one of them is fetched as a test;
-        -1: one was.
-        """
-        left = self._turns.get(identity)
-        return self._draw.number(identity, _FIRST) if left is None else left
+    def _turn(self, identity: str) -> _Turn:
+        """The next turn of the rule *identity* to be tested."""
+        turn = self._turns.get(identity)
+        if turn is None:
+            turn = self._turns[identity] = _Turn(self._draw.number(identity, _FIRST), _FIRST)
+        return turn
+
+    def _spider_idle(self, spider: Spider) -> None:
+        """Fetch the URL that each rule has suppressed last, where the rule has suppressed several since it was tested."""
+        in_doubt, is_sent = self.suspension.unproved | self.suspension.suspended.keys(), False
+        for identity, turn in self._turns.items():
+            if turn.suppressed - turn.tested < _FIRST or identity in in_doubt:
+                continue
+            turn.tested = turn.suppressed
+            for ids, request in self._suppressions.suppressed_by(identity):
+                turn.at = turn.suppressed
+                self._suppressions.given_back(request, ids, f"to test {identity}")
+                self._returning.now(request)
+                is_sent = True
+                break
+        if is_sent:
+            raise DontCloseSpider
 
     def was_beyond(self, request: Request) -> bool:
         """Whether *request* was queued as a canary only because rules were untested there, and they are tested by now."""

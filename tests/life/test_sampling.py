@@ -161,13 +161,29 @@ def test_a_rule_that_is_false_by_now_is_found_out_on_a_small_site(tmp_path, numb
     assert len(came.items) == number
 
 
-def test_a_rule_that_holds_costs_a_canary_of_its_own_and_no_more(tmp_path):
+@pytest.mark.parametrize(("number", "most"), [(9, 3), (60, 6), (500, 9)])
+def test_a_rule_that_holds_costs_few_canaries_of_its_own(tmp_path, number, most):
     def site(asked: Asked) -> Answer:
-        return page("the same") if asked.path == "/p" else index(*(f"/p?x={x}" for x in range(60)))
+        return page("the same") if asked.path == "/p" else index(*(f"/p?x={x}" for x in range(number)))
 
     with serving(site) as served:
         came = crawled(tmp_path / "ours", served, DUST_CANARY_RATE=1e-9)
-    assert sum("x=" in path for path in came.asked) == 2
+    assert 2 <= sum("x=" in path for path in came.asked) <= most
+
+
+@pytest.mark.parametrize("concurrency", [1, 8])
+def test_a_rule_that_is_false_of_what_comes_late_is_found_out(tmp_path, concurrency):
+    """As where only the newest products are translated."""
+
+    def site(asked: Asked) -> Answer:
+        if asked.path == "/":
+            return index(*(f"/p?x={x}" for x in range(60)))
+        number = int(asked.query["x"])
+        return page("the same" if number < 45 else f"another, {number}")
+
+    with serving(site) as served:
+        came = crawled(tmp_path / "ours", served, DUST_CANARY_RATE=1e-9, CONCURRENT_REQUESTS=concurrency)
+    assert len(came.items) == 16
 
 
 ITEMS = range(100, 160)
