@@ -6,14 +6,13 @@
     python -m benchmarks.traps attacks [NAME …] [--most 6000]
     python -m benchmarks.traps broad [--hosts 100000] [--each 20]
     python -m benchmarks.traps cost [--pages 3000] [--rounds 5]
-    python -m benchmarks.traps loop [--pages 3000] [--rounds 5]
     python -m benchmarks.traps live [SITE …] [--pages 1000] [--seconds 1200]
 
 Sites are those of `tests/traps/sites.py`. Scheduler, dupefilter and what tells traps are real; the rest of a crawl is a loop without a
 network (`tests/traps/simulating.py`). *plain*, *last*: real items among the first pages, of 600. *cap*: pages until the crawl ends by
 itself with ``DUST_TRAPS = "cap"``, and the items that it has. *facets*: the page with which the last item came; *least* is what one
-needs who knows the shop. *attacks*: sites that have no end, and sites that only look so (`tests/traps/seeming.py`). *broad*: memory and time of what tells traps, with as many hosts. *cost*: CPU time a page of whole crawls
-with an engine, with ``"last"`` and with ``"off"``, turn and turn about; *loop*: without one. *live*: different contents among so many pages of the
+needs who knows the shop. *attacks*: sites that have no end, and sites that only look so (`tests/traps/seeming.py`). *broad*: memory and time of what tells traps, with as many hosts. *cost*: CPU time a page in
+what tells traps, beside that of a whole crawl. *live*: different contents among so many pages of the
 real software in $DUST_SITES, with ``"off"`` and with ``"last"``, breadth first (`benchmarks/live`).
 """
 
@@ -154,25 +153,29 @@ def _visit(ledger: Ledger, url: str, body: bytes) -> None:
 
 
 def cost(options: Options) -> None:
-    took: dict[str, list[float]] = {"off": [], "last": []}
-    for number in range(options.rounds):
-        for traps in sorted(took, reverse=bool(number % 2)):
-            took[traps].append(_cpu(traps, options.pages))
-    off, last = (min(took[traps]) for traps in ("off", "last"))
+    """The time that telling traps takes is the difference between two loops without an engine, where times differ less from round to
+    round; it is told as a share of a whole crawl, which the same rounds measure.
+    """
+    took: dict[str, list[float]] = {"crawl": [], "off": [], "last": []}
+    for number in range(options.rounds + 1):
+        for what in sorted(took, reverse=bool(number % 2)):
+            began = time.process_time()
+            pages = _crawled(what, options.pages)
+            took[what].append((time.process_time() - began) / pages * 1e6)
+    whole, off, last = (sorted(took[what][1:]) for what in ("crawl", "off", "last"))
+    more = last[0] - off[0]
     print(
-        f"{options.pages:,} pages, best of {options.rounds}: {off * 1e6:.0f} µs of CPU time a page without, {last * 1e6:.0f} with"
-    )
-    print(
-        f"ratio {last / off:.3f}; of each round {', '.join(f'{b / a:.3f}' for a, b in zip(took['off'], took['last'], strict=True))}"
+        f"best of {options.rounds}: {more:.1f} µs of CPU time a page in what tells traps, {more / whole[0]:.2%} of the {whole[0]:.0f} of a "
+        f"crawl; off {off[0]:.0f} to {off[-1]:.0f}, last {last[0]:.0f} to {last[-1]:.0f}, crawls {whole[0]:.0f} to {whole[-1]:.0f}"
     )
 
 
-def _cpu(traps: str, pages: int) -> float:
+def _crawled(what: str, pages: int) -> int:
+    """The pages that a crawl without traps being told has fetched, or a loop with ``DUST_TRAPS`` = *what*."""
+    if what != "crawl":
+        return len(_simulated(_Made(items=pages), 2 * pages, DUST_TRAPS=what).pages)
     with TemporaryDirectory() as folder:
-        site = Site(items=pages)
-        began = time.process_time()
-        done = crawl(site, folder, DUST_TRAPS=traps, LOG_LEVEL="ERROR")
-        return (time.process_time() - began) / len(done.pages)
+        return len(crawl(_Made(items=pages), folder, DUST_TRAPS="off", LOG_LEVEL="ERROR").pages)
 
 
 class _Made(Site):
@@ -184,21 +187,6 @@ class _Made(Site):
         if url not in self.pages:
             self.pages[url] = super().answer(url)
         return self.pages[url]
-
-
-def loop(options: Options) -> None:
-    """The same as `cost` without an engine, where times differ less from round to round."""
-    logging.disable(logging.CRITICAL)
-    took: dict[str, list[float]] = {"off": [], "last": []}
-    for number in range(options.rounds + 1):
-        for traps in sorted(took, reverse=bool(number % 2)):
-            began = time.process_time()
-            done = _simulated(_Made(items=options.pages), 2 * options.pages, DUST_TRAPS=traps)
-            took[traps].append((time.process_time() - began) / len(done.pages) * 1e6)
-    off, last = (sorted(took[traps][1:]) for traps in ("off", "last"))
-    print(
-        f"{last[0] - off[0]:.0f} µs of CPU time a page in what tells traps; off {off[0]:.0f} to {off[-1]:.0f}, last {last[0]:.0f} to {last[-1]:.0f}"
-    )
 
 
 def live(options: Options) -> None:
@@ -222,7 +210,7 @@ def _live(name: str, site: RealSite) -> str:
 
 
 _TASKS: dict[str, Callable[[Options], None]] = {
-    task.__name__: task for task in (families, facets, chains, attacks, broad, cost, loop, live)
+    task.__name__: task for task in (families, facets, chains, attacks, broad, cost, live)
 }
 
 
@@ -243,8 +231,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=int, default=1200)
     options = parser.parse_args()
-    if options.task != "cost":
-        logging.disable(logging.CRITICAL)
+    logging.disable(logging.CRITICAL)
     _TASKS[options.task](options)
 
 

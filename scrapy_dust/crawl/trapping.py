@@ -154,6 +154,7 @@ class Trapping:
         request.priority += lowered
         request.dont_filter = False
         self._waiting[form] -= 1
+        self._ledger.budget.woke(self._late.get(form))
         return int(turn)
 
     def is_fetched(self, request: Request, turn: int) -> bool | None:
@@ -228,6 +229,7 @@ class Trapping:
     def _waits(self, request: Request, *, is_new: bool) -> None:
         form = request.meta[LAST][2]
         self._waiting[form] += 1
+        self._ledger.budget.waits(self._late[form], is_new=is_new)
         if is_new:
             self._journal.put_last(request, form, trap_id(form))
 
@@ -263,9 +265,7 @@ class Trapping:
         return self._ledger.arrived(place, is_drawn=meta.pop(DRAWN, False))
 
     def _place_of_its_own(self, request: Request) -> Place | None:
-        """The `Place` of *request* among the forms of its site, if *request* did not come from the queue, or was not
-        judged there. None if it does not matter for traps.
-        """
+        """The `Place` of *request*, which was not judged in the queue; None if it does not matter for traps."""
         site = self._rules.site_of(request.url) if _is_of_interest(request) else None
         if site is None:
             return None

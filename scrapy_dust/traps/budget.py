@@ -17,7 +17,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from scrapy_dust.traps.ending import UNREAD, Page, Pool, Row, Shown
+from scrapy_dust.traps.ending import UNREAD, Page, Pool, Queue, Row, Shown
 from scrapy_dust.traps.forms import ENDLESS, Form
 
 #: Of the credit of a form, what one page takes; and what it begins with: as any form, as a facet, as one of URLs that repeat others, and
@@ -36,6 +36,8 @@ FAR = 3
 #: One of so many pages of a site may be of a form that has no turn yet, to see whether it brings something again.
 _PROBED = 32
 
+#: Links from a form that led to no items.
+_NOWHERE = 100
 #: URLs that each page of a form must bring for it to feed itself. A chain has one.
 _GROWS = 1.5
 #: Of so many pages, a spider makes items of one at least where items are all that it is after.
@@ -69,6 +71,9 @@ class Account:
     pool: Pool = field(default_factory=lambda: Pool(0))
     shown: Shown | None = None  #: by its family, if this is a selection: a facet, or URLs that repeat others
     has_items: bool = False  #: the spider made items of one of its pages
+    to_items: int = (
+        _NOWHERE  #: the fewest links from its pages to pages with items, each link the first to its URL
+    )
     by_traps: int = 0  #: URLs that pages like its own, or pages that bring nothing, were the first to link to
     by_others: int = 0  #: URLs that other pages were the first to link to
 
@@ -125,6 +130,7 @@ class _Host:
 
     of_again: Pool  #: of URLs that repeat others
     row: Row = field(default_factory=Row)  #: of facets
+    queue: Queue = field(default_factory=Queue)  #: the same
     shown: dict[str, Shown] = field(default_factory=dict)  #: by family
 
 
@@ -207,6 +213,18 @@ class Budget:
         of = self._site(site)
         return UNREAD <= of.early_with_items and of.early <= _SHARE * of.early_with_items
 
+    @staticmethod
+    def waits(account: Account, *, is_new: bool) -> None:
+        """Take note that a URL of the form waits. *is_new*: it has not waited before."""
+        account.pool.queue.left += 1
+        account.pool.queue.came += is_new
+
+    @staticmethod
+    def woke(account: Account | None) -> None:
+        """Take note that a URL of the form waits no more. Those that have waited since before a pause were not counted."""
+        if account is not None:
+            account.pool.queue.left = max(0, account.pool.queue.left - 1)
+
     def sent(self, account: Account) -> None:
         """Take note that a URL of the form is being fetched."""
         account.asked += 1
@@ -232,7 +250,8 @@ class Budget:
             of.early += 1
             of.early_with_items += has_items
         if page is not None:
-            account.has_items |= has_items
+            if has_items:
+                account.has_items, account.to_items = True, 0
             self._book(account, page)
             account.pool.came(page, is_drawn=is_drawn)
 
@@ -261,6 +280,16 @@ class Budget:
         giver.far = far
         giver.credit += LINK * _PART
         return True
+
+    @staticmethod
+    def hopes(giver: Account, taker: Account) -> bool:
+        """Whether a link from *giver*'s form to a new URL of *taker*'s keeps *giver*'s from its end: links from there have led to
+        items, by fewer links than links from *giver*'s, and that form has not ended.
+        """
+        giver.to_items = min(giver.to_items, taker.to_items + 1)
+        is_below = giver.form.family == taker.form.family and set(giver.form.names) < set(taker.form.names)
+        is_nearer = (taker.to_items, not is_below) < (giver.to_items, True)
+        return is_nearer and giver.pool.queue is not taker.pool.queue and not taker.pool.has_enough
 
     def show_anew(self, form: Form) -> None:
         """Forget what the selections of *form*'s host have shown, since other URLs are told apart now."""
@@ -316,7 +345,7 @@ class Budget:
         if form.is_again:
             account.pool = host.of_again
         elif len(form.names) > 1:
-            account.pool.row, account.pool.shown = host.row, account.shown
+            account.pool.row, account.pool.shown, account.pool.queue = host.row, account.shown, host.queue
 
     def _below(self, account: Account) -> Iterable[Account]:
         family = self._families.get(account.form.family)

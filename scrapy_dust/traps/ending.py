@@ -3,6 +3,8 @@
 The URLs of most forms are a sample by themselves. *Selections* show known things in another choice or order; all
 facets of one host share a row, and so do all of its URLs that repeat others. There a thing that a page shows is a
 look too.
+
+A form does not end while no more URLs wait than the row has had pages: then the rest costs no more than the sample did.
 """
 
 from __future__ import annotations
@@ -86,6 +88,25 @@ class Row:
 
 
 @dataclass(slots=True)
+class Queue:
+    """The number of URLs that wait for their turn, of one form or of all forms that end together."""
+
+    left: int = 0  #: that wait
+    came: int = 0  #: that have begun to wait since something new was found
+    went: int = 0  #: pages that were drawn since then
+    is_over: bool = False  #: a row was long enough, and too many were left to fetch them all
+
+    @property
+    def is_nearly_empty(self) -> bool:
+        """Whether the queue is empty after as many pages again as were drawn, if URLs come as fast as they have come."""
+        return self.left + self.came <= self.went
+
+    def begin_again(self) -> None:
+        """Count anew, since something new was found."""
+        self.came, self.went, self.is_over = 0, 0, False
+
+
+@dataclass(slots=True)
 class Pool:
     """A random sample of waiting URLs: of one form, of all facets of a family, or of all URLs of a host that repeat pages."""
 
@@ -94,12 +115,16 @@ class Pool:
     unwanted: int = 0  #: pages in a row that bring nothing but words
     row: Row | None = None  #: of the host, where these are selections
     shown: Shown | None = None  #: by the family, where these are facets
+    queue: Queue = field(default_factory=Queue)
 
     @property
     def is_done(self) -> bool:
         """Whether nothing comes any more."""
-        if not self.enough:
-            return False
+        return self.queue.is_over and self.has_enough
+
+    @property
+    def has_enough(self) -> bool:
+        """Whether the row is long enough."""
         if self.row is None:
             return self.barren >= self.enough or self.unwanted >= _TWICE * self.enough
         if self.shown is not None and self.shown.may_have_more(self.enough):
@@ -113,10 +138,13 @@ class Pool:
         if self.shown is not None:
             self.shown.pages += 1
             self.shown.bringing += page.anything
-        if not page.words_only:
+        self.queue.went += is_drawn
+        if page.words_only:
+            self.unwanted += is_drawn
+        else:
             self.unwanted = 0
-        elif is_drawn:
-            self.unwanted += 1
+            if page.anything:
+                self.queue.begin_again()
         if page.anything:
             self.barren = 0
             if self.row is not None:
@@ -125,3 +153,5 @@ class Pool:
             self.barren += 1
             if self.row is not None:
                 self.row.look(page.things)
+        if self.has_enough and not self.queue.is_nearly_empty:
+            self.queue.is_over = True

@@ -56,6 +56,7 @@ class Arrived:
     new_items: int = 0
     links: int = 0  #: that are worth something
     leads_on: bool = False  #: it has a link to where something new may come
+    hopes: bool = False  #: it has a link to where items were found
     is_same: bool = False  #: it says what another page says that it repeats
     things: set[int] = field(default_factory=set)  #: that it shows, if it is a selection of things
     brought: set[int] = field(default_factory=set)  #: of these, what nobody knew
@@ -147,6 +148,8 @@ class Ledger:
             return
         if page.things and (thing := self._idle.key(place.site, place.url)) in page.things:
             page.brought.add(thing)
+        if self._caps and self.budget.items_are_chosen(page.site):
+            page.hopes |= self.budget.hopes(page.account, account)
         if page.links * LINK >= MOST:
             return
         far = self.budget.leads(page.account, account)
@@ -192,8 +195,9 @@ class Ledger:
             return None
         anything = new.anything or bool(page.new_items or page.leads_on)
         value = min(new.value, _UNWANTED) if are_chosen else new.value
-        words_only = not (new.has_media or page.new_items or page.links) and self._is_not_wanted(page)
-        return Page(value, anything, page.items, words_only, page.things)
+        more = new.has_media or page.new_items or page.links or page.hopes
+        words_only = not more and self._is_not_wanted(page)
+        return Page(value, anything or page.hopes, page.items, words_only, page.things)
 
     def _is_not_wanted(self, page: Arrived) -> bool:
         """Whether the spider is after items, and the form of *page*, which feeds itself, has none."""

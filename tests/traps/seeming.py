@@ -388,6 +388,30 @@ def _(path: str, query: dict[str, str]) -> Shown:
     return "Things", [*lists, *(f"/cut/thing?id={n}" for n in found)], ""
 
 
+@_site(FINITE, "shops of some places alone", "/place?id=1")
+def _(path: str, query: dict[str, str]) -> Shown:
+    if path.startswith("/shop-"):
+        return words(path, 9), [], path
+    number = _number(query.get("id", "1"))
+    if "shops" in query:
+        return "Shops", [f"/place/shop-{number}"] if number % 30 == 0 else [], ""
+    near = [f"/place?id={n}" for n in range(number + 1, min(number + 4, 400))]
+    return "Place", [*near, f"/place?id={number}&shops=all"], ""
+
+
+@_site(FINITE, "shops of some towns, two links below", "/land/1")
+def _(path: str, query: dict[str, str]) -> Shown:
+    if path.startswith("/shop-"):
+        return words(path, 9), [], path
+    _, number, *rest = path.split("/")
+    if len(rest) == 2:
+        return "Shops", [f"/land/shop-{number}"] if int(number) % 20 == 0 else [], ""
+    if rest:
+        return "Towns", [f"/land/{number}/towns/shops"], ""
+    near = [f"/land/{n}" for n in range(int(number) + 1, min(int(number) + 4, 300))]
+    return "Land", [*near, f"/land/{number}/towns"], ""
+
+
 @_site(FINITE, "stories by chance", "/tale/0")
 def _(path: str, query: dict[str, str]) -> Shown:
     number = int(path[1:])

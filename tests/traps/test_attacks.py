@@ -5,11 +5,13 @@ from __future__ import annotations
 import random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from scrapy_dust.crawl import trapping
 from scrapy_dust.crawl.drawing import Draw
 from scrapy_dust.traps.budget import Budget
-from scrapy_dust.traps.ending import Page, Row, Shown
+from scrapy_dust.traps.ending import Page, Pool, Row, Shown
 from scrapy_dust.traps.forms import Form
 from scrapy_dust.traps.ledger import Ledger
 from scrapy_dust.traps.novelty import MOST
@@ -251,7 +253,7 @@ def _same_draw(monkeypatch):
 
 
 @pytest.mark.usefixtures("_same_draw")
-@pytest.mark.parametrize("name", sorted(FINITE.keys() - {"lists that are cut"}))
+@pytest.mark.parametrize("name", FINITE)
 def test_what_only_looks_endless_is_fetched(tmp_path, name):
     trap, entrance = FINITE[name]
     plain, ours = both(trap, (entrance,), **CAP)
@@ -297,6 +299,31 @@ def test_things_that_one_selection_alone_has_shown_ask_for_a_longer_sample():
     for things in ({1, 2}, {3}):
         shown.show(things, set())
     assert not shown.may_have_more(enough=149)
+
+
+@given(st.integers(1, 30), st.lists(st.integers(0, 3), max_size=100), st.integers(0, 100))
+def test_a_form_ends_while_more_wait_than_its_row_had_pages_or_not_at_all(enough, links, left):
+    pool = Pool(enough)
+    pool.queue.left = left
+    for more in links:
+        pool.queue.left += more - (pool.queue.left > 0)
+        pool.queue.came += more
+        pool.came(Page(0.0, anything=False), is_drawn=True)
+        if pool.is_done:
+            assert pool.barren >= enough
+            assert pool.queue.left + sum(links[: pool.queue.went]) > pool.queue.went
+            return
+    assert len(links) < enough or pool.queue.left + pool.queue.came <= pool.queue.went
+
+
+def test_a_form_that_has_ended_goes_on_when_it_brings_something_again():
+    pool = Pool(2)
+    pool.queue.left = 9
+    for _ in range(2):
+        pool.came(Page(0.0, anything=False), is_drawn=True)
+    assert pool.is_done
+    pool.came(Page(MOST, items=1), is_drawn=True)
+    assert not pool.is_done
 
 
 def test_a_thing_counts_as_a_look_a_few_times_and_what_all_pages_show_never():
