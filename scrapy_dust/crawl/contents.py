@@ -12,6 +12,7 @@ from scrapy_dust.crawl.near import NearPages, site_number
 from scrapy_dust.page.aliases import Aliases
 from scrapy_dust.page.content import Content, content_of, signature_of, unit_signature
 from scrapy_dust.page.knowledge import NOTHING_KNOWN, Knowledge, Linked, note_linked
+from scrapy_dust.page.own import OwnUrl
 from scrapy_dust.signatures.copies import LITTLE_BYTES, Boilerplate, Errors, Kind, Sameness, is_little
 from scrapy_dust.sites import site_of
 
@@ -90,14 +91,29 @@ class Contents:
         signatures: Signatures = (signature_of(body.content, scope, content.units),)
         if content.units is not None:
             note_linked(self._linked, content.links.values())
-            signatures += (
-                unit_signature(content, url, self._knowledge(site), scope, with_words=not self._ignore),
-            )
+            signatures += (self._signature(content, url, scope),)
         for by, signature in zip(Sameness, signatures, strict=False):
             known = self.store.find(signature)
             if known is not None:
                 return self._of_known(url, site, content, known, signatures, by)
+        known = self._named(url, content, scope)
+        if known is not None:
+            return self._of_known(url, site, content, known, signatures, Sameness.UNITS)
         return self._of_new(url, site, content, signatures)
+
+    def _signature(self, content: Content, url: str, scope: str, *, unnamed: bool = False) -> bytes:
+        knowledge, with_words = self._knowledge(site_of(url) or ""), not self._ignore
+        return unit_signature(content, url, knowledge, scope, with_words=with_words, unnamed=unnamed)
+
+    def _named(self, url: str, content: Content, scope: str) -> KeeperPage | None:
+        """The page that the page at *url* names as its own, if both show the same otherwise."""
+        if content.canonical is None or content.units is None:
+            return None
+        named = OwnUrl(url).on_host(content.canonical)
+        if self._is_same(named, url):
+            return None
+        known = self.store.find(self._signature(content, url, scope, unnamed=True))
+        return known if known is not None and self._is_same(named, known.url) else None
 
     def forget(self, url: str) -> None:
         """Forget the page at *url*, of which nothing came: the next page with its content is no copy."""

@@ -135,6 +135,8 @@ class Addresses:
         slash = url.find("/", url.find("://") + 3)
         # A picture that is a part of the document is the same part of whichever document.
         picture = href if href.startswith("#") else url[slash:] if slash >= 0 else "/"
+        if (part := href.partition("#")[2]) and picture is not href:
+            picture = f"{picture}#{part}"
         host = _host(url)
         foreign = None if host == self._host else _hash(f"//{host}{picture}")
         return Medium(_hash(picture), _parts(picture), foreign)

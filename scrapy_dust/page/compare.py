@@ -27,9 +27,11 @@ from scrapy_dust.page.knowledge import (
     Knowledge,
     LinkClasses,
     are_beside,
+    are_canonical,
     as_own,
     of_one_frame,
     sifted,
+    without_own_canonical,
 )
 from scrapy_dust.page.places import SHAPE_BITS, Kind, as_kind, kind_of, name_of
 from scrapy_dust.page.units import Units, distinct, mixed
@@ -200,7 +202,7 @@ class _Pair:
     def _sift(self, units: UnitSet) -> UnitSet:
         found = sifted(units, self._knowledge, NO_PLACES)
         self.aside.update(found.aside)
-        return self._links.merged(found.units)
+        return without_own_canonical(self._links.merged(found.units))
 
     def _set_changing_aside(self) -> UnitSet:
         """Leave out the places that change altogether between answers to one URL. Returns the places that change in
@@ -357,7 +359,7 @@ class _Pair:
         """The *units* that are not template: other pages of the site need not have them."""
         own = without(units, self._knowledge.common)
         chrome = is_of(own, Kind.OWN_LINK) & is_in(places_of(own), self._knowledge.chrome)
-        kept: UnitSet = own[is_of(own, *CONTENT) & ~chrome]
+        kept: UnitSet = own[is_of(own, *CONTENT) & ~chrome & ~are_canonical(own)]
         return kept
 
     def where(self, units: UnitSet) -> str:

@@ -13,7 +13,15 @@ from dataclasses import dataclass, field
 
 from xxhash import xxh3_64_intdigest, xxh3_128
 
-from scrapy_dust.page.knowledge import Aside, Knowledge, LinkClasses, lacking_of_frame, sifted
+from scrapy_dust.page.knowledge import (
+    Aside,
+    Knowledge,
+    LinkClasses,
+    are_canonical,
+    lacking_of_frame,
+    sifted,
+    without_own_canonical,
+)
 from scrapy_dust.page.markup import Document
 from scrapy_dust.page.places import Kind
 from scrapy_dust.page.reading import is_pdf, read_text
@@ -110,9 +118,11 @@ def content_of(
 
 
 def unit_signature(
-    content: Content, url: str, knowledge: Knowledge, scope: str, *, with_words: bool
+    content: Content, url: str, knowledge: Knowledge, scope: str, *, with_words: bool, unnamed: bool = False
 ) -> bytes:
-    """A hash of 128 bits of all that *content* shows a spider at *url*. *with_words*: all words count, too."""
+    """A hash of 128 bits of all that *content* shows a spider at *url*. *with_words*: all words count, too; *unnamed*: the
+    URL that the page names as its own does not.
+    """
     assert content.units is not None
     counting = sifted(content.units, knowledge, places := knowledge.sure_places_for(url))
     # Of a part that changes what stands around its numbers counts.
@@ -120,6 +130,7 @@ def unit_signature(
     shapes = shapes_of(shaped[places.has(shaped)])
     own = distinct(values_of(content.units[is_of(content.units, Kind.OWN_LINK)]))
     units = LinkClasses(knowledge, (url,), content.links, own).merged(counting.units)
+    units = units[~are_canonical(units)] if unnamed else without_own_canonical(units)
     said = xxh3_128(units.astype("<u8").tobytes(), seed=_seed(scope))
     said.update(lacking_of_frame(content.units, knowledge).astype("<u8").tobytes())
     said.update(distinct(shapes).astype("<u8").tobytes())
@@ -137,7 +148,7 @@ def shingles_of_text(text: str) -> Hashes:
 
 def _shown(units: UnitSet) -> UnitSet:
     shown: UnitSet = units[is_of(units, *(SEEN if is_of(units, Kind.TEXT).any() else CONTENT))]
-    return shown
+    return shown[~are_canonical(shown)]
 
 
 def _heading(document: Document) -> str:

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scrapy_dust.page.flat import BLOCK, Flat, Index, each_once, flat_of, joined
-from scrapy_dust.page.knowledge import SELF, are_beside, as_own, have_likes, rest_value
+from scrapy_dust.page.knowledge import SELF, are_beside, are_canonical, as_own, have_likes, rest_value
 from scrapy_dust.page.lists import Lists, Resolved, Said
 from scrapy_dust.page.own import pieces_of
 from scrapy_dust.page.places import Kind, url_value
@@ -317,7 +317,7 @@ class _Own:
 def _own(block: Flat, sifted: Flat, template: SiteTemplate) -> _Own:
     units = sifted.units
     chrome = is_of(units, Kind.OWN_LINK) & is_in(places_of(units), template.chrome)
-    own = ~chrome & ~is_in(units, template.common)
+    own = ~chrome & ~is_in(units, template.common) & ~are_canonical(units)
     anything = sifted.counts(own & is_of(units, *CONTENT))
     seen = sifted.counts(own & is_of(units, *SEEN))
     has_text = block.counts(is_of(block.units, Kind.TEXT)) > 0

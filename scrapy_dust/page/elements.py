@@ -17,7 +17,7 @@ from scrapy_dust.page.addresses import Known
 from scrapy_dust.page.emissions import RAW, Emissions, Opened, What, add_style, opened
 from scrapy_dust.page.groups import MAX_LEAVES, TEXT, Part, grouped
 from scrapy_dust.page.paths import Path
-from scrapy_dust.page.places import Kind
+from scrapy_dust.page.places import CANONICAL, Kind, name_of
 from scrapy_dust.page.scripts import emissions_of_script
 from scrapy_dust.page.settling import Settling
 from scrapy_dust.page.subtrees import Subtrees
@@ -62,6 +62,9 @@ class _Alone(tuple[str, str, None]):
 
 #: The values of a text, and a digest of them.
 Said = tuple[tuple[int, ...], int]
+#: The place of a group, and the group, which counts beside another element at the place; and what is true or false of the
+#: element. Unless that is 0, it must be otherwise with another element.
+Beside = tuple[int, int, int]
 #: An element that is open, the path in it, and what is in it so far.
 Around = tuple[Opened, Path, list[Part]]
 
@@ -70,7 +73,7 @@ class Memory:
     """The cache of units between pages."""
 
     def __init__(self) -> None:
-        self.names: dict[int, str] = {}
+        self.names: dict[int, str] = {CANONICAL: name_of(Kind.LINK, "link[canonical]")}
         self.root = Path((), 0, self.names)
         self.data = Path(("xml",), 0, self.names, is_data=True)
         self.texts: dict[str, Said] = {}
@@ -133,9 +136,7 @@ class Walk:
         self._memory, self._settling = memory, settling
         self._units = settling.units
         self._filled: list[Path] = []  #: of each element that holds something
-        self._beside: list[
-            tuple[int, int]
-        ] = []  #: places and groups that count beside another element at the place
+        self._beside: list[Beside] = []
         self._subtrees: Subtrees | None = None
 
     def through_markup(self, markup: str, contents: Iterator[str], path: Path) -> None:
@@ -258,7 +259,7 @@ class Walk:
         """The digest of an element that is ticked, disabled or the like, and a group of that state with the element's content."""
         digest = _joined((said, opened.ticks))
         if leaves <= MAX_LEAVES and opened.path.steps:
-            self._beside.append((opened.path.at(Kind.GROUP), digest))
+            self._beside.append((opened.path.at(Kind.GROUP), digest, opened.ticks))
         return digest
 
     def _emit(self, opening: Opened, parts: list[Part]) -> None:
@@ -293,7 +294,7 @@ class Walk:
     def _grouped(self, opened: Opened, parts: list[Part]) -> Part:
         digest, leaves, groups, counts_beside = grouped(
             parts,
-            is_row=opened.plan.is_row,
+            is_row=opened.plan.is_row or opened.path.is_formula,
             is_line=not opened.path.is_data and parts[0][0] in self._memory.lines,
             is_heap=opened.plan.is_heap,
         )
@@ -302,7 +303,7 @@ class Walk:
             if not counts_beside:
                 self._units.extend([_unit_of(place, group) for group in groups])
             elif opened.path.steps:  # there is one body, and its path has no steps
-                self._beside.append((place, groups[0]))
+                self._beside.append((place, groups[0], 0))
         return TEXT, digest, leaves
 
     def _settle_groups(self) -> None:
@@ -310,7 +311,14 @@ class Walk:
             times = Counter[int]()
             for path, count in Counter(self._filled).items():
                 times[path.at(Kind.GROUP)] += count
-            self._units.extend([_unit_of(place, group) for place, group in self._beside if times[place] > 1])
+            alike = Counter([(place, ticks) for place, _, ticks in self._beside if ticks])
+            self._units.extend(
+                [
+                    _unit_of(place, group)
+                    for place, group, ticks in self._beside
+                    if times[place] > max(1, alike[place, ticks])
+                ]
+            )
 
 
 def _unit_of(place: int, group: int) -> int:

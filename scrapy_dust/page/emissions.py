@@ -31,6 +31,8 @@ class What(IntEnum):
     MEDIA = 2  #: its URL is not absolute yet
     FRAME = 3  #: as a medium, and its host counts: a site spreads its pictures over several hosts, and no other documents
     BASE = 4  #: it is the base of the document's URLs
+    CANONICAL = 5  #: the page names it as its own URL
+    SPOT = 6  #: a spot of a document, to which a link leads
 
 
 #: A unit, the place times 2**32 that it has if it repeats the page's own URL or a part of it, and its value, decoded.
@@ -76,6 +78,24 @@ class Emissions:
         """Add what a person reads."""
         place = path.at(Kind.TEXT)
         self.units += [place | value for value in values_of(text)]
+
+    def add_word(self, path: Path, inside: str, said: str) -> None:
+        """Add one value for *said*, whatever numbers are in it, unless it repeats the page's own URL."""
+        self.fields.append(
+            (path.at(Kind.FIELD, inside) | value_of(said), path.at(Kind.OWN, inside), decoded(said))
+        )
+
+    def add_spot(self, path: Path, url: str) -> None:
+        """Add the part of a link's *url* after ``#``.
+
+        As with ids, a part with a number names a thing, and one without names a spot. The spots of the page itself to
+        which the links of one place lead are one unit; a link in the element of which it is the id names nothing else.
+        """
+        spot = url.partition("#")[2]
+        if unnumbered(spot) != spot:
+            self.add_field(path, Kind.FIELD, "[#]", spot)
+        elif spot and _HERE.match(url) and not path.is_in(spot):
+            self.others.append((What.SPOT, path.at(Kind.FIELD, "[#]"), spot, 0))
 
     def add_field(self, path: Path, kind: Kind, inside: str, said: str, named: str = "") -> None:
         """Add a value that may repeat the page's own URL, or a part of it. *named*: what stands before it."""
@@ -178,9 +198,9 @@ _URL_LIKE = re.compile(r"[/?=&]")
 #: What a thing in a list may be.
 _TICKS = frozenset("checked selected disabled open".split())
 _STATES = frozenset("disabled readonly required hidden open reversed controls loop muted".split())
-#: Of `link`: what is for browsers. The canonical URL is kept beside the units.
+#: Of `link`: what is for browsers.
 _FOR_BROWSERS = frozenset(
-    "stylesheet icon shortcut preload modulepreload prefetch preconnect dns-prefetch prerender canonical "
+    "stylesheet icon shortcut preload modulepreload prefetch preconnect dns-prefetch prerender "
     "mask-icon apple-touch-icon apple-touch-icon-precomposed apple-touch-startup-image manifest pingback".split()
 )
 
@@ -194,13 +214,15 @@ _HERE = re.compile(r"\s*(?:#|$)")
 _STYLE_URL = re.compile(r"url\(\s*[\"']?([^\"')]*+)", re.IGNORECASE)
 #: What a style sheet says by itself: text that it puts on the page, and values of its own.
 _STYLE_VALUE = re.compile(r"(?:\bcontent|(?<![\w-])--[\w-]++)\s*+:[^;{}]++", re.IGNORECASE)
-_SHORT_NUMBERS = re.compile(r"(?:[^0-9]*+(?<![0-9])[0-9]{1,2}(?![0-9A-Za-z]))++[^0-9]*+")
+#: Numbers that are no parts of a token.
+_NUMBERS = re.compile(r"(?:[^0-9]*+[0-9]++(?![0-9A-Za-z]))++[^0-9]*+")
 _CANDIDATE = re.compile(r"([^\s,](?:\S*[^\s,])?)(?:\s+[^,]*+)?")
 _REFRESH = re.compile(r"\s*[0-9.]*\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"']+)", re.IGNORECASE)
 
 
 #: Elements and attributes whose meaning depends on other attributes.
 _BY_OTHERS = _CONTROLS | _STATES | {"meta", "link", "itemprop", "property"}
+_NAMES = frozenset({"id", "class"})
 _NO_ATTRIBUTES: Attributes = MappingProxyType({})
 
 
@@ -234,7 +256,9 @@ class Plan:
         self.makers: list[tuple[int | None, Maker]] = []
         order = {name: index for index, name in enumerate(names)}
         #: what an attribute says depends on others
-        self.needs_names = not is_data and (tag in _BY_OTHERS or not _BY_OTHERS.isdisjoint(names))
+        self.needs_names = not is_data and (
+            tag in _BY_OTHERS or not _BY_OTHERS.isdisjoint(names) or _NAMES.issubset(names)
+        )
         self.ident, self.classes, self.style = None, None, None
         if is_data:
             self.makers.extend((at, _as_value(f"[{unnumbered(name)}]")) for name, at in order.items())
@@ -280,8 +304,8 @@ def opened(path: Path, raw: str) -> Opened:
 
 
 def _ticks_of(plan: Plan, values: list[str]) -> int:
-    """A number for the attributes that are true or false of an element, such as ``checked``, and for the other attributes of
-    an option; 0: none.
+    """A number for the attributes that are true or false of an element, such as ``checked``, for how it looks, without
+    numbers, and for the other attributes of an option; 0: none.
     """
     says_more = plan.tag == "option" and not _OF_OPTION.issuperset(plan.names)
     ticked = [
@@ -289,6 +313,8 @@ def _ticks_of(plan: Plan, values: list[str]) -> int:
         for name, value in zip(plan.names, values, strict=False)
         if name in _TICKS or value in ("true", "false") or (says_more and not _URL_LIKE.search(value))
     ]
+    if plan.style is not None and (look := unnumbered(_look_of(values[plan.style]))):
+        ticked.append(f"style={look}")
     return value_of(" ".join(ticked)) if ticked else 0
 
 
@@ -302,7 +328,7 @@ def _made(path: Path, plan: Plan, values: list[str]) -> Emissions:
     return made
 
 
-def _maker(tag: str, name: str) -> Maker | None:  # noqa: C901 - one line for each sort of attribute
+def _maker(tag: str, name: str) -> Maker | None:  # noqa: C901, PLR0912 - one line for each sort of attribute
     if tag in ("meta", "link", "base"):
         return _WHOLE[tag] if name == ("content" if tag == "meta" else "href") else None
     if name in _ACTIONS:
@@ -315,6 +341,8 @@ def _maker(tag: str, name: str) -> Maker | None:  # noqa: C901 - one line for ea
         return _of_srcset
     if name == "style":
         return _of_style
+    if tag in _LEFT_OUT and name in ("class", "id"):
+        return _of_words(f"{tag}[{name}]")
     if name == "alt":
         return _of_alt
     if name in _UNSAID or (name in _DATA and tag in _CONTROLS):
@@ -346,8 +374,11 @@ def _of_relation(made: Emissions, path: Path, href: str, attributes: Attributes)
     relation = attributes.get("rel", "").lower()
     if relation == "preload" and attributes.get("as", "").lower() == "image":
         made.add_medium(path, "[preload]", href)
+    elif "canonical" in relation.split():
+        made.others.append((What.CANONICAL, 0, href, 0))
     elif not _FOR_BROWSERS.intersection(relation.split()):
-        made.add_link(path, f"[{unnumbered(relation)}]", href)
+        language = attributes.get("hreflang", "").lower()
+        made.add_link(path, f"[{unnumbered(relation)}]{language and f'[{language}]'}", href)
 
 
 def _of_base(made: Emissions, path: Path, href: str, _: Attributes) -> None:
@@ -385,10 +416,8 @@ def _of_link(made: Emissions, path: Path, url: str, attributes: Attributes) -> N
     else:
         if url[0] == "/" or not _HERE.match(url):
             made.add_link(path, "", url)
-        # As with ids: a fragment with a number names a thing, and one without names a place.
-        fragment = url.partition("#")[2] if "#" in url else ""
-        if unnumbered(fragment) != fragment:
-            made.add_field(path, Kind.FIELD, "[#]", fragment)
+        if "#" in url:
+            made.add_spot(path, url)
     if "itemprop" in attributes or "property" in attributes:
         made.add_value(path, Kind.DATA, "[href]", url)
 
@@ -412,7 +441,9 @@ def _of_srcset(made: Emissions, path: Path, value: str, _: Attributes) -> None:
 
 
 def _of_style(made: Emissions, path: Path, value: str, _: Attributes) -> None:
-    add_style(made, path, value)
+    _add_pictures(made, path, value)
+    if look := _look_of(value):
+        made.add_word(path, "[style]", look)
 
 
 def _of_alt(made: Emissions, path: Path, value: str, _: Attributes) -> None:
@@ -425,14 +456,24 @@ def _of_id(made: Emissions, path: Path, value: str, _: Attributes) -> None:
         made.add_field(path, Kind.FIELD, "[id]", value)
 
 
-def _of_class(made: Emissions, path: Path, value: str, _: Attributes) -> None:
-    """Add the only class with a number, if the number is short: ``stars-4``. Long ones name things; several say how it
+def _of_class(made: Emissions, path: Path, value: str, attributes: Attributes) -> None:
+    """Add the only class with a number, such as ``stars-4``, unless it is the element's id, too. Several say how it
     looks.
     """
     if unnumbered(value) != value:
         numbered = [one for one in value.split() if unnumbered(one) != one]
-        if len(numbered) == 1 and _SHORT_NUMBERS.fullmatch(numbered[0]):
+        if len(numbered) == 1 and _NUMBERS.fullmatch(numbered[0]) and numbered[0] != attributes.get("id"):
             made.add_field(path, Kind.FIELD, "[class]", numbered[0])
+
+
+def _of_words(inside: str) -> Maker:
+    """A function that makes a unit of each word of an attribute of the whole document, whose elements are in no path."""
+
+    def make(made: Emissions, path: Path, value: str, _: Attributes) -> None:
+        for word in dict.fromkeys(value.split()):
+            made.add_word(path, inside, word)
+
+    return make
 
 
 def _as_data(inside: str) -> Maker:
@@ -489,12 +530,21 @@ def _is_url(value: str) -> bool:
     return _URL.match(value) is not None and " " not in value.strip()
 
 
+def _look_of(style: str) -> str:
+    """What a `style` attribute says, without URLs and white space."""
+    return "".join(_STYLE_URL.sub("url(", style).split())
+
+
 def add_style(made: Emissions, path: Path, sheet: str) -> None:
-    """Add the URLs in a style sheet or a `style` attribute, and its other text as one value."""
-    for url in _STYLE_URL.findall(sheet):
-        made.add_medium(path, "", url)
+    """Add the pictures in a style sheet, and its texts and values of its own as one value."""
+    _add_pictures(made, path, sheet)
     if said := _STYLE_VALUE.findall(sheet):
         made.add_value(path, Kind.DATA, "[style]", ";".join(said))
+
+
+def _add_pictures(made: Emissions, path: Path, style: str) -> None:
+    for url in _STYLE_URL.findall(style):
+        made.add_medium(path, "", url)
 
 
 def is_file(url: str) -> bool:

@@ -15,7 +15,7 @@ import numpy as np
 from xxhash import xxh3_64_intdigest
 
 from scrapy_dust.page.own import pieces_of, rest_of
-from scrapy_dust.page.places import PATH_BITS, REPEATED, Kind, url_value
+from scrapy_dust.page.places import CANONICAL, PATH_BITS, REPEATED, Kind, url_value
 from scrapy_dust.page.site_template import is_frameless
 from scrapy_dust.page.units import distinct, repeated
 from scrapy_dust.page.unitsets import (
@@ -169,6 +169,20 @@ def are_beside(units: UnitSet) -> Mask:
     """A mask over *units*: those that say what a link to the page itself adds to the page's URL."""
     mask: Mask = is_of(units, Kind.OWN) & (values_of(units) != np.uint64(REPEATED))
     return mask
+
+
+def are_canonical(units: UnitSet) -> Mask:
+    """A mask over *units*: the URLs that a page names as its own. They show nothing that the page would be about."""
+    mask: Mask = places_of(units) == np.uint64(CANONICAL)
+    return mask
+
+
+def without_own_canonical(units: UnitSet) -> UnitSet:
+    """*units*, with links by their classes, without the page's own URL if that is the one the page names as its own: a
+    page may as well name none.
+    """
+    kept: UnitSet = units[units != np.uint64(CANONICAL << 32 | SELF)]
+    return kept
 
 
 def as_own(places: UnitSet) -> UnitSet:

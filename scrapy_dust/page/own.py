@@ -17,6 +17,7 @@ MOST_OWN_LINKS = 3
 #: Parameters that are looked for; a page with more has none that speak of it.
 _MAX_PARAMETERS = 20
 
+_HOST = re.compile(r"\Ahttps?://[^/?#]*+")
 _PIECE = re.compile(r"[^/?&;]+")
 
 
@@ -41,6 +42,10 @@ class OwnUrl:
         self._inside += [f"{name}={decoded(value)}" for name, value in pairs]
 
         self.pieces = frozenset(map(decoded, pieces_of(self.url)))
+
+    def on_host(self, url: str) -> str:
+        """*url*, absolute, with the scheme and the host of the page's own URL."""
+        return self.url.removesuffix(_HOST.sub("", self.url)) + _HOST.sub("", url)
 
     def is_path_of(self, url: str) -> bool:
         """Whether *url* has the same path on the same host."""

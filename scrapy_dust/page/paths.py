@@ -36,6 +36,7 @@ class Path:
         "_names",
         "_places",
         "is_data",
+        "is_formula",
         "mark",
         "opened",
         "steps",
@@ -43,10 +44,18 @@ class Path:
     )
 
     def __init__(
-        self, steps: tuple[str, ...], depth: int, names: dict[int, str], *, is_data: bool = False
+        self,
+        steps: tuple[str, ...],
+        depth: int,
+        names: dict[int, str],
+        *,
+        is_data: bool = False,
+        is_formula: bool = False,
     ) -> None:
         self.steps, self._depth, self._names = steps, depth, names
         self.is_data = is_data  #: the tags are those of XML, and mean nothing that is known
+        #: of MathML, where the order of all parts counts
+        self.is_formula = is_formula or steps[-1:] == ("math",)
         self.mark = xxh3_64_intdigest(steps[-1].encode("utf-8", "surrogatepass")) if steps else 0
         self.opened: dict[str, Opened] = {}  #: what each start tag makes here
         self.text = 0  #: the place of its text, as `at` has it; 0: not asked for yet
@@ -66,9 +75,15 @@ class Path:
             if self._depth == MAX_DEPTH:
                 return self
             steps = (*self.steps[1 - MAX_STEPS :], step)
-            found = Path(steps, self._depth + 1, self._names, is_data=self.is_data)
+            found = Path(
+                steps, self._depth + 1, self._names, is_data=self.is_data, is_formula=self.is_formula
+            )
             self._below[step] = found
         return found
+
+    def is_in(self, ident: str) -> bool:
+        """Whether an element of this path has the id *ident*, which has no number."""
+        return any(f"{step}.".partition("#")[2].startswith(f"{ident}.") for step in self.steps)
 
     def at(self, kind: Kind, inside: str = "") -> int:
         """The number of the place of *kind* in this path, shifted by 32 bits. *inside*: the name of the attribute, for a

@@ -50,6 +50,10 @@ def place_of(kind: Kind, path: str) -> int:
     return kind << PATH_BITS | xxh3_64_intdigest(path.encode("utf-8", "surrogatepass")) & _PATH
 
 
+#: The place of the URL that a page names as its own.
+CANONICAL = place_of(Kind.LINK, "link[canonical]")
+
+
 def kind_of(place: int) -> Kind:
     """The kind of a unit at *place*."""
     return Kind(place >> PATH_BITS)

@@ -26,6 +26,7 @@ _TOKEN = re.compile(
 _URL = re.compile(r"https?://[^\s/][^\s\"'<>]*+$", re.IGNORECASE)
 _FROM_ROOT = re.compile(r"/[A-Za-z0-9_~-][^\s\"'<>]*+$")
 _LITERAL_NAMES = frozenset({"true", "false", "null"})
+_LITERAL = re.compile(r"-?[0-9]++(?:\.[0-9]++)?+(?:[eE][+-]?[0-9]++)?+|true|false|null")
 _JSON_TYPES = re.compile(r"json|importmap|speculationrules", re.IGNORECASE)
 _MASK = (1 << 64) - 1
 _FACTOR = 0x9E3779B97F4A7C15
@@ -114,7 +115,7 @@ class _Data:
                 if following == ":" and not self._frame.is_list:
                     self._key = token[1:-1]
                 else:
-                    self._value(token[1:-1], is_code=is_code)
+                    self._value(token[1:-1], is_code=is_code, is_text=True)
             elif first.isdecimal() or (first == "-" and len(token) > 1) or token in _LITERAL_NAMES:
                 self._frame.has_numbers = True
                 self._value(token, is_code=is_code)
@@ -167,12 +168,14 @@ class _Data:
             )
             self._made.units.append(unit)
 
-    def _value(self, said: str, *, is_code: bool) -> None:
+    def _value(self, said: str, *, is_code: bool, is_text: bool = False) -> None:
         key = self._key
         path = self._frame.path.below(unnumbered(key)) if key else self._frame.path
         said = said.replace("\\/", "/")
-        self._frame.add(key, value_of(said), 1)
-        named = f"{key}=" if unnumbered(key) != key else ""
+        # A text that looks like a number is no number.
+        mark = '"' if is_text and _LITERAL.fullmatch(said) else ""
+        self._frame.add(key, value_of(mark + said), 1)
+        named = (f"{key}=" if unnumbered(key) != key else "") + mark
         if _URL.match(said) or (not is_code and _FROM_ROOT.match(said)):
             (self._made.add_medium if is_file(said) else self._made.add_link)(path, "", said)
         elif said.count(" ") >= MAX_WORDS_OF_PIECE:

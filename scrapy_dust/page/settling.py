@@ -12,7 +12,7 @@ import numpy.typing as npt
 from scrapy_dust.page.addresses import WHITE, Addresses, Known, OfSite
 from scrapy_dust.page.emissions import Emission, Emissions, Field, Link, What
 from scrapy_dust.page.own import MOST_OWN_LINKS, OwnUrl, decoded, pieces_of
-from scrapy_dust.page.places import REPEATED, Kind, as_kind
+from scrapy_dust.page.places import CANONICAL, REPEATED, Kind, as_kind, url_value
 from scrapy_dust.page.values import value_of
 
 
@@ -25,6 +25,7 @@ class Settling:
         self.fields: list[Field] = []
         self.links: list[Link] = []
         self.actions: list[Emission] = []
+        self.spots: list[tuple[int, str]] = []  #: names of spots to which links lead, with the links' places
         self.ends: dict[int, str] = {}  #: the URLs of links, by their values
         self._url, self._encoding = url, encoding
         self._own = OwnUrl(url)
@@ -50,8 +51,10 @@ class Settling:
         what, unit, said, beside = emission
         if what is What.MEDIA or what is What.FRAME:
             self.units.append(unit | self.media_value(said, beside, is_frame=what is What.FRAME))
-        elif what is What.ACTION:
+        elif what is What.ACTION or what is What.CANONICAL:
             self.actions.append(emission)
+        elif what is What.SPOT:
+            self.spots.append((unit, said))
         elif what is What.ADDRESS:
             self.units.append(beside | REPEATED if said in self._own.addresses else unit)
         else:
@@ -77,6 +80,7 @@ class Settling:
     def finish(self) -> npt.NDArray[np.uint64]:
         """All units of the document, as often as they come."""
         self._act()
+        self._name_spots()
         repeated = self._own.repeated
         self.units += [own | REPEATED if said in repeated else unit for unit, own, said in self.fields]
         targets = self._addresses.targets([link[2] for link in self.links])
@@ -112,13 +116,31 @@ class Settling:
 
     def _act(self) -> None:
         """Finish the URLs that may be the page's own."""
-        for _, place, said, own_place in self.actions:
+        for what, place, said, own_place in self.actions:
             url, value = self._addresses.link(said)
+            if what is What.CANONICAL:
+                self._add_canonical(url)
+                continue
             if url is not None:
                 self.ends[value] = url
             is_own = url == self._own.url or decoded(said) in self._own.repeated
             self.units.append(own_place | REPEATED if is_own else place | value)
         self.actions.clear()
+
+    def _add_canonical(self, url: str | None) -> None:
+        """Add the URL that the page names as its own, as one of the page's host: sites name theirs, however it is called."""
+        if url is None:
+            return
+        url = self._own.on_host(url)
+        self.ends[url_value(url)] = url
+        self.units.append(CANONICAL << 32 | url_value(url))
+
+    def _name_spots(self) -> None:
+        """Add one unit for each place whose links lead to spots."""
+        names: dict[int, set[str]] = {}
+        for place, spot in self.spots:
+            names.setdefault(place, set()).add(spot)
+        self.units += [place | value_of("\n".join(sorted(spots))) for place, spots in names.items()]
 
     def _rebase(self, base: str) -> None:
         """Resolve the URLs that come from here on by *base*, if it is the first one. Links are resolved at the end."""

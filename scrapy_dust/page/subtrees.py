@@ -54,10 +54,13 @@ class Subtrees:
     """The elements of one document that are remembered, or are to be."""
 
     def __init__(
-        self, markup: str, settling: Settling, filled: list[Path], beside: list[tuple[int, int]]
+        self, markup: str, settling: Settling, filled: list[Path], beside: list[tuple[int, int, int]]
     ) -> None:
         self._markup, self._settling = markup, settling
-        self._rest: list[list[Any]] = [settling.fields, settling.links, settling.actions, filled, beside]
+        self._rest: list[list[Any]] = [
+            *(settling.fields, settling.links, settling.actions, settling.spots),
+            *(filled, beside),
+        ]
         self._budget = _SHARE * len(markup)
         self._begun: list[_Begun] = []
         self.depth = -1  #: of the innermost element that is to be remembered; -1: none

@@ -154,6 +154,22 @@ def test_a_canonical_joins_addresses_that_no_parameter_does():
     assert len(copies(pages())) >= 40 - 8
 
 
+@pytest.mark.parametrize("host", ["", "https://www.elsewhere.example"])
+def test_the_address_that_a_page_names_as_its_own_joins_or_parts(host):
+    def named(name):
+        return lambda n: item(n, f'<link rel=canonical href="{host}/{name.format(n)}">')
+
+    def found(one, other):
+        pages = ((f"/item/{n}", one(n)) for n in range(40))
+        others = ((f"/item/{n}?ref=7", other(n)) for n in range(40))
+        return len(copies(page for pair in zip(pages, others, strict=True) for page in pair))
+
+    assert found(named("item/{}"), named("item/{}")) >= 40 - 8
+    assert found(named("item/{}"), named("item/{}?ref=7")) >= 40 - 8
+    assert found(item, named("item/{}")) >= 40 - 8
+    assert found(named("a/{}"), named("b/{}")) == 0
+
+
 def test_session_ids_in_links_do_not_tell_addresses_apart_where_a_rule_leaves_them_out():
     def linking(n, sid):
         return item(n, "".join(f'<a href="/item/{n + m}?sid={sid}{n}">{m}</a>' for m in range(1, 4)))

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from tests.crawl.site import Answer, redirect
 from tests.families.apart import Family, differing_in
 from tests.families.drafting import Draft, Fetch, Web, escaped
+from tests.families.looks import APART_IN_LOOKS
 from tests.families.parts import Part, Shown, _amount, _attribute, _table
 
 _SIGNS = "这是一个关于产品的说明文字我们在里写下许多不同汉用来测试网页内容否相同大小颜色重量长度宽高价格时间地点人物"
@@ -544,6 +545,7 @@ _ATTACKS: dict[str, Family] = {
 ATTACKED: dict[str, Family] = {
     **_ATTACKS,
     **{name: differing_in(part) for name, part in _ON_BODIES.items()},
+    **APART_IN_LOOKS,
 }
 
 #: Those of which the difference is left aside by design: an order, a host of pictures, what is commented out.

@@ -9,6 +9,7 @@ from tests.crawl.site import Answer
 from tests.families.apart import Family
 from tests.families.at_once import AT_ONCE
 from tests.families.drafting import Draft, Fetch, Web, escaped
+from tests.families.looks import ONE_IN_LOOKS
 
 #: What a page has that changes at each fetch, as HTML.
 Volatile = Callable[[Draft, Fetch], str]
@@ -317,4 +318,5 @@ ONE: dict[str, Family] = {
     "changing_in_text": changing_in_text,
     **{family.__name__: family for family in _OTHERS},
     **AT_ONCE,
+    **ONE_IN_LOOKS,
 }

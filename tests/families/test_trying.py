@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.families.looks import APART_IN_LOOKS, ONE_IN_LOOKS
 from tests.families.moving import MOVING
 from tests.families.trying import tried
 
@@ -14,7 +15,11 @@ FETCHES = 60
 
 
 @pytest.mark.parametrize(
-    "family", ["tracking", "changing_words", "changing_related", "changing_counter", "fields_with_urls"]
+    "family",
+    [
+        *("tracking", "changing_words", "changing_related", "changing_counter", "fields_with_urls"),
+        *ONE_IN_LOOKS,
+    ],
 )
 def test_the_rules_of_pages_that_change_are_known_after_few_fetches(family: str) -> None:
     found = tried(family)
@@ -22,6 +27,6 @@ def test_the_rules_of_pages_that_change_are_known_after_few_fetches(family: str)
     assert found.fetches <= FETCHES
 
 
-@pytest.mark.parametrize("family", MOVING)
-def test_what_stays_among_what_changes_is_told_apart(family: str) -> None:
+@pytest.mark.parametrize("family", [*MOVING, *APART_IN_LOOKS])
+def test_pages_that_differ_are_told_apart(family: str) -> None:
     assert tried(family).wrongly == 0

@@ -224,6 +224,46 @@ def test_login_links_and_forms_that_repeat_the_url_do_not_tell_a_page_from_itsel
     assert same_as(one, other, product(1, url=one), product(1, url=other)).same is Same.SAME
 
 
+@pytest.mark.parametrize(
+    ("named", "other_named"),
+    [
+        ("", ""),
+        ("/products/a/1", "/products/a/1"),
+        ("/products/a/1", "/products/a/1?ref=mail"),
+        ("", "/products/a/1"),
+    ],
+)
+@pytest.mark.parametrize("host", ["", HOST, "https://www.elsewhere.example"])
+def test_the_url_that_a_page_names_as_its_own_does_not_tell_the_page_from_itself(
+    named: str, other_named: str, host: str
+) -> None:
+    one, other = "/products/a/1", "/products/a/1?ref=mail"
+    bodies = [
+        product(1, head=f'<link rel=canonical href="{host}{name}">' if name else "", url=url)
+        for url, name in ((one, named), (other, other_named))
+    ]
+    assert same_as(one, other, *bodies).same is Same.SAME
+
+
+def test_pages_that_name_two_others_as_their_own_are_not_one() -> None:
+    one, other = "/products/a/1", "/products/a/1?ref=mail"
+    bodies = [
+        product(1, head=f'<link rel=canonical href="/c/{name}">', url=url)
+        for url, name in ((one, "red"), (other, "blue"))
+    ]
+    assert same_as(one, other, *bodies).same is Same.DIFFERENT
+
+
+def test_a_page_that_has_nothing_but_the_url_it_names_has_nothing_of_its_own() -> None:
+    one, other = (
+        answer(url, f'<html><head><link rel=canonical href="{url}"></head><body></body></html>'.encode())
+        for url in ("/products/a/1", "/products/a/2")
+    )
+    verdict = compare(one, other)
+    assert verdict.same is Same.UNKNOWN
+    assert verdict.nothing_a
+
+
 def test_session_ids_in_every_link_are_the_rules_own_subject() -> None:
     def with_session(session: int) -> Answer:
         url = f"/products/a/1?sid={session}"

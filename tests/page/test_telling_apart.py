@@ -16,7 +16,7 @@ from scrapy_dust.page.sketch import describe
 from scrapy_dust.page.units import Units
 
 ENVIRONMENT = dict(os.environ)
-GOLDEN_TOTAL = 3136793625768154533
+GOLDEN_TOTAL = 15389245469956953016
 URL = "http://shop.test/list?id=7&sort=price"
 PROSE = " ".join(f"word{i % 97} and so it goes on, line after line." for i in range(60))
 
@@ -153,6 +153,33 @@ TELL_APART = {
         "<script>s = {'17': {stock: true}, '18': {stock: false}}</script>",
         "<script>s = {'17': {stock: false}, '18': {stock: true}}</script>",
     ),
+    "the URL that a page names as its own": ("<link rel=canonical href=/a>", "<link rel=canonical href=/b>"),
+    "the language of another page": (
+        "<link rel=alternate hreflang=de href=/a>",
+        "<link rel=alternate hreflang=fr href=/a>",
+    ),
+    "a picture out of a sheet of pictures": (
+        "<svg><use xlink:href='/s.svg#on'/></svg>",
+        "<svg><use xlink:href='/s.svg#off'/></svg>",
+    ),
+    "a spot of the page": ("<a href='#red'>x</a>", "<a href='#blue'>x</a>"),
+    "whether a text is shown": ("<p style='display: none'>x</p>", "<p style='display: block'>x</p>"),
+    "where a text is shown": ("<p style='left: 5px'>x</p>", "<p style='left: 6px'>x</p>"),
+    "which seat is red": (
+        "<p><i style='color:red'>A</i><i style='color:blue'>B</i></p>",
+        "<p><i style='color:blue'>A</i><i style='color:red'>B</i></p>",
+    ),
+    "a number in a class": ("<p class='thing sku-4711'>x</p>", "<p class='thing sku-4712'>x</p>"),
+    "a fraction": (
+        "<math><mfrac><mn>1</mn><mn>2</mn></mfrac></math>",
+        "<math><mfrac><mn>2</mn><mn>1</mn></mfrac></math>",
+    ),
+    "the order of a formula": (
+        "<math><msup><mrow><mi>a</mi><mo>+</mo><mn>1</mn></mrow><mi>b</mi></msup></math>",
+        "<math><msup><mi>b</mi><mrow><mi>a</mi><mo>+</mo><mn>1</mn></mrow></msup></math>",
+    ),
+    "whether a number is a text": ("<script>s = {x: 5}</script>", "<script>s = {x: '5'}</script>"),
+    "whether nothing is a text": ("<script>s = {x: null}</script>", "<script>s = {x: 'null'}</script>"),
     "what scripts would do": ("<noscript><img src=/a></noscript>", "<noscript><img src=/b></noscript>"),
 }
 
@@ -179,10 +206,22 @@ def test_so_does_what_differs_in_the_head(one: str, other: str) -> None:
     assert units(f"<html><head>{one}</head><body>x") != units(f"<html><head>{other}</head><body>x")
 
 
+@pytest.mark.parametrize("tag", ["html", "body"])
+@pytest.mark.parametrize("name", ["class", "id"])
+def test_so_does_what_tags_around_a_document_are_called(tag: str, name: str) -> None:
+    page = html("<p>x</p>")
+
+    one, other = (page.replace(f"<{tag}>", f"<{tag} {name}='shop {said}'>") for said in ("free", "taken"))
+
+    assert units(one) != units(other)
+
+
 @pytest.mark.parametrize(
     ("content_type", "one", "other"),
     [
         ("text/xml", "<r><a>x</a><won/></r>", "<r><a>x</a><lost/></r>"),
+        ("application/json", '{"a": 5}', '{"a": "5"}'),
+        ("application/json", '[{"a": [1.5e3, "x"]}]', '[{"a": ["1.5e3", "x"]}]'),
         ("application/json", '{"a": [{"n": "x", "p": 1}]}', '{"a": [{"n": "x", "p": 2}]}'),
         (
             "application/json",
@@ -239,6 +278,12 @@ def test_so_do_bodies_that_are_no_html(content_type: str, one: str, other: str) 
         ("<iframe src=/a></iframe>", "<iframe src=http://www.shop.test/a></iframe>"),
         ("<p><a>x</a><a>y</a>", "<p><a>y</a><a>x</a>"),
         ("<a href='/b#top'>x</a>", "<a href=http://shop.test/b>x</a>"),
+        (
+            "<ul><li style='order: 1'>a<li style='order: 2'>b</ul>",
+            "<ul><li style='order: 1'>b<li style='order: 2'>a</ul>",
+        ),
+        ("<h2 id=a>x<a href='#a'>y</a></h2>", "<h2 id=a>x<a href='#'>y</a></h2>"),
+        ("<link rel=canonical href=/a>", "<link rel=canonical href=https://www.shop.test/a>"),
     ],
 )
 def test_order_repetition_and_spelling_are_nothing_new(one: str, other: str) -> None:
