@@ -173,6 +173,10 @@ def _confirm(
         if again is None:
             return Finding(Outcome.UNKNOWN, f"{here.url} did not show its page again")
         controls = [again]
+    # That two pages are one, earlier answers show as well; that they are not, only answers of now.
+    earlier = judge.earlier(there)
+    if earlier and judge.compare(here, there, controls, earlier, key=key).same is Same.SAME:
+        return Finding(Outcome.SAME, "nothing new on either")
     verdict = judge.compare(here, there, controls, key=key)
     if not _may_change(verdict):
         return _finding(verdict)

@@ -44,6 +44,8 @@ _MARKED_PAGES, _MARKED_SHARE = 3, 0.5
 _STRANGE_KEPT = 64
 #: URLs whose further answers are kept. What they have shown to change stays known.
 _AGAIN_KEPT = 200
+#: Answers to one of these URLs that are kept whole.
+_EARLIER_KEPT = 2
 #: Different answers to one URL that are kept.
 _ANSWERS_KEPT = 6
 #: Different pages from which the template is learned, each time as many have been fetched.
@@ -71,6 +73,7 @@ class Judge:
         self._log_template = log_template
         # By URL, the latest; each answer with the total of its units. One that came before is not taken again.
         self._again: OrderedDict[str, list[tuple[int, UnitSet]]] = OrderedDict()
+        self._earlier: OrderedDict[str, list[Fetched]] = OrderedDict()  #: by URL, some of its answers
         self._parts: dict[str, Parts] = {}  #: by URL, what lasts in its texts that change
         self._read: dict[str, Wording] = {}  #: by URL, the words of an answer
         self._controlled: set[tuple[str, int, int]] = set()  #: answers of which the log has a control
@@ -115,6 +118,16 @@ class Judge:
         if len(shown) < 2 or any(map(self.is_nothing, answers)):
             return
         self._learn_answers(answers[0].url, shown)
+        self._earlier[answers[0].url] = [one for one in answers if one.answered][-_EARLIER_KEPT:]
+        if len(self._earlier) > _AGAIN_KEPT:
+            self._earlier.popitem(last=False)
+
+    def earlier(self, page: Fetched) -> list[Fetched]:
+        """Other answers to the URL of *page*, which came to an earlier question.
+
+        Where they differ from *page*, the page changes at each fetch. Where they do not, it may have changed since.
+        """
+        return [one for one in self._earlier.get(page.url, ()) if one is not page]
 
     def _learn_answers(self, url: str, shown: Sequence[Answer]) -> None:
         known = self._again.setdefault(url, [])

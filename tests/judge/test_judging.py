@@ -14,7 +14,7 @@ from scrapy_dust.page.compare import Answer, Same
 from scrapy_dust.page.sketch import describe
 from scrapy_dust.visits.outcomes import Outcome
 
-U, V = "http://a.example/u", "http://a.example/v"
+U, V, W = "http://a.example/u", "http://a.example/v", "http://a.example/w"
 
 #: Words of a page → its answer.
 Web = Callable[[str], "Fetched"]
@@ -134,6 +134,19 @@ def test_words_that_change_at_each_fetch_are_no_difference(seed):
     finding, asks = asked(inquire(U, V, Judge(), both_linked=True), web)
     assert finding.outcome is Outcome.SAME
     assert len(asks) <= 4
+
+
+@pytest.mark.parametrize(("price", "outcome"), [(5, Outcome.SAME), (6, Outcome.DIFFERENT)])
+def test_another_url_is_seen_to_show_a_page_by_what_that_has_answered_before(price, outcome):
+    def web(url: str, times: int) -> Fetched:
+        ads, shown = prose(f"{url[-1]}{times}", 5), price if url == W else 5
+        return fetched(prose("text"), url, more=f"<div id=ad>{ads}</div><i>{shown}</i>")
+
+    judge = Judge()
+    asked(inquire(U, V, judge, both_linked=True), web)
+    finding, asks = asked(inquire(W, V, judge, both_linked=True), web)
+    assert finding.outcome is outcome
+    assert len(asks) == (3 if outcome is Outcome.SAME else 4)
 
 
 def changing(name: str, fetch: int, price: str = "4.99", url: str = U) -> Fetched:
