@@ -11,7 +11,7 @@ from scrapy import signals
 from scrapy.utils.asyncio import run_in_thread
 
 from scrapy_dust.crawl.faults import Faults
-from scrapy_dust.crawl.plain import shown
+from scrapy_dust.crawl.plain import Manners, shown
 from scrapy_dust.crawl_log.retention import Keep
 from scrapy_dust.crawl_log.upkeep import hider
 from scrapy_dust.errors import CrawlLogError
@@ -37,6 +37,7 @@ class CrawlJournal:
         self._crawler, self._settings = crawler, settings
         self._journal: Journal | None = None
         self._is_closed = False
+        self._manners = Manners(shown)
         self._faults = Faults(crawler, Stat.JOURNAL_ERRORS)
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
 
@@ -45,7 +46,7 @@ class CrawlJournal:
     ) -> None:
         """Write that *what* happened to *request*, with all that is needed to make the request again."""
         if self._settings.journal:
-            said, lacks = shown(request, self._crawler.spider)
+            said, lacks = self._manners.of(request, self._crawler.spider)
             self.tell(Event(what, now(), request.url, ids, key, keeper, request=said, lacks=lacks))
 
     def tell(self, event: Event) -> None:

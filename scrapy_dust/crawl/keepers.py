@@ -14,8 +14,8 @@ from typing import IO, TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: URLs in one block, and URLs that are written together.
-_IN_BLOCK, _TOGETHER = 64, 512
+#: URLs in one block, which are read together, and URLs that are written together.
+_IN_BLOCK, _TOGETHER = 16, 512
 
 
 class Keepers:

@@ -9,13 +9,16 @@ from __future__ import annotations
 import json
 import pickle
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from io import BytesIO
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from scrapy import Request
 from scrapy.utils.request import request_from_dict
 
 if TYPE_CHECKING:
     from scrapy import Spider
+
+Result = TypeVar("Result")
 
 #: Attributes that most requests leave empty, and the others.
 _MOSTLY_EMPTY = ("meta", "body", "cookies", "priority", "dont_filter", "flags", "cb_kwargs")
@@ -73,19 +76,80 @@ def made(told: Mapping[str, Any], spider: Spider | None) -> Request:
 
 def at_rest(request: Request, spider: Spider | None) -> bytes | None:
     """*request* as bytes for this crawl's own files; None: it cannot be kept."""
+    beside = beside_url(request, spider)
+    return None if beside is None else beside + url_at_rest(request)
+
+
+def beside_url(request: Request, spider: Spider | None) -> bytes | None:
+    """The part of `at_rest` before the URL: all of *request* but its URL. None: *request* cannot be kept."""
     try:
         told = plain(request, spider)
-        return None if told is None else pickle.dumps(told)
+        if told is None:
+            return None
+        del told["url"]
+        return pickle.dumps(told)
     except Exception:  # noqa: BLE001  Whatever an object in its meta has against being pickled.
         return None
+
+
+def url_at_rest(request: Request) -> bytes:
+    """The part of `at_rest` after the part that `beside_url` gives."""
+    return request.url.encode("utf-8", "surrogatepass")
 
 
 def awake(kept: bytes, spider: Spider | None) -> Request | None:
     """The request that `at_rest` has kept; None where it cannot be read any more."""
     try:
-        return made(pickle.loads(kept), spider)  # noqa: S301  Written by this crawl, or in its JOBDIR.
+        file = BytesIO(kept)
+        told = pickle.load(file)  # noqa: S301  Written by this crawl, or in its JOBDIR.
+        return made({"url": file.read().decode("utf-8", "surrogatepass"), **told}, spider)
     except Exception:  # noqa: BLE001  Whatever an object in its meta has against being made again.
         return None
+
+
+#: So many manners are remembered: of more pages than bring their links at a time.
+_MANNERS = 256
+
+
+class Manners(Generic[Result]):
+    """Remembers what *read* makes of all parts of a request but its URL. The links of a page hardly differ in these
+    parts, so that most requests cost one look.
+    """
+
+    def __init__(self, read: Callable[[Request, Spider | None], Result]) -> None:
+        self._read = read
+        self._known: dict[tuple[object, ...], Result] = {}
+
+    def of(self, request: Request, spider: Spider | None) -> Result:
+        """The result of *read* for *request*, or for an earlier request that differs from *request* in the URL alone."""
+        if type(request) is not Request or not _ARE_ALL:
+            return self._read(request, spider)
+        try:
+            manner = id(spider), request.callback, request.errback, pickle.dumps(_beside(request))
+            known = self._known.get(manner)
+        except Exception:  # noqa: BLE001  As in `beside_url`; or a callback cannot be hashed.
+            return self._read(request, spider)
+        if known is None:
+            if len(self._known) >= _MANNERS:
+                self._known.clear()
+            known = self._known[manner] = self._read(request, spider)
+        return known
+
+
+def _beside(request: Request) -> list[object]:
+    """All attributes of *request* but its URL and its callbacks. Headers as a plain dict, which is pickled faster."""
+    headers = dict(request.headers) if request.headers else None
+    said: list[object] = [
+        request.method,
+        request.encoding,
+        headers,
+        request.meta,
+        request.priority,
+        request.dont_filter,
+    ]
+    if request.body or request.cookies or request.flags or request.cb_kwargs:
+        said += [request.body, request.cookies, request.flags, request.cb_kwargs]
+    return said
 
 
 #: What is equal to its copy, and the same for all who hold it.

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from scrapy_dust.crawl.compact import Classes
 from scrapy_dust.crawl.life import UNKNOWN, Class, State, waits
-from scrapy_dust.crawl.plain import at_rest, awake, is_as_good_as_its_copy
+from scrapy_dust.crawl.plain import Manners, awake, beside_url, is_as_good_as_its_copy, url_at_rest
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
@@ -122,6 +122,9 @@ class LocalStore:
         self._path = TEMPORARY if jobdir is None else str(Path(jobdir, file))
         self._together = TOGETHER if jobdir is None else 1
         self._spider, self._told = spider, told
+        self._manners = Manners(
+            lambda request, spider: (beside_url(request, spider), not is_as_good_as_its_copy(request))
+        )
         self._database: sqlite3.Connection | None = None
         self._is_broken = self._said = False
         #: Of this store an earlier run of the job has lost, or could not read, what it held.
@@ -145,7 +148,7 @@ class LocalStore:
 
     def change(self, of: bytes, how: Callable[[Class], tuple[Class, Result]]) -> Result:
         """Change the class *of* by the function *how*, and return the result of *how*."""
-        before = self.get(of)
+        before = self._classes.get(of)
         after, result = how(before)
         if after is not before:
             self._put(of, before, after)
@@ -180,10 +183,10 @@ class LocalStore:
         self, of: bytes, own: bytes, rules: tuple[str, ...], request: Request, *, is_waiting: bool
     ) -> bool:
         """Keep *request*, named *own*, of the class *of*, which *rules* suppress. False if it cannot be kept."""
-        kept = None if self._is_broken else at_rest(request, self._spider())
-        if kept is None:
+        beside, is_object = self._manners.of(request, self._spider())
+        if self._is_broken or beside is None:
             return False
-        is_object = not is_as_good_as_its_copy(request)
+        kept = beside + url_at_rest(request)
         if is_object and awake(kept, self._spider()) is None:  # it can be pickled, and not made again
             return False
         rule_set = self._rule_sets.get(rules)

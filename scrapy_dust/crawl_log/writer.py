@@ -17,7 +17,8 @@ from scrapy_dust.crawl_log.locks import is_still, share
 
 Record = Mapping[str, object]
 
-_JSON = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
+#: Gives an object as JSON in one line, in ASCII.
+as_json = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 
 
 class CrawlLogWriter:
@@ -39,9 +40,10 @@ class CrawlLogWriter:
 
     def write(self, record: Record) -> None:
         """Append one record. Raises `TypeError` or `ValueError` for what JSON cannot hold."""
-        if self._hide is not None:
-            record = self._hide(record)
-        line = _JSON.encode(record)
+        self.write_line(as_json(record if self._hide is None else self._hide(record)))
+
+    def write_line(self, line: str) -> None:
+        """Append one record, given as *line* of JSON in ASCII, in which nothing has to be hidden."""
         if self._file.closed:
             raise ValueError(f"{self.path} is closed; nothing more can be recorded in it.")
         data = b"\n" * self._broken + line.encode("ascii") + b"\n"

@@ -6,7 +6,6 @@ to its end. If the crawl is killed, the next one gets the list, so a URL may be 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -75,8 +74,3 @@ class Waiting:
                     path.unlink()
             hold.__exit__(None, None, None)
         self._held.clear()
-
-
-def as_line(event: Event) -> str:
-    """*event* as a line of JSON."""
-    return json.dumps(to_record(event))

@@ -6,7 +6,7 @@ gzips the full one. The last segment is gzipped when the crawl ends or, if it wa
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Thread
@@ -15,8 +15,8 @@ from scrapy_dust.crawl_log.compaction import gzip_log
 from scrapy_dust.crawl_log.hiding import Hider
 from scrapy_dust.crawl_log.names import new_name
 from scrapy_dust.crawl_log.retention import Keep, prune
-from scrapy_dust.crawl_log.writer import CrawlLogWriter
-from scrapy_dust.journal.events import Event, to_record
+from scrapy_dust.crawl_log.writer import CrawlLogWriter, as_json
+from scrapy_dust.journal.events import Event, as_line, to_record
 from scrapy_dust.journal.places import journals
 
 #: Bytes of a segment before it is gzipped, to a tenth of it.
@@ -36,6 +36,7 @@ class Journal:
         self._writer: CrawlLogWriter | None = None
         self._written = 0
         self._packing: list[Thread] = []
+        self._request: tuple[Mapping[str, object] | None, str] = None, "null"  #: the last one, and its JSON
 
     def write(self, event: Event) -> None:
         """Append *event*. Raises `OSError` where the disk does not take it; the next event may be taken
@@ -44,12 +45,19 @@ class Journal:
         if self._writer is None:
             self._begin()
         assert self._writer is not None
-        record = to_record(event)
-        hidden = record if self._hide is None else _hidden(record, self._hide)
-        self._writer.write(hidden)
+        if self._hide is None:
+            self._writer.write_line(as_line(event, self._request_of(event)))
+        else:
+            self._writer.write(_hidden(to_record(event), self._hide))
         self._written += 200 + 2 * len(event.url)
         if self._written > SEGMENT_BYTES:
             self._end()
+
+    def _request_of(self, event: Event) -> str:
+        """The request of *event* as JSON. The links of a page often share one object."""
+        if event.request is not self._request[0]:
+            self._request = event.request, as_json(event.request)
+        return self._request[1]
 
     def close(self, keep: Keep | None = None) -> None:
         """Gzip the finished files, also those of crawls that were killed, and remove the files beyond

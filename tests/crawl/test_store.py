@@ -12,7 +12,7 @@ from scrapy import FormRequest, Request, Spider
 
 from scrapy_dust.crawl import life, store
 from scrapy_dust.crawl.life import State
-from scrapy_dust.crawl.plain import at_rest, awake, made_again, shown
+from scrapy_dust.crawl.plain import Manners, at_rest, awake, beside_url, made_again, shown, url_at_rest
 from scrapy_dust.crawl.store import FILE, LocalStore
 
 
@@ -27,6 +27,27 @@ class Known(Spider):
 
 
 SPIDER = Known()
+
+#: Parts of requests that differ by little.
+ALIKE = [
+    {},
+    {"callback": SPIDER.parse},
+    {"errback": SPIDER.parse},
+    *(
+        {"meta": {"a": value}}
+        for value in (1, True, 1.0, "1", b"1", bytearray(b"1"), (1,), [1], 0.0, -0.0, None)
+    ),
+    {"meta": {"a": 1, "b": 2}},
+    {"cb_kwargs": {"a": 1}},
+    {"headers": {"A": "1"}},
+    {"headers": {"A": ["1", "2"]}},
+    *(
+        {name: value}
+        for name, value in (("priority", 1), ("dont_filter", True), ("flags", ["a"]), ("body", b"a"))
+    ),
+    *({"cookies": cookies} for cookies in ({"a": "1"}, [{"name": "a", "value": "1"}])),
+    *({name: value} for name, value in (("encoding", "latin-1"), ("method", "POST"))),
+]
 
 
 def opened(jobdir: Path | None = None, *, goes_on: bool = False) -> LocalStore:
@@ -172,6 +193,18 @@ def test_a_subclass_of_request_comes_back_as_such():
     found = awake(kept, SPIDER)
     assert type(found) is FormRequest
     assert found.callback == SPIDER.other
+
+
+@given(st.lists(st.sampled_from(ALIKE), min_size=1, max_size=8))
+def test_requests_of_one_manner_are_serialized_as_each_alone(parts):
+    manners = Manners(beside_url)
+    for number, part in enumerate(parts):
+        request = Request(f"http://a.test/?a={number}", **part)
+        found = manners.of(request, SPIDER)
+        assert found is not None
+        again = awake(found + url_at_rest(request), SPIDER)
+        assert again is not None
+        assert repr(again.to_dict(spider=SPIDER)) == repr(request.to_dict(spider=SPIDER))
 
 
 def test_a_request_made_anew_from_a_journal_is_what_was_shown_and_lacks_what_is_named():

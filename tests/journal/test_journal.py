@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import stat
 import sys
 from collections.abc import Iterable
@@ -18,7 +19,7 @@ from scrapy_dust.crawl_log.names import new_name
 from scrapy_dust.crawl_log.retention import Keep
 from scrapy_dust.crawl_log.writer import CrawlLogWriter
 from scrapy_dust.journal import writer as writing
-from scrapy_dust.journal.events import Event, What, now, to_record
+from scrapy_dust.journal.events import Event, What, as_line, now, to_record
 from scrapy_dust.journal.places import journals
 from scrapy_dust.journal.reader import Counts, read
 from scrapy_dust.journal.requeue import Waiting, put, suppressed_by
@@ -80,6 +81,11 @@ def test_what_is_no_line_of_ours_hides_none_that_is(tmp_path_factory, events, no
     noise = noise.replace(b"\n", b"") + b"\n"
     segment.write_bytes(b"".join([*lines[:at], noise, *lines[at:]]))
     assert events_in(segment.parent) == events
+
+
+@given(EVENTS)
+def test_a_line_says_what_the_record_of_its_event_says(event):
+    assert json.loads(as_line(event, json.dumps(event.request))) == to_record(event)
 
 
 def test_a_writer_goes_on_after_a_torn_line_of_another(tmp_path):
