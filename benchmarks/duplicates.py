@@ -29,7 +29,7 @@ from scrapy.utils.test import get_crawler
 
 from benchmarks.keys import idle_rules
 from scrapy_dust.addon import Addon
-from scrapy_dust.crawl.outcomes import Outcomes
+from scrapy_dust.crawl.succession import Succession
 from scrapy_dust.rule_book import Entry, RuleBook
 from scrapy_dust.rules.parameters import DropParameter
 from scrapy_dust.rules.rule import Rule
@@ -96,7 +96,7 @@ def measured(
 ) -> tuple[float, float]:
     """Microseconds of what is suppressed, and of what is admitted. Of each page the spider takes the first answer."""
     dupefilter, spider = dupefilter_of(folder, ours=ours, journal=journal)
-    outcomes: Outcomes | None = dupefilter.enforcing.outcomes if ours else None
+    succession: Succession | None = dupefilter.enforcing.succession if ours else None
     seconds, counts = [0.0, 0.0], [0, 0]
     gc.collect()
     gc.freeze()
@@ -109,9 +109,9 @@ def measured(
                     dupefilter.log(request, spider)
             seconds[is_new] += time.process_time() - begun
             counts[is_new] += len(requests)
-            if outcomes is not None and is_new:
+            if succession is not None and is_new:
                 for request in requests:
-                    outcomes.settle(request)
+                    succession.settle(request)
     gc.unfreeze()
     dupefilter.close("finished")
     return seconds[0] / counts[0] * 1e6, seconds[1] / counts[1] * 1e6
@@ -138,7 +138,7 @@ def memory(
         request = _request(url, spider)
         dupefilter.request_seen(request)
         if ours and is_new and pages_come:
-            dupefilter.enforcing.outcomes.settle(request)
+            dupefilter.enforcing.succession.settle(request)
     gc.collect()
     taken = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from scrapy_dust.crawl.items import ContentDedupPipeline
     from scrapy_dust.crawl.known import KnownMiddleware
     from scrapy_dust.crawl.log_middleware import CrawlLogMiddleware
-    from scrapy_dust.crawl.outcomes import DustGivenMiddleware, DustOutcomeMiddleware
+    from scrapy_dust.crawl.outcome_middlewares import DustGivenMiddleware, DustOutcomeMiddleware
     from scrapy_dust.crawl.scheduler import DustScheduler
     from scrapy_dust.crawl.taken import TakenMiddleware
     from scrapy_dust.extension import DustExtension
@@ -48,8 +48,8 @@ _HOMES = {
     "ContentDedupPipeline": "scrapy_dust.crawl.items",
     "CrawlLogMiddleware": "scrapy_dust.crawl.log_middleware",
     "DustCacheStorage": "scrapy_dust.crawl.http_cache",
-    "DustGivenMiddleware": "scrapy_dust.crawl.outcomes",
-    "DustOutcomeMiddleware": "scrapy_dust.crawl.outcomes",
+    "DustGivenMiddleware": "scrapy_dust.crawl.outcome_middlewares",
+    "DustOutcomeMiddleware": "scrapy_dust.crawl.outcome_middlewares",
     "DustScheduler": "scrapy_dust.crawl.scheduler",
     "DustDupeFilter": "scrapy_dust.crawl.dupefilter",
     "DustExtension": "scrapy_dust.extension",

@@ -17,7 +17,7 @@ from scrapy_dust.crawl.fingerprinter import DustRequestFingerprinter
 from scrapy_dust.crawl.http_cache import DustCacheStorage
 from scrapy_dust.crawl.known import KnownMiddleware
 from scrapy_dust.crawl.log_middleware import CrawlLogMiddleware
-from scrapy_dust.crawl.outcomes import DustGivenMiddleware, DustOutcomeMiddleware
+from scrapy_dust.crawl.outcome_middlewares import DustGivenMiddleware, DustOutcomeMiddleware
 from scrapy_dust.crawl.scheduler import DustScheduler
 from scrapy_dust.crawl.taken import TakenMiddleware
 from scrapy_dust.crawl.two_way import TwoWayMiddleware

@@ -61,7 +61,8 @@ class Asking:
         if meta.get("redirect_urls"):
             return
         if self._says_nothing(request, meta):
-            meta.pop(ASKED, None)  # copied from the request before
+            if ASKED in meta:  # copied from the request before
+                del meta[ASKED]
             return
         said, carried = self._said(request), self._carried(request)
         if carried is None:
@@ -75,8 +76,9 @@ class Asking:
 
     def _says_nothing(self, request: Request, meta: dict[str, Any]) -> bool:
         """Whether *request* carries nothing beside its URL: true of nearly every request, and quick to see."""
+        headers = request.headers
         return (
-            self._ignored.issuperset(request.headers)
+            (not headers or self._ignored.issuperset(headers))
             and are_plain(meta.values())
             and not (self._by_meta or request.cookies or request.cb_kwargs or "cookiejar" in meta)
             and _CHOOSING.keys().isdisjoint(meta)

@@ -23,7 +23,7 @@ from scrapy_dust.crawl.fingerprinter import DustRequestFingerprinter
 from scrapy_dust.crawl.http_cache import goes_by_key
 from scrapy_dust.crawl.into_force import IntoForce
 from scrapy_dust.crawl.naming import Naming
-from scrapy_dust.crawl.requests import AFTER_FAILURE, ITSELF, ORIGINAL_URL, follows_rules, is_retry
+from scrapy_dust.crawl.requests import AFTER_FAILURE, ASKED_BY, ITSELF, ORIGINAL_URL, follows_rules, is_retry
 from scrapy_dust.crawl.rules import rules_of
 from scrapy_dust.crawl.shadowing import Shadow
 from scrapy_dust.crawl.store import LocalStore, StoreGone
@@ -63,7 +63,7 @@ class DustDupeFilter:
         self._rules = rules = rules_of(crawler)
         if inner is None:
             inner = build_from_crawler(load_object(rules.settings.fallback_dupefilter_class), crawler)
-        self._inner, self._crawler = inner, crawler
+        self._inner, self._crawler, self._is_enabled = inner, crawler, rules.settings.enabled
         self._naming = Naming(crawler, rules)
         #: Own names of requests that may come again: those that the dupefilter underneath is not asked about, and
         #: all where it lets some through twice.
@@ -167,9 +167,9 @@ class DustDupeFilter:
         self._inner.log(request, spider)
 
     def request_seen(self, request: Request) -> bool:
-        if not self._rules.settings.enabled:
+        if not self._is_enabled:
             return self._inner.request_seen(request)
-        enforcing = self.enforcing
+        enforcing, asked_by = self.enforcing, request.meta.pop(ASKED_BY, None)
         comes_back, must_stand = (False, False) if enforcing is None else enforcing.returning.coming()
         self._note(request)
         seen = not comes_back and self._was_seen(request)
@@ -179,14 +179,23 @@ class DustDupeFilter:
             raise
         except Exception as error:  # noqa: BLE001  Whatever a request of the project's has against it.
             self._failed(request, error)
-            return seen
-        if enforcing is not None and is_filtered:
-            enforcing.outcomes.filtered(request)
-        elif enforcing is not None:
-            enforcing.proving.learning.let_through(request)
-            if self.probation is not None:
-                self.probation.let_through(request)
+            is_filtered = seen
+        else:
+            if enforcing is not None and not is_filtered:
+                if enforcing.proving.learning is not None:
+                    enforcing.proving.learning.let_through(request)
+                if self.probation is not None:
+                    self.probation.let_through(request)
+        if asked_by is not None:
+            self._judged(request, asked_by, is_new=not is_filtered)
         return is_filtered
+
+    def _judged(self, request: Request, asked_by: int, *, is_new: bool) -> None:
+        if self.enforcing is not None:
+            try:
+                self.enforcing.outcomes.judged(asked_by, is_new=is_new)
+            except Exception as error:  # noqa: BLE001  The store may be gone; *request* is judged all the same.
+                self._failed(request, error)
 
     def _note(self, request: Request) -> None:
         try:
@@ -222,12 +231,13 @@ class DustDupeFilter:
         site = self.enforcing.site_of(request)
         if seen:
             return not self._comes_again(request, site) and self._ends(request, site)
+        may_be_itself = self._lets_through_twice or bool(self._had)
         if site is None or self.filters_nothing:
             # Rules of its site may come into force.
-            if self.into_force is not None and self._was_had(request):
+            if self.into_force is not None and may_be_itself and self._was_had(request):
                 request.meta[ITSELF] = request.url
             return False
-        is_itself = not comes_back and self._was_had(request)
+        is_itself = may_be_itself and not comes_back and self._was_had(request)
         if is_itself and self.into_force is not None:
             request.meta[ITSELF] = request.url
         is_known = self._cache_matters and self.enforcing.is_known(request, site)
@@ -241,8 +251,6 @@ class DustDupeFilter:
 
     def _was_had(self, request: Request) -> bool:
         """Whether *request* itself was fetched before, and the project's own dupefilter lets it through once more."""
-        if not self._lets_through_twice and not self._had:
-            return False
         assert self.enforcing is not None
         own = hash(self._naming.own(self.enforcing.asked(request)))
         if own in self._had:
@@ -309,6 +317,8 @@ class DustDupeFilter:
         """Take note of requests with ``dont_filter``, which Scrapy schedules without asking a dupefilter."""
         if not request.dont_filter or self.enforcing is None:
             return
+        if ASKED_BY in request.meta:
+            self._judged(request, request.meta.pop(ASKED_BY), is_new=True)
         if not is_retry(request):
             self._note(request)
         try:

@@ -14,10 +14,19 @@ from scrapy import Request
 from scrapy_dust.crawl import life
 from scrapy_dust.crawl.journal import Suppressions
 from scrapy_dust.crawl.life import Fate, State
-from scrapy_dust.crawl.outcomes import Outcomes, standings
+from scrapy_dust.crawl.outcomes import Outcomes
 from scrapy_dust.crawl.proving import Proving
-from scrapy_dust.crawl.requests import CANARY, ORIGINAL_URL, STANDS_FOR, as_written, follows_rules, is_retry
+from scrapy_dust.crawl.requests import (
+    CANARY,
+    LINKED_BY,
+    ORIGINAL_URL,
+    STANDS_FOR,
+    as_written,
+    follows_rules,
+    is_retry,
+)
 from scrapy_dust.crawl.returning import Returning
+from scrapy_dust.crawl.succession import Succession, standings
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
@@ -48,31 +57,35 @@ class Enforcing:
         """*lets_through_twice*: the project's dupefilter may take two requests of one name for two."""
         self._lets_through_twice = lets_through_twice
         self._crawler, self._rules, self._naming, self._store = crawler, rules, naming, store
+        self._traced, self._rules_of = rules.traced, rules.canonizer.rules
+        self._sets_aside = bool(rules.left_alone or rules.set_aside)
         self._limits_depth = crawler.settings.getint("DEPTH_LIMIT") > 0
         self.returning = Returning(crawler)
         self.suppressions = Suppressions(crawler, rules, naming, store)
         self.proving = Proving(
             crawler, rules, naming, self.suppressions, self.returning, store, self._register, draw
         )
-        self.outcomes = Outcomes(
+        self.succession = Succession(
             crawler,
             store,
             self.returning,
-            self._name,
             self.suppressions.fetched_after_all,
+            lets_through_twice=lets_through_twice,
         )
-        self.outcomes.lets_through_twice = lets_through_twice
+        self.outcomes = Outcomes(crawler, self.succession, self._name)
 
     def site_of(self, request: Request) -> str | None:
         """The site whose rules apply to *request*; None if no rules do."""
         if not follows_rules(request):
             return None
-        site = self._rules.traced(request.url)[2]  # asked for soon, and remembered
-        return site if site is not None and self._rules.canonizer.rules(site) else None
+        site = self._traced(request.url)[2]  # asked for soon, and remembered
+        return site if site is not None and self._rules_of(site) else None
 
     def asked(self, request: Request) -> Request:
         """The request that the spider made: *request*, or the one in whose place *request* is fetched."""
-        written = as_written(request) if ORIGINAL_URL in request.meta else None
+        if ORIGINAL_URL not in request.meta:
+            return request
+        written = as_written(request)
         # Meta is copied from request to request; only what has the same key can be meant.
         if written is None or self._naming.key(written) != self._naming.key(request):
             return request
@@ -88,7 +101,7 @@ class Enforcing:
         if CANARY in meta and not is_redirect:
             del meta[CANARY]  # copied from the request before
         of, known = self._class(request, site)
-        if of is None or self._rules.are_set_aside(request.url):
+        if of is None or (self._sets_aside and self._rules.are_set_aside(request.url)):
             return self._alone(request)
         if is_itself and (asked := self.asked(request)) is not request:
             # Its class has had its turn; what the project wants again is the URL as it was written.
@@ -97,7 +110,7 @@ class Enforcing:
         if is_itself or (is_redirect and self._is_inside(request)):
             return self._goes_on(request, of, known)
         depth = self._depth(request) if self._limits_depth else None
-        fate = life.fate(known, request.priority, depth, is_fetched=self.outcomes.is_fetched(of))
+        fate = life.fate(known, request.priority, depth, is_fetched=of in self.succession.fetching)
         if fate is not Fate.STANDS:
             return self._is_spared(request, of, known, is_waiting=fate is Fate.WAITS)
         if known.state is State.FAILED:
@@ -124,7 +137,7 @@ class Enforcing:
                 if not stays:
                     self.suppressions.returned_by_redirect(request)
                 return self._goes_on(request, of, known)
-        self.outcomes.chain_ended(request, of or own)
+        self.succession.chain_ended(request, of or own)
         return True
 
     def comes_again(self, request: Request, site: str | None) -> None:
@@ -132,7 +145,7 @@ class Enforcing:
         self._crawler.stats.inc_value(Stat.REDIRECTS_CONTINUED.value)
         of, known = (None, life.UNKNOWN) if site is None else self._class(request, site)
         if of is not None and known.state is not State.SETTLED:
-            self.outcomes.admit(request, of, self._depth(request))
+            self.succession.admit(request, of, self._depth(request))
 
     def unfiltered(self, request: Request) -> bool:
         """Take note of *request*, which has ``dont_filter`` and is fetched. Returns whether rules apply to it."""
@@ -182,7 +195,7 @@ class Enforcing:
             self._stands(request, of)
             request.meta[STANDS_FOR] += [(name.hex(), url) for name, url in before]
             return True
-        self.outcomes.replaced(request, before, of)
+        self.succession.replaced(request, before, of)
         return False
 
     def _register(self, fetched: Iterable[tuple[str, Meaning]]) -> None:
@@ -207,6 +220,9 @@ class Enforcing:
             return None, life.UNKNOWN
         known = self._store.get(of)
         if known.state in (State.UNKNOWN, State.FAILED):
+            meta = request.meta
+            if LINKED_BY not in meta and "redirect_urls" not in meta:
+                return of, known
             stranger = self._naming.linked_by(request, site)
             if stranger is not None:
                 of = self._naming.class_of(request, site, stranger)
@@ -239,11 +255,13 @@ class Enforcing:
             self._crawler.stats.inc_value(Stat.REDIRECTS_CONTINUED.value)
         if known.state is State.SETTLED:
             return self._alone(request)
-        self.outcomes.admit(request, of, self._depth(request))
+        self.succession.admit(request, of, self._depth(request))
         return False
 
     def _stands(self, request: Request, of: bytes) -> bool:
-        self.outcomes.admit(request, of, self._depth(request), self._naming.fetched(of, request.url))
+        self.succession.admit(request, of, self._depth(request), self._naming.fetched(of, request.url))
+        if ORIGINAL_URL not in request.meta:
+            return False
         written = self.asked(request)
         if written is not request and not self.suppressions.replace(written, of, self._naming.own(written)):
             self.returning.later(iter((written.replace(dont_filter=True),)))
@@ -253,13 +271,14 @@ class Enforcing:
         """Whether *request* need not be fetched now, because another URL of its class *of* stands or has brought the
         page.
         """
-        self.outcomes.chain_ended(request, of)
+        if "redirect_urls" in request.meta:
+            self.succession.chain_ended(request, of)
         asked = self.asked(request)
         behind = self._naming.behind(asked.url, known)
         as_written = asked is request
         if self.proving.becomes_canary(asked, of, known, behind, early=is_waiting, as_written=as_written):
             if is_waiting:
-                self.outcomes.admit(request, of, self._depth(request))
+                self.succession.admit(request, of, self._depth(request))
             else:
                 request.meta.pop(STANDS_FOR, None)
             return False

@@ -55,13 +55,15 @@ class DustRequestFingerprinter:
         fallback = load_object(rules.settings.fallback_request_fingerprinter_class)
         self._fallback: RequestFingerprinterProtocol = build_from_crawler(fallback, crawler)
         self._is_known = are_known(self._fallback)
-        self._canonize = rules.canonize if rules.enforced else None
+        self._traced = rules.traced if rules.enforced else None
+        self._canonize = rules.canonize
         self._keeps_fragments = rules.settings.enabled
         self._stats = crawler.stats
         self._count = counting(crawler.stats)
         # What was asked for last: several of us ask about one request, one after the other.
         self._last: tuple[Request | None, bytes] = _NOTHING
-        self._own: tuple[Request | None, bytes] = _NOTHING
+        #: The same without rules, and whether the request needs nothing but its URL.
+        self._own: tuple[Request | None, bytes, bool] = None, b"", False
         rules.changed.append(self._forget)
         self._ignores_rules = False
         self._crawler = crawler
@@ -73,13 +75,13 @@ class DustRequestFingerprinter:
         return cls(crawler)
 
     def fingerprint(self, request: Request) -> bytes:
-        if self._canonize is None:
+        if self._traced is None:
             return self._underneath(request)
         if self._ignores_rules:
             return self.own(request)
         known, key = self._last
         if known is not request:
-            key = self._key(request, self._canonize)
+            key = self._key(request, self._traced)
             self._last = request, key
         return key
 
@@ -96,11 +98,11 @@ class DustRequestFingerprinter:
 
     def own(self, request: Request) -> bytes:
         """The fingerprint that *request* has without any rule. Repeated calls for one request cost little."""
-        known, key = self._own
+        known, key, _ = self._own
         if known is not request:
             is_known = self._is_known and is_plain(request)
             key = scrapys_key(request, request.url) if is_known else self._underneath(request)
-            self._own = request, key
+            self._own = request, key, is_known
         return key
 
     def __getattr__(self, name: str) -> Any:
@@ -109,23 +111,22 @@ class DustRequestFingerprinter:
             raise AttributeError(name)
         return getattr(self._fallback, name)
 
-    def _key(self, request: Request, canonize: Callable[[str], str]) -> bytes:
-        if self._is_known and is_plain(request):
+    def _key(self, request: Request, traced: Callable[[str], tuple[str, Any, Any]]) -> bytes:
+        known, _, is_known = self._own
+        if is_known if known is request else self._is_known and is_plain(request):
+            url = request.url
+            form = beside_fragment(url, self._canonize) if "#" in url else traced(url)[0]
+            if form == url:
+                return self.own(request)
             try:
-                return self._scrapys(request, canonize)
+                key = scrapys_key(request, as_requested(form, request.encoding))
             except ValueError:  # a form that is no URL: what comes of it is decided, and counted, below
                 pass
+            else:
+                self._count(_CANONIZED)
+                return key
         own = self._underneath
-        return class_key(request, canonize, own, self._stats) or own(request)
-
-    def _scrapys(self, request: Request, canonize: Callable[[str], str]) -> bytes:
-        url = request.url
-        form = beside_fragment(url, canonize) if "#" in url else canonize(url)
-        if form == url:
-            return self.own(request)
-        key = scrapys_key(request, as_requested(form, request.encoding))
-        self._count(_CANONIZED)
-        return key
+        return class_key(request, self._canonize, own, self._stats) or own(request)
 
     def _spider_opened(self) -> None:
         spare_media(self._crawler, self, self._fallback)

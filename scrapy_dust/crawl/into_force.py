@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from scrapy.utils.asyncio import AsyncioLoopingCall
     from twisted.internet.task import LoopingCall
 
+    from scrapy_dust.crawl.answers import Doubt
     from scrapy_dust.crawl.enforcing import Enforcing
     from scrapy_dust.crawl.rules import CrawlRules
     from scrapy_dust.rules.rule import Rule
@@ -45,6 +46,8 @@ class IntoForce:
         #: What the crawl, or the job before it was paused, has learned.
         self.learned: dict[str, set[Rule]] = {site: set(of) for site, of in rules.before.rules.items()}
         self._shown = Shown()
+        #: What callbacks made of pages and may have made too little of, by the numbers that the URLs of such pages have.
+        self._doubts: dict[Doubt, int] = {}
         self._also: dict[str, Told] = {}  #: sites that are known by new keys → who else is told of their URLs
         jobdir = job_dir(crawler.settings)
         self.job = None if jobdir is None else Learning(jobdir, rules.settings)
@@ -78,9 +81,10 @@ class IntoForce:
         self._also[site] = also
 
         def make(shown: str) -> None:
-            url, _, handled = shown.partition(" ")
-            also(url)
-            self._enforcing.showed_page(url, handled)
+            url, _, handled = self._believed(shown).partition(" ")
+            if url:
+                also(url)
+                self._enforcing.showed_page(url, handled)
 
         self._shown.make_again(site, make)
 
@@ -89,8 +93,19 @@ class IntoForce:
         """Whether all new keys are made."""
         return self._shown.is_made
 
-    def _taken(self, request: Request) -> None:
-        """Take note that the spider has taken the page of *request*."""
+    def _believed(self, shown: str) -> str:
+        """*shown* without the number of a doubt; empty if the callback makes more of other pages by now."""
+        url, _, rest = shown.partition(" ")
+        if not rest.startswith("?"):
+            return shown
+        number, _, handled = rest[1:].partition(" ")
+        doubt = list(self._doubts)[int(number)]
+        return "" if self._enforcing.outcomes.callbacks.make_more(*doubt) else f"{url} {handled}"
+
+    def _taken(self, request: Request, doubt: Doubt | None) -> None:
+        """Take note that the spider has taken the page of *request*, or (*doubt*) that nothing new came of the page, and the
+        callback may still turn out to make more of others.
+        """
         site = self._rules.site_of(request.url)
         if site is None or not self._rules.may_get_rules(site) or not follows_rules(request):
             return
@@ -98,8 +113,9 @@ class IntoForce:
         if handled is None:
             return
         # No URL has a space.
-        self._shown.add(site, f"{request.url} {handled}")
-        if site in self._also:
+        number = "" if doubt is None else f"?{self._doubts.setdefault(doubt, len(self._doubts))} "
+        self._shown.add(site, f"{request.url} {number}{handled}")
+        if site in self._also and doubt is None:
             self._also[site](request.url)
             self._enforcing.showed_page(request.url, handled, request)
 
@@ -114,4 +130,7 @@ class IntoForce:
         if self._going_on is not None and self._going_on.running:
             self._going_on.stop()
         if self.job is not None and self.learned:
-            self.job.save_shown(self._shown.by_site())
+            by_site = self._shown.by_site().items()
+            self.job.save_shown(
+                {site: list(filter(None, map(self._believed, urls))) for site, urls in by_site}
+            )

@@ -25,9 +25,9 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.job import job_dir
 from xxhash import xxh3_128_digest
 
+from scrapy_dust.crawl.answers import shows_page
 from scrapy_dust.crawl.faults import Faults
 from scrapy_dust.crawl.naming import Naming
-from scrapy_dust.crawl.outcomes import shows_page
 from scrapy_dust.crawl.requests import OPT_OUT, is_plain
 from scrapy_dust.crawl.rules import rules_of
 from scrapy_dust.crawl_log.places import log_dir

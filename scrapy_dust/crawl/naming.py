@@ -62,7 +62,7 @@ class Naming:
     """Names the requests and the classes of one crawl."""
 
     def __init__(self, crawler: Crawler, rules: CrawlRules) -> None:
-        self._crawler, self._rules = crawler, rules
+        self._crawler, self._rules, self._traced = crawler, rules, rules.traced
         self._handling = Handling(rules.settings.class_by, lambda: crawler.spider)
         #: To be told of each request before it is named for the first time.
         self.asking = Asking(rules.settings.class_by, crawler.settings)
@@ -183,8 +183,9 @@ class Naming:
         return found
 
     def _of_url(self, url: str) -> Behind:
-        _, rules, site = self._rules.traced(url)
-        return self._of(site, rules)
+        _, rules, site = self._traced(url)
+        known = self._behind.get((site, id(rules[0]))) if len(rules) == 1 else None
+        return known or self._of(site, rules)
 
     def _of(self, site: str | None, rules: tuple[Rule, ...]) -> Behind:
         # Rules are hashed slowly, and each is one object as long as rules do not change.

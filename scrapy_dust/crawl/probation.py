@@ -25,8 +25,8 @@ from xxhash import xxh3_64_intdigest
 from scrapy_dust.believe.probation import OnTrial, Proof, proved
 from scrapy_dust.believe.reach import CommonValues, aspects_of, changed_by, deed_of
 from scrapy_dust.believe.unseen import contents_to_prove, law_share
+from scrapy_dust.crawl.answers import shows_page
 from scrapy_dust.crawl.comparing import Compared, Comparing
-from scrapy_dust.crawl.outcomes import shows_page
 from scrapy_dust.crawl.requests import follows_rules, target_url
 from scrapy_dust.crawl.rule_book_updates import decided_entry, tell
 from scrapy_dust.crawl_log.places import log_dir

@@ -72,13 +72,6 @@ class Learning(Protocol):
         """Take note that *request* is no duplicate and is queued next."""
 
 
-class NoLearning:
-    """A `Learning` that does nothing."""
-
-    def let_through(self, request: Request) -> None:
-        """Do nothing."""
-
-
 class Proving:
     """Keeps the rules of one crawl under test. *register* gives URLs their keys by the rules of now."""
 
@@ -100,7 +93,7 @@ class Proving:
         self._turns: dict[str, _Turn] = {}  #: by rule
         self._of_turns: set[str] = set()  #: the URLs of these canaries
         self._save: Callable[[str, str], None] = lambda name, value: None  #: where there is a job
-        self.learning: Learning = NoLearning()
+        self.learning: Learning | None = None
         self.canaries = Canaries(
             crawler,
             rules,

@@ -56,6 +56,9 @@ LINKED_BY = "_dust_linked_by"
 #: keep meta and nothing else.
 STANDS_FOR = "_dust_stands_for"
 
+#: In a request's meta, internal, until the dupefilter has judged it: the number of the answer from which it was taken.
+ASKED_BY = "_dust_asked_by"
+
 #: In a request's meta, internal: a digest of what it says beside its URL, where that is anything.
 ASKED = "_dust_asked"
 #: In the place of that digest: the request is like no other.
@@ -67,8 +70,10 @@ LET_THROUGH = "_dust_let_through"
 
 def follows_rules(request: Request) -> bool:
     """Whether rules may change the key of *request*."""
+    if is_plain(request):
+        return True
     meta = request.meta
-    return is_plain(request) or (
+    return (
         request.method in ("GET", "HEAD")
         and meta.get(OPT_OUT) is not False
         and not meta.get("verbatim_url")

@@ -20,7 +20,7 @@ from scrapy.utils.misc import build_from_crawler, load_object
 
 from scrapy_dust.crawl.dupefilter import DustDupeFilter
 from scrapy_dust.crawl.holding import Turn
-from scrapy_dust.crawl.requests import ORIGINAL_URL, canonical_request, may_be_rewritten
+from scrapy_dust.crawl.requests import ASKED_BY, ORIGINAL_URL, canonical_request, may_be_rewritten
 from scrapy_dust.crawl.rules import rules_of
 from scrapy_dust.crawl.trapping import Trapping
 from scrapy_dust.sites import site_of
@@ -165,6 +165,7 @@ class DustScheduler(BaseScheduler):
         if rewritten is request:
             return request
         rewritten.meta[ORIGINAL_URL] = request.url
+        request.meta.pop(ASKED_BY, None)  # is judged as the request in its place
         self._crawler.stats.inc_value(Stat.REWRITTEN.value)
         return rewritten
 

@@ -23,7 +23,7 @@ from xxhash import xxh3_64_hexdigest
 
 from scrapy_dust.crawl.drawing import Draw, local_draw
 from scrapy_dust.crawl.kept_forms import KeptForms
-from scrapy_dust.crawl.outcomes import DustOutcomeMiddleware
+from scrapy_dust.crawl.outcome_middlewares import DustOutcomeMiddleware
 from scrapy_dust.crawl.put_last import PutLast, in_words, why_last
 from scrapy_dust.crawl.requests import follows_rules, is_plain
 from scrapy_dust.crawl.trap_journal import TrapJournal

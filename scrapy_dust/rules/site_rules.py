@@ -115,15 +115,6 @@ class SiteRules:
 
     def places(self, url: str) -> Sequence[int]:
         """The places, ascending, of the rules that may change *url* as it is. No other rule changes it."""
-        found = self._indexed(url)
-        if not self._loose:
-            return found
-        places = self._places_of_loose
-        loose = [places[number] + number for number, one in enumerate(self._loose) if one.may_change(url)]
-        return sorted([*(place + bisect_right(places, place) for place in found), *loose])
-
-    def _indexed(self, url: str) -> Sequence[int]:
-        """The places, ascending, of the rules that may change *url*, among those that the index has."""
         words = words_of(url)
         keys: Iterable[Key] = chain(words, pairwise(words)) if self._has_pairs else words
         if len(words) > _REPEATING:
@@ -137,9 +128,15 @@ class SiteRules:
                     if literal in url:
                         found.append(place)
                         found += [place for literal, place in further if literal in url]
-        if not found:
-            return self._always
-        return sorted({*found, *self._always}) if len(found) > 1 or self._always else found
+        if self._always or len(found) > 1:
+            found = sorted({*found, *self._always})
+        return self._with_loose(found, url) if self._loose else found
+
+    def _with_loose(self, found: Sequence[int], url: str) -> Sequence[int]:
+        """The places of all rules that may change *url*, where *found* are those of the rules that the index has."""
+        places = self._places_of_loose
+        loose = [places[number] + number for number, one in enumerate(self._loose) if one.may_change(url)]
+        return sorted([*(place + bisect_right(places, place) for place in found), *loose])
 
     def key(self, url: str) -> str:
         """The form of *url* that no rule changes; *url* itself where the rules do not come to an end."""

@@ -9,7 +9,7 @@ from scrapy import Request
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import HtmlResponse
 
-from scrapy_dust.crawl.outcomes import Clock
+from scrapy_dust.crawl.fetching import Clock
 from scrapy_dust.rules.parameters import DropParameter
 from scrapy_dust.rules.rule import Rule
 from tests.crawl.crawling import Visitor, crawl

@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from scrapy_dust.crawl import life, outcomes
+from scrapy_dust.crawl.answers import Made
 from scrapy_dust.crawl.dupefilter import DustDupeFilter
 from scrapy_dust.crawl.handling import Handling
 from scrapy_dust.crawl.life import CLASSES, Effect, Event, Fate
@@ -19,6 +20,7 @@ from scrapy_dust.crawl.naming import Naming
 from scrapy_dust.crawl.outcomes import Outcomes
 from scrapy_dust.crawl.proving import Proving
 from scrapy_dust.crawl.store import LocalStore
+from scrapy_dust.crawl.succession import Succession
 from scrapy_dust.crawl.suspension import Suspension
 
 #: Of what, the name of what is taken out, and what is there instead.
@@ -75,18 +77,18 @@ BUGS: Mapping[str, tuple[Guard, ...]] = {
     "any answer is a page": (
         (outcomes, "shows_page", lambda response: response.status < 300),
         # Behind it stands that the spider has made nothing of it.
-        (Outcomes, "taken", lambda self, response, *, gave: _taken(self, response, gave=True)),
+        (Outcomes, "taken", lambda self, response, made: _taken(self, response, max(made, Made.NEW))),
     ),
     "what raises is a page": (
-        (Outcomes, "not_taken", lambda self, response: self.taken(response, gave=True)),
+        (Outcomes, "not_taken", lambda self, response: self.taken(response, Made.NEW)),
     ),
     "heirs off": ((life, "CLASSES", _without(Effect.FETCH_NEXT)),),
     # Whoever lands on the page of another class has found its own.
-    "login guard off": ((Outcomes, "_left", _no),),
+    "login guard off": ((Succession, "_left", _no),),
     # 4. What another site links stands for a class.
     "strangers choose": (
         (Naming, "linked_by", _nothing),
-        (Outcomes, "taken", lambda self, response, *, gave: _taken(self, response, gave=True)),
+        (Outcomes, "taken", lambda self, response, made: _taken(self, response, max(made, Made.NEW))),
     ),
     # 5. An alias waits though by itself it would not. No order of answers is lost by that, only time: tests/life shows it.
     "nothing is urgent": ((life, "fate", _whatever_the_priority),),

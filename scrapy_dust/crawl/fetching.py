@@ -1,0 +1,96 @@
+"""Classes of which a URL is being fetched, and which of these URLs take much longer than answers take here."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+#: In seconds: how long a URL may keep others waiting, at least.
+_PATIENCE = 5.0
+#: Of the time between two looks, so much counts: while the crawl itself stands still, no site is late.
+_COUNTED = 0.3
+#: Or as many times as long as an answer takes on average.
+_TIMES = 8.0
+#: Or until so many less urgent requests have been fetched, for each that may be fetched at a time.
+_OTHERS = 2
+
+#: So many are looked at; what became of those before them leaves no trace.
+_FETCHING = 1000
+
+
+@dataclass(slots=True)
+class _Fetched:
+    """A class of which a URL is being fetched."""
+
+    since: float
+    priority: int
+    others: int = 0  #: less urgent requests that were fetched since
+    is_answered: bool = False
+
+
+class Clock:
+    """A clock in seconds that leaves out the time in which the crawl itself stood still."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self.now, self._looked = 0.0, clock()
+
+    def look(self) -> None:
+        """Set `now` to the time of now."""
+        looked = self._clock()
+        self.now += min(looked - self._looked, _COUNTED)
+        self._looked = looked
+
+
+class Fetching:
+    """The classes of which a URL is out of the queue. *at_a_time*: the number of requests that may be fetched at a time."""
+
+    def __init__(self, at_a_time: int, clock: Clock | None = None) -> None:
+        self._most = _OTHERS * at_a_time
+        self._clock = clock or Clock()
+        self._fetched: dict[bytes, _Fetched] = {}
+        self._answers, self._seconds = 0, 0.0
+
+    def __contains__(self, of: bytes) -> bool:
+        return of in self._fetched
+
+    def begins(self, of: bytes, priority: int) -> None:
+        """Take note that a URL of the class *of* has left the queue. A retry goes on as it was."""
+        self._fetched.setdefault(of, _Fetched(self._clock.now, priority))
+        if len(self._fetched) > _FETCHING:
+            del self._fetched[next(iter(self._fetched))]
+
+    def passed_by(self, priority: int) -> bool:
+        """Take note that a request of this *priority* is fetched. Returns whether a more urgent one takes too long by now."""
+        more_urgent = [one for one in self._fetched.values() if priority < one.priority]
+        for fetched in more_urgent:
+            fetched.others += 1
+        return any(fetched.others == self._most for fetched in more_urgent)
+
+    def answered(self, of: bytes) -> None:
+        """Take note that an answer for the class *of* has come."""
+        fetched = self._fetched.get(of)
+        if fetched is not None and not fetched.is_answered:
+            self._answers += 1
+            self._seconds += self._clock.now - fetched.since
+            fetched.is_answered = True
+
+    def ended(self, of: bytes) -> None:
+        """Take note that it is known what became of the class *of*."""
+        self._fetched.pop(of, None)
+
+    def clear(self) -> None:
+        """Forget all classes: nothing is being fetched."""
+        self._fetched.clear()
+
+    def late(self, keeps_others: Callable[[bytes], bool]) -> Iterator[bytes]:
+        """Each class that takes too long and *keeps_others* waiting, which has as long again from now on."""
+        self._clock.look()
+        now, usual = self._clock.now, self._seconds / self._answers if self._answers else 0.0
+        patience = max(_PATIENCE, _TIMES * usual)
+        for of, fetched in list(self._fetched.items()):
+            is_late = fetched.others >= self._most or now - fetched.since > patience
+            if is_late and not fetched.is_answered and keeps_others(of):
+                fetched.since, fetched.others = now, 0
+                yield of

@@ -1,0 +1,260 @@
+"""Decides who is fetched next for each class, and does what `life` decides of the URLs that stand for classes.
+
+A URL that is let through stands for its class, and after redirects for the classes from which it was redirected. When
+it is known what came of the URL, its classes are settled, or fail; then the next URL of the class is fetched.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING
+
+from scrapy import signals
+from scrapy.utils.asyncio import create_looping_call
+from xxhash import xxh32_intdigest
+
+from scrapy_dust.crawl import life
+from scrapy_dust.crawl.fetching import Fetching
+from scrapy_dust.crawl.life import Class, Effect, State
+from scrapy_dust.crawl.requests import STANDS_FOR
+from scrapy_dust.crawl.store import Standing, StoreGone
+from scrapy_dust.stats import Stat
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.utils.asyncio import AsyncioLoopingCall
+    from twisted.internet.task import LoopingCall
+
+    from scrapy_dust.crawl.returning import Returning
+    from scrapy_dust.crawl.store import Store
+
+logger = logging.getLogger(__name__)
+
+#: Seconds between two looks for URLs that keep others waiting for too long.
+_LOOKING = 0.1
+
+#: Who is led where all are led.
+_NOBODY: Standing = (b"", 0)
+
+
+class Succession:
+    """Follows which URLs stand for the classes of one crawl. *fetched_after_all* is called with each URL that waited and is
+    fetched now.
+    """
+
+    def __init__(
+        self,
+        crawler: Crawler,
+        store: Store,
+        returning: Returning,
+        fetched_after_all: Callable[[Request], None],
+        *,
+        lets_through_twice: bool,
+    ) -> None:
+        """*lets_through_twice*: the project's dupefilter may let a URL through again, in another round of the spider's."""
+        self._crawler, self._store, self._returning = crawler, store, returning
+        self._fetched_after_all, self._lets_through_twice = fetched_after_all, lets_through_twice
+        self._due: dict[bytes, None] = {}  #: classes of which the next URL is to be fetched, in order
+        #: Class whose page is still to come → what redirects that led there stand for.
+        self._awaiting: dict[bytes, list[Sequence[Standing]]] = {}
+        self.fetching = Fetching(crawler.settings.getint("CONCURRENT_REQUESTS"))
+        self._looking: AsyncioLoopingCall | LoopingCall | None = None
+        crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
+
+    def admit(self, request: Request, of: bytes, depth: int, keeper: int = 0) -> None:
+        """Let *request* through: it stands for its class, and for the classes from which it was redirected."""
+        meta, url, priority = request.meta, number_of(request.url), request.priority
+        before = self._still_stands_for(request) if "redirect_urls" in meta else ()
+        self._store.change(of, lambda known: (life.let_through(known, url, priority, depth, keeper), None))
+        stands_for = [(of.hex(), url)]
+        meta[STANDS_FOR] = (
+            [*((name.hex(), one) for name, one in before), *stands_for] if before else stands_for
+        )
+
+    def _still_stands_for(self, request: Request) -> list[Standing]:
+        # Spiders copy meta from one request to the next; what is settled would be carried along for ever.
+        return [(of, url) for of, url in standings(request) if url in self._store.get(of).standing]
+
+    def chain_ended(self, request: Request, of: bytes) -> None:
+        """Take note that *request* was filtered. After redirects, the page of the class *of* is all that their chain
+        can bring.
+        """
+        stands_for = standings(request) if request.meta.get("redirect_urls") else ()
+        if not stands_for:
+            return
+        waits = self._store.get(of).state not in (State.UNKNOWN, State.SETTLED, State.RESTING)
+        if waits and all(name != of for name, _ in stands_for):
+            # Not before it has come: a login that the next alias would come too early for as well.
+            self._awaiting.setdefault(of, []).append(stands_for)
+        else:
+            self.conclude(stands_for, of, is_page=not waits)
+
+    def replaced(self, request: Request, stands_for: Sequence[Standing], of: bytes) -> None:
+        """Take note that *request* is dropped, since the class *of* has its page, or another URL stands for it."""
+        if self._store.get(of).state is State.SETTLED:
+            self.conclude(stands_for, None, is_page=True)
+        elif stands_for:
+            self._awaiting.setdefault(of, []).append(stands_for)
+
+    def settle(self, request: Request) -> None:
+        """Take note that *request* has brought the page of all classes that it stands for."""
+        self.conclude(standings(request), None, is_page=True)
+
+    def leaves_queue(self, request: Request) -> None:
+        """Take note that *request* has left the queue."""
+        if self.fetching.passed_by(request.priority):
+            self._look()  # at once: many a site answers that often before the next look
+        for of, _ in standings(request):
+            self.fetching.begins(of, request.priority)
+            if self._looking is None:
+                self._looking = create_looping_call(self._look)
+                self._looking.start(_LOOKING, now=False)
+
+    def idle(self) -> bool:
+        """Take note that no URL that stands can bring a page any more. Returns whether others are fetched now."""
+        self.fetching.clear()
+        # Of all classes, and now: the spider may just have begun another round, which must not overtake what waits. Where
+        # the project's dupefilter forgets, each of these requests may be another one than the next round's of its name.
+        for of in self._store.waiting():
+            self._act(of, life.idle)
+        is_due = bool(self._due)
+        self.fetch_due(all_of_them=self._lets_through_twice)
+        return is_due
+
+    def doubt(self, classes: Iterable[bytes]) -> None:
+        """Take note that the pages that *classes* have shown may be login walls or errors."""
+        for of in classes:
+            landed_on = self._store.get(of).landed_on
+            if landed_on is not None:
+                self.is_no_landing(landed_on)
+            self._act(of, life.doubted)
+
+    def is_no_landing(self, landing: bytes) -> None:
+        """Take note that the class *landing*, to which redirects led, has no page of its own. The class is not fetched
+        again for that.
+        """
+        self._store.landed(landing, _NOBODY)
+
+    def _spider_closed(self) -> None:
+        if self._looking is not None and self._looking.running:
+            self._looking.stop()
+
+    def _look(self) -> None:
+        """Fetch another URL of each class whose URL that stands takes too long."""
+        with suppress(StoreGone):
+            for of in self.fetching.late(lambda of: bool(self._store.get(of).waiting)):
+                self._act(of, life.overdue)
+        self.fetch_due()
+
+    def conclude(
+        self,
+        stands_for: Sequence[Standing],
+        landed_on: bytes | None,
+        *,
+        is_page: bool,
+        how: Callable[[Class], life.After] = life.taken,
+    ) -> None:
+        """Settle, or fail, all classes in *stands_for*, and decide about the requests that wait for them.
+
+        *landed_on*: the class to which a redirect led; None if there was none. *how*: what a page of its own means.
+        """
+        left = [(stands_for, landed_on)]
+        while left:
+            standing, at = left.pop()
+            is_shared = at is not None and standing[0][0] != at and self._left(standing[0], at)
+            for of, url in standing:
+                self.fetching.ended(of)
+                if is_page and at in (None, of):
+                    self._act(of, how)
+                elif is_page and at is not None and not is_shared:
+                    self._act(of, lambda known, at=at: life.led_away(known, at))  # type: ignore[misc]
+                else:
+                    self._no_page(of, url)
+                left += [(others, of) for others in self._awaiting.pop(of, ())]
+
+    def _left(self, origin: Standing, landed_on: bytes) -> bool:
+        """Whether redirects from other classes than that of *origin* also led to the class *landed_on*, where one has
+        now led.
+
+        A page to which several classes redirect is a login, a home or an error page, and belongs to none of them.
+        """
+        first = self._store.landed(landed_on, origin)
+        if first is not None and first[0] != origin[0]:
+            self._no_page(*first)
+        return first is None or first[0] != origin[0]
+
+    def _no_page(self, of: bytes, url: int) -> None:
+        self._act(of, lambda known: life.no_page(known, url))
+
+    def _act(self, of: bytes, how: Callable[[Class], life.After]) -> None:
+        try:
+            self._act_now(of, how)
+        except StoreGone:
+            # What became of a request is known once; it is told later.
+            self._store.later(partial(self._act_later, of, how))
+
+    def _act_later(self, of: bytes, how: Callable[[Class], life.After]) -> None:
+        self._act_now(of, how)
+        self.fetch_due()
+
+    def _act_now(self, of: bytes, how: Callable[[Class], life.After]) -> None:
+        """Change the class *of* as the function *how* says, and carry out the effects. Raises `StoreGone`."""
+        was_rescued, effects = self._store.change(of, lambda known: _noted(known, *how(known)))
+        if was_rescued:
+            self._crawler.stats.inc_value(Stat.KEPT_ALIVE.value)
+        if Effect.FETCH_NEXT in effects:
+            self._due[of] = None
+
+    def fetch_due(self, *, all_of_them: bool = False) -> None:
+        """Fetch the next URL of each class for which one is due."""
+        # Not from within `chain_ended`: the scheduler is just queueing another request there.
+        due, self._due = self._due, {}
+        for request in self._next_of(due, all_of_them=all_of_them):
+            logger.debug(
+                "Queued %(request)s after all: the URL that was fetched in its place brought no page.",
+                {"request": request},
+                extra={"spider": self._crawler.spider},
+            )
+            self._fetched_after_all(request)
+            self._returning.now(request, must_stand=True)
+
+    def _next_of(self, due: Iterable[bytes], *, all_of_them: bool) -> Iterator[Request]:
+        for of in due:
+            is_next = True
+            while is_next:
+                try:
+                    request = self._store.next_of(of)
+                except StoreGone:
+                    self._due[of] = None
+                    self._store.later(self.fetch_due)
+                    return
+                if request is not None:
+                    yield request
+                is_next = all_of_them and request is not None
+
+
+def _noted(
+    before: Class, after: Class, effects: tuple[Effect, ...]
+) -> tuple[Class, tuple[bool, tuple[Effect, ...]]]:
+    """The class *after* a change, with the *effects* to carry out, and whether a page came although the first URL had
+    failed.
+    """
+    was_rescued = after.state is State.SETTLED and before.state is not State.SETTLED and before.failed
+    return after, (was_rescued, effects)
+
+
+def number_of(url: str) -> int:
+    """A number by which the URLs of one class are told apart, below 2^16. Where two have the same, one that brings no
+    page fails for the other too, and the next URL of their class is fetched.
+    """
+    return xxh32_intdigest(url.encode("utf-8", "surrogatepass")) & 0xFFFF
+
+
+def standings(request: Request) -> list[Standing]:
+    """The classes that *request* stands for, with the numbers of the URLs that were let through for them."""
+    stands_for = request.meta.get(STANDS_FOR)
+    return [(bytes.fromhex(name), url) for name, url in stands_for] if stands_for else []
