@@ -36,7 +36,7 @@ FAR = 3
 #: One of so many pages of a site may be of a form that has no turn yet, to see whether it brings something again.
 _PROBED = 32
 
-#: Links from a form that led to no items.
+#: Links from a form that led to nothing.
 _NOWHERE = 100
 #: URLs that each page of a form must bring for it to feed itself. A chain has one.
 _GROWS = 1.5
@@ -70,10 +70,11 @@ class Account:
     otherwise: float = 0.0  #: where only pages of forms that brought nothing link to it: the credit that it has once another does
     pool: Pool = field(default_factory=lambda: Pool(0))
     shown: Shown | None = None  #: by its family, if this is a selection: a facet, or URLs that repeat others
+    worth: int = 0  #: pages that were worth something themselves
     has_items: bool = False  #: the spider made items of one of its pages
-    to_items: int = (
-        _NOWHERE  #: the fewest links from its pages to pages with items, each link the first to its URL
-    )
+    #: The fewest links from its pages to pages with items, each the first to its URL; and to pages that are worth something.
+    to_items: int = _NOWHERE
+    to_news: int = _NOWHERE
     by_traps: int = 0  #: URLs that pages like its own, or pages that bring nothing, were the first to link to
     by_others: int = 0  #: URLs that other pages were the first to link to
 
@@ -263,6 +264,8 @@ class Budget:
         if taker.form.is_kin_of(giver.form):
             return None
         far = 0 if taker.own >= TURNS[0] else taker.far + 1
+        if taker.worth > _SHOWN:
+            giver.to_news = 1
         return None if taker.turn or far >= FAR else far
 
     @staticmethod
@@ -281,14 +284,17 @@ class Budget:
         giver.credit += LINK * _PART
         return True
 
-    @staticmethod
-    def hopes(giver: Account, taker: Account) -> bool:
+    def hopes(self, site: str, giver: Account, taker: Account) -> bool:
         """Whether a link from *giver*'s form to a new URL of *taker*'s keeps *giver*'s from its end: links from there have led to
-        items, by fewer links than links from *giver*'s, and that form has not ended.
+        what the spider is after, by fewer links than links from *giver*'s, and that form has not ended.
         """
         giver.to_items = min(giver.to_items, taker.to_items + 1)
+        giver.to_news = min(giver.to_news, taker.to_news + 1)
+        far, its = giver.to_news, taker.to_news
+        if self.items_are_chosen(site):
+            far, its = giver.to_items, taker.to_items
         is_below = giver.form.family == taker.form.family and set(giver.form.names) < set(taker.form.names)
-        is_nearer = (taker.to_items, not is_below) < (giver.to_items, True)
+        is_nearer = (its, not is_below) < (far, True)
         return is_nearer and giver.pool.queue is not taker.pool.queue and not taker.pool.has_enough
 
     def show_anew(self, form: Form) -> None:
@@ -309,6 +315,7 @@ class Budget:
         account.own += (page.value - account.own) * _PART
         account.credit += (page.value - account.credit) * _PART
         if page.value >= TURNS[0]:
+            account.worth += 1
             account.promised = 0
             account.pause = min(max(_SHOWN, account.pages // UNREAD), account.pause * 2 + 1)
             account.unread = account.pause

@@ -56,7 +56,7 @@ class Arrived:
     new_items: int = 0
     links: int = 0  #: that are worth something
     leads_on: bool = False  #: it has a link to where something new may come
-    hopes: bool = False  #: it has a link to where items were found
+    hopes: bool = False  #: it has a link to where the spider may find what it is after
     is_same: bool = False  #: it says what another page says that it repeats
     things: set[int] = field(default_factory=set)  #: that it shows, if it is a selection of things
     brought: set[int] = field(default_factory=set)  #: of these, what nobody knew
@@ -148,8 +148,8 @@ class Ledger:
             return
         if page.things and (thing := self._idle.key(place.site, place.url)) in page.things:
             page.brought.add(thing)
-        if self._caps and self.budget.items_are_chosen(page.site):
-            page.hopes |= self.budget.hopes(page.account, account)
+        if self._caps:
+            page.hopes |= self.budget.hopes(page.site, page.account, account)
         if page.links * LINK >= MOST:
             return
         far = self.budget.leads(page.account, account)

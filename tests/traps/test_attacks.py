@@ -15,6 +15,7 @@ from scrapy_dust.traps.ending import Page, Pool, Row, Shown
 from scrapy_dust.traps.forms import Form
 from scrapy_dust.traps.ledger import Ledger
 from scrapy_dust.traps.novelty import MOST
+from tests.traps.drawn import Drawn
 from tests.traps.seeming import ENDLESS, FINITE
 from tests.traps.simulating import simulate
 from tests.traps.sites import HOST, Facets, Site, calendar_by_path, chain, trapped, words
@@ -258,6 +259,37 @@ def test_what_only_looks_endless_is_fetched(tmp_path, name):
     trap, entrance = FINITE[name]
     plain, ours = both(trap, (entrance,), **CAP)
     assert ours(tmp_path).items.keys() == plain.items.keys()
+
+
+class Silent(Site):
+    """A site of which the spider makes no items."""
+
+    def answer(self, url):
+        shown = super().answer(url)
+        return shown and shown.replace('<h1 class="item">', "<h1>")
+
+
+@pytest.mark.usefixtures("_same_draw")
+@pytest.mark.parametrize("name", ["shops of some places alone", "a blog by days"])
+def test_finds_below_pages_that_say_nothing_are_fetched_though_the_spider_makes_no_items(tmp_path, name):
+    trap, entrance = FINITE[name]
+    plain, ours = (
+        simulate(Silent(trap, (entrance,)), folder, 6000, **settings)
+        for folder, settings in ((None, {}), (tmp_path, CAP))
+    )
+    assert {url for url in plain.pages if "shop-" in url or "post-" in url} <= set(ours.pages)
+
+
+@pytest.mark.usefixtures("_same_draw")
+@pytest.mark.parametrize("seed", range(1, 9))
+def test_sites_that_chance_has_drawn_lose_nothing_to_cap_and_give_a_budget_no_less(tmp_path, seed):
+    drawn = Drawn(seed)
+    capped = simulate(drawn.site(), tmp_path / "cap", 6000, **CAP)
+    assert len(drawn.items - capped.items.keys()) <= 0.02 * len(drawn.items)
+    assert len(capped.pages) < 6000
+    budget = len(drawn.pages) // 2
+    plain, last = (simulate(drawn.site(), folder, budget) for folder in (None, tmp_path / "last"))
+    assert len(last.items) >= len(plain.items)
 
 
 @pytest.mark.usefixtures("_same_draw")
