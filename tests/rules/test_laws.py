@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_dust.propose.edits.differences import differences
-from scrapy_dust.rules.guards import Condition, attribute, attributes, holds, shortest
+from scrapy_dust.rules.guards import Condition, asked_for, attribute, attributes, holds, shortest
 from scrapy_dust.rules.parameters import DropParameter, MapValue, SetParameter
 from scrapy_dust.rules.paths import AnySegment, DropSlash, MapSegments
 from scrapy_dust.rules.rewriting import Rewrite
@@ -76,6 +78,15 @@ def test_an_edit_that_puts_a_mark_into_a_url_leads_to_no_url():
     assert not Rule((AnySegment(1),)).leads_to_urls
     assert Rule((Rewrite(("/*/", 0), ("/a/", 0), ("word",)),)).leads_to_urls
     assert Rule((MapValue("a", "1", "2"),)).leads_to_urls
+
+
+@given(url=urls)
+def test_a_url_has_the_text_and_the_words_that_a_condition_asks_for_where_it_is_true(url):
+    for name, value in attributes(parts_of(url)).items():
+        for text in (asked_for(Condition(name)), asked_for(Condition(name, value))):
+            assert text in url
+            assert {*words_of(text)} <= {*words_of(url)}
+            assert {*pairwise(words_of(text))} <= {*pairwise(words_of(url))}
 
 
 @given(url=urls, guard=st.lists(conditions, max_size=5))
