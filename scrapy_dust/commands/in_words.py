@@ -8,7 +8,7 @@ from scrapy_dust.believe.decisions import Decision
 from scrapy_dust.believe.validation import Verdict
 from scrapy_dust.commands.output import number
 from scrapy_dust.rules.grouping import in_short
-from scrapy_dust.trials.site_trials import SiteTrials
+from scrapy_dust.trials.ended import Ended
 
 #: The number of rules, or of parts of sites, that one sentence names.
 _NAMED = 5
@@ -16,7 +16,7 @@ _NAMED = 5
 _LITTLE = 10
 
 
-def in_words(decisions: Sequence[Decision], trials: Sequence[SiteTrials], pages: int) -> Iterator[str]:
+def in_words(decisions: Sequence[Decision], trials: Sequence[Ended], pages: int) -> Iterator[str]:
     """Sentences about *decisions*, and about pages that fetches could not judge. *pages*: their number in the logs."""
     of = {verdict: [one for one in decisions if one.verdict is verdict] for verdict in Verdict}
     valid, probation = (
@@ -34,8 +34,8 @@ def in_words(decisions: Sequence[Decision], trials: Sequence[SiteTrials], pages:
             f"Not applied until a crawl proves them: {number(len(probation), 'rule')} on probation, seen on too few pages, "
             f"such as {best.rule} (seen on {number(seen, 'page')}{little})."
         )
-    left = sum(site.campaign.remaining for site in trials)
-    if any(site.campaign.is_cut_short for site in trials) and (left or of[Verdict.UNDECIDED]):
+    left = sum(site.remaining for site in trials)
+    if any(site.is_cut_short for site in trials) and (left or of[Verdict.UNDECIDED]):
         left += len(of[Verdict.UNDECIDED])
         yield f"{number(left, 'rule')} undecided when the fetches ended: the same command goes on from there."
     elif not valid and not left:
@@ -60,8 +60,8 @@ def _why_nothing(decisions: Sequence[Decision], probation: Sequence[Decision]) -
         yield f"No rule is in force: {', '.join(said)}.{more}"
 
 
-def _silent(trials: Sequence[SiteTrials]) -> Iterator[str]:
-    silent = [template for site in trials for template in site.campaign.silent]
+def _silent(trials: Sequence[Ended]) -> Iterator[str]:
+    silent = [template for site in trials for template in site.silent]
     if silent:
         yield (
             f"Fetching could not judge {_named(silent)}: these pages change at each fetch, or stand behind a login or a "

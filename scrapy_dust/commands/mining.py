@@ -9,10 +9,9 @@ import errno
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 
 from scrapy.settings import SETTINGS_PRIORITIES, Settings
@@ -20,6 +19,7 @@ from scrapy.spiderloader import get_spider_loader
 from scrapy.utils.log import configure_logging
 from scrapy.utils.project import inside_project
 
+from scrapy_dust.commands.passing import Passing, without_log
 from scrapy_dust.commands.progress import Progress
 from scrapy_dust.commands.results import (
     Result,
@@ -47,13 +47,13 @@ from scrapy_dust.settings import DustSettings
 from scrapy_dust.stopping import Stopped
 from scrapy_dust.trials.concluding import conclude, with_decisions
 from scrapy_dust.trials.duration import warning
+from scrapy_dust.trials.ended import Ended, ended
 from scrapy_dust.trials.interruption import Interruption, InterruptionOfProcess, as_keyboard_interrupt
 from scrapy_dust.trials.journal import ProbeJournal, probes_path
-from scrapy_dust.trials.learning import NOTHING_FETCHED, decide_from_log, mine, on_another_log, prepare
+from scrapy_dust.trials.learning import NOTHING_FETCHED, decided_from_log, mine, on_another_log, prepare
 from scrapy_dust.trials.reading import Read, Source, read
-from scrapy_dust.trials.site_trials import SiteTrials
 from scrapy_dust.trials.spending import Spent, progress_of
-from scrapy_dust.visits.pages import SiteLog
+from scrapy_dust.visits.pages import Visit
 
 _NOTHING_TRIED = "interrupted before any rule was tried; the rule book is as it was."
 
@@ -153,10 +153,17 @@ class Job:
         )
         if opts.phase == "valid":
             self._check_files()
+        result, mined, texts = None, list[Mined](), dict[str, Sequence[str]]()
         try:
             with as_keyboard_interrupt():
                 other = self._validation_log(progress)
-                found, mined = self._mined(progress, clock)
+                found, sites = self._mining(progress, clock)
+                if opts.phase == "valid" and self._is_by_log:
+                    result = self._decided_by_log(sites, other, progress, clock)
+                else:
+                    # What is only printed needs no log.
+                    mined = [one if opts.phase == "valid" else without_log(one) for one in sites]
+                    clock.lap("mine")
         except KeyboardInterrupt:
             kept = f" {progress.kept}" if progress.kept and not opts.dry_run else ""
             raise DustError(f"{_NOTHING_TRIED}{kept}") from None
@@ -165,16 +172,16 @@ class Job:
             clock.lap("print")
             self._profile(mined, phases_of(mined, clock), progress)
             return
-        texts: dict[str, Sequence[str]] = {}
         interruption = InterruptionOfProcess()
         with interruption:
-            try:
-                if other is not None:
-                    mined, found = self._on_another(mined, other, progress), other
-                trials, spent = self._validate(mined, found.latest, progress, texts, interruption)
-            except Stopped:
-                raise DustError(_NOTHING_TRIED) from None
-            self._conclude(found, mined, trials, spent, texts, progress, clock)
+            if result is None:
+                try:
+                    tried = self._on_another(mined, other, progress)
+                    result = self._validate(tried, (other or found).latest, progress, texts, interruption)
+                except Stopped:
+                    raise DustError(_NOTHING_TRIED) from None
+                clock.lap("validate")
+            self._conclude(other or found, result, texts, progress, clock)
 
     def _check_files(self) -> None:
         """Check, before hours of work, that all files can be read and written."""
@@ -203,7 +210,9 @@ class Job:
         self._report_unread(other, progress)
         return other
 
-    def _on_another(self, mined: Sequence[Mined], other: Read, progress: Progress) -> list[Mined]:
+    def _on_another(self, mined: Sequence[Mined], other: Read | None, progress: Progress) -> Sequence[Mined]:
+        if other is None:
+            return mined
         for one in mined:
             if one.site not in other.visits:
                 progress.say(f"{one.site}: not in {self.opts.validate_on}, so that its rules are not tried.")
@@ -212,16 +221,13 @@ class Job:
     def _conclude(
         self,
         found: Read,
-        mined: Sequence[Mined],
-        trials: Sequence[SiteTrials],
-        spent: Spent,
+        result: Result,
         texts: Mapping[str, Sequence[str]],
         progress: Progress,
         clock: Laps,
     ) -> None:
         """Write the decisions into the rule book, the state and the report, and print them."""
-        opts = self.opts
-        clock.lap("validate")
+        opts, mined, trials, spent = self.opts, result.mined, result.trials, result.spent
         if not opts.dry_run and (trials or self.shard):
             conclude(trials, self.settings, found.logs, _verdicts_path(self.settings), self.shard)
         if spent.interrupted:
@@ -233,7 +239,7 @@ class Job:
             self._report(mined, trials, found, spent.fetches, texts)
         clock.lap("write")
         took = phases_of(mined, clock)
-        result = Result(mined, trials, spent.fetches, self._path_written())
+        result = replace(result, book=self._path_written())
         if opts.json:
             print_as_json(result, took)
         else:
@@ -253,7 +259,8 @@ class Job:
         for line in profile_table(took).splitlines():
             progress.say(line)
 
-    def _mined(self, progress: Progress, clock: Laps) -> tuple[Read, list[Mined]]:
+    def _mining(self, progress: Progress, clock: Laps) -> tuple[Read, Iterator[Mined]]:
+        """The logs, and their sites, each of which is mined when it is asked for."""
         source = self._source(progress)
         # The papers' phases are of pages alone. For rules to live by, redirects are evidence too.
         living = self.opts.phase == "valid"
@@ -267,14 +274,13 @@ class Job:
                 source, self.settings, progress, redirects_count=living, state=state, keep=keep
             )
             self._report_unread(found, progress)
-            clock.lap("mine")
-            return found, mined
+            return found, iter(mined)
         limit = self.settings.memory_limit
         found = read(source, progress, most=None if limit is None else limit << 20)
         self._report_unread(found, progress)
         clock.lap("read")
         progress.begin_mining(len(found.visits), records_of(found.visits))
-        in_turn = mine(
+        sites = mine(
             found.visits,
             self.settings,
             progress,
@@ -285,15 +291,8 @@ class Job:
             processes=None,
             shard=self.shard,
         )
-        try:
-            # What is only printed needs no log.
-            mined = [one if living else replace(one, log=SiteLog(())) for one in in_turn]
-        finally:
-            if isinstance(found.visits, Shelved):
-                found.visits.close()
-        clock.lap("mine")
-        # Of the visits nobody needs more than the sites that they are of.
-        return replace(found, visits={one.site: () for one in mined}), mined
+        # Of the visits only who mines them needs more.
+        return replace(found, visits={}), _closing(found.visits, sites)
 
     def _report_unread(self, found: Read, progress: Progress) -> None:
         """Print which lines and records of the logs were not read."""
@@ -324,7 +323,7 @@ class Job:
     def _report(
         self,
         mined: Sequence[Mined],
-        trials: Sequence[SiteTrials],
+        trials: Sequence[Ended],
         found: Read,
         fetches: int,
         texts: Mapping[str, Sequence[str]],
@@ -389,6 +388,41 @@ class Job:
             f"{said} --budget N shortens it, --no-validate leaves it out.", "Validate?"
         )
 
+    @property
+    def _is_by_log(self) -> bool:
+        """Whether nothing may be fetched, so that the log alone decides."""
+        settings = self.settings
+        return self.opts.no_validate or settings.validation_budget == 0 or settings.same == "items"
+
+    def _decided_by_log(
+        self, sites: Iterator[Mined], other: Read | None, progress: Progress, clock: Laps
+    ) -> Result:
+        """Try the rules of each site by its log alone, as soon as the site is mined. Only a report needs logs after that."""
+        passing, trials, interrupted = (
+            Passing(clock, holds=self.opts.report is not None),
+            list[Ended](),
+            False,
+        )
+        in_turn = passing.of(one for site in sites for one in self._on_another([site], other, progress))
+        try:
+            for site in decided_from_log(in_turn, self._book(), self._verdicts(progress), self.settings):
+                trials.append(site)
+        except KeyboardInterrupt:
+            if not trials:
+                raise
+            interrupted = True
+        if self.settings.same == "items" and not self.opts.no_validate:
+            progress.say(NOTHING_FETCHED)
+            if not passing.says_taken:
+                progress.say('these logs do not say what a spider took: crawl once with DUST_SAME = "items".')
+        return Result(passing.mined, passing.pages, trials, Spent(0, interrupted))
+
+    def _verdicts(self, progress: Progress) -> Verdicts:
+        verdicts = Verdicts.load(_verdicts_path(self.settings))
+        if verdicts.warning:
+            progress.say(verdicts.warning)
+        return verdicts
+
     def _validate(
         self,
         mined: Sequence[Mined],
@@ -396,54 +430,42 @@ class Job:
         progress: Progress,
         texts: dict[str, Sequence[str]],
         interruption: Interruption,
-    ) -> tuple[list[SiteTrials], Spent]:
-        """Try the rules. Returns the trials at their end, and their costs. *texts* takes the words of fetched pages, for a
-        report.
-        """
+    ) -> Result:
+        """Try the rules with fetches. *texts* takes the words of fetched pages, for a report."""
         settings, state = self.settings, _verdicts_path(self.settings)
-        verdicts = Verdicts.load(state)
-        if verdicts.warning:
-            progress.say(verdicts.warning)
-        log_only = self.opts.no_validate or settings.validation_budget == 0 or settings.same == "items"
-        if settings.same == "items" and not self.opts.no_validate:
-            progress.say(NOTHING_FETCHED)
-            if not any(page.core for one in mined for page in one.log.pages):
-                progress.say('these logs do not say what a spider took: crawl once with DUST_SAME = "items".')
-        book = self._book()
+        book, verdicts = self._book(), self._verdicts(progress)
+        pages = sum(len(one.log.pages) for one in mined)
         with ProbeJournal(
             probes_path(state, self.shard),
             now=time.time(),
             writing=not self.opts.dry_run,
             ignore=settings.ignore,
         ) as journal:
-            prepared = partial(
-                prepare,
-                mined,
-                book,
-                verdicts,
-                settings,
-                journal=journal,
-                latest=latest,
-                poll=interruption.poll,
+            trials = prepare(
+                mined, book, verdicts, settings, journal=journal, latest=latest, poll=interruption.poll
             )
-            trials = prepared(log_only=log_only)
-            if (
-                not log_only
-                and any(not site.finished for site in trials)
-                and not self._duration_is_accepted(progress)
-            ):
-                log_only, trials = True, prepared(log_only=True)
-            if log_only:
-                decide_from_log(trials)
+            if any(not site.finished for site in trials) and not self._duration_is_accepted(progress):
+                decided = list(decided_from_log(mined, book, verdicts, settings, poll=interruption.poll))
                 interruption.conclude()
-            if log_only or not trials or interruption.came:
-                return trials, Spent(0, interruption.came)
+                return Result(mined, pages, decided, Spent(0, interruption.came))
+            if not trials or interruption.came:
+                return Result(mined, pages, [ended(site) for site in trials], Spent(0, interruption.came))
 
             from scrapy_dust.trials.run import run_trials  # noqa: PLC0415  Starts an event loop's machinery.
 
             on_text = texts.__setitem__ if self.opts.report else None
             told = progress_of(progress)
-            return trials, run_trials(self.project, trials, settings, told, interruption, on_text)
+            spent = run_trials(self.project, trials, settings, told, interruption, on_text)
+        return Result(mined, pages, [ended(site) for site in trials], spent)
+
+
+def _closing(visits: Mapping[str, Sequence[Visit]], sites: Iterator[Mined]) -> Iterator[Mined]:
+    """*sites*, after which the files of *visits* are removed."""
+    try:
+        yield from sites
+    finally:
+        if isinstance(visits, Shelved):
+            visits.close()
 
 
 def _verdicts_path(settings: DustSettings) -> Path:

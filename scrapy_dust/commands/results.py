@@ -18,7 +18,8 @@ from scrapy_dust.propose.dustbuster.likely import LikelyRule
 from scrapy_dust.rule_book.entries import rule_id
 from scrapy_dust.rules.reading import content_of
 from scrapy_dust.rules.substitution import anchored
-from scrapy_dust.trials.site_trials import SiteTrials, lost_at_most
+from scrapy_dust.trials.ended import Ended, lost_at_most
+from scrapy_dust.trials.spending import Spent
 
 #: The number of refuted rules that the summary shows, each with the reason.
 _REFUTED_SHOWN = 10
@@ -68,26 +69,27 @@ class Result:
     """The outcome of one run of ``dustmine``: what was mined, and what was decided about each rule."""
 
     mined: Sequence[Mined]
-    trials: Sequence[SiteTrials]
-    fetches: int
-    book: str | None  #: where the rule book was written; None: nowhere
+    pages: int  #: in the logs
+    trials: Sequence[Ended]
+    spent: Spent
+    book: str | None = None  #: where the rule book was written; None: nowhere
+
+    @property
+    def fetches(self) -> int:
+        """The number of fetches."""
+        return self.spent.fetches
 
     @property
     def decisions(self) -> list[tuple[str, Decision]]:
         """The decisions about all rules that were tried, each with the rule's site."""
-        return [(site.site, decision) for site in self.trials for decision in site.campaign.decisions]
+        return [(site.site, decision) for site in self.trials for decision in site.decisions]
 
     def with_verdict(self, verdict: Verdict) -> list[tuple[str, Decision]]:
         """The rules whose trial ended with *verdict*, each with its site."""
         return [(site, one) for site, one in self.decisions if one.verdict is verdict]
 
     @property
-    def pages(self) -> int:
-        """The number of pages in the logs."""
-        return sum(len(one.log.pages) for one in self.mined)
-
-    @property
-    def unchanged_sites(self) -> list[SiteTrials]:
+    def unchanged_sites(self) -> list[Ended]:
         """The sites whose logs say nothing new, so that their rules stay as they are."""
         return [site for site in self.trials if site.standing]
 
@@ -118,8 +120,8 @@ class Result:
             "probation": len(self.with_verdict(Verdict.PROBATION)),
             "refuted": len(self.with_verdict(Verdict.REFUTED)),
             "undecided": len(self.with_verdict(Verdict.UNDECIDED))
-            + sum(site.campaign.remaining for site in self.trials),
-            "redundant": sum(len(site.campaign.redundant) for site in self.trials),
+            + sum(site.remaining for site in self.trials),
+            "redundant": sum(site.redundant for site in self.trials),
         }
 
 

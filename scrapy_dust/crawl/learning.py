@@ -25,9 +25,10 @@ from scrapy_dust.settings import DustSettings
 from scrapy_dust.stopping import Poll, Stopped
 from scrapy_dust.trials.concluding import conclude
 from scrapy_dust.trials.duration import warning
+from scrapy_dust.trials.ended import Ended, ended
 from scrapy_dust.trials.interruption import Interruption
 from scrapy_dust.trials.journal import ProbeJournal, probes_path
-from scrapy_dust.trials.learning import decide_from_log, mine, prepare
+from scrapy_dust.trials.learning import decided_from_log, mine, prepare
 from scrapy_dust.trials.reading import Reporter, Source, read
 from scrapy_dust.trials.run import run_trials_here
 from scrapy_dust.trials.site_trials import SiteTrials
@@ -49,10 +50,11 @@ async def learn(crawler: Crawler, settings: DustSettings) -> None:
             ProbeJournal(probes_path(state), now=time.time(), ignore=settings.ignore) as journal,
         ):
             prepared = partial(_prepare, crawler.spider.name, settings, state, journal, interruption)
-            trials, logs = await run_in_thread(prepared)
+            trials, by_log, logs = await run_in_thread(prepared)
             spent = await _try(crawler, settings, trials, interruption)
             # Still ours: a signal that comes now has nothing left to end.
-            await run_in_thread(conclude, trials, settings, logs, state)
+            decided = by_log or await run_in_thread(lambda: [ended(site) for site in trials])
+            await run_in_thread(conclude, decided, settings, logs, state)
     except Stopped:
         logger.info(
             "Nothing learned: interrupted before any rule was tried.", extra={"spider": crawler.spider}
@@ -61,8 +63,8 @@ async def learn(crawler: Crawler, settings: DustSettings) -> None:
     except (DustError, OSError) as error:
         logger.error("Nothing learned: %s", error, extra={"spider": crawler.spider})
         return
-    valid = sum(one.verdict is Verdict.VALID for site in trials for one in site.campaign.decisions)
-    valid += sum(site.standing for site in trials)
+    valid = sum(one.verdict is Verdict.VALID for site in decided for one in site.decisions)
+    valid += sum(site.standing for site in decided)
     logger.info(
         "Learned: %(valid)d rules hold, proved with %(fetches)d fetches; they are in %(book)s.%(more)s",
         {
@@ -78,9 +80,7 @@ async def learn(crawler: Crawler, settings: DustSettings) -> None:
 async def _try(
     crawler: Crawler, settings: DustSettings, trials: Sequence[SiteTrials], interruption: Interruption
 ) -> Spent:
-    if not settings.validation_budget:
-        decide_from_log(trials)
-    if interruption.came or not settings.validation_budget:
+    if interruption.came or not trials:
         interruption.conclude()
         return Spent(0, interruption.came)
     if said := warning(crawler.settings, settings):
@@ -113,24 +113,27 @@ class _Told(Reporter):
 
 def _prepare(
     spider: str, settings: DustSettings, state: Path, journal: ProbeJournal, interruption: Interruption
-) -> tuple[list[SiteTrials], Sequence[str]]:
+) -> tuple[list[SiteTrials], list[Ended], Sequence[str]]:
     with interruption.computing():
         return _prepared(spider, settings, state, journal, interruption.poll)
 
 
 def _prepared(
     spider: str, settings: DustSettings, state: Path, journal: ProbeJournal, poll: Poll
-) -> tuple[list[SiteTrials], Sequence[str]]:
+) -> tuple[list[SiteTrials], list[Ended], Sequence[str]]:
+    """Trials that need fetches, or the ends of those that the log alone decides; and the names of the logs."""
     watched = Reporter()
     logs = log_sources(settings.dir, spider)
     if not logs:
         raise CrawlLogError(settings.dir or str(log_dir(None)), "this crawl has recorded nothing.")
     found = read(Source(logs), watched)
     book = RuleBook.load([in_project(path) for path in settings.rules])
-    log_only = not settings.validation_budget or settings.same == "items"
     mined = mine(found.visits, settings, watched, found.names, state=state.parent, keep=True)
     verdicts = Verdicts.load(state)
-    trials = prepare(
-        mined, book, verdicts, settings, log_only=log_only, journal=journal, latest=found.latest, poll=poll
-    )
-    return trials, found.logs
+    if not settings.validation_budget or settings.same == "items":
+        by_log = list(decided_from_log(mined, book, verdicts, settings, poll=poll))
+        if not by_log:
+            poll()
+        return [], by_log, found.logs
+    trials = prepare(mined, book, verdicts, settings, journal=journal, latest=found.latest, poll=poll)
+    return trials, [], found.logs

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from multiprocessing import connection, get_context, parent_process
-from threading import Thread
+from threading import Event, Semaphore, Thread
 from typing import TypeVar
 
 from scrapy_dust.engines.laps import Laps
@@ -28,6 +28,9 @@ from scrapy_dust.visits.pages import Visit
 WORTH = 50_000
 #: Records of small sites that are mined together.
 TOGETHER = 4_000
+
+#: Parts that are handed out for each process, and of which what was mined has not been taken.
+_AHEAD = 3
 
 #: After so many objects more than went the new ones are looked at, and how seldom older ones are.
 _GARBAGE = (200_000, 50, 1000)
@@ -77,8 +80,22 @@ def mined_by(miner: Miner, sites: Iterable[Site], processes: int) -> Iterator[Mi
         stack.callback(workers.join)
         # However it ends, nobody goes on: not after Ctrl-C, and not where no more is asked for.
         stack.callback(workers.terminate)
-        for mined in workers.imap(_mined, parts):
+        free, over = Semaphore(_AHEAD * processes), Event()
+        # Whoever waits to hand out another part is told that none is wanted any more.
+        stack.callback(free.release)
+        stack.callback(over.set)
+        for mined in workers.imap(_mined, _handed_out(parts, free, over)):
             yield from mined
+            free.release()
+
+
+def _handed_out(parts: Iterable[_Any], free: Semaphore, over: Event) -> Iterator[_Any]:
+    """*parts*, each once there is room for what is mined of it: results wait until they are taken."""
+    for part in parts:
+        free.acquire()
+        if over.is_set():
+            return
+        yield part
 
 
 def together(sites: Iterable[_Any], visits_of: Callable[[_Any], int]) -> Iterator[list[_Any]]:

@@ -23,7 +23,7 @@ from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of
-from scrapy_dust.trials.site_trials import SiteTrials, lost_at_most
+from scrapy_dust.trials.ended import Ended, lost_at_most
 
 #: The number of past crawls on the page, the newest ones.
 CRAWLS_SHOWN = 30
@@ -78,7 +78,7 @@ class Report:
 
 def report_of(
     mined: Sequence[Mined],
-    trials: Sequence[SiteTrials],
+    trials: Sequence[Ended],
     book: RuleBook,
     settings: DustSettings,
     *,
@@ -91,7 +91,7 @@ def report_of(
     """Gather the report. *book*: the rule book after the run; *texts*: words of fetched pages by URL; *files*: the log's files."""
     canonizer = Canonizer(book.rules_by_site(), site_of, settings.passes)
     savings = {one.site: savings_of(one.log.pages, canonizer) for one in mined}
-    decisions = [(site.site, one) for site in trials for one in site.campaign.decisions]
+    decisions = [(site.site, one) for site in trials for one in site.decisions]
     remaining = {one.site: remaining_of(one.log.pages, canonizer) for one in mined}
     left = _in_turn(remaining.values())
     pairs = [*left, *_examples(book, savings), *(pair for _, one in decisions for pair in one.examples)]
@@ -126,7 +126,7 @@ def _in_turn(remaining: Iterable[Remaining]) -> list[tuple[str, str]]:
 
 def _funnel(
     mined: Sequence[Mined],
-    trials: Sequence[SiteTrials],
+    trials: Sequence[Ended],
     decisions: Sequence[tuple[str, Decision]],
     fetches: int,
 ) -> Funnel:
@@ -140,8 +140,8 @@ def _funnel(
         tried=len(decisions),
         valid=verdicts[Verdict.VALID],
         refuted=verdicts[Verdict.REFUTED],
-        undecided=verdicts[Verdict.UNDECIDED] + sum(site.campaign.remaining for site in trials),
-        redundant=sum(len(site.campaign.redundant) for site in trials),
+        undecided=verdicts[Verdict.UNDECIDED] + sum(site.remaining for site in trials),
+        redundant=sum(site.redundant for site in trials),
         fetches=fetches,
     )
 

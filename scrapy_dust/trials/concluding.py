@@ -21,14 +21,11 @@ from scrapy_dust.rule_book.volatile_places import Site
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of
-from scrapy_dust.trials.site_trials import SiteTrials
-
-#: URLs by which a site is known again.
-_PROFILED = 20_000
+from scrapy_dust.trials.ended import Ended
 
 
 def conclude(
-    trials: Sequence[SiteTrials],
+    trials: Sequence[Ended],
     settings: DustSettings,
     logs: Sequence[str],
     verdicts_path: Path,
@@ -43,9 +40,7 @@ def conclude(
     decided = {site.site: _entries(site, today, logs) for site in trials}
     # Without fetches each run decides the same, and a run with fetches may decide otherwise: what looks different in a log may be
     # what changes at each fetch.
-    settled = {
-        site.site: () if site.is_by_log else _settled(site.campaign.decisions, today) for site in trials
-    }
+    settled = {site.site: () if site.is_by_log else _settled(site.decisions, today) for site in trials}
     path = in_project(settings.rules[0])
     if shard is None:
         update(path, lambda book: book.merge_sites(decided))
@@ -64,7 +59,7 @@ def conclude(
 
 
 def _keep_verdicts(
-    path: Path, trials: Sequence[SiteTrials], settled: Mapping[str, Sequence[PastVerdict]], book: RuleBook
+    path: Path, trials: Sequence[Ended], settled: Mapping[str, Sequence[PastVerdict]], book: RuleBook
 ) -> None:
     """Save the verdicts of the sites that were tried; other processes may save those of other sites."""
 
@@ -97,23 +92,23 @@ def _settled(decisions: Iterable[Decision], today: str) -> list[PastVerdict]:
 
 
 def _profiles(
-    trials: Iterable[SiteTrials], book: RuleBook, settings: DustSettings
+    trials: Iterable[Ended], book: RuleBook, settings: DustSettings
 ) -> Iterator[tuple[str, Profile]]:
     """The profiles of the sites that have rules."""
     rules = book.rules_by_site()
     canonizer = Canonizer(rules, site_of, settings.passes)
     for site in trials:
         if rules.get(site.site):
-            yield site.site, profile_of(site.urls[:_PROFILED], canonizer, partial(rule_id, site.site))
+            yield site.site, profile_of(site.urls, canonizer, partial(rule_id, site.site))
 
 
-def with_decisions(book: RuleBook, trials: Iterable[SiteTrials], logs: Sequence[str], today: str) -> RuleBook:
+def with_decisions(book: RuleBook, trials: Iterable[Ended], logs: Sequence[str], today: str) -> RuleBook:
     """*book* with the decisions of *trials*."""
     return book.merge_sites({site.site: _entries(site, today, logs) for site in trials})
 
 
-def _entries(site: SiteTrials, today: str, logs: Sequence[str]) -> list[Entry]:
-    entries = (_entry(decision, today, logs) for decision in site.campaign.decisions)
+def _entries(site: Ended, today: str, logs: Sequence[str]) -> list[Entry]:
+    entries = (_entry(decision, today, logs) for decision in site.decisions)
     return [entry for entry in entries if entry is not None]
 
 

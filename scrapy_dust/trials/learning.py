@@ -43,6 +43,7 @@ from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of
 from scrapy_dust.stopping import Poll, Stopped, go_on
 from scrapy_dust.trials.declarations import by_log
+from scrapy_dust.trials.ended import Ended, ended
 from scrapy_dust.trials.journal import ProbeJournal
 from scrapy_dust.trials.reading import Reporter
 from scrapy_dust.trials.rest import rest_of
@@ -167,12 +168,11 @@ def prepare(
     settings: DustSettings,
     *,
     seed: int = 0,
-    log_only: bool = False,
     journal: ProbeJournal | None = None,
     latest: float = 0.0,
     poll: Poll = go_on,
 ) -> list[SiteTrials]:
-    """The trials of all sites that have something to try. *seed* shuffles the URLs to draw.
+    """The trials with fetches of all sites that have something to try. *seed* shuffles the URLs to draw.
 
     *latest*: when the log ends. Older answers in the *journal* are not used: the site may have changed before the log
     was made.
@@ -180,7 +180,7 @@ def prepare(
     trials = []
     for one in mined:
         reading = partial(
-            _trying, book=book, verdicts=verdicts, settings=settings, seed=seed, log_only=log_only, poll=poll
+            _trying, book=book, verdicts=verdicts, settings=settings, seed=seed, log_only=False, poll=poll
         )
         trying = reading(one)
         if trying is None:
@@ -339,9 +339,26 @@ def on_another_log(
     ]
 
 
-def decide_from_log(trials: Iterable[SiteTrials]) -> None:
-    """Run trials for which nothing can be fetched, until somebody ends them."""
+def decided_from_log(
+    mined: Iterable[Mined],
+    book: RuleBook,
+    verdicts: Verdicts,
+    settings: DustSettings,
+    *,
+    seed: int = 0,
+    poll: Poll = go_on,
+) -> Iterator[Ended]:
+    """The ends of trials for which nothing can be fetched, until somebody stops them. *seed* shuffles the URLs to draw.
+
+    A site is tried as it comes, so that nobody need hold the logs of all sites.
+    """
     with suppress(Stopped):
-        for site in trials:
-            if site.campaign.next_probe() is not None:
-                raise DustError(f"{site.site}: a trial without fetches asked for one.")
+        for one in mined:
+            trying = _trying(
+                one, book=book, verdicts=verdicts, settings=settings, seed=seed, log_only=True, poll=poll
+            )
+            if trying is None:
+                continue
+            if trying.campaign.next_probe() is not None:
+                raise DustError(f"{one.site}: a trial without fetches asked for one.")
+            yield ended(SiteTrials(trying))

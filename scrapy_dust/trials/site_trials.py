@@ -373,9 +373,3 @@ class SiteTrials:
             url, inquiries=[inquiry], shared=not is_new, beside=ask.beside, stateless=ask.stateless
         )
         self._run(errand, since=inquiry.latest if is_new else 0.0)
-
-
-def lost_at_most(trials: Iterable[SiteTrials]) -> int | None:
-    """Upper bound, at 95 % for each site, of wrongly suppressed URLs of the logs; None: the papers' test has no bound."""
-    bounds = [site.campaign.lost_at_most for site in trials]
-    return None if None in bounds else sum(bound or 0 for bound in bounds)

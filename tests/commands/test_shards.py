@@ -18,7 +18,7 @@ from scrapy_dust.rule_book.shards import Shard
 from scrapy_dust.rule_book.verdicts import Verdicts
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.trials.concluding import conclude
-from scrapy_dust.trials.learning import decide_from_log, mine, prepare
+from scrapy_dust.trials.learning import decided_from_log, mine
 from scrapy_dust.trials.reading import Reporter, Source, read
 from tests.waiting import PATIENCE
 
@@ -155,8 +155,7 @@ def mined_here(folder: Path, path: str, shard: Shard | None = None) -> None:
     state = folder / "dust" / "verdicts.json"
     found = read(Source([path], shard=shard), Reporter())
     mining = mine(found.visits, settings, Reporter(), found.names, state=state.parent, keep=True, shard=shard)
-    trials = prepare(mining, RuleBook(), Verdicts(), settings, log_only=True)
-    decide_from_log(trials)
+    trials = list(decided_from_log(mining, RuleBook(), Verdicts(), settings))
     conclude(trials, settings, found.logs, state, shard)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from scrapy_dust.engines import side_by_side
 from scrapy_dust.engines.side_by_side import WORTH, Miner, mined_by, processes_for
 from scrapy_dust.propose.edits.pooling import NOTHING_POOLED
 from scrapy_dust.settings import DustSettings
@@ -56,6 +57,21 @@ def test_whoever_asks_for_no_more_leaves_nobody_at_work():
     assert len(active_children()) > len(before)
     mining.close()  # type: ignore[attr-defined]
     assert active_children() == before
+
+
+def test_no_more_is_handed_out_than_can_be_held_until_it_is_taken(monkeypatch):
+    monkeypatch.setattr(side_by_side, "TOGETHER", 1)  # each site is a part
+    handed = 0
+
+    def sites():
+        nonlocal handed
+        for site in SITES * 20:
+            handed += 1
+            yield site
+
+    for taken, _ in enumerate(mined_by(MINER, sites(), 2)):
+        # Of each process so many, and two that are looked at to tell where a part ends.
+        assert handed - taken <= 3 * 2 + 2
 
 
 _MINES_FOR_EVER = """

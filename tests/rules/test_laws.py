@@ -83,7 +83,7 @@ def test_an_edit_that_puts_a_mark_into_a_url_leads_to_no_url():
 @given(url=urls)
 def test_a_url_has_the_text_and_the_words_that_a_condition_asks_for_where_it_is_true(url):
     for name, value in attributes(parts_of(url)).items():
-        for text in (asked_for(Condition(name)), asked_for(Condition(name, value))):
+        for text in (*asked_for(Condition(name)), *asked_for(Condition(name, value))):
             assert text in url
             assert {*words_of(text)} <= {*words_of(url)}
             assert {*pairwise(words_of(text))} <= {*pairwise(words_of(url))}

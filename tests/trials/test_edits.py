@@ -15,7 +15,8 @@ from scrapy_dust.rule_book.priors import own
 from scrapy_dust.rule_book.verdicts import Verdicts
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.trials.concluding import conclude
-from scrapy_dust.trials.learning import mine, prepare
+from scrapy_dust.trials.ended import ended
+from scrapy_dust.trials.learning import decided_from_log, mine, prepare
 from scrapy_dust.trials.reading import Reporter, Source, read
 from scrapy_dust.visits.outcomes import Outcome
 from tests.crawl.crawling import QUIET
@@ -46,6 +47,16 @@ def answer(campaign, shows):
             campaign.record(probe, Outcome.SAME if same else Outcome.DIFFERENT, fetches=2)
 
 
+def ends_of(mined, verdicts, settings, shows, *, log_only=False):
+    """The ends of trials of a site that *shows* these pages."""
+    if log_only:
+        return list(decided_from_log(mined, RuleBook(), verdicts, settings))
+    trials = prepare(mined, RuleBook(), verdicts, settings)
+    for site in trials:
+        answer(site.campaign, shows)
+    return [ended(site) for site in trials]
+
+
 @pytest.fixture
 def mined(tmp_path):
     """What ``dustmine`` makes of groups of URLs, of which each shows one page: the book it wrote."""
@@ -53,16 +64,9 @@ def mined(tmp_path):
     def run(*groups, learner="both", fetching=False):
         settings = DustSettings(learner=learner, max_risk=1.0, rules=(str(tmp_path / "dust-rules.json"),))
         found = recorded(tmp_path, groups)
-        trials = prepare(
-            list(mine(found.visits, settings, Reporter())),
-            RuleBook(),
-            Verdicts(),
-            settings,
-            log_only=not fetching,
-        )
+        mined = mine(found.visits, settings, Reporter())
         shows = {url: number for number, group in enumerate(groups) for url in group}
-        for site in trials:
-            answer(site.campaign, shows)
+        trials = ends_of(mined, Verdicts(), settings, shows, log_only=not fetching)
         return conclude(trials, settings, found.logs, tmp_path / "verdicts.json")
 
     return run
@@ -235,11 +239,9 @@ def test_an_edit_that_a_fetch_contradicts_is_no_rule_and_is_not_tried_again(tmp_
 
     def tried():
         verdicts = Verdicts.load(tmp_path / "verdicts.json")
-        trials = prepare(mine(visits, settings, Reporter()), RuleBook(), verdicts, settings)
-        for site in trials:
-            answer(site.campaign, shows | others)
+        trials = ends_of(mine(visits, settings, Reporter()), verdicts, settings, shows | others)
         conclude(trials, settings, ("log",), tmp_path / "verdicts.json")
-        return [(str(one.rule), one.verdict) for site in trials for one in site.campaign.decisions]
+        return [(str(one.rule), one.verdict) for site in trials for one in site.decisions]
 
     assert tried() == [("/index.html at the path's end → /", Verdict.REFUTED)]
     assert RuleBook.load(settings.rules).rules_by_site() == {}
@@ -256,13 +258,10 @@ def test_what_the_log_alone_contradicts_is_tried_again_where_pages_may_be_fetche
 
     def tried(*, log_only):
         verdicts = Verdicts.load(tmp_path / "verdicts.json")
-        trials = prepare(
-            mine(visits, settings, Reporter()), RuleBook(), verdicts, settings, log_only=log_only
-        )
-        for site in trials:
-            answer(site.campaign, {url: url.partition("&")[0] for url in urls})
+        mined, shows = mine(visits, settings, Reporter()), {url: url.partition("&")[0] for url in urls}
+        trials = ends_of(mined, verdicts, settings, shows, log_only=log_only)
         conclude(trials, settings, ("log",), tmp_path / "verdicts.json")
-        return {one.verdict for site in trials for one in site.campaign.decisions}
+        return {one.verdict for site in trials for one in site.decisions}
 
     assert tried(log_only=True) == {Verdict.REFUTED}
     assert tried(log_only=True) == {Verdict.REFUTED}

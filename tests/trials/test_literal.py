@@ -13,7 +13,7 @@ from scrapy_dust.page.site_log import site_log
 from scrapy_dust.rule_book import RuleBook
 from scrapy_dust.rule_book.verdicts import Verdicts
 from scrapy_dust.settings import DustSettings
-from scrapy_dust.trials.learning import decide_from_log, on_another_log, prepare
+from scrapy_dust.trials.learning import decided_from_log, on_another_log
 from tests.crawl.site import Answer, serving
 from tests.trials.running import html, log_of, prose, tried
 
@@ -57,15 +57,9 @@ def visits(count: int, odd: tuple[int, ...] = ()):
 def test_rules_of_one_log_are_tried_on_the_urls_of_another(odd, verdict):
     settings = DustSettings(**LITERAL)
     mined = mine_log("a.example", site_log(visits(9)), settings)
-    (trial,) = prepare(
-        on_another_log([mined], {"a.example": visits(12, odd)}, settings),
-        RuleBook(),
-        Verdicts(),
-        settings,
-        log_only=True,
-    )
-    decide_from_log([trial])
-    assert {one.verdict for one in trial.campaign.decisions} == {verdict}
+    on_another = on_another_log([mined], {"a.example": visits(12, odd)}, settings)
+    (trial,) = decided_from_log(on_another, RuleBook(), Verdicts(), settings)
+    assert {one.verdict for one in trial.decisions} == {verdict}
     assert len(trial.urls) == 24
 
 

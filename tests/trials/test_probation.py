@@ -16,7 +16,7 @@ from scrapy_dust.rules.parameters import DropParameter
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.trials.concluding import with_decisions
-from scrapy_dust.trials.learning import decide_from_log, prepare
+from scrapy_dust.trials.learning import decided_from_log
 from scrapy_dust.visits.pages import Visit
 
 SITE = "a.example"
@@ -45,8 +45,7 @@ def after_a_run(book, says=None):
     mined = mine_log(SITE, site_log(visits(says)), settings)
     # As if the log had led to nothing: only what comes from elsewhere is tried.
     bare = replace(mined, likely=(), elimination=Elimination((), ()), parameters=(), edits=())
-    trials = prepare([bare], book, Verdicts(), settings, log_only=True)
-    decide_from_log(trials)
+    trials = list(decided_from_log([bare], book, Verdicts(), settings))
     return with_decisions(book, trials, ["log"], "2026-11-18")
 
 

@@ -11,6 +11,7 @@ from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.verdicts import Verdicts
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.trials.concluding import conclude
+from scrapy_dust.trials.ended import ended
 from scrapy_dust.trials.learning import mine, prepare
 from scrapy_dust.trials.reading import Reporter
 from scrapy_dust.trials.site_trials import SiteTrials
@@ -36,7 +37,7 @@ def conduct(urls: Sequence[str], settings: DustSettings, folder: Path, most: int
     """A run, without what earlier ones were answered. Gives what was asked for."""
     trials = trials_of(urls, settings, folder)
     asked = run(trials, shop, most=most)
-    conclude([trials], settings, ["log"], folder / "verdicts.json")
+    conclude([ended(trials)], settings, ["log"], folder / "verdicts.json")
     return asked
 
 
