@@ -40,7 +40,7 @@ READERS: Mapping[str, Callable[[Log], Iterator[Numbered]]] = {
     "w3c": w3c.read,
     "cdx": cdx.read_cdx,
     "cdxj": cdx.read_cdxj,
-    "cc-index": parquet.read_cc_index,
+    "cc-index": partial(parquet.read, log_format="cc-index"),
     "warc": warc.read,
     "heritrix": heritrix.read,
     "nutch": nutch.read,

@@ -45,7 +45,7 @@ class Layout(NamedTuple):
 def layout_of(columns: Iterable[str], log_format: str = "auto") -> Layout | None:
     """The layout of a table with these columns; None where no column has URLs."""
     present = list(columns)
-    names = {name: name.strip().lower() for name in present}
+    names = _by_name(present)
     if log_format == "cc-index" or _is_cc_index(names):
         return Layout(_of_cc_index(present), is_cc_index=True) if _is_cc_index(names) else None
     if {segments.EXTRA, *segments.COLUMNS} - segments.LATER <= names.keys():
@@ -61,34 +61,25 @@ def records_of(batch: Any, layout: Layout) -> Iterator[Record]:
     return map(_capture, rows) if layout.is_cc_index else rows
 
 
-def read(log: Log) -> Iterator[Numbered]:
-    """The rows of a Parquet file. Raises `CrawlLogError` for another file, or without a column ``url``."""
+def read(log: Log, log_format: str = "auto") -> Iterator[Numbered]:
+    """The rows of a Parquet file. Raises `CrawlLogError` for another file, or without the columns of *log_format*."""
     with log.path.open("rb") as file:
         source = _opened(log, file)
-        names = {name: name.strip().lower() for name in source.schema_arrow.names}
-        if segments.is_segment(source):
-            yield from _of_segment(source)
-        elif _is_cc_index(names):
-            yield from _captures(source)
-        elif "url" in names.values():
-            yield from _rows(source, names)
-        else:
-            raise CrawlLogError(
-                str(log.path), "it has no column 'url'. Name the columns as the crawl log does."
-            )
+        columns = source.schema_arrow.names
+        layout = layout_of(columns, log_format)
+        if layout is None:
+            raise CrawlLogError(str(log.path), _LACKING.get(log_format, _NO_URL))
+        if layout.is_own and not segments.is_segment(source):
+            layout = Layout(_by_name(columns))
+        yield from _rows(source, layout)
 
 
-def read_cc_index(log: Log) -> Iterator[Numbered]:
-    """The rows of Common Crawl's index. Raises `CrawlLogError` for another file, or without the columns
-    of that index.
-    """
-    with log.path.open("rb") as file:
-        source = _opened(log, file)
-        if not _is_cc_index(dict.fromkeys(source.schema_arrow.names, "")):
-            raise CrawlLogError(
-                str(log.path), "it has no 'url' and 'fetch_status', as Common Crawl's index has."
-            )
-        yield from _captures(source)
+_NO_URL = "it has no column 'url'. Name the columns as the crawl log does."
+_LACKING = {"cc-index": "it has no 'url' and 'fetch_status', as Common Crawl's index has."}
+
+
+def _by_name(columns: Iterable[str]) -> dict[str, str]:
+    return {name: name.strip().lower() for name in columns}
 
 
 def _is_cc_index(names: Mapping[str, str]) -> bool:
@@ -112,11 +103,6 @@ def _opened(log: Log, file: BinaryIO) -> Any:
         ) from None
 
 
-def _captures(source: Any) -> Iterator[Numbered]:
-    for number, record in _rows(source, _of_cc_index(source.schema_arrow.names)):
-        yield number, _capture(record) if isinstance(record, dict) else record
-
-
 def _of_cc_index(columns: Iterable[str]) -> dict[str, str]:
     present = set(columns)
     return {name: ours for name, ours in _CC_INDEX.items() if name in present}
@@ -128,28 +114,16 @@ def _capture(record: Record) -> Record:
     return {name: value for name, value in record.items() if name not in beginning}
 
 
-def _of_segment(source: Any) -> Iterator[Numbered]:
+def _rows(source: Any, layout: Layout) -> Iterator[Numbered]:
     import pyarrow as pa  # noqa: PLC0415
 
     number = 0
     try:
-        for number, record in enumerate(segments.records_in(source), start=1):
-            yield number, record
+        for batch in source.iter_batches(batch_size=_ROWS, columns=list(layout.names)):
+            for number, record in enumerate(records_of(batch, layout), start=number + 1):  # noqa: B020
+                yield number, record
     except (pa.ArrowException, OSError, ValueError) as error:
         yield number + 1, Unreadable(f"the file is damaged from here on: {_said(error)}")
-
-
-def _rows(source: Any, names: Mapping[str, str]) -> Iterator[Numbered]:
-    import pyarrow as pa  # noqa: PLC0415
-
-    read = 0
-    try:
-        for batch in source.iter_batches(batch_size=_ROWS, columns=list(names)):
-            for number, row in enumerate(batch.to_pylist(), start=read + 1):
-                yield number, _record(row, names)
-            read += len(batch)
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        yield read + 1, _damaged(error)
 
 
 def _record(row: Mapping[str, Any], names: Mapping[str, str]) -> Record:
@@ -167,10 +141,6 @@ def _plain(value: Any) -> object:
         return int(value)
     # What has no value, in a column of floating point.
     return None if isinstance(value, float) and math.isnan(value) else value
-
-
-def _damaged(error: Exception) -> Unreadable:
-    return Unreadable(f"the file is damaged from here on: {_said(error)}")
 
 
 def _said(error: Exception) -> str:

@@ -139,12 +139,6 @@ def is_segment(source: pq.ParquetFile) -> bool:
     return MARK in (source.schema_arrow.metadata or {})
 
 
-def records_in(source: pq.ParquetFile) -> Iterator[dict[str, Any]]:
-    """The records of a segment, in their order. Raises `pyarrow.ArrowException` where it is damaged."""
-    for batch in source.iter_batches(batch_size=_GROUP // 2):
-        yield from records_of(batch, batch.schema.names)
-
-
 def records_of(batch: pa.RecordBatch, names: list[str]) -> Iterator[dict[str, Any]]:
     """The records of some rows, with the columns of these names."""
     for row in zip(*(_values(name, batch.column(name)) for name in names), strict=True):
