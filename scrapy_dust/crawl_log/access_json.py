@@ -18,58 +18,40 @@ from scrapy_dust.crawl_log.lines import Log, Numbered, Record, by_line
 
 #: What is asked for, and under which names it is found, the best first.
 NAMES = {
-    "request": ("request", "requestline"),
-    "method": ("requestmethod", "clientrequestmethod", "method", "httpmethod", "verb"),
-    "target": (
-        *(
-            "requesturi",
-            "clientrequesturi",
-            "requesturl",
-            "uri",
-            "requestpath",
-            "requesttarget",
-            "target",
-            "originalurl",
-            "path",
-            "url",
+    name: tuple(theirs.split())
+    for name, theirs in {
+        "request": "request requestline",
+        "method": "requestmethod clientrequestmethod method httpmethod verb",
+        "target": (
+            "requesturi clientrequesturi requesturl uri requestpath requesttarget target originalurl path "
+            "url request"
         ),
-        *("request",),
-    ),
-    "query": ("args", "querystring", "requestquery", "query"),
-    "status": (
-        *("status", "statuscode", "responsestatus", "responsecode", "response"),
-        *("downstreamstatus", "originstatus", "edgeresponsestatus"),
-    ),
-    "size": (
-        *("bodybytessent", "responsebodybytes", "downstreamcontentsize", "edgeresponsebytes"),
-        *("responsesize", "responsebytes", "bytessent", "bytes", "size"),
-    ),
-    "host": ("httphost", "requesthost", "clientrequesthost", "host", "vhost", "virtualhost", "servername"),
-    "port": ("serverport", "requestport"),
-    "scheme": ("scheme", "requestscheme", "clientrequestscheme"),
-    #: What shows that TLS was spoken: its version, or Caddy's object.
-    "tls": ("tls", "tlsversion", "sslprotocol", "clientsslprotocol"),
-    "forwarded": ("headersxforwardedproto", "requestxforwardedproto", "xforwardedproto"),
-    "time": (
-        "timelocal",
-        "timeiso8601",
-        "timestamp",
-        "time",
-        "datetime",
-        "starttimeutc",
-        "startutc",
-        "edgestarttimestamp",
-        "ts",
-        "msec",
-    ),
-    "redirect_to": (
-        *("senthttplocation", "respheaderslocation", "responseheaderslocation"),
-        *("downstreamlocation", "location"),
-    ),
-    "content_type": (
-        *("senthttpcontenttype", "respheaderscontenttype", "responseheaderscontenttype"),
-        *("downstreamcontenttype", "responsecontenttype", "edgeresponsecontenttype"),
-    ),
+        "query": "args querystring requestquery query",
+        "status": (
+            "status statuscode responsestatus responsecode response downstreamstatus originstatus "
+            "edgeresponsestatus"
+        ),
+        "size": (
+            "bodybytessent responsebodybytes downstreamcontentsize edgeresponsebytes responsesize "
+            "responsebytes bytessent bytes size"
+        ),
+        "host": "httphost requesthost clientrequesthost host vhost virtualhost servername",
+        "port": "serverport requestport",
+        "scheme": "scheme requestscheme clientrequestscheme",
+        #: What shows that TLS was spoken: its version, or Caddy's object.
+        "tls": "tls tlsversion sslprotocol clientsslprotocol",
+        "forwarded": "headersxforwardedproto requestxforwardedproto xforwardedproto",
+        "time": (
+            "timelocal timeiso8601 timestamp time datetime starttimeutc startutc edgestarttimestamp ts msec"
+        ),
+        "redirect_to": (
+            "senthttplocation respheaderslocation responseheaderslocation downstreamlocation location"
+        ),
+        "content_type": (
+            "senthttpcontenttype respheaderscontenttype responseheaderscontenttype downstreamcontenttype "
+            "responsecontenttype edgeresponsecontenttype"
+        ),
+    }.items()
 }
 _NO_TLS = frozenset({"", "-", "none"})
 _DROPPED = str.maketrans("", "", "_-. @")

@@ -19,18 +19,8 @@ from scrapy_dust.visits.pages import NOTHING_TAKEN, PackedUnits, Visit
 MAX_SKETCH = 1024
 _LARGEST = 2**63 - 1
 _TEXTS = (
-    "digest",
-    "text_digest",
-    "simhash",
-    "title",
-    "content_type",
-    "redirect_to",
-    "canonical",
-    "fetched_at",
-    "rendered",
-    "duplicate_of",
-    "no_vary_search",
-)
+    "digest text_digest simhash title content_type redirect_to canonical fetched_at rendered duplicate_of no_vary_search"
+).split()
 _TEXT_TYPES = frozenset({str, type(None)})
 
 #: Values by themselves.
@@ -95,9 +85,7 @@ def visit_of(record: Mapping[str, Any], known: Known | None = None) -> Visit:
 
 
 def _known_units(units: PackedUnits | None, known: Known) -> PackedUnits | None:
-    """The one object that stands for all *units* equal to these. They are looked up by their total, since a hash of all of them
-    takes longer.
-    """
+    """The one object that stands for all *units* equal to these, found by their total: a hash of all takes longer."""
     if units is None:
         return None
     same: PackedUnits = known.setdefault(units.total, units)
@@ -147,9 +135,7 @@ def _whole(record: Mapping[str, object], name: str) -> int | None:
 
 
 def _number(value: object, name: str) -> int:
-    """The number that a log has in *value*, also as a string, or as the float that a column with gaps has. *name*: the
-    field, for messages.
-    """
+    """The number in *value*, also from a string, or the float of a column with gaps. *name*: of the field."""
     if isinstance(value, (int, float, str)) and not isinstance(value, bool):
         try:
             number = float(value) if "." in str(value) else int(value)

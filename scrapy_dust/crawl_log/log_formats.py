@@ -59,20 +59,7 @@ _NGINX = {
 }
 #: Where several say the same thing, the earlier is taken: how a request ended before what it was before an
 #: internal redirect, bytes of the body before those with headers, the host asked for before the server's name.
-_BETTER = (
-    ">s",
-    "b",
-    "B",
-    "$body_bytes_sent",
-    "O",
-    "$bytes_sent",
-    "{host}i",
-    "$http_host",
-    "$host",
-    "V",
-    "v",
-    "$server_name",
-)
+_BETTER = ">s b B $body_bytes_sent O $bytes_sent {host}i $http_host $host V v $server_name".split()
 #: A host behind the line: with a dot and a letter in its last label, so that neither addresses, durations nor
 #: flags are taken for one.
 _NAME = "a host's name"
