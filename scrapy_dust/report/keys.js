@@ -39,7 +39,8 @@ const Keys = (() => {
   }
 
   function withQuery(url, query) {
-    const kept = query.map(([name, value, mark]) => [name, value, name && value !== null ? mark : "&"]);
+    const kept = query.map(([name, value, mark]) => [name, value,
+      name && !name.includes(";") && value !== null ? mark : "&"]);
     if (kept.length) kept[0][2] = kept.length > 1 ? kept[1][2] : "&";
     return { ...url, query: kept.length ? kept : null };
   }

@@ -153,8 +153,9 @@ _new = tuple.__new__
 
 
 def _separated(one: Parameter) -> Parameter:
-    """The parameter *one* with ``&`` before it, unless it has a value: only ``name=…`` can be a parameter after a ``;``."""
-    return one if one.name and one.value is not None else one._replace(separator="&")
+    """The parameter *one* with ``&`` before it, unless the separator ``;`` is read again: a name follows it, and a ``=``."""
+    again = one.name and ";" not in one.name and one.value is not None
+    return one if again else one._replace(separator="&")
 
 
 def _written(query: tuple[Parameter, ...]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scrapy_dust.propose.dustbuster.parameters import parameters
@@ -34,12 +34,14 @@ def test_parameters_are_separated_as_people_mean_them(url, found):
 
 
 @given(url=urls | any_urls())
+@example("http://a.example/p;?b=1")
 def test_what_phase_3_finds_in_a_url_are_its_parameters(url):
     here = [(one.name, url[one.value_begin : one.end]) for one in parameters(url)]
     assert here == [(name, value) for name, value in parts_of(url).parameters if name and value is not None]
 
 
 @given(url=urls | st.text("a=&;?#/:", max_size=20))
+@example("http://a.example?a;=;a=")
 def test_a_query_put_together_anew_is_read_as_it_was(url):
     parts = parts_of(url)
     for order in (parts.query or (), (parts.query or ())[::-1]):

@@ -27,6 +27,7 @@ from scrapy_dust.propose.dustbuster.likely import LikelyParameter
 from scrapy_dust.propose.dustbuster.sketches import Likeness
 from scrapy_dust.rules.parameters import DropParameter, SetParameter
 from scrapy_dust.rules.rule import Rule
+from scrapy_dust.url.parts import parts_of
 from scrapy_dust.visits.pages import Page
 
 Pair = tuple[int, int]
@@ -41,29 +42,24 @@ class Place(NamedTuple):
     end: int  #: where the value ends
 
 
-# Thesis §5.3: a name is preceded by ? or &, and followed by = and the value, up to & or the end. Beyond it:
-# the same for ; (path parameters, and query strings such as Apache's ?C=N;O=D), where a ; that no name=
-# follows belongs to the value; and a fragment ends the query.
 _PATH_PARAMETER = re.compile(r"(?<=;)([^;=/?#&]+)=([^;/?#&]*)")
-# A text without = is passed over as a whole: looking at it again from each ? in it is quadratic.
-_QUERY_PARAMETER = re.compile(r"(?<=[?&;])([^&;=#]++)(?:=([^&;#]*(?:;(?![^&;=#]+=)[^&;#]*)*))?")
 
 
 def parameters(url: str) -> Iterator[Place]:
-    """The parameters of *url* that have a value, from left to right."""
-    for match in _parameters(url) if "=" in url else ():
+    """The parameters of *url* that have a name and a value, from left to right."""
+    if "=" not in url:
+        return
+    path = url.partition("#")[0].partition("?")[0]
+    for match in _PATH_PARAMETER.finditer(path) if ";" in path else ():
         yield Place(match[1], match.start(1), match.start(2), match.end(2))
-
-
-def _parameters(url: str) -> list[re.Match[str]]:
-    stop = url.find("#") if "#" in url else len(url)
-    question = url.find("?", 0, stop)
-    in_query: list[re.Match[str]] = []
-    if question >= 0:
-        in_query = [match for match in _QUERY_PARAMETER.finditer(url, question, stop) if match[2] is not None]
-    if ";" not in url:
-        return in_query
-    return [*_PATH_PARAMETER.finditer(url, 0, stop if question < 0 else question), *in_query]
+    begin = len(path) + 1
+    for name, value, _ in parts_of(url).query or ():
+        end = begin + len(name)
+        if value is not None:
+            end += 1 + len(value)
+            if name:
+                yield Place(name, begin, end - len(value), end)
+        begin = end + 1
 
 
 def detect_likely_parameters(
