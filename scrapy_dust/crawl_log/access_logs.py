@@ -55,9 +55,7 @@ def _record(matcher: Matcher | Lines, base: Base | None, line: str) -> Record | 
 
 
 def unescaped(value: str) -> str:
-    r"""*value* without the escapes of Apache and nginx (``\x22``, ``\"``, ``\\``). Bytes above 127 become
-    surrogates.
-    """
+    r"""*value* without the escapes of Apache and nginx (``\x22``, ``\"``, ``\\``). Bytes above 127 become surrogates."""
     return _ESCAPE.sub(_meant, value) if "\\" in value else value
 
 

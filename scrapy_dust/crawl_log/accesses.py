@@ -184,9 +184,7 @@ _CLF = re.compile(r"(\d\d?)/(\w{3})/(\d{4})[: ](\d\d:\d\d:\d\d)(?:\.\d+)?(?: ([+
 
 @lru_cache(maxsize=256)
 def moment(said: str) -> str | None:
-    """The time that a server wrote, as ISO 8601 in UTC; None where it cannot be told. A time without
-    offset is UTC.
-    """
+    """The time that a server wrote, as ISO 8601 in UTC; None where it cannot be told. Without offset it is UTC."""
     clf = _CLF.match(said)
     try:
         if clf:

@@ -25,9 +25,7 @@ GZIPPED, SEGMENT = ".jsonl.gz", ".parquet"
 
 
 def compact(folder: Path) -> list[str]:
-    """Compact all finished logs below *folder*. Returns a sentence for each log that could not be
-    compacted.
-    """
+    """Compact all finished logs below *folder*. Returns a sentence for each log that could not be compacted."""
     failed = []
     for log in sorted(folder.rglob("*.jsonl")):
         if is_own(log.name):
@@ -105,9 +103,7 @@ def _private(path: Path) -> None:
 
 
 def _sync(path: Path) -> None:
-    """Write *path* to the disk, so that it outlives a power cut. Windows and some file systems cannot do
-    so for folders.
-    """
+    """Write *path* to the disk, so that it outlives a power cut. Some systems cannot do so for folders."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -76,9 +76,7 @@ def new_key() -> bytes:
 
 
 def local_key(folder: Path) -> bytes:
-    """The secret key, saved in *folder*, by which hidden values become hashes. It is made at the first call; only its
-    owner may read it.
-    """
+    """The secret key in *folder* by which hidden values become hashes, made at the first call. Its owner alone may read it."""
     path = folder / KEY_FILE
     folder.mkdir(parents=True, exist_ok=True)
     made = folder / f".{KEY_FILE}.{os.urandom(4).hex()}"

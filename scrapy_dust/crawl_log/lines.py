@@ -75,9 +75,7 @@ def strict(line: bytes) -> str:
 
 
 def lenient(line: bytes) -> str:
-    """*line* as text, for servers that log the bytes which clients sent. Bytes that are not UTF-8 become
-    surrogates.
-    """
+    """*line* as text, for servers that log the bytes that clients sent. Bytes that are not UTF-8 become surrogates."""
     if len(line) > MAX_LINE:
         raise Unreadable(f"longer than {MAX_LINE >> 20} MB")
     return line.decode("utf-8", "surrogateescape").removeprefix("\ufeff").strip("\r\n \0")

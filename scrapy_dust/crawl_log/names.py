@@ -13,9 +13,7 @@ _OWN = re.compile(r"(\d{8}T\d{6}\.\d{6}Z-\d+-[0-9a-f]{8})(\.jsonl|\.jsonl\.gz|\.
 
 
 def new_name(began: datetime) -> str:
-    """The name of the log of a crawl that begins now. Names sort as their crawls began, on whatever
-    machine.
-    """
+    """The name of the log of a crawl that begins now. Names sort as their crawls began, on whatever machine."""
     return f"{began.astimezone(UTC):%Y%m%dT%H%M%S.%fZ}-{os.getpid()}-{os.urandom(4).hex()}.jsonl"
 
 
@@ -25,9 +23,7 @@ def is_own(name: str) -> bool:
 
 
 def stem(name: str) -> str:
-    """*name* without the suffix that compaction may change. Names of other programs' logs stay as they
-    are.
-    """
+    """*name* without the suffix that compaction may change. Names of other programs' logs stay as they are."""
     own = _OWN.fullmatch(name)
     return name if own is None else own[1]
 
@@ -43,8 +39,6 @@ def began(name: str) -> datetime:
 
 
 def rank(name: str) -> int:
-    """The rank of a file among the files of one crawl. The file with the lowest rank is read; others may
-    be incomplete.
-    """
+    """The rank of a file among the files of one crawl. The lowest one is read; others may be incomplete."""
     own = _OWN.fullmatch(name)
     return 0 if own is None else (".jsonl", ".parquet", ".jsonl.gz").index(own[2])

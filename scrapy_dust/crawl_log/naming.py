@@ -21,9 +21,7 @@ class Naming:
         self._told: set[int] = set()
 
     def said(self, names: Mapping[int, str]) -> str:
-        """The new ones among *names*, as text for the field ``places``: a line for each place and its
-        name.
-        """
+        """The new ones among *names*, as text for the field ``places``: a line for each place and its name."""
         again = names.keys() & self._seen
         new = sorted(again - self._told)[: MAX_NAMES - len(self._told)]
         self._told.update(new)

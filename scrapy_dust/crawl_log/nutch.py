@@ -32,9 +32,7 @@ _REDIRECTS = {"db_redir_temp": 302, "db_redir_perm": 301}
 
 
 def read(log: Log) -> Iterator[Numbered]:
-    """The records of a Nutch dump, each with the number of its first line. A record that cannot be read
-    is one bad line.
-    """
+    """The records of a Nutch dump, each with the number of its first line. An unreadable record is one bad line."""
     begun: tuple[int, list[str]] | None = None
     for number, raw in log.lines:
         try:

@@ -11,9 +11,7 @@ MAX_BODY = 64 * 1024 * 1024
 
 
 def payload_of(payload: bytes, headers: Mapping[str, str]) -> bytes | None:
-    """The body; None where a part of it is missing. A body that is not compressed, although its header
-    says so, is taken as it is.
-    """
+    """The body; None where a part is missing. A body that is not compressed, as its header says, is taken as it is."""
     if "chunked" in headers.get("transfer-encoding", "").lower():
         payload = _unchunked(payload)
     body: bytes | None = payload
@@ -27,9 +25,7 @@ def payload_of(payload: bytes, headers: Mapping[str, str]) -> bytes | None:
 
 
 def _unchunked(payload: bytes) -> bytes:
-    """The body without chunks. Archives often keep the header of a body that they have unpacked; then
-    there are none.
-    """
+    """The body without chunks. Archives often keep the header of a body that they have unpacked."""
     pieces: list[bytes] = []
     at = 0
     while True:

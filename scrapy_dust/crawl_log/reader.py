@@ -46,9 +46,7 @@ class BadLine(NamedTuple):
 
 
 class Reading:
-    """The visits of some logs. Each iteration reads the logs anew, and the counts are those of the last
-    iteration.
-    """
+    """The visits of some logs. Each iteration reads the logs anew, and the counts are those of the last one."""
 
     def __init__(self, sources: tuple[Source, ...], log_format: str, told: Told) -> None:
         self.files = tuple(source.path for source in sources)  #: in the order they are read
@@ -60,9 +58,8 @@ class Reading:
 
     def _clear(self) -> None:
         self.records = 0  #: visits
-        self.passed_over = (
-            0  #: lines that were read and show no page: other methods than GET, what was not fetched
-        )
+        #: Lines that were read and show no page: other methods than GET, what was not fetched.
+        self.passed_over = 0
         self.unreadable: list[BadLine] = []  #: the first of them
         self.unreadable_count = 0
         self.torn = 0  #: files whose last line was still being written

@@ -38,9 +38,7 @@ def record_of_answer(url: str, status: int, *, size: int, fetched_at: datetime, 
 
 
 def said_of(text: PageText, naming: Naming) -> Record:
-    """The fields that describe the body of an answer. *naming*: the names that the log file has written
-    already.
-    """
+    """The fields that describe the body of an answer. *naming*: the names that the log file has written already."""
     # numpy, which a crawl need not load whose pages are described beside it
     from scrapy_dust.page.minhash import to_text  # noqa: PLC0415
 
@@ -85,9 +83,7 @@ def record_of_redirect(
 
 
 def record_of_copy(url: str, status: int, keeper: str, by: str, *, fetched_at: datetime) -> Record:
-    """A record that the page at *url* is a copy of the page of *keeper*. The answer has a record of its
-    own.
-    """
+    """A record that the page at *url* is a copy of that of *keeper*. The answer has a record of its own."""
     return {
         "url": url,
         "status": status,
@@ -112,9 +108,7 @@ def record_of_taken(
 
 
 def with_taken_packed(record: Mapping[str, Any], naming: Naming) -> Record:
-    """*record*, which `record_of_taken` made, as it is written to a log. *naming*: the names that the
-    log file has written already.
-    """
+    """*record*, which `record_of_taken` made, as a log has it. *naming*: the names that the log has already."""
     from scrapy_dust.page.units import MAX_UNITS, units_of  # noqa: PLC0415  numpy, as above.
 
     taken = record[TAKEN]

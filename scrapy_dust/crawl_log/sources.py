@@ -39,9 +39,7 @@ class Source:
 
 
 def sources_of(names: Iterable[str | Path]) -> tuple[Source, ...]:
-    """All files that *names* stand for, each once, those of a folder in order of their names. Raises
-    `CrawlLogError`.
-    """
+    """All files that *names* stand for, each once, those of a folder in order. Raises `CrawlLogError`."""
     found: dict[str, Source] = {}
     for name in names:
         for source in _remote(str(name)) if is_uri(name) else _sources_of(Path(name)):
@@ -131,9 +129,7 @@ def lines_of(path: Path | RemoteFile) -> Iterator[bytes]:
 
 @contextmanager
 def opened(path: Path | RemoteFile) -> Iterator[BinaryIO]:
-    """The bytes of *path*, unpacked if its first bytes say that they are packed. Raises as `lines_of`
-    does.
-    """
+    """The bytes of *path*, unpacked if its first bytes say that they are packed. Raises as `lines_of` does."""
     packing = "compressed"
     try:
         with path.open("rb") as raw:
@@ -151,9 +147,7 @@ def opened(path: Path | RemoteFile) -> Iterator[BinaryIO]:
 
 
 class _Unpacked(io.RawIOBase):
-    """A reader that gives all that could be unpacked before an error; the libraries' own ``read`` would
-    lose that.
-    """
+    """A reader that gives all that could be unpacked before an error; the libraries' ``read`` would lose that."""
 
     def __init__(self, packed: gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile) -> None:
         self._packed = packed
@@ -182,9 +176,7 @@ def _packing_of(begins: bytes) -> tuple[str, Callable[[Any], Any] | None]:
 
 
 def _zstd() -> Any:
-    """The module for Zstandard: of the standard library from 3.14 on, before that the one that Scrapy
-    brings.
-    """
+    """The module for Zstandard: of the standard library from 3.14 on, before that the one that Scrapy brings."""
     return import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
 
 
@@ -193,9 +185,7 @@ _LONGEST_DICTIONARY = 16 * 1024 * 1024
 
 
 def _with_dictionary(raw: BinaryIO) -> Any:
-    """The unpacked stream of a WARC packed with zstd, whose dictionary for all records stands at its beginning, packed
-    or not.
-    """
+    """The unpacked stream of a WARC packed with zstd, whose dictionary for all records stands at its beginning."""
     zstd = _zstd()
     length = int.from_bytes(raw.read(8)[4:8], "little")
     dictionary = raw.read(min(length, _LONGEST_DICTIONARY))

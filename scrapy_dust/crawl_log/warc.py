@@ -81,9 +81,7 @@ def _outcome(stream: BinaryIO, headers: Headers | None, log: Log) -> Outcome | M
 
 
 def _block(stream: BinaryIO, length: int) -> tuple[bytes | None, int]:
-    """The beginning of a record's block, and the length of the rest; None where the archive ends in the
-    block.
-    """
+    """The beginning of a record's block, and the length of the rest; None where the archive ends in the block."""
     block = stream.read(min(length, MAX_BLOCK))
     rest = length - len(block)
     if rest and (len(block) < MAX_BLOCK or not _skip(stream, rest)):

@@ -40,9 +40,7 @@ class Advice:
 
 
 def advice_of(site: str, entries: Iterable[Entry], spared: Mapping[Rule, int] | None = None) -> list[Advice]:
-    """Advice about the rules in force, the advice that saves most requests first. *spared*: requests
-    counted by `spared_by`.
-    """
+    """Advice about the rules in force, the advice that saves most requests first. *spared*: see `spared_by`."""
     found = []
     for entry in entries:
         spares = entry.evidence.merges if spared is None else spared.get(entry.rule, 0)
@@ -63,9 +61,7 @@ def _remedy(entry: Entry) -> Remedy:
 
 
 def _is_of_query(entry: Entry) -> bool:
-    """Whether the rule of *entry* changes the query alone. A parameter that a crawler can do without may matter to
-    people, such as to somebody who is logged in.
-    """
+    """Whether the rule of *entry* changes the query alone, which may matter to people, such as those logged in."""
     text = entry.rule.substitution
     if entry.rule.one_value is not None or (text is not None and "=" in text.alpha + text.beta):
         return True
@@ -83,9 +79,7 @@ class Spared:
 
 
 def spared_by(urls: Iterable[str], canonizer: Canonizer, site_of: Callable[[str], str | None]) -> Spared:
-    """Count the requests that rules would save. The URL of a class that most requests ask for is the one
-    that stays.
-    """
+    """Count the requests that rules would save. The URL of a class that most requests ask for stays."""
     requests = Counter(urls)
     classes: dict[str, list[str]] = {}
     for url in requests:

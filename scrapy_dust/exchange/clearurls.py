@@ -74,9 +74,7 @@ def _take(
 
 
 def hosts_of(pattern: str, sites: Sequence[str]) -> tuple[str, ...] | None:
-    """The sites that a ``urlPattern`` applies to, those of *sites* where it names none; None where that
-    cannot be told.
-    """
+    """The sites of a ``urlPattern``, those of *sites* where it names none; None where that cannot be told."""
     if pattern in _ALL:
         return tuple(sites)
     rest, count = _HOSTS.subn("", pattern, count=1)

@@ -42,9 +42,7 @@ _BEFORE, _AFTER = "(?<![0-9A-Za-z])", "(?![0-9A-Za-z])"
 
 
 def quoted(text: str) -> str:
-    """An expression that matches *text* itself. `re.escape` escapes spaces, and more than Java and PCRE
-    need.
-    """
+    """An expression that matches *text* itself. `re.escape` escapes more than Java and PCRE need."""
     return "".join("\\" + char if char in _SPECIAL else char for char in text)
 
 

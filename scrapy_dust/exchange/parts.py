@@ -20,9 +20,7 @@ from scrapy_dust.sites import site_of
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The URLs of a site for which all conditions of one of the guards hold; without guards, all URLs of
-    the site.
-    """
+    """The URLs of a site for which one of the guards holds; without guards, all URLs of the site."""
 
     site: str
     guards: tuple[Guard, ...] = ()
@@ -58,9 +56,7 @@ def part_of_pattern(pattern: str) -> Part | None:
 
 
 def path_conditions(prefix: str) -> Guard | None:
-    """The guard of a rule that holds for paths with the given beginning, in which ``*`` is any segment;
-    None where a guard cannot say it.
-    """
+    """The guard for paths with the given beginning, in which ``*`` is any segment; None where no guard can say it."""
     segments = prefix.split("/")[1:]
     if not segments or any("*" in segment and segment != "*" for segment in segments):
         return None

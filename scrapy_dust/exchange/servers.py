@@ -98,9 +98,7 @@ def _said(
 
 
 def _with_rest(one: Expression) -> Expression:
-    """An expression and a replacement that take along the rest of the URL: a server makes a new text,
-    and replaces no part of one.
-    """
+    """An expression that takes along the rest of the URL: a server makes a new text, and replaces no part of one."""
     return Expression(f"{one.pattern}(.*)$", (*one.replacement, 2 if 1 in one.replacement else 1))
 
 

@@ -45,9 +45,7 @@ def _cells(rule: Rule) -> tuple[str, ...] | None:
 
 
 def read(text: str, sites: tuple[str, ...]) -> Imported:
-    """The rules in a CSV table. Raises `Damaged` where columns are missing. A row without a site applies to all of
-    *sites*.
-    """
+    """The rules in a CSV table; a row without a site is for all *sites*. Raises `Damaged` where columns are missing."""
     rows = csv.DictReader(io.StringIO(text, newline=""), strict=True)
     collected = Collected(sites)
     try:

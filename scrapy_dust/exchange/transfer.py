@@ -96,9 +96,7 @@ class Collected:
         self._unsaid.append(Unsaid(what, why))
 
     def leave_queries(self, *more: str) -> None:
-        """Note which queries stay as they are although the other program would change them, for rules that leave
-        parameters out.
-        """
+        """Note which queries stay as they are although the other program would leave parameters out of them."""
         if any(BY_AMPERSAND in rule.guard for _, rule in self._rules):
             self._stays += [_QUERIES, *more]
 
@@ -126,9 +124,7 @@ def each_rule(entries: Entries) -> Iterator[tuple[str, Entry]]:
 def names_by_site(
     entries: Entries, unsaid: list[Unsaid], why_not_substring: str
 ) -> dict[str, list[tuple[str, Entry]]]:
-    """The parameters to leave out, by site, for formats that can say nothing else. Other rules go to
-    *unsaid*.
-    """
+    """The parameters to leave out, by site, for formats that can say nothing else. Other rules go to *unsaid*."""
     names: dict[str, list[tuple[str, Entry]]] = {}
     for site, entry in each_rule(entries):
         name = name_left_out(entry.rule)

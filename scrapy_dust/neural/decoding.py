@@ -110,9 +110,7 @@ class Decoder:
         number: int,
         ended: list[Translation | None],
     ) -> None:
-        """Move the hypotheses in *following* that have ended to *ended*, and keep the best others in *beam*, as many
-        as it is wide.
-        """
+        """Move those of *following* that have ended to *ended*, and keep the best others in *beam*, as many as it is wide."""
         for one in following[: self._beam]:
             done = ended[number]
             probability = math.exp(one.log)

@@ -65,9 +65,7 @@ def save(path: Path, model: Model) -> None:
 
 
 def load(path: Path) -> Model | None:
-    """The model at *path*; None where there is no file. Raises `ModelError` for a file that is no model
-    of ours.
-    """
+    """The model at *path*; None without a file. Raises `ModelError` for a file that is no model of ours."""
     try:
         with zipfile.ZipFile(path) as archive:
             return _model(archive)
@@ -121,9 +119,7 @@ def _model(archive: zipfile.ZipFile) -> Model:
 
 
 def _checked(archive: zipfile.ZipFile) -> list[str]:
-    """The names of the arrays in the file. Compressed arrays are refused, so that none is larger than it
-    seems.
-    """
+    """The names of the arrays in the file. Compressed ones are refused, so that none is larger than it seems."""
     infos = archive.infolist()
     if any(one.compress_type != zipfile.ZIP_STORED or one.file_size != one.compress_size for one in infos):
         raise ValueError("its arrays are compressed")

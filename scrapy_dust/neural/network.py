@@ -84,9 +84,7 @@ def best_device() -> torch.device:
 
 
 def new_network(vocabulary: Vocabulary, params: NetworkParams, device: torch.device) -> Network:
-    """An untrained network whose weights depend on the seed of *params* alone. PyTorch's own random state is not
-    touched.
-    """
+    """An untrained network whose weights depend on the seed alone. PyTorch's own random state is not touched."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(params.seed)
         network = Network(vocabulary, params)

@@ -34,9 +34,8 @@ class NetworkParams:
     """The parameters as the paper has them. What the paper does not say is marked as ours."""
 
     # How URLs are read (§2.1).
-    whole: bool = (
-        False  #: tokens give the URL back; else static delimiters are discarded, and ``/a/`` is ``/a``
-    )
+    #: Tokens give the URL back; else static delimiters are discarded, and ``/a/`` is ``/a``.
+    whole: bool = False
     frequency: float = 0.01  #: share of URLs, from which on a token is a function token
     copies: bool = False  #: arguments are pointed at (Gu et al. 2016), not numbered
     singles: bool = False  #: URLs without duplicates are learned from too: they stay as they are

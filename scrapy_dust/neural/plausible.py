@@ -24,9 +24,7 @@ class Forms:
     root: dict[int, dict] = field(default_factory=dict)  # type: ignore[type-arg]  # it holds itself
 
     def allowed(self, so_far: Symbols, own: Symbols, copying: Collection[int]) -> set[int]:
-        """The symbols that may follow *so_far*. *own*: the URL's symbols as they are; *copying*: the
-        symbols of its arguments.
-        """
+        """The symbols that may follow *so_far*. *own*: those of the URL as it is; *copying*: of its arguments."""
         found: set[int] = set()
         node = self._after(so_far, copying)
         for symbol in node or ():

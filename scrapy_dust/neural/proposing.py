@@ -42,9 +42,7 @@ def proposed_edits(
     folder: Path | None = None,
     watch: Watch = ignore_progress,
 ) -> list[LikelyEdit]:
-    """Edits by descending support, each with a support of *least* or more. The model is trained, or
-    taken from *folder*.
-    """
+    """Edits by descending support of *least* or more, from a model that is trained, or taken from *folder*."""
     model = trained_model(site, log, params, folder=folder, watch=watch)
     if model is None:
         return []
@@ -57,9 +55,7 @@ def proposed_edits(
 
 
 def likely_edits(keys: Mapping[str, str], contents: Mapping[str, Hashable], least: int) -> list[LikelyEdit]:
-    """Edits that explain *keys*, the network's translation of each URL. *contents*: the page that each
-    URL shows.
-    """
+    """Edits that explain *keys*, the network's translation of each URL. *contents*: the page of each URL."""
     classes = classes_of(contents)
     found: dict[frozenset[tuple[str, str]], tuple[Rule, Effect]] = {}
     for proposal in proposals_of(keys):

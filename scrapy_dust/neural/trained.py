@@ -60,9 +60,7 @@ def trained_model(
 
 
 def _known(path: Path | None, data: TrainingData, params: NetworkParams) -> State:
-    """The state that an earlier run has reached. A file that cannot be read, or is of another data, is
-    begun anew.
-    """
+    """The state that an earlier run has reached; a new one where the file is unreadable or of other data."""
     try:
         model = None if path is None else load(path)
     except ModelError:

@@ -66,9 +66,7 @@ def load_weights(network: Network, weights: Arrays) -> None:
 
 
 def _weighted(pairs: Sequence[Pair], params: NetworkParams) -> list[_Weighted]:
-    """*pairs* with their weights in training. With *distinct*, a pair that occurs a hundred times weighs more than one
-    that occurs once, but not a hundred times as much.
-    """
+    """*pairs* with their weights in training. With *distinct*, a repeated pair weighs more, but not as often as it occurs."""
     if not params.distinct:
         return [(pair, 1.0) for pair in pairs]
     return [(pair, math.log2(1 + count)) for pair, count in sorted(Counter(pairs).items())]

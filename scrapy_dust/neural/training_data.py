@@ -68,9 +68,7 @@ def training_data_of(site: str, log: SiteLog, params: NetworkParams) -> Training
 
 
 def _told(targets: Mapping[str, str], vocabulary: Vocabulary) -> Iterator[tuple[str, Pair]]:
-    """The training pairs that the network can express. A target with an argument that its URL lacks (only a database
-    has it) is noise.
-    """
+    """The training pairs that the network can express. An argument that only the target has is noise."""
     for url, target in targets.items():
         reading = vocabulary.read(url)
         if reading is not None:

@@ -47,9 +47,7 @@ class Translator:
         return found
 
     def scores(self, pairs: Iterable[Pair]) -> dict[str, float]:
-        """The share of *pairs* that are translated right, and the share of which the network is sure
-        enough.
-        """
+        """The share of *pairs* that are translated right, and the share of which the network is sure enough."""
         wanted = list(pairs)
         said = self._decoder.translate([self._vocabulary.reading_of(pair.ids) for pair in wanted])
         sure = [

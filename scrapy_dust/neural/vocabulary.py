@@ -75,9 +75,7 @@ class Vocabulary:
         return Reading(tokens, tuple(ids), places)
 
     def reading_of(self, ids: tuple[int, ...]) -> Reading:
-        """A `Reading` of a URL of which only the token *ids* are known, so that the texts of its arguments are
-        missing.
-        """
+        """A `Reading` of a URL of which only the token *ids* are known, without the texts of its arguments."""
         places = tuple(place for place, number in enumerate(ids) if number >= self.first_argument)
         return Reading((), ids, places)
 

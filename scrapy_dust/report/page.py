@@ -99,9 +99,7 @@ def _site_extent(site: str) -> dict[str, bool]:
 
 
 def _rules_in_force(report: Report) -> dict[str, list[list[Any]]]:
-    """The rules in force by site, in the order in which a `Canonizer` applies them, each with its place among the
-    rules on the page.
-    """
+    """The rules in force by site, in the order of a `Canonizer`, each with its place among the rules on the page."""
     places = {(rule.site, rule.id): place for place, rule in enumerate(report.rules)}
     return {
         site: [_numbered(places, site, rule) for rule in in_order(rules)]

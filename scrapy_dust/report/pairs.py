@@ -119,9 +119,7 @@ def _size(size: tuple[int, int]) -> str:
 
 
 def side_by_side(words: Sequence[str], other: Sequence[str]) -> tuple[str, str]:
-    """The words of two texts from a little before the first difference; the beginnings of texts that are
-    equal, or of one alone.
-    """
+    """The words of two texts from a little before the first difference; the beginnings of equal texts, or of one alone."""
     if not words or not other or list(words) == list(other):
         return _cut(words, 0, _WORDS_OF_BOTH), _cut(other, 0, _WORDS_OF_BOTH)
     shorter = min(len(words), len(other))

@@ -70,9 +70,7 @@ def size_of(page: Page) -> int:
 
 
 def remaining_of(pages: Iterable[Page], canonizer: Canonizer) -> Remaining:
-    """The URLs whose text was seen under another key. Pages without a digest, or with a changing one,
-    are left out.
-    """
+    """The URLs whose text was seen under another key. Pages without a digest that stays are left out."""
     truth: dict[str, Hashable] = {
         page.url: page.exact for page in pages if page.text_digest and not page.volatile
     }
@@ -92,9 +90,7 @@ def remaining_of(pages: Iterable[Page], canonizer: Canonizer) -> Remaining:
 
 
 def _looked_at(groups: Iterable[Sequence[str]]) -> list[str]:
-    """The URLs whose causes are looked at: all URLs of contents that have many, and as many other whole
-    groups as are affordable.
-    """
+    """The URLs whose causes are looked at: of contents that have many, and as many other groups as are affordable."""
     found: list[str] = []
     compared = 0
     for urls in groups:

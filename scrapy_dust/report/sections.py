@@ -39,9 +39,7 @@ _CAUSES = {
 
 
 def hero(report: Report) -> str:
-    """The first section: the share of requests that the rules save as one large figure, with a bar before and a bar
-    after.
-    """
+    """The share of requests that the rules save as one large figure, with a bar before and a bar after."""
     savings = report.savings.values()
     urls, saved = sum(one.urls for one in savings), sum(one.saved for one in savings)
     after = urls - saved
