@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from scrapy_dust.crawl.journal_writer import CrawlJournal
+from scrapy_dust.crawl.plain import Manners
 from scrapy_dust.journal.events import Event, What, now
 from scrapy_dust.stats import Stat
 
@@ -37,6 +38,7 @@ class Suppressions:
     def __init__(self, crawler: Crawler, rules: CrawlRules, naming: Naming, store: Store) -> None:
         self._crawler, self._rules, self._naming, self._store = crawler, rules, naming, store
         self._journal = CrawlJournal(crawler, rules.settings)
+        self._manners = Manners(shows=rules.settings.journal)
 
     def suppress(
         self, request: Request, of: bytes, known: Class, behind: Behind, *, is_waiting: bool
@@ -47,12 +49,14 @@ class Suppressions:
         naming, ids, own = self._naming, behind.ids, self._naming.own(request)
         # Of a keeper that is not known nobody can say which rules made its key: any of the site's.
         also = () if known.keeper else (any_rule_of(self._rules.site_of(request.url) or ""),)
-        if not self._store.keep(of, own, ids + also, request, is_waiting=is_waiting):
+        manner = self._manners.of(request, self._crawler.spider)
+        if not self._store.keep(of, own, ids + also, request, is_waiting=is_waiting, manner=manner):
             return False
         keeper = partial(naming.keeper, of, known)
         naming.count(request, keeper, behind)
         if self._rules.settings.journal:
-            self._journal.tell_of(What.SUPPRESSED, request, ids, self._rules.canonize(request.url), keeper())
+            key = self._rules.canonize(request.url)
+            self._journal.tell_of(What.SUPPRESSED, request, ids, key, keeper(), manner)
         return True
 
     def replace(self, written: Request, of: bytes, own: bytes) -> bool:

@@ -11,7 +11,7 @@ from scrapy import signals
 from scrapy.utils.asyncio import run_in_thread
 
 from scrapy_dust.crawl.faults import Faults
-from scrapy_dust.crawl.plain import Manners, shown
+from scrapy_dust.crawl.plain import Manner, manner_of
 from scrapy_dust.crawl_log.retention import Keep
 from scrapy_dust.crawl_log.upkeep import hider
 from scrapy_dust.errors import CrawlLogError
@@ -37,17 +37,23 @@ class CrawlJournal:
         self._crawler, self._settings = crawler, settings
         self._journal: Journal | None = None
         self._is_closed = False
-        self._manners = Manners(shown)
         self._faults = Faults(crawler, Stat.JOURNAL_ERRORS)
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
 
     def tell_of(
-        self, what: What, request: Request, ids: tuple[str, ...], key: str, keeper: str | None = None
+        self,
+        what: What,
+        request: Request,
+        ids: tuple[str, ...],
+        key: str,
+        keeper: str | None = None,
+        manner: Manner | None = None,
     ) -> None:
         """Write that *what* happened to *request*, with all that is needed to make the request again."""
         if self._settings.journal:
-            said, lacks = self._manners.of(request, self._crawler.spider)
-            self.tell(Event(what, now(), request.url, ids, key, keeper, request=said, lacks=lacks))
+            if manner is None:
+                manner = manner_of(request, self._crawler.spider, shows=True)
+            self.tell(Event(what, now(), request.url, ids, key, keeper, None, manner.said, manner.lacks))
 
     def tell(self, event: Event) -> None:
         """Write *event*."""

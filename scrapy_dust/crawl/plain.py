@@ -10,15 +10,13 @@ import json
 import pickle
 from collections.abc import Callable, Iterable, Mapping
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy import Request
 from scrapy.utils.request import request_from_dict
 
 if TYPE_CHECKING:
     from scrapy import Spider
-
-Result = TypeVar("Result")
 
 #: Attributes that most requests leave empty, and the others.
 _MOSTLY_EMPTY = ("meta", "body", "cookies", "priority", "dont_filter", "flags", "cb_kwargs")
@@ -74,14 +72,8 @@ def made(told: Mapping[str, Any], spider: Spider | None) -> Request:
     return request_from_dict(known, spider=spider)
 
 
-def at_rest(request: Request, spider: Spider | None) -> bytes | None:
-    """*request* as bytes for this crawl's own files; None: it cannot be kept."""
-    beside = beside_url(request, spider)
-    return None if beside is None else beside + url_at_rest(request)
-
-
 def beside_url(request: Request, spider: Spider | None) -> bytes | None:
-    """The part of `at_rest` before the URL: all of *request* but its URL. None: *request* cannot be kept."""
+    """All of *request* but its URL, as bytes for this crawl's own files; None: *request* cannot be kept."""
     try:
         told = plain(request, spider)
         if told is None:
@@ -93,12 +85,12 @@ def beside_url(request: Request, spider: Spider | None) -> bytes | None:
 
 
 def url_at_rest(request: Request) -> bytes:
-    """The part of `at_rest` after the part that `beside_url` gives."""
+    """The URL of *request*, which rests after the bytes that `beside_url` gives."""
     return request.url.encode("utf-8", "surrogatepass")
 
 
 def awake(kept: bytes, spider: Spider | None) -> Request | None:
-    """The request that `at_rest` has kept; None where it cannot be read any more."""
+    """The request of which `beside_url` and `url_at_rest` together are *kept*; None if *kept* cannot be read any more."""
     try:
         file = BytesIO(kept)
         told = pickle.load(file)  # noqa: S301  Written by this crawl, or in its JOBDIR.
@@ -107,32 +99,49 @@ def awake(kept: bytes, spider: Spider | None) -> Request | None:
         return None
 
 
+class Manner(NamedTuple):
+    """All of a request but its URL, in the forms in which it rests and is shown."""
+
+    beside: bytes | None  #: what `beside_url` gives
+    holds_objects: bool  #: that others may hold too
+    said: dict[str, object]  #: what `shown` gives, where that is asked for
+    lacks: tuple[str, ...]
+
+
+def manner_of(request: Request, spider: Spider | None, *, shows: bool = False) -> Manner:
+    """The manner of *request*, which *shows* what a journal may have of it, or does not."""
+    said, lacks = shown(request, spider) if shows else ({}, ())
+    return Manner(beside_url(request, spider), not is_as_good_as_its_copy(request), said, lacks)
+
+
 #: So many manners are remembered: of more pages than bring their links at a time.
 _MANNERS = 256
 
 
-class Manners(Generic[Result]):
-    """Remembers what *read* makes of all parts of a request but its URL. The links of a page hardly differ in these
-    parts, so that most requests cost one look.
+class Manners:
+    """Remembers the manners of requests. The links of a page hardly differ but in their URLs, so that most requests cost
+    one look. *shows*: as in `manner_of`.
     """
 
-    def __init__(self, read: Callable[[Request, Spider | None], Result]) -> None:
-        self._read = read
-        self._known: dict[tuple[object, ...], Result] = {}
+    def __init__(self, *, shows: bool) -> None:
+        self._shows = shows
+        self._known: dict[tuple[object, ...], Manner] = {}
 
-    def of(self, request: Request, spider: Spider | None) -> Result:
-        """The result of *read* for *request*, or for an earlier request that differs from *request* in the URL alone."""
+    def of(self, request: Request, spider: Spider | None) -> Manner:
+        """The manner of *request*, which may have been made for a request that differs from *request* in its URL alone."""
         if type(request) is not Request or not _ARE_ALL:
-            return self._read(request, spider)
+            return manner_of(request, spider, shows=self._shows)
         try:
-            manner = id(spider), request.callback, request.errback, pickle.dumps(_beside(request))
-            known = self._known.get(manner)
+            name = id(spider), request.callback, request.errback, pickle.dumps(_beside(request))
+            known = self._known.get(name)
         except Exception:  # noqa: BLE001  As in `beside_url`; or a callback cannot be hashed.
-            return self._read(request, spider)
+            return manner_of(request, spider, shows=self._shows)
         if known is None:
-            if len(self._known) >= _MANNERS:
-                self._known.clear()
-            known = self._known[manner] = self._read(request, spider)
+            known = manner_of(request, spider, shows=self._shows)
+            if not known.holds_objects:  # else what was shown may change
+                if len(self._known) >= _MANNERS:
+                    self._known.clear()
+                self._known[name] = known
         return known
 
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from scrapy_dust.crawl.compact import Classes
 from scrapy_dust.crawl.life import UNKNOWN, Class, State, waits
-from scrapy_dust.crawl.plain import Manners, awake, beside_url, is_as_good_as_its_copy, url_at_rest
+from scrapy_dust.crawl.plain import Manner, awake, manner_of, url_at_rest
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
@@ -81,11 +81,19 @@ class Store(Protocol):
         """Change a class in one step. *how* gives the new class and a result, and may be called more than once."""
 
     def keep(
-        self, of: bytes, own: bytes, rules: tuple[str, ...], request: Request, *, is_waiting: bool
+        self,
+        of: bytes,
+        own: bytes,
+        rules: tuple[str, ...],
+        request: Request,
+        *,
+        is_waiting: bool,
+        manner: Manner | None = None,
     ) -> bool:
         """Keep *request*. False if it cannot be kept and must be fetched.
 
-        *is_waiting*: it waits for the URL that stands for its class; else rules suppressed it.
+        *is_waiting*: it waits for the URL that stands for its class; else rules suppressed it. *manner*: that of
+        *request*, where it is known.
         """
 
     def next_of(self, of: bytes) -> Request | None:
@@ -122,9 +130,6 @@ class LocalStore:
         self._path = TEMPORARY if jobdir is None else str(Path(jobdir, file))
         self._together = TOGETHER if jobdir is None else 1
         self._spider, self._told = spider, told
-        self._manners = Manners(
-            lambda request, spider: (beside_url(request, spider), not is_as_good_as_its_copy(request))
-        )
         self._database: sqlite3.Connection | None = None
         self._is_broken = self._said = False
         #: Of this store an earlier run of the job has lost, or could not read, what it held.
@@ -180,14 +185,24 @@ class LocalStore:
     # -- requests
 
     def keep(
-        self, of: bytes, own: bytes, rules: tuple[str, ...], request: Request, *, is_waiting: bool
+        self,
+        of: bytes,
+        own: bytes,
+        rules: tuple[str, ...],
+        request: Request,
+        *,
+        is_waiting: bool,
+        manner: Manner | None = None,
     ) -> bool:
         """Keep *request*, named *own*, of the class *of*, which *rules* suppress. False if it cannot be kept."""
-        beside, is_object = self._manners.of(request, self._spider())
-        if self._is_broken or beside is None:
+        if manner is None:
+            manner = manner_of(request, self._spider())
+        if self._is_broken or manner.beside is None:
             return False
-        kept = beside + url_at_rest(request)
-        if is_object and awake(kept, self._spider()) is None:  # it can be pickled, and not made again
+        kept = manner.beside + url_at_rest(request)
+        if (
+            manner.holds_objects and awake(kept, self._spider()) is None
+        ):  # it can be pickled, and not made again
             return False
         rule_set = self._rule_sets.get(rules)
         if rule_set is None:
@@ -199,7 +214,7 @@ class LocalStore:
         if len(self._rows) >= self._together and not self._write():
             self._rows.pop()
             return False
-        if is_object:
+        if manner.holds_objects:
             self._hold(request)
         if is_waiting:
             self._waits(of, 1)

@@ -22,6 +22,7 @@ from scrapy_dust.redis.server import Gone, Server
 if TYPE_CHECKING:
     from scrapy import Request, Spider
 
+    from scrapy_dust.crawl.plain import Manner
     from scrapy_dust.crawl.store import Standing, Suppressed
     from scrapy_dust.redis.leases import Leases
 
@@ -55,12 +56,19 @@ class SharedStore:
                 return result
 
     def keep(
-        self, of: bytes, own: bytes, rules: tuple[str, ...], request: Request, *, is_waiting: bool
+        self,
+        of: bytes,
+        own: bytes,
+        rules: tuple[str, ...],
+        request: Request,
+        *,
+        is_waiting: bool,
+        manner: Manner | None = None,
     ) -> bool:
         """Keep *request*, named *own*, of the class *of*, in this worker. False if it cannot be kept, or waits for a
         URL that no worker is fetching any more.
         """
-        if not self._here.keep(of, own, rules, request, is_waiting=False):
+        if not self._here.keep(of, own, rules, request, is_waiting=False, manner=manner):
             return False
         if not is_waiting or self._waits(of, own, request):
             return True

@@ -12,7 +12,7 @@ from scrapy import FormRequest, Request, Spider
 
 from scrapy_dust.crawl import life, store
 from scrapy_dust.crawl.life import State
-from scrapy_dust.crawl.plain import Manners, at_rest, awake, beside_url, made_again, shown, url_at_rest
+from scrapy_dust.crawl.plain import Manners, awake, beside_url, made_again, shown, url_at_rest
 from scrapy_dust.crawl.store import FILE, LocalStore
 
 
@@ -188,23 +188,32 @@ def test_what_cannot_be_put_to_rest_is_not_kept(more):
 
 def test_a_subclass_of_request_comes_back_as_such():
     form = FormRequest("http://a.test/?a=1", callback=SPIDER.other)
-    kept = at_rest(form, SPIDER)
-    assert kept is not None
-    found = awake(kept, SPIDER)
+    beside = beside_url(form, SPIDER)
+    assert beside is not None
+    found = awake(beside + url_at_rest(form), SPIDER)
     assert type(found) is FormRequest
     assert found.callback == SPIDER.other
 
 
 @given(st.lists(st.sampled_from(ALIKE), min_size=1, max_size=8))
-def test_requests_of_one_manner_are_serialized_as_each_alone(parts):
-    manners = Manners(beside_url)
+def test_requests_of_one_manner_rest_and_are_shown_as_each_alone(parts):
+    manners = Manners(shows=True)
     for number, part in enumerate(parts):
         request = Request(f"http://a.test/?a={number}", **part)
-        found = manners.of(request, SPIDER)
-        assert found is not None
-        again = awake(found + url_at_rest(request), SPIDER)
+        manner = manners.of(request, SPIDER)
+        assert (manner.said, manner.lacks) == shown(request, SPIDER)
+        assert manner.beside is not None
+        again = awake(manner.beside + url_at_rest(request), SPIDER)
         assert again is not None
         assert repr(again.to_dict(spider=SPIDER)) == repr(request.to_dict(spider=SPIDER))
+
+
+def test_what_is_shown_of_a_request_is_not_changed_by_what_becomes_of_another():
+    manners, first, second = Manners(shows=True), ["a"], ["a"]
+    for path in (first, second):
+        manner = manners.of(Request("http://a.test/", meta={"path": path}), SPIDER)
+        assert manner.said == {"meta": {"path": ["a"]}}
+        path.append("b")
 
 
 def test_a_request_made_anew_from_a_journal_is_what_was_shown_and_lacks_what_is_named():
