@@ -4,6 +4,7 @@
     python -m benchmarks.traps facets [--items 60 600] [--facets 3 8]
     python -m benchmarks.traps chains [NAME …] [--length 2000]
     python -m benchmarks.traps attacks [NAME …] [--most 6000]
+    python -m benchmarks.traps drawn [--sites 24]
     python -m benchmarks.traps broad [--hosts 100000] [--each 20]
     python -m benchmarks.traps cost [--pages 3000] [--rounds 5]
     python -m benchmarks.traps live [SITE …] [--pages 1000] [--seconds 1200]
@@ -11,8 +12,9 @@
 Sites are those of `tests/traps/sites.py`. Scheduler, dupefilter and what tells traps are real; the rest of a crawl is a loop without a
 network (`tests/traps/simulating.py`). *plain*, *last*: real items among the first pages, of 600. *cap*: pages until the crawl ends by
 itself with ``DUST_TRAPS = "cap"``, and the items that it has. *facets*: the page with which the last item came; *least* is what one
-needs who knows the shop. *attacks*: sites that have no end, and sites that only look so (`tests/traps/seeming.py`). *broad*: memory and time of what tells traps, with as many hosts. *cost*: CPU time a page in
-what tells traps, beside that of a whole crawl. *live*: different contents among so many pages of the
+needs who knows the shop. *attacks*: sites that have no end, and sites that only look so (`tests/traps/seeming.py`). *drawn*: sites that chance
+draws (`tests/traps/drawn.py`); *plain* and *last* are items among half as many pages as the site has. *broad*: memory and time of what tells
+traps, with as many hosts. *cost*: CPU time a page in what tells traps, beside that of a whole crawl. *live*: different contents among so many pages of the
 real software in $DUST_SITES, with ``"off"`` and with ``"last"``, breadth first (`benchmarks/live`).
 """
 
@@ -35,6 +37,7 @@ from scrapy_dust.sites import site_of
 from scrapy_dust.traps.ledger import Ledger
 from scrapy_dust.traps.said import said_by
 from tests.traps.crawling import Crawled, crawl
+from tests.traps.drawn import Drawn
 from tests.traps.seeming import ENDLESS, FINITE
 from tests.traps.simulating import simulate
 from tests.traps.sites import CHAINS, MARKS, TRAPS, Facets, Site, chain, trapped
@@ -115,6 +118,20 @@ def attacks(options: Options) -> None:
                 f"| {name} | {len(every)} | {len(plain.items)} | {len(last.items)} | {pages} | {lost} |",
                 flush=True,
             )
+
+
+def drawn(options: Options) -> None:
+    print("| site | pages | items | cap: pages | lost | plain | last |\n|---|---|---|---|---|---|---|")
+    for seed in range(1, options.sites + 1):
+        made = Drawn(seed)
+        half = len(made.pages) // 2
+        cap = _simulated(made.site(), options.most, DUST_TRAPS="cap")
+        plain, last = simulate(made.site(), None, half), _simulated(made.site(), half)
+        lost = len(made.items - cap.items.keys())
+        print(
+            f"| {seed} | {len(made.pages):,} | {len(made.items)} | {len(cap.pages):,} | {lost} | {len(plain.items)} | {len(last.items)} |",
+            flush=True,
+        )
 
 
 def broad(options: Options) -> None:
@@ -210,7 +227,7 @@ def _live(name: str, site: RealSite) -> str:
 
 
 _TASKS: dict[str, Callable[[Options], None]] = {
-    task.__name__: task for task in (families, facets, chains, attacks, broad, cost, live)
+    task.__name__: task for task in (families, facets, chains, attacks, drawn, broad, cost, live)
 }
 
 
@@ -226,6 +243,7 @@ def main() -> None:
     parser.add_argument("--items", nargs="*", type=int, default=[60, 600])
     parser.add_argument("--facets", nargs="*", type=int, default=[3, 8])
     parser.add_argument("--length", type=int, default=2000)
+    parser.add_argument("--sites", type=int, default=24)
     parser.add_argument("--hosts", type=int, default=100_000)
     parser.add_argument("--each", type=int, default=20)
     parser.add_argument("--rounds", type=int, default=5)
