@@ -17,7 +17,7 @@ from scrapy_dust.page.flat import Flat, Index, joined
 from scrapy_dust.page.own import MOST_OWN_LINKS
 from scrapy_dust.page.places import Kind
 from scrapy_dust.page.units import distinct
-from scrapy_dust.page.unitsets import EMPTY, Mask, UnitSet, is_in, is_of, places_of, union_of, within
+from scrapy_dust.page.unitsets import EMPTY, Mask, UnitSet, is_in, is_of, places_of, union_of, within, without
 
 #: Pages of a path template from which on it tells what its pages have in common, and the share that must have it.
 LEAST_PAGES, SHARE = 4, 0.8
@@ -39,7 +39,9 @@ class SiteTemplate:
     """The units that most pages of a site have."""
 
     common: UnitSet  #: units that most pages have: a page with nothing else has nothing of its own
-    template: UnitSet  #: those of them in whose stead no page has another: they are set aside
+    template: (
+        UnitSet  #: those of them that no page lacks alone, or has another in their stead: they are set aside
+    )
     chrome: UnitSet  #: places with links for the page itself
 
     def __bool__(self) -> bool:
@@ -53,8 +55,13 @@ def site_template(site: Flat, spans: Sequence[Span]) -> SiteTemplate:
     """The template of *site*. *spans*: its pages by path template; templates with few pages count as one together."""
     parts = list(_parts(site, spans))
     if len(parts) >= LEAST_TEMPLATES:
-        common = _in_several([_frequent(part, SHARE) for part in parts])
-        return SiteTemplate(common, _without_rivals(site, common), _in_several(list(map(_chrome, parts))))
+        frequent = [_frequent(part, SHARE) for part in parts]
+        common = _in_several(frequent)
+        marks = union_of(
+            _marks(part, within(units, common)) for part, units in zip(parts, frequent, strict=True)
+        )
+        template = without(_without_rivals(site, common), marks)
+        return SiteTemplate(common, template, _in_several(list(map(_chrome, parts))))
     common = EMPTY
     if (
         parts
@@ -148,6 +155,21 @@ def _without_rivals(site: Flat, common: UnitSet) -> UnitSet:
         needed += _times(with_others & np.uint64(0xFFFFFF), known)
     kept: UnitSet = common[beside == needed[np.searchsorted(known, places)]]
     return kept
+
+
+def _marks(part: Flat, common: UnitSet) -> UnitSet:
+    """The units among *common*, links aside, that some pages of *part* lack, though these pages have nearly all the others:
+    "in stock", where other pages have nothing.
+    """
+    units = common[~is_of(common, Kind.LINK, Kind.OWN_LINK)]
+    lacking = np.zeros(len(units), np.int64)
+    for block in part.blocks():
+        having = block.only(is_in(block.units, units))
+        counts = np.diff(having.offsets)
+        is_whole = counts >= SHARE_OF_FRAME * len(units)
+        lacking += np.count_nonzero(is_whole) - _times(having.units[np.repeat(is_whole, counts)], units)
+    marks: UnitSet = units[lacking > 0]
+    return marks
 
 
 def _page_and_place(part: Flat) -> UnitSet:
