@@ -288,13 +288,22 @@ class _Pair:
 
     @property
     def unread(self) -> UnitSet:
-        """The units that change where a part of them may last, if their words are not known."""
+        """The units that change where a part of them may last, if their words are not known, or none of these last."""
         if self._are_read:
-            return EMPTY
+            telling = self._gone[self._telling.has(self._gone)]
+            return telling[~is_in(places_of(telling), self._readable)] if len(telling) else EMPTY
         moved = union_of(without(union_of(side), common_to(side)) for side in (self._a, self._b))
         moved = union_of((moved, self._gone))
         kept: UnitSet = moved[self._telling.has(moved)]
         return kept
+
+    @property
+    def _readable(self) -> UnitSet:
+        """The places of texts in which words last, or that have numbers."""
+        both = (self.a.wordings, self.b.wordings)
+        words = [common_to([np.unique(one.words) for one in side]) for side in both]
+        numbers = array_of(shape >> SHAPE_BITS for side in both for shape in side[0].numbers)
+        return union_of((places_of(union_of(words)), numbers))
 
     def _missing_units(self) -> tuple[UnitSet, UnitSet]:
         # A link for the one page itself may be a link like any other on the other page: it is on both.

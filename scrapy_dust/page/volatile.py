@@ -438,7 +438,9 @@ def _with_parts(found: dict[int, Changes], parts: Parts) -> dict[int, Changes]:
     """The changes *found* between answers to one URL, with what is known of their words."""
     if not len(parts.read):
         return found
-    read, kept, shapes = (set(one.tolist()) for one in (parts.read, parts.kept, parts.shapes))
+    read, kept, shapes, veiled = (
+        set(one.tolist()) for one in (parts.read, parts.kept, parts.shapes, parts.veiled)
+    )
     with_numbers = {shape >> SHAPE_BITS for shape in shapes}
     told = {}
     for key, changes in found.items():
@@ -447,6 +449,7 @@ def _with_parts(found: dict[int, Changes], parts: Parts) -> dict[int, Changes]:
             is_kept = key - SHAPE in shapes
         else:
             is_kept = place in kept or (place in with_numbers and not changes.survived)
+        is_kept |= place in veiled
         told[key] = replace(changes, read=1, kept=int(is_kept)) if place in read else changes
     return told
 

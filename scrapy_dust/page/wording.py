@@ -64,6 +64,7 @@ class Wording:
     numbers: Mapping[int, tuple[float, ...]] = field(
         default_factory=dict
     )  #: by place and shape, as `shapes_of` has them
+    lengths: Mapping[int, frozenset[int]] = field(default_factory=dict)  #: by place, of texts of one word
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,7 @@ class Parts:
     read: UnitSet = field(default_factory=EMPTY.copy)  #: places of such texts
     kept: UnitSet = field(default_factory=EMPTY.copy)  #: those of them at which a part lasts
     shapes: UnitSet = field(default_factory=EMPTY.copy)  #: place and shape of texts whose numbers last
+    veiled: UnitSet = field(default_factory=EMPTY.copy)  #: places at which the lengths of single words last
 
 
 NOTHING_READ = Parts()
@@ -81,10 +83,13 @@ NOTHING_READ = Parts()
 def wording_of(said: Said) -> Wording | None:
     """The `Wording` of what a page *said*; None if that is too long."""
     found, numbers = set[tuple[int, int]](), dict[int, tuple[float, ...]]()
+    lengths = dict[int, frozenset[int]]()
 
     def add(unit: int, text: str) -> None:
-        place = unit >> 32 << 32
-        found.update((place | hash_of(word) & 0xFFFFFFFF, unit & _KEPT) for word in text.split())
+        place, words = unit >> 32 << 32, text.split()
+        found.update((place | hash_of(word) & 0xFFFFFFFF, unit & _KEPT) for word in words)
+        if len(words) == 1:
+            lengths[unit >> 32] = lengths.get(unit >> 32, frozenset()) | {len(words[0])}
         if these := _NUMBER.findall(text):
             shape = int(shapes_of(np.array([unit], np.uint64))[0])
             numbers[shape] = (*numbers.get(shape, ()), *map(_number, these))
@@ -99,7 +104,7 @@ def wording_of(said: Said) -> Wording | None:
     if len(found) > _MOST_WORDS:
         return None
     both = np.array(sorted(found), np.uint64).reshape(-1, 2)
-    return Wording(both[:, 0], both[:, 1], numbers)
+    return Wording(both[:, 0], both[:, 1], numbers, lengths)
 
 
 def _number(said: str) -> float:
@@ -124,7 +129,18 @@ def parts_of(answers: Sequence[UnitSet], wordings: Sequence[Wording], others: Se
     kept = np.unique(places_of(array_of(word for word in words.tolist() if _is_of_page(word, there))))
     shapes = without(np.unique(shapes_of(changed)), np.unique(shapes_of(common)))
     closely = array_of(shape for shape in shapes.tolist() if _are_close(shape, wordings, others))
-    return Parts(read, kept, closely)
+    veiled = array_of(place for place in read.tolist() if _keeps_lengths(place, wordings, others))
+    return Parts(read, kept, closely, veiled)
+
+
+def _keeps_lengths(place: int, wordings: Sequence[Wording], others: Sequence[Wording]) -> bool:
+    """Whether single words at *place* are as long in all answers, and of other lengths on other pages: something that is the
+    page's own is written in another way at each fetch, as an address that is hidden from robots.
+    """
+    lengths = wordings[0].lengths.get(place)
+    if lengths is None or any(one.lengths.get(place) != lengths for one in wordings):
+        return False
+    return any(one.lengths.get(place, lengths) != lengths for one in others)
 
 
 def _is_of_page(word: int, others: Sequence[UnitSet]) -> bool:
