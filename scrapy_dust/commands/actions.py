@@ -1,7 +1,7 @@
-"""A command that does one of several things, named by its first argument: ``scrapy dustrules list``.
+"""The base of our commands; and a command that does one of several things, named by its first argument.
 
 Only the standard library and Scrapy's own command class are imported here: every ``scrapy`` command imports
-this module to list such commands.
+this module to list ours.
 """
 
 from __future__ import annotations
@@ -9,41 +9,100 @@ from __future__ import annotations
 import argparse
 import sys
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
+from importlib import import_module
 from typing import Any, ClassVar, NamedTuple
 
-from scrapy.commands import ScrapyCommand
+from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
 from scrapy.exceptions import UsageError
 
 from scrapy_dust.commands.suggestions import no_such, unrecognized
 
 
-class Action(NamedTuple):
-    """One action of a command, such as ``list`` or ``explain``."""
+class _WithExamples(ScrapyHelpFormatter):
+    """Scrapy's formatter of help, which leaves the lines of examples as they are."""
 
-    syntax: str  #: of what stands after its name
-    least: int  #: so many arguments there must be
-    most: int | None  #: and may be
-    what: str  #: it does
-    names: tuple[str, ...] = ()  #: that its argument may be, where these are known
-    options: tuple[str, ...] = ()  #: that it takes, of those that only some actions take
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return text if text.startswith("Examples") else super()._fill_text(text, width, indent)
 
 
-class ActionCommand(ScrapyCommand):
-    """A command with actions. *name*: the command's name; *subject*: the thing that it looks after."""
+class DustCommand(ScrapyCommand):
+    """A command whose errors are one sentence each. *examples* stand at the end of its ``--help``, one a line."""
 
     requires_project = False
     requires_crawler_process = False
     default_settings: ClassVar[dict[str, Any]] = {"LOG_LEVEL": "WARNING"}
 
     name: ClassVar[str]
-    subject: ClassVar[str]
-    actions: ClassVar[dict[str, Action]]
+    examples: ClassVar[Sequence[str]]
+    interrupted: ClassVar[str] = "interrupted."  #: what Ctrl-C leaves
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         self._parser = parser
+        parser.formatter_class = _WithExamples
+        parser.epilog = "\n".join(["Examples", "========", *(f"  {example}" for example in self.examples)])
+
+    @abstractmethod
+    def prepared(
+        self, args: list[str], opts: argparse.Namespace, stack: ExitStack
+    ) -> Callable[[], int | None]:
+        """The work that was typed, which returns the exit status; *stack* is closed after it.
+
+        Raises `ValueError` for a wrong setting or option; both raise `DustError`.
+        """
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        unknown = unrecognized(args, self._parser)
+        if unknown:
+            raise UsageError(unknown, print_help=False)
+        try:
+            self._run(args, opts)
+        except KeyboardInterrupt:
+            print(f"scrapy {self.name}: {self.interrupted}", file=sys.stderr)
+
+    def _run(self, args: list[str], opts: argparse.Namespace) -> None:
+        self.exitcode = 1
+        from scrapy_dust.commands.output import accept_any_text, printable, stop_output  # noqa: PLC0415
+        from scrapy_dust.errors import DustError  # noqa: PLC0415
+
+        accept_any_text()
+        try:
+            with ExitStack() as stack:
+                try:
+                    work = self.prepared(args, opts, stack)
+                except ValueError as error:  # a setting or an option that cannot be meant
+                    raise UsageError(str(error), print_help=False) from None
+                done = work()
+            sys.stdout.flush()
+            self.exitcode = done or 0
+        except DustError as error:
+            print(f"scrapy {self.name}: {printable(str(error))}", file=sys.stderr)
+        except OSError as error:
+            stop_output(self.name, error)
+
+
+class Action(NamedTuple):
+    """One action of a command, such as ``list`` or ``explain``."""
+
+    syntax: str  #: of what stands after its name: nothing, one word or ``WORD ...``, in brackets if it may be missing
+    what: str  #: it does
+    of: str = ""  #: the function that does it, as ``module:name`` in this room; else a method of the context
+    names: tuple[str, ...] = ()  #: that its argument may be, where these are known
+    options: tuple[str, ...] = ()  #: that it takes, of those that only some actions take
+
+    def takes(self, count: int) -> bool:
+        """Whether *count* arguments may stand after its name."""
+        least = bool(self.syntax) and not self.syntax.startswith("[")
+        return least <= count and (self.syntax.endswith(("...", "...]")) or count <= bool(self.syntax))
+
+
+class ActionCommand(DustCommand):
+    """A command with actions. *subject*: the thing that it looks after."""
+
+    subject: ClassVar[str]
+    actions: ClassVar[dict[str, Action]]
 
     def syntax(self) -> str:
         return f"<{'|'.join(self.actions)}> [options] [args]"
@@ -56,48 +115,35 @@ class ActionCommand(ScrapyCommand):
 
     @abstractmethod
     def context(self, opts: argparse.Namespace) -> AbstractContextManager[Any]:
-        """The context that all actions of the command share. Raises `ValueError` for a wrong setting or
-        option.
-        """
+        """The context that all actions share. Raises `ValueError` for a wrong setting or option."""
 
-    @abstractmethod
-    def act(self, context: Any, action: str, arguments: list[str], opts: argparse.Namespace) -> int:
-        """Run the action that was typed. Returns the exit status. Raises `DustError`."""
+    def prepared(
+        self, args: list[str], opts: argparse.Namespace, stack: ExitStack
+    ) -> Callable[[], int | None]:
+        """The action that was typed, with the context that all actions share."""
+        name, arguments = self._chosen(args, opts)
+        context = stack.enter_context(self.context(opts))
+        return lambda: self.act(context, name, arguments, opts)
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        action, arguments = self._chosen(args, opts)
-        from scrapy_dust.commands.output import accept_any_text, printable, stop_output  # noqa: PLC0415
-        from scrapy_dust.errors import DustError  # noqa: PLC0415
-
-        accept_any_text()
-        self.exitcode = 1
-        try:
-            with ExitStack() as opened:
-                try:
-                    context = opened.enter_context(self.context(opts))
-                except ValueError as error:
-                    raise UsageError(str(error), print_help=False) from None
-                done = self.act(context, action, arguments, opts)
-            sys.stdout.flush()
-            self.exitcode = done
-        except DustError as error:
-            print(f"scrapy {self.name}: {printable(str(error))}", file=sys.stderr)
-        except OSError as error:
-            stop_output(self.name, error)
-        except KeyboardInterrupt:
-            print(f"scrapy {self.name}: interrupted.", file=sys.stderr)
+    def act(self, context: Any, name: str, arguments: list[str], opts: argparse.Namespace) -> int | None:
+        """Run the action *name*: its function is given the context, the arguments, and its own options by their names."""
+        action = self.actions[name]
+        options = {one: getattr(opts, one) for one in map(_field, action.options)}
+        if not action.of:
+            getattr(context, name)(*arguments)
+            return 0
+        module, _, function = action.of.partition(":")
+        found: Callable[..., int | None] = getattr(import_module(f"scrapy_dust.commands.{module}"), function)
+        return found(context, *arguments, **options)
 
     def _chosen(self, args: list[str], opts: argparse.Namespace) -> tuple[str, list[str]]:
-        unknown = unrecognized(args, self._parser)
-        if unknown:
-            raise UsageError(unknown, print_help=False)
         if not args:
             raise UsageError(f"say what to do: {', '.join(self.actions)}", print_help=False)
         name, *arguments = args
         if name not in self.actions:
             raise UsageError(no_such("action", name, self.actions), print_help=False)
         action = self.actions[name]
-        if len(arguments) < action.least or (action.most is not None and len(arguments) > action.most):
+        if not action.takes(len(arguments)):
             usage = f"scrapy {self.name} {name} {action.syntax}".rstrip()
             raise UsageError(f"{name!r} got {len(arguments)} arguments. Use: {usage}", print_help=False)
         for option in self._not_taken(action, opts):
@@ -108,6 +154,9 @@ class ActionCommand(ScrapyCommand):
         """The options on the command line that *action* does not take, so that none is ignored in silence."""
         of_some = {option for one in self.actions.values() for option in one.options}
         for option in sorted(of_some - set(action.options)):
-            name = option.removeprefix("--").replace("-", "_")
-            if getattr(opts, name) != self._parser.get_default(name):
+            if getattr(opts, _field(option)) != self._parser.get_default(_field(option)):
                 yield option
+
+
+def _field(option: str) -> str:
+    return option.removeprefix("--").replace("-", "_")

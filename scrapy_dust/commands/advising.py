@@ -21,12 +21,10 @@ from scrapy_dust.rule_book import RuleBook, Status
 from scrapy_dust.sites import site_of
 
 
-def advise(context: Context, logs: Sequence[str], sites: Sequence[str], base_url: str | None) -> None:
-    """Print advice for the owners of *sites*, and how many requests of *logs* each piece of advice saves; without
-    logs, how many URLs that dustmine saw. Raises `UsageError`.
-    """
+def advise(context: Context, *logs: str, site: Sequence[str], base_url: str | None) -> None:
+    """Print advice for the owners of *site*, with the requests of *logs* that it saves, or URLs that dustmine saw."""
     book = context.book()
-    chosen = sites_of(sites) or book.sites
+    chosen = sites_of(site) or book.sites
     spared = None
     if logs:
         try:
@@ -39,14 +37,14 @@ def advise(context: Context, logs: Sequence[str], sites: Sequence[str], base_url
             if site_of(visit.url) in set(chosen)
         )
         spared = spared_by(urls, context.canonizer(book), site_of)
-    found = {site: list(_of_site(book, site, spared)) for site in chosen}
+    found = {one: list(_of_site(book, one, spared)) for one in chosen}
     if context.as_json:
         for one in (one for of_site in found.values() for one in of_site):
             print(json.dumps(asdict(one), ensure_ascii=False))
         return
-    for site, advice in found.items():
+    for name, advice in found.items():
         if advice:
-            _print(site, advice)
+            _print(name, advice)
     if not any(found.values()):
         print("No rule is in force for these sites, so there is nothing to advise.", file=sys.stderr)
     elif spared is not None:

@@ -12,9 +12,7 @@ from scrapy_dust.rule_book import RuleBook, Status, rule_id
 
 
 def set_status(context: Context, ids: Sequence[str], status: Status) -> None:
-    """Disable or enable rules by their ids. A rule of any book can be disabled; only a rule of the first book can be
-    enabled.
-    """
+    """Disable or enable rules by their ids. Only a rule of the first book can be enabled."""
     reason = f"by hand, {datetime.now(UTC).date()}" if status is Status.DISABLED else None
     done: list[Found] = []
 
@@ -35,7 +33,17 @@ def set_status(context: Context, ids: Sequence[str], status: Status) -> None:
     _report(context, str(status), done)
 
 
-def forget(context: Context, ids: Sequence[str]) -> None:
+def disable(context: Context, *ids: str) -> None:
+    """Disable rules by their ids."""
+    set_status(context, ids, Status.DISABLED)
+
+
+def enable(context: Context, *ids: str) -> None:
+    """Enable rules by their ids."""
+    set_status(context, ids, Status.VALID)
+
+
+def forget(context: Context, *ids: str) -> None:
     """Remove rules from the first book."""
     done: list[Found] = []
 

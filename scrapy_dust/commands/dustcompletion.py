@@ -11,15 +11,19 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import ClassVar
 
 from scrapy_dust.commands.actions import Action, ActionCommand
-from scrapy_dust.commands.examples import add_examples
 
 
 class Command(ActionCommand):
     name = "dustcompletion"
     subject = "completion in shells"
     actions: ClassVar[dict[str, Action]] = {
-        shell: Action("", 0, 0, f"print the completion for {shell}") for shell in ("bash", "zsh", "fish")
+        shell: Action("", f"print the completion for {shell}") for shell in ("bash", "zsh", "fish")
     }
+    examples = (
+        'eval "$(scrapy dustcompletion bash)"       in ~/.bashrc',
+        'eval "$(scrapy dustcompletion zsh)"        in ~/.zshrc, after compinit',
+        "scrapy dustcompletion fish > ~/.config/fish/completions/scrapy-dust.fish",
+    )
 
     def short_desc(self) -> str:
         return "Print what a shell needs to complete the commands of scrapy-dust"
@@ -30,22 +34,10 @@ class Command(ActionCommand):
             " beside whatever completes scrapy already."
         )
 
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        super().add_options(parser)
-        add_examples(
-            parser,
-            (
-                'eval "$(scrapy dustcompletion bash)"       in ~/.bashrc',
-                'eval "$(scrapy dustcompletion zsh)"        in ~/.zshrc, after compinit',
-                "scrapy dustcompletion fish > ~/.config/fish/completions/scrapy-dust.fish",
-            ),
-        )
-
     def context(self, opts: argparse.Namespace) -> AbstractContextManager[None]:
         return nullcontext()
 
-    def act(self, context: None, action: str, arguments: list[str], opts: argparse.Namespace) -> int:
+    def act(self, context: None, name: str, arguments: list[str], opts: argparse.Namespace) -> None:
         from scrapy_dust.commands.shells import SCRIPTS  # noqa: PLC0415
 
-        print(SCRIPTS[action](), end="")
-        return 0
+        print(SCRIPTS[name](), end="")

@@ -8,20 +8,21 @@ this module to list it.
 from __future__ import annotations
 
 import argparse
-import sys
-from typing import Any, ClassVar
+from collections.abc import Callable
+from contextlib import ExitStack
 
-from scrapy.commands import ScrapyCommand
-from scrapy.exceptions import UsageError
-
-from scrapy_dust.commands.examples import add_examples
-from scrapy_dust.commands.suggestions import one_of, unrecognized
+from scrapy_dust.commands.actions import DustCommand
+from scrapy_dust.commands.suggestions import one_of
 
 
-class Command(ScrapyCommand):
-    requires_project = False
-    requires_crawler_process = False
-    default_settings: ClassVar[dict[str, Any]] = {"LOG_LEVEL": "WARNING"}
+class Command(DustCommand):
+    name = "dusteval"
+    examples = (
+        "scrapy dusteval                               the project's own log, all methods",
+        "scrapy dusteval crawl.jsonl.gz --methods keepall,dust --train 0.5",
+        "scrapy dusteval crawl.jsonl.gz --online       how much a first crawl would have saved",
+        "scrapy dusteval crawl.jsonl.gz --order random --seeds 5 --json",
+    )
 
     def syntax(self) -> str:
         return "[options] [LOG ...]"
@@ -38,7 +39,6 @@ class Command(ScrapyCommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        self._parser = parser
         group = parser.add_argument_group(title="Evaluation")
         group.add_argument(
             "--truth",
@@ -98,43 +98,9 @@ class Command(ScrapyCommand):
             " are keepall, maybedont, online, offline (what a second crawl knows) and oracle",
         )
         group.add_argument("--json", action="store_true", help="print one JSON object a method")
-        add_examples(
-            parser,
-            (
-                "scrapy dusteval                               the project's own log, all methods",
-                "scrapy dusteval crawl.jsonl.gz --methods keepall,dust --train 0.5",
-                "scrapy dusteval crawl.jsonl.gz --online       how much a first crawl would have saved",
-                "scrapy dusteval crawl.jsonl.gz --order random --seeds 5 --json",
-            ),
-        )
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        unknown = unrecognized(args, self._parser)
-        if unknown:
-            raise UsageError(unknown, print_help=False)
+    def prepared(self, args: list[str], opts: argparse.Namespace, stack: ExitStack) -> Callable[[], None]:
         from scrapy_dust.commands.evaluating import evaluation_of  # noqa: PLC0415
-        from scrapy_dust.commands.output import accept_any_text, stop_output  # noqa: PLC0415
-        from scrapy_dust.errors import DustError  # noqa: PLC0415
 
         assert self.settings is not None
-        accept_any_text()
-        try:
-            evaluation = evaluation_of(self.settings, args, opts)
-        except ValueError as error:  # a setting or an option that cannot be meant
-            raise UsageError(str(error), print_help=False) from None
-        try:
-            evaluation.run()
-            sys.stdout.flush()
-        except DustError as error:
-            self._fail(str(error))
-        except OSError as error:
-            stop_output("dusteval", error)
-            self.exitcode = 1
-        except KeyboardInterrupt:
-            self._fail("interrupted.")
-
-    def _fail(self, why: str) -> None:
-        from scrapy_dust.commands.output import printable  # noqa: PLC0415
-
-        print(f"scrapy dusteval: {printable(why)}", file=sys.stderr)
-        self.exitcode = 1
+        return evaluation_of(self.settings, args, opts).run

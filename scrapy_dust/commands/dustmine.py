@@ -7,17 +7,12 @@ this module to list it.
 from __future__ import annotations
 
 import argparse
-import sys
-from typing import Any, ClassVar
+from collections.abc import Callable
+from contextlib import ExitStack
 
-from scrapy.commands import ScrapyCommand
-from scrapy.exceptions import UsageError
-
-from scrapy_dust.commands.examples import add_examples
+from scrapy_dust.commands.actions import DustCommand
 from scrapy_dust.commands.importing import heeding_ctrl_c
-from scrapy_dust.commands.suggestions import one_of, unrecognized
-
-_INTERRUPTED = "interrupted; the rule book is whole: the old one or the new one."
+from scrapy_dust.commands.suggestions import one_of
 
 FORMATS = (
     *("auto", "dust", "jsonl", "csv", "parquet", "combined", "common", "access-json"),
@@ -26,20 +21,17 @@ FORMATS = (
 )
 
 
-_EXAMPLES = (
-    "scrapy dustmine                            the project's own log: mine, validate, write the rule book",
-    "scrapy dustmine --no-validate --dry-run    what the log alone proves; nothing is fetched or written",
-    "scrapy dustmine --report report.html       a report for the browser, too",
-    "scrapy dustmine access.log --base-url https://www.example.org --budget 200",
-    "scrapy dustmine crawl.jsonl.gz --phase likely --json",
-    "scrapy dustmine --shard 1/4                this quarter of the sites; others can mine theirs meanwhile",
-)
-
-
-class Command(ScrapyCommand):
-    requires_project = False
-    requires_crawler_process = False
-    default_settings: ClassVar[dict[str, Any]] = {"LOG_LEVEL": "WARNING"}
+class Command(DustCommand):
+    name = "dustmine"
+    interrupted = "interrupted; the rule book is whole: the old one or the new one."
+    examples = (
+        "scrapy dustmine                            the project's own log: mine, validate, write the rule book",
+        "scrapy dustmine --no-validate --dry-run    what the log alone proves; nothing is fetched or written",
+        "scrapy dustmine --report report.html       a report for the browser, too",
+        "scrapy dustmine access.log --base-url https://www.example.org --budget 200",
+        "scrapy dustmine crawl.jsonl.gz --phase likely --json",
+        "scrapy dustmine --shard 1/4                this quarter of the sites; others can mine theirs meanwhile",
+    )
 
     def syntax(self) -> str:
         return "[options] [LOG ...]"
@@ -55,7 +47,6 @@ class Command(ScrapyCommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        self._parser = parser
         group = parser.add_argument_group(title="Mining")
         group.add_argument("--spider", metavar="NAME", help="mine this spider's log, with its settings")
         group.add_argument("--site", metavar="HOST", help="only this host and the hosts below it")
@@ -124,44 +115,10 @@ class Command(ScrapyCommand):
         )
         # Scrapy's own option of this name, which profiles Python, asks for a file.
         parser.set_defaults(profile=None)
-        add_examples(parser, _EXAMPLES)
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        unknown = unrecognized(args, self._parser)
-        if unknown:
-            raise UsageError(unknown, print_help=False)
-        try:
-            self._run(args, opts)
-        except KeyboardInterrupt:
-            print(f"scrapy dustmine: {_INTERRUPTED}", file=sys.stderr)
-            self.exitcode = 1
-
-    def _run(self, args: list[str], opts: argparse.Namespace) -> None:
+    def prepared(self, args: list[str], opts: argparse.Namespace, stack: ExitStack) -> Callable[[], None]:
         with heeding_ctrl_c():
             from scrapy_dust.commands.mining import job_of  # noqa: PLC0415
-            from scrapy_dust.commands.output import accept_any_text, stop_output  # noqa: PLC0415
-            from scrapy_dust.errors import DustError  # noqa: PLC0415
 
         assert self.settings is not None
-        accept_any_text()
-        try:
-            job = job_of(self.settings, args, opts)
-        except ValueError as error:  # a setting or an option that cannot be meant
-            raise UsageError(str(error), print_help=False) from None
-        except DustError as error:
-            self._fail(str(error))
-            return
-        try:
-            job.run()
-            sys.stdout.flush()
-        except DustError as error:
-            self._fail(str(error))
-        except OSError as error:
-            stop_output("dustmine", error)
-            self.exitcode = 1
-
-    def _fail(self, why: str) -> None:
-        from scrapy_dust.commands.output import printable  # noqa: PLC0415
-
-        print(f"scrapy dustmine: {printable(why)}", file=sys.stderr)
-        self.exitcode = 1
+        return job_of(self.settings, args, opts).run

@@ -10,10 +10,7 @@ import argparse
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, ClassVar
 
-from scrapy.exceptions import UsageError
-
 from scrapy_dust.commands.actions import Action, ActionCommand
-from scrapy_dust.commands.examples import add_examples
 
 if TYPE_CHECKING:
     from scrapy_dust.commands.page_store import Context
@@ -28,27 +25,25 @@ class Command(ActionCommand):
     actions: ClassVar[dict[str, Action]] = {
         "list": Action(
             "",
-            0,
-            0,
             "the pages, one a line: when last seen, kind (content, little or error), signature, URL",
             options=_WHICH,
         ),
-        "stats": Action("", 0, 0, "the number of pages of each site, by kind", options=_WHICH),
-        "find": Action("URL ...", 1, None, "what the store has of these URLs", options=_WHICH),
+        "stats": Action("", "the number of pages of each site, by kind", options=_WHICH),
+        "find": Action("URL ...", "what the store has of these URLs", options=_WHICH),
         "merge": Action(
-            "STORE ...",
-            1,
-            None,
-            "add pages of other stores: unknown ones, and those that the other store saw later",
+            "STORE ...", "add pages of other stores: unknown ones, and those that the other store saw later"
         ),
         "purge": Action(
             "[URL ...]",
-            0,
-            None,
             "remove these URLs, or all pages of --site, or pages not seen for --older DAYS",
             options=_WHICH,
         ),
     }
+    examples = (
+        "scrapy dustpages stats",
+        "scrapy dustpages find https://www.example.org/",
+        "scrapy dustpages purge --site example.org --older 90",
+    )
 
     def short_desc(self) -> str:
         return "List, merge and purge the page signatures of scrapy-dust"
@@ -62,24 +57,9 @@ class Command(ActionCommand):
         group.add_argument("--site", metavar="HOST", help="pages of this site only")
         group.add_argument("--older", metavar="DAYS", help="pages that were not seen for so many days only")
         group.add_argument("--json", action="store_true", help="print JSON, an object a line")
-        add_examples(
-            parser,
-            (
-                "scrapy dustpages stats",
-                "scrapy dustpages find https://www.example.org/",
-                "scrapy dustpages purge --site example.org --older 90",
-            ),
-        )
 
     def context(self, opts: argparse.Namespace) -> AbstractContextManager[Context]:
         from scrapy_dust.commands.page_store import open_context  # noqa: PLC0415
 
         assert self.settings is not None
         return open_context(self.settings, opts)
-
-    def act(self, context: Context, action: str, arguments: list[str], opts: argparse.Namespace) -> int:
-        try:
-            getattr(context, action)(*arguments)
-        except ValueError as error:  # an option that is lacking
-            raise UsageError(str(error), print_help=False) from None
-        return 0

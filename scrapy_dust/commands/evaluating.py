@@ -88,9 +88,7 @@ def _learner(name: str, settings: DustSettings, *, near: bool) -> Learner:
 
 
 def _state(settings: DustSettings) -> Path | None:
-    """The folder of the project's state, which has prior beliefs from the project's own sites; None where there is
-    none.
-    """
+    """The folder of the project's state, which has prior beliefs from the project's own sites; None without a project."""
     return None if settings.dir is None and not inside_project() else log_dir(settings.dir).parent
 
 

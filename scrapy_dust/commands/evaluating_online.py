@@ -104,9 +104,7 @@ class OnlineEvaluation:
     as_json: bool
 
     def run(self) -> None:
-        """Replay the log with each method and print the table. Raises `DustError` where that cannot be
-        done.
-        """
+        """Replay the log with each method and print the table. Raises `DustError` where that cannot be done."""
         examined = examine(self.logs, self.truth)
         if examined.unreadable:
             print(f"not read: {examined.unreadable} lines.", file=sys.stderr)
@@ -129,9 +127,7 @@ class OnlineEvaluation:
 
 
 def methods_of(named: str | None) -> tuple[str, ...]:
-    """The names of the methods to compare. Raises `ValueError` for a method that does not learn while it
-    crawls.
-    """
+    """The names of the methods to compare. Raises `ValueError` for a method that does not learn while it crawls."""
     names = tuple(dict.fromkeys(name.strip() for name in named.split(","))) if named else tuple(METHODS)
     for name in names:
         if name not in METHODS:

@@ -33,18 +33,21 @@ _NAMED = 20
 
 
 def import_rules(
-    context: Context, path: str, sites: Sequence[str], *, format_name: str, dry_run: bool
+    context: Context,
+    path: str,
+    *,
+    format: str,  # noqa: A002
+    site: Sequence[str],
+    dry_run: bool,
 ) -> None:
-    """Import the rules in the file *path*, on probation: nothing applies them before a crawl or dustmine has proved
-    them.
-    """
+    """Import the rules in the file *path*, on probation: nothing applies them before they are proved."""
     content = sys.stdin.buffer.read() if path == "-" else read(path)
     if content is None:
         raise ExchangeError(path, "there is no such file. Check the path.")
     # An import makes the book that --rules names.
     context = replace(context, must_exist=False)
     known = RuleBook.load(context.paths[:1])
-    found = imported(path, content, sites_of(sites) or known.sites, format_name)
+    found = imported(path, content, sites_of(site) or known.sites, format)
     day = datetime.now(UTC).date().isoformat()
     name = PurePath(path).name
     new = _new(known, found, f"imported from {name} on {day}; the next crawl tries it", name, day)
@@ -94,9 +97,7 @@ def _new(known: RuleBook, found: Imported, reason: str, name: str, day: str) -> 
 def _without_opposed(
     known: RuleBook, new: dict[str, list[Entry]]
 ) -> tuple[dict[str, list[Entry]], list[Unsaid]]:
-    """The entries of *new* that the book takes, and the entries that it refuses because their reverse is in force or
-    disabled.
-    """
+    """The entries of *new* that the book takes, and those that it refuses because their reverse is in force or disabled."""
     book, opposed = known.merge_sites(new), []
     for site, entries in new.items():
         taken = {entry.rule for entry in book.entries(site)}
@@ -109,15 +110,13 @@ def _without_opposed(
     return new, opposed
 
 
-def export_rules(context: Context, name: str, sites: Sequence[str]) -> None:
-    """Print the rules in force in the format *name*, and on stderr the rules that the format cannot express. Raises
-    `UsageError`.
-    """
+def export_rules(context: Context, name: str, *, site: Sequence[str]) -> None:
+    """Print the rules in force in the format *name*, and on stderr those that it cannot express. Raises `UsageError`."""
     if name not in EXPORTS:
         raise UsageError(no_such("format", name, EXPORTS), print_help=False)
     book = context.book()
-    chosen = sites_of(sites)
-    unknown = [no_such("rule for the site", site, book.sites) for site in chosen if site not in book.sites]
+    chosen = sites_of(site)
+    unknown = [no_such("rule for the site", one, book.sites) for one in chosen if one not in book.sites]
     if chosen and len(unknown) == len(chosen):
         raise RuleBookError(", ".join(context.paths), unknown[0])
     for said in unknown:
@@ -148,7 +147,7 @@ def _tell(unsaid: Sequence[Unsaid], *, stderr: bool = False) -> None:
         print(f"  and {count} more: {printable(why)}.", file=stream)
 
 
-def merge(context: Context, paths: Sequence[str], *, dry_run: bool) -> None:
+def merge(context: Context, *paths: str, dry_run: bool) -> None:
     """Merge other rule books into the first one (see `rule_book.joining`)."""
     differences: list[Difference] = []
     theirs = {path: RuleBook.load([path], missing_ok=False) for path in paths}

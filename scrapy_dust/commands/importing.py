@@ -11,9 +11,7 @@ from types import FrameType
 
 @contextmanager
 def heeding_ctrl_c() -> Iterator[None]:
-    """A block of imports. Python loses a `KeyboardInterrupt` that comes in a callback of its import system, and goes on; so the
-    block raises the exception at its end.
-    """
+    """A block of imports that raises `KeyboardInterrupt` at its end: Python loses one that comes while it imports."""
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or before != signal.default_int_handler:
         yield

@@ -53,7 +53,7 @@ def _tested(event: Event) -> str:
     return f"could not be compared with {event.keeper}" if found is None else f"{found} {event.keeper}"
 
 
-def requeue(context: Context, ids: Sequence[str], *, spider: str | None, dry_run: bool) -> None:
+def requeue(context: Context, *ids: str, spider: str | None, dry_run: bool) -> None:
     """Print the URLs that rules suppressed, and leave them for the next crawl of each spider."""
     folder = existing_journal_dir(context.dust_dir)
     found = {} if folder is None else suppressed_by(folder, ids)

@@ -59,9 +59,7 @@ _NOTHING_TRIED = "interrupted before any rule was tried; the rule book is as it 
 
 
 def job_of(project: Settings, logs: Sequence[str], opts: argparse.Namespace) -> Job:
-    """The run that the options ask for. Raises `ValueError` for a wrong value, `CrawlLogError` where
-    there is no log.
-    """
+    """The run that the options ask for. Raises `ValueError` for a wrong value, `CrawlLogError` without a log."""
     if (project.getpriority("LOG_LEVEL") or 0) < SETTINGS_PRIORITIES["cmdline"]:
         # A project's level is for its crawls; progress is told here.
         project.set("LOG_LEVEL", "WARNING", "cmdline")

@@ -65,9 +65,8 @@ class Offered:
     name: str
     said: str
     options: tuple[Option, ...]
-    actions: Mapping[
-        str, tuple[str, Value]
-    ]  #: what each does, and what comes after it; none: the command is one
+    #: What each does, and what comes after it; none: the command is one.
+    actions: Mapping[str, tuple[str, Value]]
     argument: Value  #: of a command without actions
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 from scrapy.utils.log import configure_logging
 
@@ -33,9 +34,7 @@ _OTHERS_KEPT = 1000
 
 @contextmanager
 def open_context(project: Settings, opts: argparse.Namespace) -> Iterator[Context]:
-    """Open the store that the options name. Raises `ValueError` for a wrong value, `DustError` for a
-    store that is not there.
-    """
+    """Open the store that the options name. Raises `ValueError` for a wrong value, `DustError` without a store."""
     # Stdout is for results, whatever a project wants its crawls to do with it.
     project.set("LOG_STDOUT", False, priority="cmdline")
     configure_logging(project)
@@ -107,7 +106,7 @@ class Context:
     def purge(self, *urls: str) -> None:
         """Remove from the store the pages with these *urls*; without URLs, all pages that the options select."""
         if not urls and self.site is None and self.older is None:
-            raise ValueError("say what to purge: URLs, --site HOST, --older DAYS, or both.")
+            raise UsageError("say what to purge: URLs, --site HOST, --older DAYS, or both.", print_help=False)
         wanted = set(urls)
         gone = [row.url for row in self._meant() if not wanted or row.url in wanted]
         self._report("purged", "", self.store.purge(gone))

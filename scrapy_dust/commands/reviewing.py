@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 
 from scrapy_dust.commands.context import Context, Found, entry_with_site, evidence_lines, print_json
 from scrapy_dust.commands.journals import event_line, history
@@ -39,7 +38,7 @@ def list_rules(context: Context) -> None:
         context.tell_if_empty()
 
 
-def show(context: Context, ids: Sequence[str]) -> None:
+def show(context: Context, *ids: str) -> None:
     """Print the rules *ids*, or all, with their evidence."""
     book = context.book()
     found = [one for wanted in ids for one in context.named(book, wanted)] if ids else all_found(book)

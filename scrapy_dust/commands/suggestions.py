@@ -20,9 +20,7 @@ def no_such(kind: str, name: str, known: Collection[str]) -> str:
 
 
 def remedy(name: str, known: Collection[str]) -> str:
-    """A sentence with the nearest of the *known* names, or with all of them where they are few; empty
-    where neither helps.
-    """
+    """A sentence with the nearest of the *known* names, or with all of them where they are few; empty if neither helps."""
     return nearest(name, known) or (f"Use one of {', '.join(known)}." if 0 < len(known) <= _LISTED else "")
 
 

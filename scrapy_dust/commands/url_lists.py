@@ -43,9 +43,7 @@ def read_urls(path: str) -> Iterator[str]:
 
 
 def read_expectations(path: str) -> Iterator[Expectation]:
-    """The lines ``URL, URL, same|different`` of a CSV file. Blank lines and comments after ``#`` are
-    skipped.
-    """
+    """The lines ``URL, URL, same|different`` of a CSV file, without blank lines and comments after ``#``."""
     with _opened(path) as stream:
         rows = csv.reader(stream, skipinitialspace=True, strict=True)
         try:

@@ -14,9 +14,8 @@ from scrapy_dust.page.places import kind_of, name_of
 from scrapy_dust.page.volatile import NO_CHANGES, SHAPE, Changes, is_volatile, place_in
 from scrapy_dust.rule_book.volatile_places import Site, known
 
-Row = tuple[
-    str, str, str, bool, Changes
-]  #: site, path template, place, whether only texts of one shape, counts
+#: Site, path template, place, whether only texts of one shape, counts.
+Row = tuple[str, str, str, bool, Changes]
 
 
 def volatile(context: Context, wanted: str | None = None) -> None:

@@ -392,7 +392,7 @@ def test_to_be_listed_costs_a_scrapy_command_nothing():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     commands = "scrapy_dust.commands"
-    rooms = ("actions", "dustrules", "examples", "suggestions")
+    rooms = ("actions", "dustrules", "suggestions")
     assert set(done.stdout.split()) == {
         "scrapy_dust",
         commands,

@@ -12,7 +12,7 @@ import pytest
 
 from scrapy_dust.commands import changing, reviewing
 from scrapy_dust.commands.context import Context
-from scrapy_dust.rule_book import Entry, Evidence, RuleBook, Status, rule_id
+from scrapy_dust.rule_book import Entry, Evidence, RuleBook, rule_id
 from scrapy_dust.rules.guards import Condition
 from scrapy_dust.rules.parameters import DropParameter
 from scrapy_dust.rules.rewriting import Rewrite
@@ -46,7 +46,7 @@ def test_a_list_has_each_edit_on_one_line(context, capsys):
 
 
 def test_an_edit_is_shown_with_its_evidence(context, capsys):
-    reviewing.show(context, [rule_id(SITE, PRINTED)])
+    reviewing.show(context, rule_id(SITE, PRINTED))
     said = capsys.readouterr().out
     assert READS in said
     assert "30 pairs of URLs showed one page (30 known from logs alone), on 30 different pages" in said
@@ -79,11 +79,11 @@ def test_expectations_are_held_against_edits_too(context, capsys, tmp_path):
 
 
 def test_an_edit_is_switched_off_and_on_by_its_id(context, capsys):
-    changing.set_status(context, [rule_id(SITE, PRINTED)], Status.DISABLED)
+    changing.disable(context, rule_id(SITE, PRINTED))
     assert PRINTED not in context.book().rules_by_site()[SITE]
-    changing.set_status(context, [rule_id(SITE, PRINTED)], Status.VALID)
+    changing.enable(context, rule_id(SITE, PRINTED))
     assert PRINTED in context.book().rules_by_site()[SITE]
-    changing.forget(context, [rule_id(SITE, PRINTED), rule_id(SITE, SORT)])
+    changing.forget(context, rule_id(SITE, PRINTED), rule_id(SITE, SORT))
     assert f"forgotten: {rule_id(SITE, PRINTED)}  {SITE}  {READS}" in capsys.readouterr().out
     assert [entry.rule for entry in context.book().entries(SITE)] == [Rule.of(DropParameter("from"))]
 

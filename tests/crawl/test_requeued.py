@@ -10,7 +10,7 @@ from scrapy import Request
 from scrapy_dust.commands import changing, journals, reviewing
 from scrapy_dust.commands.context import Context
 from scrapy_dust.journal.places import requeue_dir
-from scrapy_dust.rule_book import Status, rule_id
+from scrapy_dust.rule_book import rule_id
 from scrapy_dust.rules.parameters import DropParameter
 from scrapy_dust.rules.rule import Rule
 from tests.crawl.crawling import Visitor, crawl
@@ -28,7 +28,7 @@ def context(settings):
 
 
 def requeue(context, *ids, spider=None, dry_run=False):
-    journals.requeue(context, ids, spider=spider, dry_run=dry_run)
+    journals.requeue(context, *ids, spider=spider, dry_run=dry_run)
 
 
 class Second(Visitor):
@@ -54,7 +54,7 @@ def test_victims_of_a_rule_that_was_switched_off_come_in_the_next_crawl_as_they_
         # The first one queued stands for all; what follows it is suppressed.
         requests = [Request(url, cb_kwargs={"mark": n}, priority=-n) for n, url in enumerate(urls)]
         assert crawl(requests, settings, spider=First).got == [f"0: {urls[0]}"]
-        changing.set_status(context(), [identity], Status.DISABLED)
+        changing.disable(context(), identity)
         capsys.readouterr()
         requeue(context(), identity)
         assert capsys.readouterr().out.split() == urls[1:]
