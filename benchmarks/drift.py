@@ -25,7 +25,6 @@ from scrapy import Request, Spider
 from scrapy.crawler import AsyncCrawlerRunner
 from scrapy.http import Response, TextResponse
 
-from scrapy_dust.believe.watch import expected_suppressed
 from scrapy_dust.journal.events import Event, What
 from scrapy_dust.journal.places import journals
 from scrapy_dust.journal.reader import read
@@ -39,6 +38,19 @@ CLASSES = 10
 CHANGES_AT = 30
 #: When the last so many links have all been fetched, nothing is suppressed any more, and the site has no further.
 _ENOUGH = 10
+
+
+def expected_suppressed(rate: float, share: float = 1.0, delay: float = 0.0) -> float:
+    """How many URLs a rule still suppresses, on average, after it has become false, until a canary shows it.
+
+    *rate*: share of suppressed URLs that are fetched as canaries; *share*: share of the rule's URLs that show another
+    page now; *delay*: URLs suppressed between the moment a canary is queued and the moment it is judged. Each URL is
+    a canary that shows the change with a chance of ``rate * share``; the URLs before the first such canary are
+    suppressed.
+    """
+    if rate <= 0 or share <= 0:
+        return float("inf")
+    return (1 - rate) / (rate * share) + delay * (1 - rate)
 
 
 @dataclass

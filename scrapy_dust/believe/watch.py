@@ -85,16 +85,3 @@ class Watch:
         same, nothing = self._since_doubt
         # Pages that cannot be compared do not clear it, and doing without a rule is always allowed.
         return Standing.REFUTED if nothing >= _OPEN + same else Standing.DOUBTED
-
-
-def expected_suppressed(rate: float, share: float = 1.0, delay: float = 0.0) -> float:
-    """How many URLs a rule still suppresses, on average, after it has become false, until a canary shows it.
-
-    *rate*: share of suppressed URLs that are fetched as canaries; *share*: share of the rule's URLs that show another
-    page now; *delay*: URLs suppressed between the moment a canary is queued and the moment it is judged. Each URL is
-    a canary that shows the change with a chance of ``rate * share``; the URLs before the first such canary are
-    suppressed.
-    """
-    if rate <= 0 or share <= 0:
-        return float("inf")
-    return (1 - rate) / (rate * share) + delay * (1 - rate)

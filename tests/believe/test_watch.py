@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_dust.believe.watch import Standing, Watch, expected_suppressed
+from benchmarks.drift import expected_suppressed
+from scrapy_dust.believe.watch import Standing, Watch
 from scrapy_dust.visits.outcomes import Outcome
 
 SAME, DIFFERENT, UNKNOWN, UNFETCHABLE = Outcome.SAME, Outcome.DIFFERENT, Outcome.UNKNOWN, Outcome.UNFETCHABLE

@@ -10,8 +10,7 @@ from statistics import mean
 
 import pytest
 
-from benchmarks.drift import measure
-from scrapy_dust.believe.watch import expected_suppressed
+from benchmarks.drift import expected_suppressed, measure
 from scrapy_dust.rule_book import rule_id
 from scrapy_dust.rules.parameters import DropParameter
 from scrapy_dust.rules.rule import Rule
