@@ -286,7 +286,8 @@ class Budget:
 
     def hopes(self, site: str, giver: Account, taker: Account) -> bool:
         """Whether a link from *giver*'s form to a new URL of *taker*'s keeps *giver*'s from its end: links from there have led to
-        what the spider is after, by fewer links than links from *giver*'s, and that form has not ended.
+        what the spider is after, by fewer links than links from *giver*'s, and that form has not ended. In one family, only those
+        with more parameters keep others.
         """
         giver.to_items = min(giver.to_items, taker.to_items + 1)
         giver.to_news = min(giver.to_news, taker.to_news + 1)
@@ -294,8 +295,11 @@ class Budget:
         if self.items_are_chosen(site):
             far, its = giver.to_items, taker.to_items
         is_below = giver.form.family == taker.form.family and set(giver.form.names) < set(taker.form.names)
+        is_other = is_below or not giver.form.is_kin_of(taker.form)
         is_nearer = (its, not is_below) < (far, True)
-        return is_nearer and giver.pool.queue is not taker.pool.queue and not taker.pool.has_enough
+        return (
+            is_other and is_nearer and giver.pool.queue is not taker.pool.queue and not taker.pool.has_enough
+        )
 
     def show_anew(self, form: Form) -> None:
         """Forget what the selections of *form*'s host have shown, since other URLs are told apart now."""
