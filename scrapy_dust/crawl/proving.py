@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from scrapy_dust.crawl.store import Store
     from scrapy_dust.rules.rule import Rule
 
-#: Of the first so many URLs that a rule suppresses in a crawl one is fetched, and of as many again, and so on, each time of twice as
-#: many: a site may have changed since the rule was proved, or show other pages deeper down, and be too small for the share that
-#: is drawn of all URLs to find that out. Of as many since the last of these, one is fetched when the spider is idle.
+#: Of the first so many URLs that a rule suppresses in a crawl one is fetched: a site may have changed since the rule was proved, and
+#: be too small for the share that is drawn of all URLs to find that out. Where the rule has suppressed as many since it was tested, the
+#: last one is fetched when the spider is idle: what comes late may be what the rule is false of.
 _FIRST = 8
 
 
@@ -52,13 +52,13 @@ class _Turn:
     """When a URL that a rule would suppress is fetched because it is the rule's turn to be tested."""
 
     at: int  #: the number of the URL
-    end: int  #: of the URLs among which this one was drawn
     suppressed: int = 0  #: so many URLs before
     tested: int = 0  #: so many of them when one was fetched
+    is_over: bool = False  #: the rule had its turn
 
     @property
-    def left(self) -> int:
-        return self.at - self.suppressed
+    def is_now(self) -> bool:
+        return not self.is_over and self.suppressed >= self.at
 
 
 #: In the store of a job: the rules that were suspended since it was begun, by id, with their sites; and those in doubt.
@@ -172,7 +172,7 @@ class Proving:
         if self.canaries.are_chosen(url) or self.suspension.are_unproved(url, key):
             return True
         if self._rules.settings.canary_rate and any(
-            self._turn(identity).left <= 0 for identity in self._naming.rule_ids(url)
+            self._turn(identity).is_now for identity in self._naming.rule_ids(url)
         ):
             return True
         return bool(self.reach) and self.reach.is_beyond(self._rules.rules_for(url), url, key)
@@ -224,11 +224,10 @@ class Proving:
         is_turn = False
         for identity in behind.ids:
             turn = self._turn(identity)
+            if turn.is_now and as_written:
+                is_turn = turn.is_over = True
+                turn.tested = turn.suppressed
             turn.suppressed += 1
-            if turn.left < 0 and as_written:
-                is_turn, turn.tested = True, turn.suppressed
-                begin, turn.end = turn.end, 2 * turn.end
-                turn.at = begin + self._draw.number(f"{identity} {begin}", begin)
         if is_turn:
             self._of_turns.add(request.url)
         return is_turn
@@ -237,7 +236,7 @@ class Proving:
         """The next turn of the rule *identity* to be tested."""
         turn = self._turns.get(identity)
         if turn is None:
-            turn = self._turns[identity] = _Turn(self._draw.number(identity, _FIRST), _FIRST)
+            turn = self._turns[identity] = _Turn(self._draw.number(identity, _FIRST))
         return turn
 
     def _spider_idle(self, spider: Spider) -> None:
@@ -248,7 +247,7 @@ class Proving:
                 continue
             turn.tested = turn.suppressed
             for ids, request in self._suppressions.suppressed_by(identity):
-                turn.at = turn.suppressed
+                turn.is_over = False
                 self._suppressions.given_back(request, ids, f"to test {identity}")
                 self._returning.now(request)
                 is_sent = True
