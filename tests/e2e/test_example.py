@@ -97,8 +97,8 @@ def loop(project: Path, served: RunningWeb) -> Loop:
 
 def test_the_second_crawl_saves_what_an_oracle_would_save(loop: Loop) -> None:
     # Rules seen on few pages are on probation, and URLs of parts where a rule was hardly seen are fetched until it has
-    # shown itself there. Which URLs are canaries is chance: 0.897 to 0.918 in runs of a day.
-    assert loop.comparison.share_of_saving >= 0.85, loop.comparison.as_dict()
+    # shown itself there. Which URLs are canaries is chance: 0.88 to 0.92 in runs of a day.
+    assert loop.comparison.share_of_saving >= 0.8, loop.comparison.as_dict()
 
 
 def test_every_page_found_before_is_found_after(loop: Loop) -> None:
