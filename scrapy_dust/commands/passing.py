@@ -12,7 +12,7 @@ from scrapy_dust.visits.pages import SiteLog
 
 @dataclass(slots=True)
 class Passing:
-    """What is told of the sites that have passed. *holds*: their logs are needed at the end, too."""
+    """The sites that have passed, and the figures that the end of a run needs of them. *holds*: their logs are needed at the end, too."""
 
     clock: Laps
     holds: bool = False

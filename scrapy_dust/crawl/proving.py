@@ -49,7 +49,7 @@ _FIRST = 8
 
 @dataclass(slots=True)
 class _Turn:
-    """When a URL that a rule would suppress is fetched because it is the rule's turn to be tested."""
+    """The turn of a rule to be tested: one URL that the rule would suppress is fetched all the same."""
 
     at: int  #: the number of the URL
     suppressed: int = 0  #: so many URLs before
@@ -242,7 +242,8 @@ class Proving:
     def _spider_idle(self, spider: Spider) -> None:
         """Fetch the URL that each rule has suppressed last, where the rule has suppressed several since it was tested."""
         in_doubt, is_sent = self.suspension.unproved | self.suspension.suspended.keys(), False
-        for identity, turn in self._turns.items():
+        # What is given back meets other rules, whose turns begin then.
+        for identity, turn in list(self._turns.items()):
             if turn.suppressed - turn.tested < _FIRST or identity in in_doubt:
                 continue
             turn.tested = turn.suppressed

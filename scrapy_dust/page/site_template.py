@@ -39,9 +39,8 @@ class SiteTemplate:
     """The units that most pages of a site have."""
 
     common: UnitSet  #: units that most pages have: a page with nothing else has nothing of its own
-    template: (
-        UnitSet  #: those of them that no page lacks alone, or has another in their stead: they are set aside
-    )
+    #: Those of them that no page lacks alone, and in whose stead no page has another: they are set aside.
+    template: UnitSet
     chrome: UnitSet  #: places with links for the page itself
 
     def __bool__(self) -> bool:
