@@ -79,40 +79,7 @@ class Command(DustCommand):
             help="who proposes rules: dustbuster (the papers), dust (ours), both, or seq2seq (both, and a neural network); all"
             " rules are validated (DUST_LEARNER)",
         )
-        group.add_argument(
-            "--no-validate", action="store_true", help="fetch nothing: accept what the log alone proves"
-        )
-        group.add_argument(
-            "--validate-on",
-            metavar="OTHER",
-            help="try the rules on the URLs of another log of the site, in the same format",
-        )
-        group.add_argument("--budget", metavar="N", help="fetches to spend at most (DUST_VALIDATION_BUDGET)")
-        group.add_argument(
-            "--rules", metavar="PATH", help="the rule book to write (default: first of DUST_RULES)"
-        )
-        group.add_argument(
-            "--report", metavar="FILE.html", help="write a report too: one HTML file for a browser"
-        )
-        group.add_argument(
-            "--engine",
-            **one_of("engine", ("local", "spark")),
-            default="local",
-            help="where logs are read and sites mined (default: local, this machine)",
-        )
-        group.add_argument(
-            "--shard",
-            metavar="I/N",
-            help="mine the I-th of N parts of the sites, into a file beside the rule book; `scrapy dustrules merge` makes one book of all",
-        )
-        group.add_argument("--dry-run", action="store_true", help="write nothing")
-        group.add_argument("--json", action="store_true", help="print JSON")
-        group.add_argument(
-            "--profile",
-            action="store_true",
-            dest="profiled",
-            help="show what each phase took, in time and memory, on stderr",
-        )
+        _add_validation(group)
         # Scrapy's own option of this name, which profiles Python, asks for a file.
         parser.set_defaults(profile=None)
 
@@ -122,3 +89,41 @@ class Command(DustCommand):
 
         assert self.settings is not None
         return job_of(self.settings, args, opts).run
+
+
+def _add_validation(group: argparse._ArgumentGroup) -> None:
+    """Add the options of how rules are validated, and of what is written, to *group*."""
+    group.add_argument(
+        "--no-validate", action="store_true", help="fetch nothing: accept what the log alone proves"
+    )
+    group.add_argument(
+        "--validate-on",
+        metavar="OTHER",
+        help="try the rules on the URLs of another log of the site, in the same format",
+    )
+    group.add_argument("--budget", metavar="N", help="fetches to spend at most (DUST_VALIDATION_BUDGET)")
+    group.add_argument(
+        "--rules", metavar="PATH", help="the rule book to write (default: first of DUST_RULES)"
+    )
+    group.add_argument(
+        "--report", metavar="FILE.html", help="write a report too: one HTML file for a browser"
+    )
+    group.add_argument(
+        "--engine",
+        **one_of("engine", ("local", "spark")),
+        default="local",
+        help="where logs are read and sites mined (default: local, this machine)",
+    )
+    group.add_argument(
+        "--shard",
+        metavar="I/N",
+        help="mine the I-th of N parts of the sites, into a file beside the rule book; `scrapy dustrules merge` makes one book of all",
+    )
+    group.add_argument("--dry-run", action="store_true", help="write nothing")
+    group.add_argument("--json", action="store_true", help="print JSON")
+    group.add_argument(
+        "--profile",
+        action="store_true",
+        dest="profiled",
+        help="show what each phase took, in time and memory, on stderr",
+    )
