@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
 from scrapy import signals
@@ -240,19 +241,21 @@ class Proving:
         return turn
 
     def _spider_idle(self, spider: Spider) -> None:
-        """Fetch the URL that each rule has suppressed last, where the rule has suppressed several since it was tested."""
+        """Fetch one of the last URLs that each rule has suppressed, where the rule has suppressed several since it was tested."""
         in_doubt, is_sent = self.suspension.unproved | self.suspension.suspended.keys(), False
         # What is given back meets other rules, whose turns begin then.
         for identity, turn in list(self._turns.items()):
             if turn.suppressed - turn.tested < _FIRST or identity in in_doubt:
                 continue
             turn.tested = turn.suppressed
-            for ids, request in self._suppressions.suppressed_by(identity):
-                turn.is_over = False
+            turn.is_over = False
+            # The first of them that can be fetched as it is written takes the turn. The others are suppressed again, and are too few
+            # for another turn.
+            for ids, request in list(islice(self._suppressions.suppressed_by(identity), _FIRST // 2)):
                 self._suppressions.given_back(request, ids, f"to test {identity}")
                 self._returning.now(request)
                 is_sent = True
-                break
+            turn.tested = turn.suppressed
         if is_sent:
             raise DontCloseSpider
 
