@@ -25,7 +25,7 @@ from benchmarks.logs import EXACT, lists_in, load, name_of
 from scrapy_dust.believe.campaign import Campaign
 from scrapy_dust.believe.decisions import Decision
 from scrapy_dust.believe.evidence import LogEvidence
-from scrapy_dust.believe.unseen import Witnesses, law_share, unseen_bound
+from scrapy_dust.believe.unseen_loss import Witnesses, law_share, unseen_bound
 from scrapy_dust.believe.validation import TrialParams, Verdict
 from scrapy_dust.engines.local import mine_log
 from scrapy_dust.page.site_log import site_log

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from benchmarks.keys import MIXES, compare, crawler_with, rules, urls
 from scrapy_dust.rules.guards import Condition
 from scrapy_dust.rules.parameters import DropParameter
+from scrapy_dust.rules.path_rewriting import Rewrite
 from scrapy_dust.rules.paths import DropLast, DropSlash, MapSegments
 from scrapy_dust.rules.queries import SortParameters
-from scrapy_dust.rules.rewriting import Rewrite
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.rules.spellings import PlainHost
 

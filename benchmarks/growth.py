@@ -33,7 +33,7 @@ from scrapy_dust.sites import site_of
 from scrapy_dust.trials.actions import ActionWords
 from scrapy_dust.url.parts import parts_of
 from scrapy_dust.url.tokens import tokenize
-from scrapy_dust.url.values import class_of
+from scrapy_dust.url.value_classes import class_of
 from scrapy_dust.visits.pages import Visit
 from scrapy_dust.visits.strata import template_of
 

@@ -39,7 +39,7 @@ from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.rules.parameters import DropParameter
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.rules.substitution import Substitute
-from scrapy_dust.rules.words import words_of
+from scrapy_dust.rules.url_words import words_of
 from scrapy_dust.sites import site_of
 
 WORDS = tuple(f"w{number}" for number in range(40))

@@ -26,7 +26,7 @@ from benchmarks.papers_subjects import (
     validated,
     validities,
 )
-from scrapy_dust.believe.literal import LiteralParams
+from scrapy_dust.believe.paper_validation import LiteralParams
 from scrapy_dust.learners.measures import precision_at, replay
 from scrapy_dust.propose.dustbuster.likely import LikelyRule
 from scrapy_dust.propose.dustbuster.sketches import Similar

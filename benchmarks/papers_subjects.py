@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from benchmarks import two_way
 from scrapy_dust.believe.candidates import Candidate, candidates_of
 from scrapy_dust.believe.evidence import LogEvidence
-from scrapy_dust.believe.literal import LiteralCampaign, LiteralParams
+from scrapy_dust.believe.paper_validation import LiteralCampaign, LiteralParams
 from scrapy_dust.believe.validation import Verdict
 from scrapy_dust.crawl_log import read_visits
 from scrapy_dust.propose.dustbuster.detection import DetectionParams, detect_likely_rules

@@ -35,8 +35,8 @@ from scrapy_dust.believe.admission import (
     lost_together,
     next_to_prove,
 )
-from scrapy_dust.believe.literal import LiteralParams, LiteralTrial
-from scrapy_dust.believe.unseen import Witnesses, unseen_bound
+from scrapy_dust.believe.paper_validation import LiteralParams, LiteralTrial
+from scrapy_dust.believe.unseen_loss import Witnesses, unseen_bound
 from scrapy_dust.believe.validation import Pair, Trial, TrialParams, Verdict
 from scrapy_dust.rules.parameters import DropParameter
 from scrapy_dust.rules.rule import Rule

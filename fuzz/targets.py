@@ -36,10 +36,10 @@ from scrapy_dust.rule_book.entries import Entry
 from scrapy_dust.rule_book.verdicts import Verdicts
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.rules.captures import captures_of
+from scrapy_dust.rules.json_rules import check_rule
 from scrapy_dust.rules.language import OPERATIONS
 from scrapy_dust.rules.operation import Operation
 from scrapy_dust.rules.parameters import DropParameter, SetParameter
-from scrapy_dust.rules.reading import check_rule
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.rules.substitution import Substitute
 from scrapy_dust.sites import site_of

@@ -145,14 +145,14 @@ class LiveReport:
 
     def _why(self, one: Open) -> str:
         """A sentence that says why the rule *one* suppresses nothing yet."""
-        pages = len(one.proof.all)
+        pages = len(one.proof.all_contents)
         if one.proof.is_silent:
             return "Pages that it would merge cannot be compared here, so that this crawl does not decide it."
         against = one.proof.wrong + one.proof.unsure
         doubts = f" {number(against, 'pair')} looked different." if against else ""
         if not pages:
             return f"This crawl has not yet seen one page under two of its URLs.{doubts}"
-        bound = one.proof.bound(one.rule)
+        bound = one.proof.risk_bound(one.rule)
         return (
             f"Held on {number(pages, 'page')}.{doubts} For other URLs, up to {bound:.0%} of its merges may be wrong; "
             f"a rule is put in force at {self._rules.settings.max_risk:.0%}."

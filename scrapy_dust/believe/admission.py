@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from scrapy_dust.believe.betting import Sample, Together, most_wrong_together
+from scrapy_dust.believe.betting import BoundedPopulations, Sample, most_wrong_together
 from scrapy_dust.believe.validation import MOST_SHARE, MOST_SILENT, Pair
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.visits.outcomes import Outcome
@@ -66,18 +66,18 @@ class Case:
         """How many merges are not proved."""
         return len(self.left) + len(self.again) + len(self.waiting) + self.beyond
 
-    def now(self) -> Samples:
+    def samples_now(self) -> Samples:
         """The samples as they are: pairs whose outcome is known."""
         return self._samples(0, len(self.again) + self.beyond)
 
-    def soon(self) -> Samples:
+    def samples_soon(self) -> Samples:
         """The samples as they will be if all pairs that are being fetched turn out the same."""
         return self._samples(len(self.waiting), len(self.again) + self.beyond)
 
-    def at_best(self) -> Samples:
+    def samples_at_best(self) -> Samples:
         """The samples as they would be if all pairs that may still be fetched turned out the same."""
-        if self._says_nothing:
-            return self.soon()
+        if self._fetches_show_too_little:
+            return self.samples_soon()
         return self._samples(len(self.waiting) + len(self.left), self.beyond)
 
     def _samples(self, hoped: int, silent: int) -> Samples:
@@ -93,10 +93,10 @@ class Case:
     @property
     def can_be_asked(self) -> bool:
         """Whether a pair is left that may be fetched."""
-        return bool(self.left or self.again) and not self._says_nothing
+        return bool(self.left or self.again) and not self._fetches_show_too_little
 
     @property
-    def _says_nothing(self) -> bool:
+    def _fetches_show_too_little(self) -> bool:
         silent = self._tries.total()
         return silent >= MOST_SILENT and silent > MOST_SHARE * (silent + self.looked)
 
@@ -110,7 +110,7 @@ class Case:
         return pair
 
     def wait_for(self, handed_out: Iterable[Pair]) -> None:
-        """Take note that the pairs *handed_out* are being fetched for the rule's trial already."""
+        """Count the pairs *handed_out*, which the rule's trial is fetching already, as under way."""
         handed_out = set(handed_out)
         self.waiting.update(handed_out.intersection(self.left))
         self.made_up = [pair for pair in self.made_up if pair not in handed_out]
@@ -153,13 +153,13 @@ def case_of(rule: Rule, saves: int, merged: Sequence[Pair]) -> Case:
     return case
 
 
-def admitted(cases: Sequence[Case], allowed: float, tried: int, view: View = Case.now) -> list[Case]:
+def admitted(cases: Sequence[Case], allowed: float, tried: int, view: View = Case.samples_now) -> list[Case]:
     """The cases to admit: the best saving for its risk first, as long as no more than *allowed* URLs may be lost.
 
     *tried*: how many rules were put on trial to find these.
     """
     for least in down_from(len(cases)):
-        taken = _fitting(cases, allowed, doubt_for(least, tried), view)
+        taken = _cases_within_loss(cases, allowed, doubt_for(least, tried), view)
         if len(taken) >= least:
             return taken
     return []
@@ -179,9 +179,9 @@ def next_to_prove(cases: Sequence[Case], allowed: float, tried: int) -> Case | N
 
     The first case in line that is not admitted is helped by testing the weakest among it and those before it.
     """
-    soon = admitted(cases, allowed, tried, Case.soon)
-    at_best = admitted(cases, allowed, tried, Case.at_best)
-    for case in by_risk([case for case in at_best if case not in soon]):
+    soon = admitted(cases, allowed, tried, Case.samples_soon)
+    at_best = admitted(cases, allowed, tried, Case.samples_at_best)
+    for case in sorted_by_risk([case for case in at_best if case not in soon]):
         weak = [one for one in (*soon, case) if one.can_be_asked]
         if weak:
             return min(weak, key=lambda one: one.looked / (one.looked + one.unproved))
@@ -193,17 +193,17 @@ def doubt_for(taken: int, tried: int) -> float:
     return DOUBT * min(1.0, max(taken, 1) / max(tried, 1))
 
 
-def by_risk(cases: Sequence[Case]) -> list[Case]:
+def sorted_by_risk(cases: Sequence[Case]) -> list[Case]:
     """*cases* sorted: those with the fewest unproved merges for each URL saved come first."""
-    return sorted(cases, key=lambda case: (bool(case.now()), case.unproved / max(case.saves, 1)))
+    return sorted(cases, key=lambda case: (bool(case.samples_now()), case.unproved / max(case.saves, 1)))
 
 
-def _fitting(cases: Sequence[Case], allowed: float, doubt: float, view: View) -> list[Case]:
-    together = Together(doubt, allowed)
-    return [case for case in by_risk(cases) if together.add(view(case))]
+def _cases_within_loss(cases: Sequence[Case], allowed: float, doubt: float, view: View) -> list[Case]:
+    together = BoundedPopulations(doubt, allowed)
+    return [case for case in sorted_by_risk(cases) if together.add(view(case))]
 
 
-def lost_together(cases: Sequence[Case], doubt: float, view: View = Case.now) -> int:
+def lost_together(cases: Sequence[Case], doubt: float, view: View = Case.samples_now) -> int:
     """Upper bound of how many URLs of the log all these rules together suppress wrongly."""
     return most_wrong_together((sample for case in cases for sample in view(case)), doubt)
 

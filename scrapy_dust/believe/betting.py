@@ -59,12 +59,12 @@ def most_wrong_together(samples: Iterable[Sample], doubt: float) -> int:
     All stakes are laid one after the other, so that their product is a bet against a set of numbers. The sum of those
     not refuted is greatest where the next wrong one costs least.
     """
-    together = Together(doubt, math.inf)
+    together = BoundedPopulations(doubt, math.inf)
     together.add(samples)
     return together.bound
 
 
-class Together:
+class BoundedPopulations:
     """Populations taken in one after the other, as long as at most *allowed* of them all can be wrong."""
 
     def __init__(self, doubt: float, allowed: float) -> None:

@@ -6,20 +6,20 @@ from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.rules.rule import Rule
 
 
-def at_work(canonizer: Canonizer, url: str, keeper: str) -> tuple[Rule, ...]:
+def rules_at_work(canonizer: Canonizer, url: str, keeper: str) -> tuple[Rule, ...]:
     """The rules that change *url* or *keeper* on the way to the key that both share, each once."""
     steps = (*canonizer.explain(url), *canonizer.explain(keeper))
     return tuple(dict.fromkeys(step.rule for step in steps))
 
 
-def decisive(canonizer: Canonizer, site: str, url: str, keeper: str) -> tuple[Rule, ...]:
+def decisive_rules(canonizer: Canonizer, site: str, url: str, keeper: str) -> tuple[Rule, ...]:
     """The rules that merge the two URLs and that no other rule could replace; if each can be replaced, all of them.
 
     None if the two URLs are in different classes.
     """
     if canonizer.canonize(url) != canonizer.canonize(keeper):
         return ()
-    working = at_work(canonizer, url, keeper)
+    working = rules_at_work(canonizer, url, keeper)
     needed = []
     for rule in working:
         others = canonizer.only(site, {one for one in working if one != rule})

@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from scrapy_dust.believe.accepted_rules import AcceptedRules, PassedRule
 from scrapy_dust.believe.admission import (
     Bounds,
     Case,
@@ -32,16 +33,15 @@ from scrapy_dust.believe.admission import (
     lost_together,
     next_to_prove,
 )
-from scrapy_dust.believe.by_the_log import by_the_log
 from scrapy_dust.believe.candidates import Candidate, provable_first, worth_a_trial
 from scrapy_dust.believe.decisions import Decision, Notes
 from scrapy_dust.believe.evidence import LogEvidence
-from scrapy_dust.believe.keyed_urls import KeyedUrls, puts_marks
+from scrapy_dust.believe.keyed_urls import KeyedUrls, may_put_marks
+from scrapy_dust.believe.log_only import params_for_log_only
 from scrapy_dust.believe.silence import Silence
 from scrapy_dust.believe.specialization import Specialization
-from scrapy_dust.believe.standing import Passed, Standing
-from scrapy_dust.believe.unseen import Witnesses, law_share, unseen_bound
-from scrapy_dust.believe.validation import Pair, Trial, TrialParams, Verdict, few_of
+from scrapy_dust.believe.unseen_loss import Witnesses, law_share, unseen_bound
+from scrapy_dust.believe.validation import Pair, Trial, TrialParams, Verdict, first_few
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.rules.word_index import WordIndex
@@ -101,16 +101,16 @@ class Campaign:
         self._index = WordIndex(evidence.urls)
         self._silence = Silence()
         self.is_cut_short = False  #: it was ended before all was decided
-        self._begin()
+        self._start_anew()
 
-    def _begin(self) -> None:
+    def _start_anew(self) -> None:
         self.redundant: list[Candidate] = []
         self._queue = list(reversed(self._candidates))
         self._directions: list[tuple[Candidate, Rule]] = []  # of the candidate being tried, still to try
         self._tried: set[Rule] = set()
         self._accepted: list[Rule] = []
-        self._of_accepted = self._canonizer_of(())
-        self._passed: dict[Rule, Passed] = {}
+        self._of_accepted = self._canonizer_for(())
+        self._passed: dict[Rule, PassedRule] = {}
         self._classes: KeyedUrls | None = None
         self._current: _OnTrial | None = None
         self._seen_together = False
@@ -134,7 +134,7 @@ class Campaign:
         """Whether all trials are over and no outcome is under way."""
         return (
             self._trials_over
-            and not self._in_the_way()
+            and not self._blocking_case()
             and not any(passed.case.waiting or passed.case.proving for passed in self._passed.values())
         )
 
@@ -156,7 +156,7 @@ class Campaign:
     def decisions(self) -> list[Decision]:
         """How the trials ended if nothing more is learned: rules that passed and are not admitted are on probation."""
         if self._told is None:
-            cases, tried = self._in_force(), self.decided
+            cases, tried = self._cases_in_force(), self.decided
             taken = {
                 case.rule: bounds_of(case, self._passed[case.rule].unseen, len(cases), tried)
                 for case in cases
@@ -168,12 +168,12 @@ class Campaign:
     @property
     def lost_at_most(self) -> int:
         """Upper bound, at 95 %, of the URLs of the log that the valid rules together suppress wrongly."""
-        cases = self._in_force()
+        cases = self._cases_in_force()
         return lost_together(cases, doubt_for(len(cases), self.decided)) if cases else 0
 
     def key_with(self, rule: Rule) -> Callable[[str], str]:
         """The key function under the rules accepted so far and *rule*."""
-        return self._canonizer(rule).canonize
+        return self._canonizer_with(rule).canonize
 
     @property
     def silent(self) -> Sequence[str]:
@@ -188,11 +188,11 @@ class Campaign:
 
     def next_probe(self) -> Probe | None:
         """A pair to fetch now; None when finished, or while outcomes of earlier probes are under way."""
-        while (probe := self._next_pair()) is not None and self._silence.covers(probe.pair.url):
+        while (probe := self._choose_probe()) is not None and self._silence.is_silent(probe.pair.url):
             self.record(probe, Outcome.UNKNOWN)
         return probe
 
-    def _next_pair(self) -> Probe | None:
+    def _choose_probe(self) -> Probe | None:
         while self._current is not None or self._open_next():
             assert self._current is not None
             pair = self._current.trial.next_pair()
@@ -201,8 +201,8 @@ class Campaign:
             verdict = self._current.trial.verdict
             if verdict is None:
                 return None
-            self._end(self._current, verdict)
-        case = self._in_the_way()
+            self._end_trial(self._current, verdict)
+        case = self._blocking_case()
         if case is None:
             return None
         self._weakest = None
@@ -218,11 +218,11 @@ class Campaign:
         """
         rule, pair = probe.rule, probe.pair
         self._forget()
-        self._notes.said(rule, pair, outcome, fetches, why)
+        self._notes.note_fetch(rule, pair, outcome, fetches, why)
         if fetches:
-            self._silence.said(pair.url, outcome)
+            self._silence.count(pair.url, outcome)
             if pair.made_up:
-                self._silence.said_made_up(pair.target, rule.families, outcome)
+                self._silence.count_made_up(pair.target, rule.families, outcome)
         self._evidence.learn(pair.url, pair.target, outcome)
         current, passed = self._current, self._passed.get(rule)
         if current is not None and current.rule == rule:
@@ -230,50 +230,50 @@ class Campaign:
         elif passed is not None and passed.case.is_waiting_for(pair):
             passed.record(pair, outcome, content)
             if passed.case.wrong > self._params.max_loss * passed.case.merges:
-                self._fell(rule, passed)
+                self._take_back(rule, passed)
 
     def _open_next(self) -> bool:
         """Put the next rule that says something new on trial. False if there is none."""
         if self._classes is None:
-            self._classes = self._keyed(self._accepted)
+            self._classes = self._urls_by_key(self._accepted)
         while self._directions or self._queue or self._spare:
             if not self._directions:
                 if self._spare is not None:
-                    self._take(self._spare)
+                    self._accept_passed(self._spare)
                     continue
                 candidate = self._queue.pop()
                 self._directions = [(candidate, rule) for rule in reversed(candidate.rules)]
             candidate, rule = self._directions.pop()
-            if self._is_settled(rule) or (not candidate.accepted and self._refines_accepted(rule)):
+            if self._needs_no_trial(rule) or (not candidate.accepted and self._refines_accepted(rule)):
                 continue
             self._tried.add(rule)
-            canonizer = self._canonizer(rule)
+            canonizer = self._canonizer_with(rule)
             is_new = candidate.accepted or self._classes.says_something_new(rule, canonizer)
-            moved = self._classes.moved(rule, canonizer) if is_new else {}
-            saves = self._classes.saved(moved)
+            moved = self._classes.moved_urls(rule, canonizer) if is_new else {}
+            saves = self._classes.classes_saved(moved)
             if not candidate.accepted and saves <= 0:
                 self._directions = []
                 if self._spare is None:
                     self.redundant.append(candidate)
                 continue
-            pairs = self._drawn(self._classes, rule, moved)
+            pairs = self._pairs_to_test(self._classes, rule, moved)
             if candidate.accepted and all(pair.known is not Outcome.DIFFERENT for pair in pairs):
                 # Nor is it asked again for what they proved.
                 pairs = [replace(pair, by_redirect=False) for pair in pairs if pair.known is Outcome.SAME]
-            self._notes.known(rule, pairs, Outcome.SAME)
+            self._notes.note_known(rule, pairs, Outcome.SAME)
             if self._params.log_only:
                 # Where the log alone decides, what it shows to be different is what a rule is refuted by.
-                self._notes.known(rule, pairs, Outcome.DIFFERENT)
-            self._specialization.opened(candidate, rule, pairs)
+                self._notes.note_known(rule, pairs, Outcome.DIFFERENT)
+            self._specialization.note_opened(candidate, rule, pairs)
             params = self._params_for(candidate, rule, pairs, saves)
-            trial = Trial(pairs if self._may_be_proved(rule, pairs) else few_of(pairs), params)
+            trial = Trial(pairs if self._may_be_proved(rule, pairs) else first_few(pairs), params)
             self._current = _OnTrial(rule, candidate, trial, moved, pairs, saves)
             return True
         return False
 
     def _params_for(self, candidate: Candidate, rule: Rule, pairs: Sequence[Pair], saves: int) -> TrialParams:
         params = replace(self._params, doubt=self._params.doubt / candidate.tries)
-        return self._by_the_log(params, candidate, rule, pairs, saves) if params.log_only else params
+        return self._params_for_log_only(params, candidate, rule, pairs, saves) if params.log_only else params
 
     def _may_be_proved(self, rule: Rule, pairs: Sequence[Pair]) -> bool:
         """Whether *rule* would be in force if all *pairs* turned out the same. If not, fetches would be wasted."""
@@ -283,18 +283,20 @@ class Campaign:
         at_best = unseen_bound(Witnesses(len(contents), len(pairs)), law_share(rule.families))
         return at_best <= self._params.max_risk
 
-    def _by_the_log(
+    def _params_for_log_only(
         self, params: TrialParams, candidate: Candidate, rule: Rule, pairs: Sequence[Pair], saves: int
     ) -> TrialParams:
-        elsewhere = partial(self._evidence.shows_elsewhere, canonizer=self._canonizer(rule))
-        return by_the_log(params, candidate, rule, pairs, saves, elsewhere)
+        elsewhere = partial(self._evidence.shows_elsewhere, canonizer=self._canonizer_with(rule))
+        return params_for_log_only(params, candidate, rule, pairs, saves, elsewhere)
 
     def _log_believes(self, current: _OnTrial) -> bool:
         """Whether the log alone would accept the rule, whose fetches showed too little."""
         if current.trial.tally.contradictions:
             return False
         params = replace(self._params, doubt=self._params.doubt / current.candidate.tries)
-        params = self._by_the_log(params, current.candidate, current.rule, current.pairs, current.saves)
+        params = self._params_for_log_only(
+            params, current.candidate, current.rule, current.pairs, current.saves
+        )
         return Trial(current.pairs, params).verdict is Verdict.VALID
 
     def believe_the_log(self) -> None:
@@ -304,23 +306,23 @@ class Campaign:
         self.is_cut_short = not self.finished
         self._params = replace(self._params, log_only=True)
         if self._current is not None:
-            self._end(self._current, Verdict.UNDECIDED)
+            self._end_trial(self._current, Verdict.UNDECIDED)
         self.next_probe()
 
-    def _is_settled(self, rule: Rule) -> bool:
+    def _needs_no_trial(self, rule: Rule) -> bool:
         return any(rule in known for known in (self._settled, self._over, self._fallen, self._tried))
 
-    def _canonizer(self, rule: Rule) -> Canonizer:
+    def _canonizer_with(self, rule: Rule) -> Canonizer:
         """The canonizer of the rules accepted so far and *rule*."""
         return self._of_accepted.with_rule(self.site, rule)
 
-    def _canonizer_of(self, rules: Sequence[Rule]) -> Canonizer:
+    def _canonizer_for(self, rules: Sequence[Rule]) -> Canonizer:
         return Canonizer({self.site: rules}, self._site_of, self._passes)
 
     def _refines_accepted(self, rule: Rule) -> bool:
         return any(rule.refines(other) for other in self._accepted)
 
-    def _end(self, current: _OnTrial, verdict: Verdict) -> None:
+    def _end_trial(self, current: _OnTrial, verdict: Verdict) -> None:
         rule, candidate, tally = current.rule, current.candidate, current.trial.tally
         self._current = None
         self._forget()
@@ -329,77 +331,77 @@ class Campaign:
         elif verdict is Verdict.VALID:
             spare = self._spare
             better = spare is not None and spare.trial.tally.dead < tally.dead
-            self._take(spare if spare is not None and better else current)
+            self._accept_passed(spare if spare is not None and better else current)
         elif verdict is Verdict.UNDECIDED and not candidate.accepted and self._log_believes(current):
-            self._take(current)
+            self._accept_passed(current)
         else:
             self._over[rule] = self._notes.decision(rule, candidate, verdict, tally, current.saves)
             if candidate.accepted and verdict is Verdict.UNDECIDED:
                 # What earlier logs proved is not undone by a log that has nothing to say.
-                self._accept(current)
+                self._add_to_accepted(current)
             elif tally.contradictions:
                 self._fallen.update(candidate.rules)
                 self._directions, self._spare = [], None
-                self._queue += reversed(self._narrower(candidate, rule))
+                self._queue += reversed(self._narrower_candidates(candidate, rule))
 
-    def _narrower(self, candidate: Candidate, rule: Rule) -> list[Candidate]:
+    def _narrower_candidates(self, candidate: Candidate, rule: Rule) -> list[Candidate]:
         if self._params.log_only:
             return []  # the learner has looked for guards in the log already
-        found = self._specialization.instead_of(candidate, rule)
+        found = self._specialization.replacements_for(candidate, rule)
         self._candidates = [*self._candidates, *found]
         return found
 
-    def _take(self, current: _OnTrial) -> None:
+    def _accept_passed(self, current: _OnTrial) -> None:
         """Accept a rule that passed its trial: trials of later rules build on it, until it falls."""
         assert self._classes is not None
-        merged = self._drawn(self._classes, current.rule, current.moved)
+        merged = self._pairs_to_test(self._classes, current.rule, current.moved)
         case = case_of(current.rule, current.saves, merged)
         case.wait_for(current.trial.waiting)
-        self._accept(current)
-        self._passed[current.rule] = Passed(
+        self._add_to_accepted(current)
+        self._passed[current.rule] = PassedRule(
             current.candidate, current.trial.tally, case, current.trial.texts.copy()
         )
 
-    def _accept(self, current: _OnTrial) -> None:
+    def _add_to_accepted(self, current: _OnTrial) -> None:
         assert self._classes is not None
-        self._classes.accept(current.rule, current.moved, self._canonizer(current.rule))
+        self._classes.accept(current.rule, current.moved, self._canonizer_with(current.rule))
         self._accepted.append(current.rule)
-        self._of_accepted = self._canonizer(current.rule)
+        self._of_accepted = self._canonizer_with(current.rule)
         self._seen_together = False
         self._directions, self._spare = [], None
         self._forget()
 
-    def _in_the_way(self) -> Case | None:
+    def _blocking_case(self) -> Case | None:
         """The rule that keeps others from being admitted: a pair of it should be fetched next."""
         if self._params.log_only or not self._trials_over:
             return None
         if self._weakest is None:
-            standing = self._standing_now()
+            standing = self._accepted_now()
             # What is not proved of pages that nobody has seen comes into force by nothing that is looked at for it here.
             proved = [passed.case for passed in self._passed.values() if standing.is_proved(passed)]
             weakest = next_to_prove(proved, self.allowed, self.decided)
             self._weakest = (weakest or standing.next_to_prove(),)
         return self._weakest[0]
 
-    def _fell(self, rule: Rule, passed: Passed) -> None:
+    def _take_back(self, rule: Rule, passed: PassedRule) -> None:
         """Take back *rule*, which had passed its trial: a page would be lost by it."""
         self._over[rule] = self._notes.decision(
             rule, passed.candidate, Verdict.REFUTED, passed.total, passed.case.saves
         )
         self._fallen.update(passed.candidate.rules)
-        self._narrower(passed.candidate, rule)
-        self._begin()
+        self._narrower_candidates(passed.candidate, rule)
+        self._start_anew()
 
-    def _in_force(self) -> list[Case]:
+    def _cases_in_force(self) -> list[Case]:
         """The cases of all rules that may be in force together."""
         if self._standing is None:
             try:
-                self._standing = self._standing_now().in_force(self.allowed, self.decided)
+                self._standing = self._accepted_now().cases_in_force(self.allowed, self.decided)
             except Stopped:
                 self._standing = []  # to be found out another time
         return self._standing
 
-    def _see_together(self) -> None:
+    def _count_merges_together(self) -> None:
         """Count what rules that are not proved merge beside the other rules, as far as the log or a fetch has shown that.
 
         A rule that was tried before the others may then merge more contents than in its trial.
@@ -415,21 +417,23 @@ class Campaign:
         ]
         open_ones.sort(key=lambda one: -one[1].case.saves)
         for rule, passed in open_ones[:_TOGETHER]:
-            keyed = self._keyed([one for one in self._accepted if one != rule])
-            moved = keyed.moved(rule, self._canonizer_of(self._accepted))
-            passed.see(self._drawn(keyed, rule, moved))
+            keyed = self._urls_by_key([one for one in self._accepted if one != rule])
+            moved = keyed.moved_urls(rule, self._canonizer_for(self._accepted))
+            passed.take_pairs(self._pairs_to_test(keyed, rule, moved))
 
-    def _standing_now(self) -> Standing:
-        self._see_together()
+    def _accepted_now(self) -> AcceptedRules:
+        self._count_merges_together()
         risk = self._params.max_risk
-        return Standing(self._accepted, self._passed, self._keyed, self._canonizer_of, self._drawn, risk)
+        return AcceptedRules(
+            self._accepted, self._passed, self._urls_by_key, self._canonizer_for, self._pairs_to_test, risk
+        )
 
-    def _keyed(self, rules: Sequence[Rule]) -> KeyedUrls:
-        return KeyedUrls(self._evidence, self._canonizer_of(rules), self._index, self._poll)
+    def _urls_by_key(self, rules: Sequence[Rule]) -> KeyedUrls:
+        return KeyedUrls(self._evidence, self._canonizer_for(rules), self._index, self._poll)
 
-    def _drawn(self, keyed: KeyedUrls, rule: Rule, moved: dict[str, str]) -> list[Pair]:
-        pairs = keyed.drawn(rule, moved, marks=any(map(puts_marks, (*self._accepted, rule))))
-        nowhere, families = self._silence.is_nowhere, rule.families
+    def _pairs_to_test(self, keyed: KeyedUrls, rule: Rule, moved: dict[str, str]) -> list[Pair]:
+        pairs = keyed.pairs_to_test(rule, moved, marks=any(map(may_put_marks, (*self._accepted, rule))))
+        nowhere, families = self._silence.made_up_is_missing, rule.families
         return [
             pair for pair in pairs if pair.looked_at or not (pair.made_up and nowhere(pair.target, families))
         ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from scrapy_dust.believe.unseen import Witnesses, law_share, unseen_bound
+from scrapy_dust.believe.unseen_loss import Witnesses, law_share, unseen_bound
 from scrapy_dust.propose.dustbuster.likely import LikelyParameter, LikelyRule
 from scrapy_dust.propose.edits.mining import LikelyEdit
 from scrapy_dust.rules.rule import Rule
@@ -46,7 +46,7 @@ def candidates_of(
         for one in edits
     ]
     known = [Candidate((rule,), support, accepted=True) for rule, support in accepted]
-    return known + sorted(_together(found), key=_how_late)
+    return known + sorted(_one_per_rule(found), key=_trial_order)
 
 
 def worth_a_trial(candidates: Iterable[Candidate], least: float) -> list[Candidate]:
@@ -62,7 +62,7 @@ def worth_a_trial(candidates: Iterable[Candidate], least: float) -> list[Candida
     ]
 
 
-def _how_late(one: Candidate) -> tuple[bool, int]:
+def _trial_order(one: Candidate) -> tuple[bool, int]:
     # Under a guard an edit says a part of what it might: what is left of it would be too little to prove the whole.
     says_it_in_one = one.enough is not None and not one.rules[0].guard
     return not says_it_in_one, -max(one.support, one.saves)
@@ -87,16 +87,16 @@ def _directions(rule: Rule) -> tuple[Rule, ...]:
     return (rule,) if rule.reverse is None else (rule, rule.reverse)
 
 
-def _together(found: Iterable[Candidate]) -> Iterable[Candidate]:
+def _one_per_rule(found: Iterable[Candidate]) -> Iterable[Candidate]:
     """One candidate for each rule, with the knowledge of all who proposed the rule."""
     by_rule: dict[Rule, Candidate] = {}
     for one in found:
         known = by_rule.get(one.rules[0])
-        by_rule[one.rules[0]] = one if known is None else _both(known, one)
+        by_rule[one.rules[0]] = one if known is None else _merged(known, one)
     return by_rule.values()
 
 
-def _both(one: Candidate, other: Candidate) -> Candidate:
+def _merged(one: Candidate, other: Candidate) -> Candidate:
     return replace(
         one,
         rules=tuple(dict.fromkeys((*one.rules, *other.rules))),

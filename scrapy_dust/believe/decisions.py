@@ -10,8 +10,8 @@ from itertools import islice
 from scrapy_dust.believe.admission import Bounds
 from scrapy_dust.believe.candidates import Candidate
 from scrapy_dust.believe.evidence import LogEvidence
-from scrapy_dust.believe.reach import shown_by
-from scrapy_dust.believe.unseen import NO_WITNESSES, Witnesses
+from scrapy_dust.believe.reach import reach_shown_by
+from scrapy_dust.believe.unseen_loss import NO_WITNESSES, Witnesses
 from scrapy_dust.believe.validation import Pair, Tally, Verdict
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.visits.outcomes import Outcome
@@ -48,7 +48,7 @@ class Notes:
         self._fetches: Counter[Rule] = Counter()
         self._why: dict[Rule, str] = {}  # where pages differ that a rule would merge
 
-    def known(self, rule: Rule, pairs: Sequence[Pair], outcome: Outcome) -> None:
+    def note_known(self, rule: Rule, pairs: Sequence[Pair], outcome: Outcome) -> None:
         """Note the pairs among *pairs*, which *rule* merges, that have the *outcome* by the log alone."""
         saying = ((pair.url, pair.target) for pair in pairs if pair.known is outcome)
         self._examples.setdefault(rule, {}).setdefault(outcome, list(islice(saying, _EXAMPLES)))
@@ -56,7 +56,7 @@ class Notes:
             same = islice((pair for pair in pairs if pair.known is outcome), _PAIRS)
             self._same[rule] = [(pair.url, pair.target, pair.content or pair.target) for pair in same]
 
-    def said(self, rule: Rule, pair: Pair, outcome: Outcome, fetches: int, why: str) -> None:
+    def note_fetch(self, rule: Rule, pair: Pair, outcome: Outcome, fetches: int, why: str) -> None:
         """Note that a fetch of *pair* for *rule* had this *outcome*."""
         if why and outcome is Outcome.DIFFERENT:
             self._why.setdefault(rule, why)
@@ -81,7 +81,7 @@ class Notes:
             examples=examples,
             fetches=self._fetches[rule],
             why=self._why_refuted(rule, examples) if verdict is Verdict.REFUTED else "",
-            shown={} if verdict is Verdict.REFUTED else shown_by(rule, self._same.get(rule, ())),
+            shown={} if verdict is Verdict.REFUTED else reach_shown_by(rule, self._same.get(rule, ())),
         )
 
     def _why_refuted(self, rule: Rule, examples: Sequence[tuple[str, str]]) -> str:

@@ -58,12 +58,12 @@ class LogEvidence:
     def pair(self, url: str, target: str) -> Pair:
         """The pair of *url* and *target*, with the log's evidence about it."""
         here, there = self.page_of(url), self.page_of(target)
-        known = self._known(here, there)
+        known = self._known_outcome(here, there)
         if known is None and _is_one_request(url, target) and not _are_rendered(here, there):
             known = Outcome.SAME
         by_redirect = known is Outcome.SAME and here is there and self._is_redirected(url, target)
         asks = known is not Outcome.SAME or by_redirect
-        found = self._found.get(self._asked(url, target, by_redirect)) if asks else None
+        found = self._found.get(self._question_key(url, target, by_redirect)) if asks else None
         return Pair(
             url,
             target,
@@ -71,7 +71,7 @@ class LogEvidence:
             content=here.exact if here else None,
             made_up=there is None,
             looked_at=found is not None,
-            ratio=self._ratio(here, there) if found is None else None,
+            ratio=self._likelihood_ratio(here, there) if found is None else None,
             texts_differ=known is None and _texts_differ(here, there),
             by_redirect=by_redirect and found is None,
         )
@@ -80,19 +80,19 @@ class LogEvidence:
         """Whether the log knows only by a redirect what *url* or *target* shows."""
         return url in self._redirects or target in self._redirects
 
-    def _asked(self, url: str, target: str, by_redirect: bool) -> tuple[str, str]:
+    def _question_key(self, url: str, target: str, by_redirect: bool) -> tuple[str, str]:
         """A key for the question whether the two show one page: their texts or, where redirects are tested, the URLs."""
-        return (url, target) if by_redirect else (self._shown(url), self._shown(target))
+        return (url, target) if by_redirect else (self._content_key(url), self._content_key(target))
 
-    def _ratio(self, here: Page | None, there: Page | None) -> float | None:
+    def _likelihood_ratio(self, here: Page | None, there: Page | None) -> float | None:
         if self._likelihood is None or here is None or there is None:
             return None
         return self._likelihood.ratio(here, there)
 
     def learn(self, url: str, target: str, outcome: Outcome) -> None:
-        """Remember the *outcome* of a fetch of the pair."""
+        """Remember the *outcome* of a fetch of *url* and *target*."""
         self.learned += 1
-        here, there = self._asked(url, target, self.pair(url, target).by_redirect)
+        here, there = self._question_key(url, target, self.pair(url, target).by_redirect)
         if outcome is not Outcome.UNKNOWN:
             self._found[here, there] = outcome
         else:
@@ -100,12 +100,12 @@ class LogEvidence:
         if outcome in (Outcome.SAME, Outcome.DIFFERENT):
             self._found[there, here] = outcome
 
-    def _shown(self, url: str) -> str:
+    def _content_key(self, url: str) -> str:
         """A text that is equal for URLs that reliably showed the same; *url* itself if nothing reliable is known."""
         digest = self.digest(url)
         return url if digest is None or digest in self.nothing else digest
 
-    def _known(self, here: Page | None, there: Page | None) -> Outcome | None:
+    def _known_outcome(self, here: Page | None, there: Page | None) -> Outcome | None:
         if here is None:
             return None
         is_nothing = here.text_digest in self.nothing

@@ -27,12 +27,12 @@ from scrapy_dust.visits.strata import in_strata
 _FIRST = 100
 
 
-def puts_marks(rule: Rule) -> bool:
+def may_put_marks(rule: Rule) -> bool:
     """Whether *rule* may make keys that are no URLs, because they have a mark such as ``*``."""
     return not rule.leads_to_urls
 
 
-class _Turn(NamedTuple):
+class _ChangedForm(NamedTuple):
     """A form of a URL that a rule changes."""
 
     number: int  #: of the form on the URL's way
@@ -63,19 +63,19 @@ class _Numbers:
         self._of: dict[Rule, int] = {}
         self._ways: dict[tuple[int, ...], tuple[int, ...]] = {}
 
-    def of(self, rule: Rule) -> int:
+    def number_of(self, rule: Rule) -> int:
         """The number of *rule*."""
         number = self._of.setdefault(rule, len(self.rules))
         if number == len(self.rules):
             self.rules.append(rule)
         return number
 
-    def way(self, numbers: tuple[int, ...]) -> tuple[int, ...]:
+    def shared_tuple(self, numbers: tuple[int, ...]) -> tuple[int, ...]:
         """The one object that stands for all ways equal to *numbers*."""
         return self._ways.setdefault(numbers, numbers)
 
 
-class _Added:
+class _AddedRule:
     """A rule that is added to the accepted ones, and its effects found so far.
 
     Rules are applied in their order, and again from the beginning, until all have been applied to one form. So a rule
@@ -98,18 +98,18 @@ class _Added:
         """The key that *url* has once the rule is added; None if it stays. *walk*: how *rules* change the URL so far."""
         if walk is not None and walk.way is None:
             return self.canonizer.canonize(url)
-        turn = self._turn(url, walk, rules)
+        turn = self._changed_form(url, walk, rules)
         if turn is None:
             return None
         states, ends = self._states(url, turn)
         return self.canonizer.taken(url, states[-1][0] if ends else None)
 
-    def walked(self, url: str, walk: _Walk | None, numbers: _Numbers) -> _Walk | None:
+    def steps_of(self, url: str, walk: _Walk | None, numbers: _Numbers) -> _Walk | None:
         """The steps at which rules change *url* once the rule is added; None if that is not known. *walk*: the steps as
         they are without it. *numbers*: of the rules.
         """
         before = _STAYS if walk is None else walk
-        turn = None if before.way is None else self._turn(url, walk, numbers.rules)
+        turn = None if before.way is None else self._changed_form(url, walk, numbers.rules)
         if turn is None or before.way is None or self._ready is None:
             return None
         states, ends = self._states(url, turn)
@@ -118,27 +118,27 @@ class _Added:
         begun, then = before.way[: turn.number], tuple([place for _, place, _ in states])
         way = self._ways.get((begun, then))
         if way is None:
-            further = [numbers.of(self._ready.rules[place]) for place in then]
-            way = self._ways[begun, then] = numbers.way((*begun, *further))
+            further = [numbers.number_of(self._ready.rules[place]) for place in then]
+            way = self._ways[begun, then] = numbers.shared_tuple((*begun, *further))
         return _Walk(way, (url, *before.forms[1 : turn.number + 1], *[form for form, _, _ in states]))
 
-    def _turn(self, url: str, walk: _Walk | None, rules: Sequence[Rule]) -> _Turn | None:
+    def _changed_form(self, url: str, walk: _Walk | None, rules: Sequence[Rule]) -> _ChangedForm | None:
         """The form of *url* that the rule changes when its turn comes; None if there is none."""
         way, forms = ((), (url,)) if walk is None else (walk.way or (), walk.forms)
-        for number, times in self._turns.get(way) or self._found(way, rules, url):
+        for number, times in self._turns.get(way) or self._turns_of(way, rules, url):
             form = forms[number]
             changed = self._changed.get(form) or self._changed.setdefault(form, self._rule.apply(form))
             if changed != form:
-                return _Turn(number, changed, times)
+                return _ChangedForm(number, changed, times)
         return None
 
-    def _found(self, way: tuple[int, ...], rules: Sequence[Rule], url: str) -> Sequence[tuple[int, int]]:
+    def _turns_of(self, way: tuple[int, ...], rules: Sequence[Rule], url: str) -> Sequence[tuple[int, int]]:
         self._make_ready(url)
         place = self._place
         found = self._turns[way] = _turns(place[self._rule], [place[rules[number]] for number in way])
         return found
 
-    def _states(self, url: str, turn: _Turn) -> tuple[list[_State], bool]:
+    def _states(self, url: str, turn: _ChangedForm) -> tuple[list[_State], bool]:
         """The states of *url* from its *turn* on, and whether they come to an end."""
         ready = self._ready or self._make_ready(url)
         if ready is None:
@@ -178,7 +178,7 @@ def _turns(place: int, way: Sequence[int]) -> Sequence[tuple[int, int]]:
     return (*found, (len(way), times + (place < last)))
 
 
-class _Asked(NamedTuple):
+class _PairsQuestion(NamedTuple):
     """A question for pairs of URLs, and the state of the campaign when it was asked."""
 
     rule: Rule
@@ -187,7 +187,7 @@ class _Asked(NamedTuple):
     nothing: frozenset[str]
     marks: bool
 
-    def is_like(self, other: _Asked) -> bool:
+    def is_like(self, other: _PairsQuestion) -> bool:
         # Dicts of many URLs: the very same one was asked for, or another one.
         """Whether *other* is the same question, about the very same dict of moved URLs."""
         return self.moved is other.moved and self._replace(moved={}) == other._replace(moved={})
@@ -210,15 +210,15 @@ class KeyedUrls:
         self._walks: dict[str, _Walk] = {}  #: of the URLs that rules change
         self._key: dict[str, str] = {url: url for url in evidence.urls}
         #: What `moved` was asked last, the URLs that take another way then, and where that leads.
-        self._diverted: tuple[Rule, Sequence[str], _Added] | None = None
-        self._added: _Added | None = None
+        self._diverted: tuple[Rule, Sequence[str], _AddedRule] | None = None
+        self._added: _AddedRule | None = None
         #: What `drawn` was asked last, and the pairs.
-        self._drawn: tuple[_Asked, list[Pair]] | None = None
+        self._drawn: tuple[_PairsQuestion, list[Pair]] | None = None
         for url in evidence.urls if canonizer else ():
-            self._key[url], walk = self._walked(url, canonizer)
+            self._key[url], walk = self._key_and_steps(url, canonizer)
             if walk.way != ():
                 self._walks[url] = walk
-            self._look_up(url, walk.forms[1:])
+            self._index_forms(url, walk.forms[1:])
         self._members: dict[str, list[str]] = {}  #: URLs by key, in the order to draw them
         for url, key in self._key.items():
             self._members.setdefault(key, []).append(url)
@@ -226,20 +226,20 @@ class KeyedUrls:
     def __len__(self) -> int:
         return len(self._members)
 
-    def _look_up(self, url: str, forms: Iterable[str]) -> None:
+    def _index_forms(self, url: str, forms: Iterable[str]) -> None:
         for form in forms:
             self._index.add(url, form)
 
-    def _walked(self, url: str, canonizer: Canonizer) -> tuple[str, _Walk]:
+    def _key_and_steps(self, url: str, canonizer: Canonizer) -> tuple[str, _Walk]:
         """The key of *url* under the rules of *canonizer*, and the steps from the URL to its key."""
         walk = canonizer.walk(url)
         if not walk.steps and walk.ends:
             return walk.key, _Walk((), (url,))
-        way = self._numbers.way(tuple([self._numbers.of(rule) for rule, _, _ in walk.steps]))
+        way = self._numbers.shared_tuple(tuple([self._numbers.number_of(rule) for rule, _, _ in walk.steps]))
         forms = (url, *[after for _, _, after in walk.steps])
         return walk.key, _Walk(way if walk.ends else None, forms)
 
-    def _in_turn(self, rule: Rule) -> Iterator[tuple[str, Sequence[str]]]:
+    def _urls_with_words(self, rule: Rule) -> Iterator[tuple[str, Sequence[str]]]:
         """The log's URLs that have the words of *rule*, in the order to draw them, each with all forms that rules give it."""
         known = self._index.touched_by(rule)
         for url in self._key if known is None else sorted(known, key=self._place.__getitem__):
@@ -247,22 +247,22 @@ class KeyedUrls:
             walk = self._walks.get(url)
             yield url, (url,) if walk is None else walk.forms
 
-    def _each_touched(self, rule: Rule) -> Iterator[str]:
+    def _touched_urls(self, rule: Rule) -> Iterator[str]:
         """The log's URLs of which *rule* changes some form, in the order in which pairs are drawn."""
-        for url, forms in self._in_turn(rule):
+        for url, forms in self._urls_with_words(rule):
             if any(rule.apply(form) != form for form in forms):
                 yield url
 
     def says_something_new(self, rule: Rule, canonizer: Canonizer) -> bool:
         """Whether *rule*, a rule of *canonizer*, changes the key of one of the first URLs that it applies to."""
-        added, urls = self._with(rule, canonizer), islice(self._each_touched(rule), _FIRST)
+        added, urls = self._added_rule(rule, canonizer), islice(self._touched_urls(rule), _FIRST)
         keys = ((url, added.key(url, self._walks.get(url), self._numbers.rules)) for url in urls)
         return any(key not in (None, self._key[url]) for url, key in keys)
 
-    def moved(self, rule: Rule, canonizer: Canonizer) -> dict[str, str]:
+    def moved_urls(self, rule: Rule, canonizer: Canonizer) -> dict[str, str]:
         """The URLs whose keys change when *rule*, a rule of *canonizer*, is added, with their new keys."""
-        found, diverted, added = dict[str, str](), list[str](), self._with(rule, canonizer)
-        for url, _ in self._in_turn(rule):
+        found, diverted, added = dict[str, str](), list[str](), self._added_rule(rule, canonizer)
+        for url, _ in self._urls_with_words(rule):
             key = added.key(url, self._walks.get(url), self._numbers.rules)
             if key is not None:
                 diverted.append(url)
@@ -271,30 +271,30 @@ class KeyedUrls:
         self._diverted = rule, diverted, added
         return found
 
-    def _with(self, rule: Rule, canonizer: Canonizer) -> _Added:
+    def _added_rule(self, rule: Rule, canonizer: Canonizer) -> _AddedRule:
         if self._added is None or self._added.canonizer is not canonizer:
-            self._added = _Added(rule, canonizer)
+            self._added = _AddedRule(rule, canonizer)
         return self._added
 
-    def drawn(self, rule: Rule, moved: dict[str, str], *, marks: bool) -> list[Pair]:
+    def pairs_to_test(self, rule: Rule, moved: dict[str, str], *, marks: bool) -> list[Pair]:
         """The pairs that *rule* merges when URLs move to the keys in *moved*, in the order in which they are to be
         tested.
 
         Pairs of which neither URL shows a page are left out. *marks*: rules put marks into keys; a key with a mark
         is no URL that a site could answer.
         """
-        asked = _Asked(rule, moved, self._evidence.learned, self._evidence.nothing, marks)
+        asked = _PairsQuestion(rule, moved, self._evidence.learned, self._evidence.nothing, marks)
         if self._drawn is None or not self._drawn[0].is_like(asked):
             pairs = (
                 pair
-                for pair in self.merged(moved)
+                for pair in self.merged_pairs(moved)
                 if (pair.looked_at or pair.known is not Outcome.UNKNOWN)
                 and not (pair.made_up and marks and ANY in pair.target)
             )
             self._drawn = asked, in_strata(pairs, str(rule))
         return self._drawn[1]
 
-    def merged(self, moved: dict[str, str]) -> list[Pair]:
+    def merged_pairs(self, moved: dict[str, str]) -> list[Pair]:
         """A pair for each class that another class swallows, and for each new key that is no URL of the log."""
         pairs = []
         met: dict[str, str | None] = {}  # new key → the URL that the others are compared with
@@ -305,7 +305,7 @@ class KeyedUrls:
                 continue
             done.add((old, key))
             if key not in met:
-                met[key] = self._member(key, moved)
+                met[key] = self._class_member(key, moved)
             keeper = met[key]
             if keeper is None:
                 keeper = met[key] = url
@@ -315,7 +315,7 @@ class KeyedUrls:
                 pairs.append(self._evidence.pair(url, key))
         return pairs
 
-    def _member(self, key: str, moved: dict[str, str]) -> str | None:
+    def _class_member(self, key: str, moved: dict[str, str]) -> str | None:
         """A URL that has *key* already and keeps it; the key itself if it is a URL, since that needs no rule.
 
         Another URL may have the key by a mistake of another rule, for which this rule must not be blamed.
@@ -325,13 +325,13 @@ class KeyedUrls:
             return key
         return next((one for one in members if one not in moved), None)
 
-    def saved(self, moved: dict[str, str]) -> int:
+    def classes_saved(self, moved: dict[str, str]) -> int:
         """By how many the number of classes falls if URLs move to the keys in *moved*."""
-        gone = self._emptied(moved)
+        gone = self._emptied_keys(moved)
         new = {key for key in moved.values() if key not in self._members or key in gone}
         return len(gone) - len(new)
 
-    def _emptied(self, moved: dict[str, str]) -> set[str]:
+    def _emptied_keys(self, moved: dict[str, str]) -> set[str]:
         """The keys that no URL would have any more if URLs moved as in *moved*."""
         leaving: dict[str, int] = {}
         for url in moved:
@@ -340,13 +340,13 @@ class KeyedUrls:
 
     def accept(self, rule: Rule, moved: dict[str, str], canonizer: Canonizer) -> None:
         """Accept *rule*, a rule of *canonizer*; *moved* is the result of `moved` for it."""
-        diverted, added = self._diverted_by(rule, canonizer)
+        diverted, added = self._diverted_urls(rule, canonizer)
         for url in diverted:
             before = self._walks.get(url)
             known = (url,) if before is None else before.forms
-            walk = added.walked(url, before, self._numbers)
-            self._walks[url] = walk or self._walked(url, canonizer)[1]
-            self._look_up(url, (form for form in self._walks[url].forms if form not in known))
+            walk = added.steps_of(url, before, self._numbers)
+            self._walks[url] = walk or self._key_and_steps(url, canonizer)[1]
+            self._index_forms(url, (form for form in self._walks[url].forms if form not in known))
         for key in dict.fromkeys(self._key[url] for url in moved):
             staying = [one for one in self._members[key] if one not in moved]
             if staying:
@@ -360,8 +360,8 @@ class KeyedUrls:
         self._key.update(moved)
         self._diverted = self._drawn = self._added = None
 
-    def _diverted_by(self, rule: Rule, canonizer: Canonizer) -> tuple[Sequence[str], _Added]:
+    def _diverted_urls(self, rule: Rule, canonizer: Canonizer) -> tuple[Sequence[str], _AddedRule]:
         if self._diverted is None or self._diverted[0] != rule:
-            self.moved(rule, canonizer)
+            self.moved_urls(rule, canonizer)
         assert self._diverted is not None
         return self._diverted[1:]

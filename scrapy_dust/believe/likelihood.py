@@ -26,15 +26,15 @@ _EXPECTED = {"equal": 6.0, "0.1 %": 2.0, "1 %": 1.0, "other": 1.0}
 _ENOUGH, _MOST = 30, 400
 
 
-def seen_of(here: Page, there: Page) -> Seen | None:
+def features_of(here: Page, there: Page) -> Seen | None:
     """The features by which two pages seem to be one page; None if there is nothing to compare."""
     if here.size is None or there.size is None:
         return None
     return (
-        _nearness(here.size, there.size),
-        _equal(here.outlinks, there.outlinks),
-        _equal(here.content_type, there.content_type),
-        _equal(here.title, there.title),
+        _size_nearness(here.size, there.size),
+        _are_equal(here.outlinks, there.outlinks),
+        _are_equal(here.content_type, there.content_type),
+        _are_equal(here.title, there.title),
     )
 
 
@@ -50,31 +50,33 @@ class Likelihood:
             if page.size is None:
                 continue
             if page.again:
-                self._one[_nearness((page.size[0],) * 2, (page.size[1],) * 2)] += 1
+                self._one[_size_nearness((page.size[0],) * 2, (page.size[1],) * 2)] += 1
             template = template_of[page.url]
             before, last[template] = last.get(template), page
             of_template = self._two.setdefault(template, Counter())
             if before is not None and of_template.total() < _MOST:
-                seen = seen_of(before, page)
+                seen = features_of(before, page)
                 assert seen is not None
                 of_template[seen] += 1
                 self._two[None][seen] += 1
 
     def ratio(self, here: Page, there: Page) -> float | None:
         """How many times likelier the features of the two are if they are one page; None if there are none."""
-        seen = seen_of(here, there)
+        seen = features_of(here, there)
         if seen is None or not self._two[None]:
             return None
-        return self._if_one(seen) / self._if_two(seen, self._template_of.get(here.url))
+        return self._probability_if_one(seen) / self._probability_if_two(
+            seen, self._template_of.get(here.url)
+        )
 
-    def _if_one(self, seen: Seen) -> float:
+    def _probability_if_one(self, seen: Seen) -> float:
         near = seen[0]
         total = self._one.total() + sum(_EXPECTED.values())
         # That out-links, types and titles of one page differ is taken to be as rare as that its size does.
         odd = sum(one is False for one in seen[1:])
         return (self._one[near] + _EXPECTED[near]) / total * 0.1**odd
 
-    def _if_two(self, seen: Seen, template: str | None) -> float:
+    def _probability_if_two(self, seen: Seen, template: str | None) -> float:
         counts = self._two.get(template, Counter[Seen]())
         if counts.total() < _ENOUGH:
             counts = self._two[None]
@@ -94,7 +96,7 @@ def _agrees(other: Seen, seen: Seen) -> bool:
     )
 
 
-def _nearness(a: tuple[int, int], b: tuple[int, int]) -> str:
+def _size_nearness(a: tuple[int, int], b: tuple[int, int]) -> str:
     gap = max(a[0], b[0]) - min(a[1], b[1])
     if gap <= 0:
         return "equal"
@@ -102,5 +104,5 @@ def _nearness(a: tuple[int, int], b: tuple[int, int]) -> str:
     return "0.1 %" if relative <= 0.001 else "1 %" if relative <= 0.01 else "other"
 
 
-def _equal(a: object, b: object) -> bool | None:
+def _are_equal(a: object, b: object) -> bool | None:
     return None if a is None or b is None else a == b

@@ -6,7 +6,7 @@ where an aspect is new, URLs that the rule would suppress are fetched, and each 
 rule there. A value that several pages have (``/7/reviews``, ``/8/reviews``) is an aspect too: a rule that was seen to
 hold for values of one page each, such as titles, says little of a value that means the same on all pages.
 
-`unseen` says how many must do so: the more parts of a site confirm a rule, the more probably it holds in the next one
+`unseen_loss` says how many must do so: the more parts of a site confirm a rule, the more probably it holds in the next one
 (n + 1 of n + 2, Laplace). Rules that differ only in numbers, ids and guards confirm each other.
 """
 
@@ -20,7 +20,7 @@ from scrapy_dust.rules.canonizer import Canonizer, Step
 from scrapy_dust.rules.operation import Operation
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.url.parts import Parts, parts_of
-from scrapy_dust.url.values import class_of
+from scrapy_dust.url.value_classes import class_of
 from scrapy_dust.visits.strata import template_of
 
 #: Aspects, each with how many contents bear a rule out where URLs have it.
@@ -56,24 +56,25 @@ def aspects_of(rule: Rule, url: str) -> tuple[str, ...]:
     return (
         f"in {host}/{part}",
         f"numbers of {longest} digits",
-        *(f"{of}: {_kind(value)}" for of, value in _values(rule, url, applied)),
+        *(f"{of}: {_kind_with_length(value)}" for of, value in _removed_values(rule, url, applied)),
     )
 
 
-def _values(rule: Rule, url: str, applied: str) -> list[tuple[str, str]]:
+def _removed_values(rule: Rule, url: str, applied: str) -> list[tuple[str, str]]:
     """The values that *rule* removes from *url*, each with a name of the operation that does so."""
     found = [
-        (_named("of values", rule, number), one.in_slot(parts)) for number, one, parts in _at_work(rule, url)
+        (_aspect_of_operation("of values", rule, number), one.in_slot(parts))
+        for number, one, parts in _removing_operations(rule, url)
     ]
-    return found or [("of values", _removed(url, applied))]
+    return found or [("of values", _removed_text(url, applied))]
 
 
-def _named(aspect: str, rule: Rule, number: int) -> str:
+def _aspect_of_operation(aspect: str, rule: Rule, number: int) -> str:
     """The name of *aspect*, of the operation of *rule* with this *number*: a rule may remove several values."""
     return f"{aspect} {number}" if sum(one.slot is not None for one in rule.operations) > 1 else aspect
 
 
-def _at_work(rule: Rule, url: str) -> Iterator[tuple[int, Operation, Parts]]:
+def _removing_operations(rule: Rule, url: str) -> Iterator[tuple[int, Operation, Parts]]:
     """The operations of *rule* that remove a value from *url*, each with its number and the parts of *url*."""
     wide = rule.wide_operations
     parts = parts_of(url) if wide else None
@@ -83,10 +84,10 @@ def _at_work(rule: Rule, url: str) -> Iterator[tuple[int, Operation, Parts]]:
             yield number, one, parts
 
 
-def _removed(url: str, form: str) -> str:
+def _removed_text(url: str, form: str) -> str:
     """The text of *url* that *form* does not have."""
-    begin = _alike(url, form)
-    return url[begin : len(url) - _alike(url[begin:][::-1], form[begin:][::-1])]
+    begin = _common_prefix(url, form)
+    return url[begin : len(url) - _common_prefix(url[begin:][::-1], form[begin:][::-1])]
 
 
 class CommonValues:
@@ -97,32 +98,34 @@ class CommonValues:
         self._of: dict[tuple[int, int], Hashable] = {}
         self._rules: dict[int, Rule] = {}  #: so that the ids of rules stay theirs
 
-    def of(self, rule: Rule, url: str, page: Hashable) -> set[tuple[str, int]]:
+    def common_values(self, rule: Rule, url: str, page: Hashable) -> set[tuple[str, int]]:
         """The values, by aspect and hash, that *rule* removes from *url* of *page*, and that another page has had before."""
         self._rules[id(rule)] = rule
         values = [
             (
-                _named(COMMON, rule, number),
-                one.in_slot(parts) if one.slot else _removed(url, one.in_text(url)),
+                _aspect_of_operation(COMMON, rule, number),
+                one.in_slot(parts) if one.slot else _removed_text(url, one.in_text(url)),
             )
-            for number, one, parts in _at_work(rule, url)
+            for number, one, parts in _removing_operations(rule, url)
         ]
         hashed = {(aspect, hash((aspect, value))) for aspect, value in values}
-        return {(aspect, value) for aspect, value in hashed if self._first(id(rule), value, page) != page}
+        return {
+            (aspect, value) for aspect, value in hashed if self._first_page(id(rule), value, page) != page
+        }
 
-    def _first(self, rule: int, value: int, page: Hashable) -> Hashable:
+    def _first_page(self, rule: int, value: int, page: Hashable) -> Hashable:
         if len(self._of) >= _VALUES:
             return self._of.get((rule, value), page)
         return self._of.setdefault((rule, value), page)
 
 
-def _alike(one: str, other: str) -> int:
+def _common_prefix(one: str, other: str) -> int:
     """The number of characters at the beginning of *one* and *other* that are equal."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
-def _kind(value: str) -> str:
+def _kind_with_length(value: str) -> str:
     kind = class_of(value)
     if kind == "digits":
         return f"{len(value)} digits"
@@ -132,12 +135,12 @@ def _kind(value: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def deed_of(rule: Rule) -> str:
+def change_of(rule: Rule) -> str:
     """The change that *rule* makes, as a text without numbers, ids and guards: rules with one text share their reach."""
     return _NUMBER.sub("0", _ID.sub("*", str(rule.everywhere)))
 
 
-def changed_by(rule: Rule, url: str, other: str, explain: Explain = lambda url: ()) -> tuple[str, ...]:
+def changed_urls(rule: Rule, url: str, other: str, explain: Explain = lambda url: ()) -> tuple[str, ...]:
     """The URLs, of two of one class, that *rule* changes, or the forms into which other rules put these URLs before.
 
     *explain*: the steps of the canonizer, which may differ another time, so that both count as places where the rule
@@ -157,23 +160,27 @@ def changed_by(rule: Rule, url: str, other: str, explain: Explain = lambda url: 
     return tuple(dict.fromkeys(found)) or (url,)
 
 
-def shown_by(rule: Rule, pairs: Iterable[tuple[str, str, str]]) -> dict[str, int]:
+def reach_shown_by(rule: Rule, pairs: Iterable[tuple[str, str, str]]) -> dict[str, int]:
     """The reach of *rule* that *pairs* show: two URLs with the same content, and a name of the content."""
     found: _Bearing = {}
     common = CommonValues()
     for url, other, content in pairs:
-        for changed in changed_by(rule, url, other):
+        for changed in changed_urls(rule, url, other):
             for aspect in aspects_of(rule, changed):
                 found.setdefault(aspect, set()).add((content, url))
-        _bear_out(found, content, common.of(rule, url, content) | common.of(rule, other, content))
-    return _counted(found)
+        _add_common_values(
+            found,
+            content,
+            common.common_values(rule, url, content) | common.common_values(rule, other, content),
+        )
+    return _count_contents(found)
 
 
 #: By aspect, the contents that bear a rule out, each with a URL.
 _Bearing = dict[str, set[tuple[Hashable, Hashable]]]
 
 
-def _counted(found: _Bearing) -> dict[str, int]:
+def _count_contents(found: _Bearing) -> dict[str, int]:
     """How much bears a rule out, by aspect: contents; where all show one page, such as a login form, its URLs."""
     contents = {
         content for aspect, bearing in found.items() if not _is_common(aspect) for content, _ in bearing
@@ -183,16 +190,16 @@ def _counted(found: _Bearing) -> dict[str, int]:
     return {aspect: len({content for content, _ in bearing}) for aspect, bearing in found.items()}
 
 
-def _bear_out(found: _Bearing, content: Hashable, values: Iterable[tuple[str, int]]) -> None:
-    """Take note in *found* of *values* that are common to several pages, of which *content* is one."""
+def _add_common_values(found: _Bearing, content: Hashable, values: Iterable[tuple[str, int]]) -> None:
+    """Add to *found*, which it changes, *values* that several pages have, of which the page *content* is one."""
     for aspect, value in values:
         bearing = found.setdefault(aspect, set())
         if len(bearing) < _CONTENTS:
             bearing.add(((content, value), value))
 
 
-def held_by(contents: Mapping[str, str], canonizer: Canonizer) -> dict[str, dict[str, int]]:
-    """The reach of the rules of *canonizer*, as `deed_of` names the rules. *contents*: the content that each URL shows."""
+def reach_by_rule(contents: Mapping[str, str], canonizer: Canonizer) -> dict[str, dict[str, int]]:
+    """The reach of the rules of *canonizer*, as `change_of` names the rules. *contents*: the content that each URL shows."""
     groups: dict[str, list[str]] = {}
     for url in contents:
         groups.setdefault(canonizer.canonize(url), []).append(url)
@@ -202,11 +209,13 @@ def held_by(contents: Mapping[str, str], canonizer: Canonizer) -> dict[str, dict
         if len(urls) > 1 and len({contents[url] for url in urls}) == 1:
             for url in urls:
                 for step in canonizer.explain(url):
-                    of = found.setdefault(deed_of(step.rule), {})
+                    of = found.setdefault(change_of(step.rule), {})
                     for aspect in {*aspects_of(step.rule, step.before), *aspects_of(step.rule, url)}:
                         of.setdefault(aspect, set()).add((contents[url], url))
-                    _bear_out(of, contents[url], common.of(step.rule, step.before, contents[url]))
-    return {deed: _counted(aspects) for deed, aspects in found.items()}
+                    _add_common_values(
+                        of, contents[url], common.common_values(step.rule, step.before, contents[url])
+                    )
+    return {change: _count_contents(aspects) for change, aspects in found.items()}
 
 
 class Reach:
@@ -233,8 +242,8 @@ class Reach:
         """Limit *rules* to the reach that is *shown* for their change of a URL; more evidence widens it."""
         self._limited.update(rules)
         self._known.clear()
-        for deed, aspects in shown.items():
-            known = self._shown.setdefault(deed, {})
+        for change, aspects in shown.items():
+            known = self._shown.setdefault(change, {})
             for aspect, count in aspects.items():
                 known[aspect] = max(count, known.get(aspect, 0))
 
@@ -243,16 +252,18 @@ class Reach:
         return any(self._is_beyond(rule, url, keeper) for rule in rules)
 
     def _is_beyond(self, rule: Rule, url: str, keeper: str) -> bool:
-        deed = self._limits(rule)
-        if deed is None:
+        change = self._limited_change(rule)
+        if change is None:
             return False
-        within = self._within.get(deed, set())
-        if any(_named(COMMON, rule, number) not in within for number, _ in rule.wide_operations):
+        within = self._within.get(change, set())
+        if any(
+            _aspect_of_operation(COMMON, rule, number) not in within for number, _ in rule.wide_operations
+        ):
             common = {aspect for aspect, _ in self._common_values(rule, url, keeper)}
-            if common and self._is_new(rule, deed, common):
+            if common and self._has_new_aspect(rule, change, common):
                 return True
-        changed = changed_by(rule, url, keeper, self._explain)
-        return all(self._is_new(rule, deed, aspects_of(rule, one)) for one in changed)
+        changed = changed_urls(rule, url, keeper, self._explain)
+        return all(self._has_new_aspect(rule, change, aspects_of(rule, one)) for one in changed)
 
     def _common_values(self, rule: Rule, url: str, keeper: str) -> set[tuple[str, int]]:
         """The values that *rule* removes from the two URLs of one class, and that URLs of other classes have as well."""
@@ -261,62 +272,62 @@ class Reach:
             steps = self._explain(one)
             page = steps[-1].after if steps else rule.apply(one)
             for form in {one, *(step.before for step in steps if step.rule == rule)}:
-                found |= self._common.of(rule, form, page)
+                found |= self._common.common_values(rule, form, page)
         return found
 
-    def _is_new(self, rule: Rule, deed: str, aspects: Iterable[str]) -> bool:
-        within = self._within.setdefault(deed, set())
+    def _has_new_aspect(self, rule: Rule, change: str, aspects: Iterable[str]) -> bool:
+        within = self._within.setdefault(change, set())
         new = [one for one in aspects if one not in within]
         if new:
-            shown = self._shown_by(deed)
-            within.update(one for one in new if self._is_shown(rule, one, shown))
+            shown = self._contents_by_aspect(change)
+            within.update(one for one in new if self._is_proved_for(rule, one, shown))
         return not within.issuperset(new)
 
-    def _is_shown(self, rule: Rule, aspect: str, shown: Shown) -> bool:
+    def _is_proved_for(self, rule: Rule, aspect: str, shown: Shown) -> bool:
         others = sum(other != aspect and _group(other) == _group(aspect) for other in shown)
         if _is_common(aspect):
             others = 1  # values of one page each
-        count = _of_longer(aspect, shown) if _DIGITS.fullmatch(aspect) else shown.get(aspect, 0)
+        count = _shown_for_longer(aspect, shown) if _DIGITS.fullmatch(aspect) else shown.get(aspect, 0)
         # All that has proved the rule was like that.
         proved_by_it = not others and count > 0
-        return proved_by_it or count >= needed(rule.families, others, self._max_risk)
+        return proved_by_it or count >= confirmations_needed(rule.families, others, self._max_risk)
 
-    def _limits(self, rule: Rule) -> str | None:
+    def _limited_change(self, rule: Rule) -> str | None:
         """The change that *rule* makes, as a text, if the reach of such rules is limited; else None. Hashing a rule is slow."""
         known = self._known.get(id(rule))
         if known is None:
-            known = self._known[id(rule)] = rule, deed_of(rule) if rule in self._limited else None
+            known = self._known[id(rule)] = rule, change_of(rule) if rule in self._limited else None
         return known[1]
 
-    def same(self, rules: Iterable[Rule], url: str, keeper: str, content: int) -> None:
-        """Take note that the two URLs, which *rules* merge, showed the same *content*."""
+    def confirm(self, rules: Iterable[Rule], url: str, keeper: str, content: int) -> None:
+        """Count the same *content* of two URLs, which *rules* merge, as evidence for *rules* where URLs are like these."""
         for rule in rules:
-            deed = self._limits(rule)
-            if deed is None:
+            change = self._limited_change(rule)
+            if change is None:
                 continue
-            seen = self._seen.setdefault(deed, {})
-            self._counts.pop(deed, None)
+            seen = self._seen.setdefault(change, {})
+            self._counts.pop(change, None)
             if rule.wide_operations:
-                _bear_out(seen, content, self._common_values(rule, url, keeper))
-            changed = changed_by(rule, url, keeper, self._explain)
+                _add_common_values(seen, content, self._common_values(rule, url, keeper))
+            changed = changed_urls(rule, url, keeper, self._explain)
             for aspect in {aspect for one in changed for aspect in aspects_of(rule, one)}:
                 if aspect in seen or len(seen) < ASPECTS:
                     bearing = seen.setdefault(aspect, set())
                     if len(bearing) < _CONTENTS:
                         bearing.add((content, hash(url)))
 
-    def shown(self, rule: Rule) -> dict[str, int]:
+    def confirmed(self, rule: Rule) -> dict[str, int]:
         """How far *rule* reaches by now; empty if its reach is not limited."""
-        deed = self._limits(rule)
-        return {} if deed is None else dict(self._shown_by(deed))
+        change = self._limited_change(rule)
+        return {} if change is None else dict(self._contents_by_aspect(change))
 
-    def _shown_by(self, deed: str) -> Shown:
-        known, seen = self._shown.get(deed, {}), self._seen.get(deed)
+    def _contents_by_aspect(self, change: str) -> Shown:
+        known, seen = self._shown.get(change, {}), self._seen.get(change)
         if not seen:
             return known
-        counts = self._counts.get(deed)
+        counts = self._counts.get(change)
         if counts is None:
-            counts = self._counts[deed] = _counted(seen)
+            counts = self._counts[change] = _count_contents(seen)
         # What an earlier crawl has seen may be the same.
         return known | {aspect: max(count, known.get(aspect, 0)) for aspect, count in counts.items()}
 
@@ -351,19 +362,19 @@ class Reaches:
         reach = self._of.get(self._site_of(url) or "")
         return reach is not None and reach.is_beyond(rules, url, keeper)
 
-    def same(self, rules: Iterable[Rule], url: str, keeper: str, content: int) -> None:
-        """Take note that the two URLs, which *rules* merge, showed the same *content*."""
+    def confirm(self, rules: Iterable[Rule], url: str, keeper: str, content: int) -> None:
+        """Count the same *content* of two URLs, which *rules* merge, as evidence for *rules* where URLs are like these."""
         reach = self._of.get(self._site_of(url) or "")
         if reach is not None:
-            reach.same(rules, url, keeper, content)
+            reach.confirm(rules, url, keeper, content)
 
-    def shown(self, site: str, rule: Rule) -> dict[str, int]:
+    def confirmed(self, site: str, rule: Rule) -> dict[str, int]:
         """How far *rule* reaches on *site* by now; empty if its reach is not limited there."""
         reach = self._of.get(site)
-        return {} if reach is None else reach.shown(rule)
+        return {} if reach is None else reach.confirmed(rule)
 
 
-def _of_longer(aspect: str, shown: Shown) -> int:
+def _shown_for_longer(aspect: str, shown: Shown) -> int:
     """How much was shown for *aspect*. Ids grow: evidence for longer numbers counts for shorter ones too."""
     of, least = _length(aspect)
     lengths = [(*_length(other), count) for other, count in shown.items() if _DIGITS.fullmatch(other)]
@@ -388,10 +399,10 @@ def _length(aspect: str) -> tuple[str, int]:
 
 
 @lru_cache(maxsize=4096)
-def needed(families: tuple[str, ...], others: int, max_risk: float) -> int:
+def confirmations_needed(families: tuple[str, ...], others: int, max_risk: float) -> int:
     """The number of contents that must confirm a rule in a new aspect, after the rule has held in *others* other aspects."""
     # Not loaded by a crawl whose rules have no limits.
-    from scrapy_dust.believe.unseen import DOUBT, contents_to_prove, law_share  # noqa: PLC0415
+    from scrapy_dust.believe.unseen_loss import DOUBT, contents_to_prove, law_share  # noqa: PLC0415
 
     laws = max(law_share(families), (others + 1) / (others + 2))
     return 0 if laws >= 1 - DOUBT else contents_to_prove(max_risk, laws)

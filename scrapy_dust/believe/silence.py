@@ -21,17 +21,17 @@ class Silence:
         self._since: Counter[str] = Counter()
         self._made_up: Counter[tuple[str, Sequence[str], bool]] = Counter()
 
-    def said_made_up(self, target: str, families: Sequence[str], outcome: Outcome) -> None:
+    def count_made_up(self, target: str, families: Sequence[str], outcome: Outcome) -> None:
         """Count a fetch of *target*, a URL that a rule of these *families* makes up, by whether there was a page."""
         if outcome is not Outcome.UNKNOWN:
             self._made_up[template_of(target), families, outcome is not Outcome.UNFETCHABLE] += 1
 
-    def is_nowhere(self, target: str, families: Sequence[str]) -> bool:
-        """Whether no URL like *target*, as rules of these *families* make them up, exists, as far as was tried."""
+    def made_up_is_missing(self, target: str, families: Sequence[str]) -> bool:
+        """Whether URLs like *target*, which rules of these *families* make up, never had a page when they were fetched."""
         dead, there = (self._made_up[template_of(target), families, exists] for exists in (False, True))
         return not there and dead >= _ENOUGH
 
-    def said(self, url: str, outcome: Outcome) -> None:
+    def count(self, url: str, outcome: Outcome) -> None:
         """Count a fetch for a pair of *url* that had this *outcome*."""
         template = template_of(url)
         if outcome is Outcome.UNKNOWN:
@@ -39,7 +39,7 @@ class Silence:
         elif self._since[template] < _ENOUGH:
             self._since[template] = 0
 
-    def covers(self, url: str) -> bool:
+    def is_silent(self, url: str) -> bool:
         """Whether no more URLs like *url* should be fetched."""
         return self._since[template_of(url)] >= _ENOUGH
 

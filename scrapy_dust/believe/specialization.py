@@ -34,18 +34,18 @@ class Specialization:
         self._rounds: Counter[Rule] = Counter()
         self._proposed: set[Rule] = set()
 
-    def opened(self, candidate: Candidate, rule: Rule, pairs: Iterable[Pair]) -> None:
-        """Take note that *rule* goes on trial with these pairs."""
+    def note_opened(self, candidate: Candidate, rule: Rule, pairs: Iterable[Pair]) -> None:
+        """Remember that *rule*, of *candidate*, goes on trial with *pairs*."""
         if candidate.narrows and candidate.wider is None:
             self._pairs[rule] = [(pair.url, pair.target) for pair in pairs]
 
-    def instead_of(self, candidate: Candidate, rule: Rule) -> list[Candidate]:
+    def replacements_for(self, candidate: Candidate, rule: Rule) -> list[Candidate]:
         """Candidates to try in the place of *rule*, which merged different pages."""
         widest = candidate.wider or rule
         if not candidate.narrows or self._rounds[widest] >= _ROUNDS:
             return []
         self._rounds[widest] += 1
-        effect = self._effect(widest)
+        effect = self._effect_of_outcomes(widest)
         if not effect.good:
             return []
         found: list[Candidate] = []
@@ -56,7 +56,7 @@ class Specialization:
                 found.append(replace(candidate, rules=(narrower,), wider=widest, tries=leaf.tries))
         return found
 
-    def _effect(self, rule: Rule) -> Effect:
+    def _effect_of_outcomes(self, rule: Rule) -> Effect:
         good, bad = [], []
         for url, target in self._pairs.get(rule, ()):
             pair = self._evidence.pair(url, target)

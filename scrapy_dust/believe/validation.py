@@ -1,6 +1,6 @@
 """Phase 4, one rule: a `Trial` hands out pairs to compare, takes the outcomes, and comes to a verdict.
 
-A trial fetches nothing itself. The papers' own test is in `literal.py`.
+A trial fetches nothing itself. The papers' own test is in `paper_validation.py`.
 
 A trial bets against "at least ε of what this rule merges is wrong" (`betting.py`). The rule is valid once a rule of
 which that is true would have come so far with a probability of at most `doubt`. The stakes start with what the log
@@ -127,9 +127,9 @@ class Trial:
         for pair in pairs:
             if pair.by_redirect and not params.log_only and len(again) < _REDIRECTS:
                 again.append(pair)
-                self._texts.add(_text(pair))
+                self._texts.add(_content_key(pair))
             else:
-                self._take(pair)
+                self._sort_pair(pair)
         self._redirects_to_come = bool(again)  # none of them has come again so far
         if params.log_only:
             # Of texts that are nearly equal nobody will see which words differ: they may be other pages.
@@ -141,13 +141,13 @@ class Trial:
         self._suspects = [*again, *self._suspects[: params.suspects]][::-1]
         # What is merged already comes before what a rule makes up, and what is likely to refute it before both.
         self._open = sorted(self._open, key=lambda pair: (not _unlikely(pair), pair.made_up))[::-1]
-        self._ratios = {_text(pair): pair.ratio for pair in self._open if pair.ratio}
+        self._ratios = {_content_key(pair): pair.ratio for pair in self._open if pair.ratio}
         self._decided = self._decide()
 
-    def _take(self, pair: Pair) -> None:
+    def _sort_pair(self, pair: Pair) -> None:
         if pair.known is Outcome.UNKNOWN:
             return
-        self._texts.add(_text(pair))
+        self._texts.add(_content_key(pair))
         if pair.looked_at:
             assert pair.known is not None
             self._open_answered += 1
@@ -160,8 +160,8 @@ class Trial:
             self._open.append(pair)
 
     def _count_known(self, pair: Pair) -> None:
-        self._contents[_text(pair)] += 1
-        if self._contents[_text(pair)] <= self._params.per_content:
+        self._contents[_content_key(pair)] += 1
+        if self._contents[_content_key(pair)] <= self._params.per_content:
             self._outcomes[Outcome.SAME] += 1
             self._from_log += 1
 
@@ -206,7 +206,7 @@ class Trial:
     def record(self, pair: Pair, outcome: Outcome, content: str | None = None) -> None:
         """Take the *outcome* of *pair*, handed out before. *content*: the digest of the text that both show."""
         suspect = self._waiting.pop(pair)
-        self._ratios.pop(_text(pair), None)
+        self._ratios.pop(_content_key(pair), None)
         self._open_answered += not suspect
         self._unresolved += suspect and outcome is Outcome.UNKNOWN
         self._redirects_to_come &= not (pair.by_redirect and outcome is Outcome.SAME)
@@ -231,14 +231,14 @@ class Trial:
         if outcome is Outcome.SAME:
             self._contents[pair.content or content or pair.url] += 1
         elif outcome is Outcome.UNFETCHABLE:
-            self._dead.add(_text(pair))
+            self._dead.add(_content_key(pair))
 
     def _still_needed(self) -> int:
         """How many pairs a verdict takes at best: never hand out more at a time."""
         params = self._params
-        sample, by_sizes = self._sample(), math.exp(self._by_sizes())
+        sample, by_sizes = self._sample(), math.exp(self._stake_by_sizes())
         doubt = min(1.0, params.doubt * by_sizes)
-        examples = looks_needed(sample.population, self._suspected(), doubt) - sample.looked
+        examples = looks_needed(sample.population, self._least_suspected(), doubt) - sample.looked
         return max(1, math.ceil(max(examples, params.open_probes - self._open_answered)))
 
     def _sample(self) -> Sample:
@@ -246,7 +246,7 @@ class Trial:
         right = len(self._dead.union(self._contents))
         return Sample(len(self._texts), min(right + wrong, len(self._texts)), wrong)
 
-    def _suspected(self) -> int:
+    def _least_suspected(self) -> int:
         return max(1, math.ceil(self._params.threshold * len(self._texts)))
 
     def _decide(self) -> Verdict | None:
@@ -256,8 +256,8 @@ class Trial:
         against = tally.contradictions
         if against and against >= params.threshold * params.count:
             return Verdict.REFUTED
-        if self._enough() and self._looked_far_enough():
-            return Verdict.UNDECIDED if self._in_doubt() else Verdict.VALID
+        if self._has_enough() and self._looked_far_enough():
+            return Verdict.UNDECIDED if self._leaves_suspicions() else Verdict.VALID
         if self._suspects or self._waiting or (self._open and not self._leads_nowhere()):
             return None
         if against and against >= params.threshold * (tally.positive + tally.negative):
@@ -265,16 +265,20 @@ class Trial:
         # Where hardly anything could be learned by fetching, pairs of one text must not stand for many.
         blind = params.log_only or tally.unknown > tally.positive
         enough = tally.contents if blind else tally.positive
-        return Verdict.VALID if enough >= params.min_support and not self._in_doubt() else Verdict.UNDECIDED
+        return (
+            Verdict.VALID
+            if enough >= params.min_support and not self._leaves_suspicions()
+            else Verdict.UNDECIDED
+        )
 
-    def _enough(self) -> bool:
+    def _has_enough(self) -> bool:
         params, tally = self._params, self.tally
         if tally.contents < params.min_support:
             return False  # of so few texts none is left soon, and they may all say "not found"
-        needed = -math.log(params.doubt) - self._by_sizes()
-        return evidence_against(self._sample(), self._suspected()) >= needed
+        needed = -math.log(params.doubt) - self._stake_by_sizes()
+        return evidence_against(self._sample(), self._least_suspected()) >= needed
 
-    def _by_sizes(self) -> float:
+    def _stake_by_sizes(self) -> float:
         """The stake that pairs which nobody has fetched add to the bet, by the sizes that the log has of their pages."""
         won = log_bet(list(self._ratios.values()), self._params.threshold) if self._ratios else 0.0
         return max(0.0, min(won, _MOST_BY_SIZES * -math.log(self._params.doubt)))
@@ -295,7 +299,7 @@ class Trial:
             and self._made_up[False] + waiting >= self._params.open_probes
         )
 
-    def _in_doubt(self) -> bool:
+    def _leaves_suspicions(self) -> bool:
         """Whether fetches left suspicions unsettled: the site is down, or its pages always change.
 
         Suspicions that were never fetched count as unsettled in the share of those that were.
@@ -313,7 +317,7 @@ class Trial:
         return self._open_answered >= self._params.open_probes or not (self._open or self._waiting)
 
 
-def few_of(pairs: Iterable[Pair]) -> list[Pair]:
+def first_few(pairs: Iterable[Pair]) -> list[Pair]:
     """The first of *pairs*, just enough to see whether a rule is plainly false."""
     few: list[Pair] = []
     left = {Outcome.DIFFERENT: _FEW, None: _FEW}
@@ -330,5 +334,5 @@ def _unlikely(pair: Pair) -> bool:
     return pair.ratio is not None and pair.ratio < _UNLIKELY
 
 
-def _text(pair: Pair) -> str:
+def _content_key(pair: Pair) -> str:
     return pair.content or pair.url

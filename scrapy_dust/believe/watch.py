@@ -70,10 +70,10 @@ class Watch:
             column = outcome is Outcome.SAME
             self._sums = [(s + 1) * r[column] for s, r in zip(self._sums, self._ratios, strict=True)]
         if self.standing is not Standing.REFUTED:
-            self.standing = self._judged(outcome)
+            self.standing = self._standing_after(outcome)
         return self.standing
 
-    def _judged(self, outcome: Outcome) -> Standing:
+    def _standing_after(self, outcome: Outcome) -> Standing:
         if self.evidence >= self._limit:
             return Standing.REFUTED
         if outcome is Outcome.DIFFERENT:

@@ -16,7 +16,7 @@ from scrapy_dust.engines.laps import Lap, Laps, in_all
 from scrapy_dust.engines.local import Mined
 from scrapy_dust.propose.dustbuster.likely import LikelyRule
 from scrapy_dust.rule_book.entries import rule_id
-from scrapy_dust.rules.reading import content_of
+from scrapy_dust.rules.json_rules import content_of
 from scrapy_dust.rules.substitution import anchored
 from scrapy_dust.trials.ended import Ended, lost_at_most
 from scrapy_dust.trials.spending import Spent

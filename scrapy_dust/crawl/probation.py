@@ -2,7 +2,7 @@
 compared.
 
 Each page that a rule puts into a class is compared with the first page of the class, both as they came. As soon as a
-rule is proved (`believe/probation.py`), it is in force in this crawl; a single page that surely differs refutes it.
+rule is proved (`believe/probation_proof.py`), it is in force in this crawl; a single page that surely differs refutes it.
 Requests that decide a rule are fetched a little before requests queued with them. Nothing else is fetched, except
 pages that look different: a bounded number of these is fetched again (`comparing.py`). The results are kept for the
 next crawl.
@@ -22,9 +22,9 @@ from scrapy.utils.asyncio import run_in_thread
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from xxhash import xxh3_64_intdigest
 
-from scrapy_dust.believe.probation import OnTrial, Proof, proved
-from scrapy_dust.believe.reach import CommonValues, aspects_of, changed_by, deed_of
-from scrapy_dust.believe.unseen import contents_to_prove, law_share
+from scrapy_dust.believe.probation_proof import KeysOnTrial, Proof, proved_rules
+from scrapy_dust.believe.reach import CommonValues, aspects_of, change_of, changed_urls
+from scrapy_dust.believe.unseen_loss import contents_to_prove, law_share
 from scrapy_dust.crawl.answers import shows_page
 from scrapy_dust.crawl.comparing import Compared, Comparing
 from scrapy_dust.crawl.requests import follows_rules, target_url
@@ -96,7 +96,7 @@ class Decided(NamedTuple):
 class _Site:
     """The rules of one site that are on probation."""
 
-    trial: OnTrial
+    trial: KeysOnTrial
     rules: dict[int, _Rule]  #: by the ids of the rules, which these keep alive
     pages: int = 0
 
@@ -157,9 +157,9 @@ class Probation:
         early = 2 * contents_to_prove(self._rules.settings.max_risk, law_share(rule.families))
         return _Rule(rule, identity, proof, before, early)
 
-    def _trial(self, site: str, rules: Sequence[Rule]) -> OnTrial:
+    def _trial(self, site: str, rules: Sequence[Rule]) -> KeysOnTrial:
         in_force = self._rules.canonizer.rules(site)
-        return OnTrial(site, in_force, rules, self._rules.canonizer)
+        return KeysOnTrial(site, in_force, rules, self._rules.canonizer)
 
     def _rules_changed(self) -> None:
         for name, site in self._sites.items():
@@ -258,7 +258,7 @@ class Probation:
         on = [one for one in on if one.left > 0 and one.proof.wants(content)]
         if not on:
             return
-        ids = tuple(map(id, site.trial.to_blame(url, first.url, suspects)))
+        ids = tuple(map(id, site.trial.rules_to_blame(url, first.url, suspects)))
         if ids:
             for one in on:
                 one.left -= 1
@@ -287,11 +287,11 @@ class Probation:
     def _note(self, site: _Site, one: _Rule, pair: Compared, outcome: Outcome, *, is_sure: bool) -> None:
         proof = one.proof
         if outcome is Outcome.SAME:
-            changed = changed_by(one.rule, pair.url, pair.first)
+            changed = changed_urls(one.rule, pair.url, pair.first)
             aspects = [aspect for url in changed for aspect in aspects_of(one.rule, url)]
             for url in (pair.url, pair.first):
-                aspects += {aspect for aspect, _ in self._common.of(one.rule, url, pair.content)}
-            proof.same(pair.content, aspects, alone=len(pair.rules) == 1)
+                aspects += {aspect for aspect, _ in self._common.common_values(one.rule, url, pair.content)}
+            proof.count_same(pair.content, aspects, alone=len(pair.rules) == 1)
         elif outcome is not Outcome.DIFFERENT:
             proof.silent += 1
         elif len(pair.rules) > 1:
@@ -305,16 +305,16 @@ class Probation:
     def _voided(self, name: str, contents: Sequence[int]) -> None:
         """Take back what *contents* proved, since several classes show them as one page, such as a login wall."""
         for one in self._sites[name].rules.values():
-            one.proof.void(contents)
+            one.proof.discard(contents)
 
     def _prove(self, name: str, site: _Site, on: Sequence[_Rule]) -> None:
         settings = self._rules.settings
-        if all(one.proof.bound(one.rule) > settings.max_risk for one in on):
+        if all(one.proof.risk_bound(one.rule) > settings.max_risk for one in on):
             return
         proofs = {
             one.rule: one.proof for one in site.rules.values() if not self._comparing.is_open(id(one.rule))
         }
-        now = proved(proofs, site.pages, settings.max_risk, settings.max_loss)
+        now = proved_rules(proofs, site.pages, settings.max_risk, settings.max_loss)
         in_force = set(self._rules.canonizer.rules(name))
         new = [site.rules[id(rule)] for rule in now if rule not in in_force and rule.reverse not in in_force]
         force = self._into_force
@@ -324,7 +324,7 @@ class Probation:
             self._decide(name, site, one, Stat.PROVED)
             self.decided.append(Decided(name, one.rule, one.identity, ""))
             self._say_proved(name, one)
-            self._reach.limit(name, [one.rule], {deed_of(one.rule): one.proof.shown})
+            self._reach.limit(name, [one.rule], {change_of(one.rule): one.proof.reach})
         found = [self._found(name, one, Status.VALID) for one in new]
         if force is None:
             self._at_end += found
@@ -340,7 +340,7 @@ class Probation:
                 "rule": one.rule,
                 "id": one.identity,
                 "site": site,
-                "count": len(one.proof.all),
+                "count": len(one.proof.all_contents),
                 "since": since,
             },
             extra={"spider": self._crawler.spider},
@@ -376,7 +376,7 @@ class Probation:
             for name, site in self._sites.items()
             for one in site.rules.values()
         ]
-        return sorted(found, key=lambda one: -len(one.proof.all))
+        return sorted(found, key=lambda one: -len(one.proof.all_contents))
 
     def _count(self) -> None:
         left = sum(len(site.rules) for site in self._sites.values())

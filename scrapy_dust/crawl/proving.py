@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 from scrapy import signals
 from scrapy.exceptions import DontCloseSpider
 
-from scrapy_dust.believe.reach import Reaches, deed_of
+from scrapy_dust.believe.reach import Reaches, change_of
 from scrapy_dust.crawl.budget import AT_MOST, Budget
 from scrapy_dust.crawl.canaries import Canaries
 from scrapy_dust.crawl.life import State
@@ -107,7 +107,7 @@ class Proving:
         self.reach = Reaches(rules.settings.max_risk, rules.site_of, rules.canonizer.explain)
         for site, of_site in rules.shown.items():
             for rule, shown in of_site.items():
-                self.reach.limit(site, [rule], {deed_of(rule): shown})
+                self.reach.limit(site, [rule], {change_of(rule): shown})
         self._budget = Budget(crawler)
         self._beyond: set[str] = set()  #: URLs that were fetched at once since rules are untested there
         self.suspension = Suspension(
@@ -117,14 +117,14 @@ class Proving:
             returning,
             self._out_of_force,
             self.canaries.are_being_judged,
-            self.reach.shown,
+            self.reach.confirmed,
         )
         crawler.signals.connect(self._spider_idle, signal=signals.spider_idle)
 
     def _concluded(self, canary: Canary, outcome: Outcome) -> None:
         blamed = self.suspension.concluded(canary, outcome)
         if outcome is Outcome.SAME and self.reach:
-            self.reach.same(blamed, canary.url, canary.keeper, int(canary.key[:16], 16))
+            self.reach.confirm(blamed, canary.url, canary.keeper, int(canary.key[:16], 16))
 
     def _may_inquire(self, canary: Canary) -> bool:
         """Whether pages may be fetched again to judge *canary*."""

@@ -18,7 +18,7 @@ from scrapy_dust.rule_book.files import in_project
 from scrapy_dust.rules.rule import Rule
 
 if TYPE_CHECKING:
-    from scrapy_dust.believe.probation import Proof
+    from scrapy_dust.believe.probation_proof import Proof
 
 #: Canaries that show the same page, after which a rule's evidence is of today.
 RENEWED = 3
@@ -62,9 +62,9 @@ def decided_entry(
         negative=proof.wrong,
         contradictions=proof.wrong,
         unknown=max(0, proof.silent - before["silent"]),
-        contents=len(proof.all),
-        unseen_bound=round(proof.bound(rule), 4),
-        shown=most_shown(proof.shown),
+        contents=len(proof.all_contents),
+        unseen_bound=round(proof.risk_bound(rule), 4),
+        shown=most_shown(proof.reach),
         last_validated=datetime.now(UTC).date().isoformat(),
         logs=(crawl,),
     )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from scrapy import signals
 
-from scrapy_dust.believe.blame import at_work
+from scrapy_dust.believe.blame import rules_at_work
 from scrapy_dust.crawl.budget import AT_MOST, Budget
 from scrapy_dust.crawl.canaries import Canaries
 from scrapy_dust.crawl.life import SETTLED
@@ -81,7 +81,9 @@ class Shadow:
 
     def _is_looked_at(self, canary: Canary) -> bool:
         site = self._rules.site_of(canary.url) or ""
-        rules = tuple((site, rule) for rule in at_work(self._rules.canonizer, canary.url, canary.keeper))
+        rules = tuple(
+            (site, rule) for rule in rules_at_work(self._rules.canonizer, canary.url, canary.keeper)
+        )
         plain = all(map(self._is_plain, rules))
         may = self._budget.left > AT_MOST * self._canaries.open
         looked_at = may and (not plain or self._canaries.are_chosen(canary.url))

@@ -1,4 +1,4 @@
-"""Logs a line at the end of a crawl for each site whose rules seem out of date; see `believe.staleness`."""
+"""Logs a line at the end of a crawl for each site whose rules seem out of date; see `believe.site_profile`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import xxhash
 from scrapy import signals
 
-from scrapy_dust.believe.staleness import Encounter, untestable
+from scrapy_dust.believe.site_profile import Encounter, sentence_on_untestable
 from scrapy_dust.crawl.requests import follows_rules
 from scrapy_dust.crawl_log import log_dir
 from scrapy_dust.rule_book.entries import rule_id
@@ -47,7 +47,7 @@ class Staleness:
         seen = xxhash.xxh3_64_intdigest(request.url.encode("utf-8", "surrogatepass"))
         if seen not in self._seen:
             self._seen.add(seen)
-            met.take(request.url, {identity for identity, _ in self._rules.explain(request.url)})
+            met.count_url(request.url, {identity for identity, _ in self._rules.explain(request.url)})
 
     def warn(self) -> None:
         """Log a sentence for each site whose rules seem out of date, and one about canaries without result."""
@@ -60,7 +60,9 @@ class Staleness:
                 self._say(f"The rules of {site} seem out of date: {'; '.join(signs)}.")
         self._crawler.stats.set_value(Stat.STALE_SITES.value, stale)
         stats = self._crawler.stats
-        unsaid = untestable({str(one): stats.get_value(f"{Stat.CANARIES}/{one}", 0) for one in Outcome})
+        unsaid = sentence_on_untestable(
+            {str(one): stats.get_value(f"{Stat.CANARIES}/{one}", 0) for one in Outcome}
+        )
         if unsaid:
             self._say(f"{unsaid[0].upper()}{unsaid[1:]}: rules that cannot be tested may be out of date.")
 

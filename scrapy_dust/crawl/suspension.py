@@ -19,7 +19,7 @@ from scrapy.utils.asyncio import run_in_thread
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from scrapy.utils.job import job_dir
 
-from scrapy_dust.believe.blame import at_work, decisive
+from scrapy_dust.believe.blame import decisive_rules, rules_at_work
 from scrapy_dust.believe.watch import Standing, Watch
 from scrapy_dust.crawl.journal import any_rule_of
 from scrapy_dust.crawl.rule_book_updates import RENEWED, Found, found_of, tell
@@ -98,13 +98,13 @@ class Suspension:
         if not self.unproved:
             return False
         site = self._rules.site_of(url) or ""
-        working = at_work(self._rules.canonizer, url, keeper)
+        working = rules_at_work(self._rules.canonizer, url, keeper)
         return not self.unproved.isdisjoint(rule_id(site, rule) for rule in working)
 
     def concluded(self, canary: Canary, outcome: Outcome) -> Sequence[Rule]:
         """Take the *outcome* of *canary*. Returns the rules for which it was evidence."""
         site = self._rules.site_of(canary.url) or ""
-        blamed = decisive(self._rules.canonizer, site, canary.url, canary.keeper)
+        blamed = decisive_rules(self._rules.canonizer, site, canary.url, canary.keeper)
         ids = tuple(rule_id(site, rule) for rule in blamed)
         self._crawler.stats.inc_value(f"{Stat.CANARIES}/{outcome}")
         tested = Event(What.TESTED, now(), canary.url, ids, keeper=canary.keeper, note=str(outcome))

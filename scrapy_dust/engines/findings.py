@@ -12,8 +12,8 @@ from scrapy_dust.propose.dustbuster.elimination import Dropped, Elimination
 from scrapy_dust.propose.dustbuster.likely import LikelyParameter, LikelyRule
 from scrapy_dust.propose.edits.mining import Detected, LikelyEdit
 from scrapy_dust.propose.edits.pooling import Tally
-from scrapy_dust.rules.blocks import Damaged
-from scrapy_dust.rules.reading import content_of, rule_from
+from scrapy_dust.rules.json_rules import content_of, rule_from
+from scrapy_dust.rules.strict_json import Damaged
 from scrapy_dust.rules.substitution import Substitute
 
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from scrapy_dust.exchange.finite import texts_of
 from scrapy_dust.exchange.parts import Part
 from scrapy_dust.exchange.transfer import Collected, Imported, whole_site
-from scrapy_dust.rules.blocks import Block
+from scrapy_dust.rules.strict_json import Block
 from scrapy_dust.sites import site_of_host
 
 # How nearly all of its patterns begin: any scheme, any hosts below.

@@ -11,10 +11,10 @@ import json
 
 from scrapy_dust.exchange.parts import Part, part_of_pattern
 from scrapy_dust.exchange.transfer import Collected, Entries, Exported, Imported, Unsaid, names_by_site
-from scrapy_dust.rules.blocks import Block, Damaged, short
 from scrapy_dust.rules.paths import DropSlash
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.rules.spellings import DropWww
+from scrapy_dust.rules.strict_json import Block, Damaged, short
 from scrapy_dust.sites import site_of
 
 #: duplicate-url-discarder leaves parameters out that are nothing.

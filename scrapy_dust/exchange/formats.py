@@ -9,7 +9,7 @@ from scrapy_dust.exchange import clean_param, clearurls, dud, no_vary_search, nu
 from scrapy_dust.exchange.transfer import Collected, Entries, ExchangeError, Exported, Imported
 from scrapy_dust.rule_book import RuleBook
 from scrapy_dust.rule_book.document import Document, parse
-from scrapy_dust.rules.blocks import Damaged, load_json
+from scrapy_dust.rules.strict_json import Damaged, load_json
 
 Sites = tuple[str, ...]
 

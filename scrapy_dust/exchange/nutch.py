@@ -17,9 +17,9 @@ from xml.sax.saxutils import escape
 from scrapy_dust.exchange.expressions import Expression, Piece, expressions_of, rule_of
 from scrapy_dust.exchange.finite import texts_of
 from scrapy_dust.exchange.transfer import Collected, Entries, Exported, Imported, Unsaid, each_rule
-from scrapy_dust.rules.blocks import Damaged
 from scrapy_dust.rules.parameters import DropParameter
 from scrapy_dust.rules.rule import Rule
+from scrapy_dust.rules.strict_json import Damaged
 from scrapy_dust.rules.substitution import Substitute
 
 _NOTE = """\

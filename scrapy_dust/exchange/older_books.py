@@ -6,7 +6,7 @@ from typing import Any
 
 from scrapy_dust.errors import RuleBookError
 from scrapy_dust.rule_book.document import FORMAT, MEND, Document, parse
-from scrapy_dust.rules.blocks import Block, Damaged, dump_json, load_json
+from scrapy_dust.rules.strict_json import Block, Damaged, dump_json, load_json
 
 OLDER = (1, 2)
 

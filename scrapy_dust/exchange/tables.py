@@ -7,9 +7,9 @@ import io
 
 from scrapy_dust.exchange.transfer import Collected, Entries, Exported, Imported, Unsaid, each_rule
 from scrapy_dust.rule_book.entries import rule_id
-from scrapy_dust.rules.blocks import Damaged
 from scrapy_dust.rules.parameters import DropParameter, SetParameter
 from scrapy_dust.rules.rule import Rule
+from scrapy_dust.rules.strict_json import Damaged
 from scrapy_dust.rules.substitution import Substitute
 
 _RULE = ("site", "kind", "name", "value", "alpha", "beta", "start", "end")

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from scrapy_dust.errors import DustError
 from scrapy_dust.rule_book.entries import Entry
 from scrapy_dust.rules.guards import Condition
-from scrapy_dust.rules.reading import check_rule
+from scrapy_dust.rules.json_rules import check_rule
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.sites import site_of_host
 

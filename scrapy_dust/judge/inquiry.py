@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 
-from scrapy_dust.believe.literal import agree
+from scrapy_dust.believe.paper_validation import sketches_agree
 from scrapy_dust.judge.answers import Fetched, Known
 from scrapy_dust.judge.judging import SAME_TIME, Judge
 from scrapy_dust.page.compare import Same, Verdict
@@ -117,7 +117,7 @@ def fetch_both(url: str, target: str, matches: int) -> Inquiry:
     if not there.answered:
         return Finding(Outcome.UNFETCHABLE, f"{target} answered {there.status or 'nothing'}")
     if here.sketch and there.sketch:
-        similar = agree(here.sketch, there.sketch, matches)
+        similar = sketches_agree(here.sketch, there.sketch, matches)
     else:
         similar = here.text_digest == there.text_digest
     return Finding(Outcome.SAME) if similar else Finding(Outcome.DIFFERENT, "differ in their sketches")

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from scrapy_dust.neural.tokens import join, split
-from scrapy_dust.url.values import class_of
+from scrapy_dust.url.value_classes import class_of
 
 PAD, BEGIN, EOS, UNKNOWN = range(4)  #: ids that stand for no token
 _SPECIAL = 4

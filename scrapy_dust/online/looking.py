@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from scrapy_dust.believe.candidates import candidates_of
 from scrapy_dust.believe.decisions import Decision
 from scrapy_dust.believe.evidence import LogEvidence
-from scrapy_dust.believe.reach import Shown, held_by
+from scrapy_dust.believe.reach import Shown, reach_by_rule
 from scrapy_dust.believe.validation import Verdict
 from scrapy_dust.engines.local import evidence_of, likely_parameters, mine_log, tried_by_log
 from scrapy_dust.online.extent import ANY_VALUE, limited_to_seen
@@ -133,7 +133,7 @@ def look(
     canonizer = Canonizer({site: held}, site_of, settings.passes)
     contents = _contents(log, evidence, canonizer)
     reached = limited_to_seen(held, contents, canonizer)
-    held_in = held_by(contents, Canonizer({site: reached}, site_of, settings.passes)) if reached else {}
+    held_in = reach_by_rule(contents, Canonizer({site: reached}, site_of, settings.passes)) if reached else {}
     return Looked(decisions, led, reached, held_in, probable(log, reached))
 
 

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from scrapy_dust.believe.blame import at_work, decisive
+from scrapy_dust.believe.blame import decisive_rules, rules_at_work
 from scrapy_dust.believe.reach import Reach
 from scrapy_dust.online.gate import LEAST_AT_A_TIME, PART_AT_A_TIME, Gate, Step
 from scrapy_dust.online.learner import OnlineLearner
@@ -165,15 +165,15 @@ class _Online:
 
     def _suppress(self, url: str) -> None:
         keeper = self._keepers[self._gate.key(url)]
-        rules = at_work(self._canonizer, url, keeper)
+        rules = rules_at_work(self._canonizer, url, keeper)
         if not self._reach.is_beyond(rules, url, keeper):
             self._suppressed[url] = rules
             return
         self._fetch(url)
         if self._differ(url, keeper):
-            self._refute(decisive(self._canonizer, self._arrivals.site, url, keeper))
+            self._refute(decisive_rules(self._canonizer, self._arrivals.site, url, keeper))
         else:
-            self._reach.same(rules, url, keeper, hash(keeper))
+            self._reach.confirm(rules, url, keeper, hash(keeper))
 
     def _differ(self, url: str, keeper: str) -> bool:
         """Whether the two URLs show different pages. False if a page of either may only have changed."""

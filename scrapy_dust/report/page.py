@@ -16,8 +16,8 @@ from scrapy_dust.report import sections
 from scrapy_dust.report.gathering import Report
 from scrapy_dust.report.pieces import asset, number, policy
 from scrapy_dust.rule_book import rule_id
+from scrapy_dust.rules.json_rules import rule_json
 from scrapy_dust.rules.language import OPERATIONS
-from scrapy_dust.rules.reading import rule_json
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.rules.site_rules import in_order
 from scrapy_dust.sites import site_of_host

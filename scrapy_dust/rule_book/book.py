@@ -19,7 +19,7 @@ from scrapy_dust.rule_book.document import Document, parse, render
 from scrapy_dust.rule_book.entries import Entry, Status, rule_id
 from scrapy_dust.rule_book.merging import merge_entries
 from scrapy_dust.rules.canonizer import CANONIZER_VERSION
-from scrapy_dust.rules.reading import content_of
+from scrapy_dust.rules.json_rules import content_of
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.rules.site_rules import in_order
 

@@ -12,9 +12,9 @@ from typing import Any
 
 from scrapy_dust.errors import RuleBookError
 from scrapy_dust.rule_book.entries import BOUNDS, COUNTS, Entry, Evidence, Examples, Status, rule_id
-from scrapy_dust.rules.blocks import Block, Damaged, dump_json, load_json
-from scrapy_dust.rules.reading import rule_json, rule_of
+from scrapy_dust.rules.json_rules import rule_json, rule_of
 from scrapy_dust.rules.rule import Rule
+from scrapy_dust.rules.strict_json import Block, Damaged, dump_json, load_json
 
 #: What is read and written. `scrapy dustrules migrate` makes a book of this format of an older one.
 FORMAT = 3

@@ -15,7 +15,7 @@ from functools import lru_cache
 from hashlib import blake2b
 
 from scrapy_dust.believe.states import Status as Status  # noqa: PLC0414  For those who know the book.
-from scrapy_dust.rules.reading import check_rule, content_of
+from scrapy_dust.rules.json_rules import check_rule, content_of
 from scrapy_dust.rules.rule import Rule
 
 Examples = tuple[tuple[str, str], ...]

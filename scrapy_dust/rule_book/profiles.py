@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from os import PathLike
 
-from scrapy_dust.believe.staleness import Profile
+from scrapy_dust.believe.site_profile import Profile
 from scrapy_dust.rule_book.state import StateFile
-from scrapy_dust.rules.blocks import Block, Damaged
+from scrapy_dust.rules.strict_json import Block, Damaged
 
 FILE = "profiles.json"
 

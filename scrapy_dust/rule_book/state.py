@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 
 from scrapy_dust.errors import RuleBookError
 from scrapy_dust.rule_book import files
-from scrapy_dust.rules.blocks import Block, Damaged, dump_json, load_json
+from scrapy_dust.rules.strict_json import Block, Damaged, dump_json, load_json
 
 Value = TypeVar("Value")
 

@@ -15,9 +15,9 @@ from scrapy_dust.believe.validation import Tally, Verdict
 from scrapy_dust.errors import RuleBookError
 from scrapy_dust.rule_book import files
 from scrapy_dust.rule_book.entries import check_date
-from scrapy_dust.rules.blocks import Block, Damaged, dump_json, load_json
-from scrapy_dust.rules.reading import content_of, rule_from
+from scrapy_dust.rules.json_rules import content_of, rule_from
 from scrapy_dust.rules.rule import Rule
+from scrapy_dust.rules.strict_json import Block, Damaged, dump_json, load_json
 
 FORMAT = 2
 

@@ -24,7 +24,7 @@ from typing import NamedTuple
 from scrapy_dust.rules import site_rules
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.rules.site_rules import SiteRules
-from scrapy_dust.rules.texts import Texts
+from scrapy_dust.rules.text_index import Texts
 
 #: Raised by one whenever the same rules would give another key, so that old keys are never mixed with new ones.
 CANONIZER_VERSION = 2

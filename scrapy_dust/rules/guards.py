@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from scrapy_dust.url.parts import Parts
-from scrapy_dust.url.values import class_of
+from scrapy_dust.url.value_classes import class_of
 
 _DEEPEST = 4  #: segments that conditions may be about
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from scrapy_dust.rules import parameters, paths, queries, rewriting, spellings, substitution
+from scrapy_dust.rules import parameters, path_rewriting, paths, queries, spellings, substitution
 from scrapy_dust.rules.operation import OPERATIONS
 
 #: Where operations are at home.
-ROOMS = (parameters, paths, queries, rewriting, spellings, substitution)
+ROOMS = (parameters, paths, queries, path_rewriting, spellings, substitution)
 
 __all__ = ["OPERATIONS", "ROOMS"]

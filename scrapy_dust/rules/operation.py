@@ -2,7 +2,7 @@
 
 Each operation has its own methods for what it does (`apply`), the texts that it needs (`needs`), its name in a rule
 book (`do`), and the script by which a page in a browser does the same (`script`). So a new operation is one class in
-one of the modules `spellings`, `paths`, `parameters`, `queries`, `substitution` and `rewriting`, and no other code
+one of the modules `spellings`, `paths`, `parameters`, `queries`, `substitution` and `path_rewriting`, and no other code
 changes.
 
 An operation either removes a text, or puts one fixed text in the place of many, so that repeating it changes nothing.
@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any, ClassVar, TypeVar, cast
 
-from scrapy_dust.rules.words import Word, words_of
+from scrapy_dust.rules.url_words import Word, words_of
 from scrapy_dust.url.parts import Parts, parts_of
 
 ANY = "*"  #: what stands for a value that does not matter

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from scrapy_dust.rules.operation import ANY, Need, Operation, operation
-from scrapy_dust.rules.words import words_of
+from scrapy_dust.rules.url_words import words_of
 from scrapy_dust.url.parts import Parts, parameters_of
-from scrapy_dust.url.values import check_length, shortened
+from scrapy_dust.url.value_classes import check_length, shortened
 
 #: A longer one is put in at one place only: in a book and a page that were made for each other, it would be thousands.
 LONGEST_VALUE = 1000

@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 
 from scrapy_dust.rules.operation import ANY, Need, Operation, operation
-from scrapy_dust.rules.words import words_of
+from scrapy_dust.rules.url_words import words_of
 from scrapy_dust.url.parts import Parts
-from scrapy_dust.url.values import check_length, is_id, shortened
+from scrapy_dust.url.value_classes import check_length, is_id, shortened
 
 
 @operation

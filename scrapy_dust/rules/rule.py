@@ -15,9 +15,9 @@ from scrapy_dust.rules.guards import Condition, Guard, asked_for, holds, said, s
 from scrapy_dust.rules.operation import Need, Operation
 from scrapy_dust.rules.parameters import DropParameter, SetParameter
 from scrapy_dust.rules.substitution import Substitute, pair_refines
-from scrapy_dust.rules.words import words_of
+from scrapy_dust.rules.url_words import words_of
 from scrapy_dust.url.parts import Parts, parts_of
-from scrapy_dust.url.values import is_id
+from scrapy_dust.url.value_classes import is_id
 
 
 @dataclass(frozen=True)

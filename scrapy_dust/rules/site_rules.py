@@ -3,7 +3,7 @@
 The order is the rules' own (`Rule.order`), so that the order in which rules were learned, or stand in a book, does
 not matter. A URL on which the rules come to no end has no form; the form that they reach is stable.
 
-The words of a URL show which rules can apply (`texts`). This is only a shortcut: every rule found so is applied by
+The words of a URL show which rules can apply (`text_index`). This is only a shortcut: every rule found so is applied by
 its own `apply`, and a rule that is skipped would have changed nothing.
 """
 
@@ -16,10 +16,10 @@ from copy import copy
 from itertools import chain, pairwise
 from operator import attrgetter
 
-from scrapy_dust.rules.reading import content_of
+from scrapy_dust.rules.json_rules import content_of
 from scrapy_dust.rules.rule import Rule
-from scrapy_dust.rules.texts import COMMON, Key, Texts, by_rarest_key, by_shortest, has_one
-from scrapy_dust.rules.words import words_of
+from scrapy_dust.rules.text_index import COMMON, Key, Texts, by_rarest_key, by_shortest, has_one
+from scrapy_dust.rules.url_words import words_of
 
 Step = tuple[Rule, str, str]
 

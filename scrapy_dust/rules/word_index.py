@@ -10,8 +10,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 
 from scrapy_dust.rules.rule import Rule
-from scrapy_dust.rules.texts import COMMON
-from scrapy_dust.rules.words import Word, words_of
+from scrapy_dust.rules.text_index import COMMON
+from scrapy_dust.rules.url_words import Word, words_of
 
 
 class WordIndex:

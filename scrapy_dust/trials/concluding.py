@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from scrapy_dust.believe.decisions import Decision
-from scrapy_dust.believe.staleness import Profile, profile_of
+from scrapy_dust.believe.site_profile import Profile, profile_of
 from scrapy_dust.believe.validation import Verdict
 from scrapy_dust.rule_book import profiles, shards, verdicts, volatile_places
 from scrapy_dust.rule_book.book import RuleBook, update

@@ -17,7 +17,7 @@ from types import MappingProxyType
 from scrapy_dust.believe.campaign import Campaign
 from scrapy_dust.believe.candidates import Candidate
 from scrapy_dust.believe.evidence import LogEvidence
-from scrapy_dust.believe.literal import Draw, LiteralCampaign, LiteralParams
+from scrapy_dust.believe.paper_validation import Draw, LiteralCampaign, LiteralParams
 from scrapy_dust.believe.validation import Verdict
 from scrapy_dust.engines.gathering import Shelved, records_of
 from scrapy_dust.engines.laps import Laps

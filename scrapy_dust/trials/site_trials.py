@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from scrapy_dust.believe.campaign import Campaign, Probe
 from scrapy_dust.believe.candidates import Candidate
 from scrapy_dust.believe.evidence import LogEvidence
-from scrapy_dust.believe.literal import LiteralCampaign
+from scrapy_dust.believe.paper_validation import LiteralCampaign
 from scrapy_dust.believe.validation import Verdict
 from scrapy_dust.crawl_log.hiding import is_hidden
 from scrapy_dust.judge.answers import Fetched, Known

@@ -134,7 +134,7 @@ CIRCLE = (
 def test_moved_urls_are_those_whose_key_a_rule_changes(world, before, rule):
     urls = [page.url for page in world.log.pages]
     old, new = _canonizer(before), _canonizer([*before, rule])
-    moved = KeyedUrls(LogEvidence(world.log, urls), old).moved(rule, new)
+    moved = KeyedUrls(LogEvidence(world.log, urls), old).moved_urls(rule, new)
     assert moved == {url: new.canonize(url) for url in urls if new.canonize(url) != old.canonize(url)}
 
 
@@ -147,10 +147,10 @@ def test_rules_that_were_accepted_one_by_one_move_what_they_move_together(world,
     classes = KeyedUrls(evidence, _canonizer([]))
     for one in before:
         new = _canonizer([*accepted, one])
-        classes.accept(one, classes.moved(one, new), new)
+        classes.accept(one, classes.moved_urls(one, new), new)
         accepted.append(one)
     new = _canonizer([*accepted, rule])
-    assert classes.moved(rule, new) == KeyedUrls(evidence, _canonizer(accepted)).moved(rule, new)
+    assert classes.moved_urls(rule, new) == KeyedUrls(evidence, _canonizer(accepted)).moved_urls(rule, new)
 
 
 @given(worlds(), some_rules, rules())
@@ -163,7 +163,7 @@ def test_every_class_that_is_swallowed_is_compared_with_what_swallows_it(world, 
     old, new = _canonizer(before), _canonizer([*before, rule])
     classes = KeyedUrls(LogEvidence(world.log, urls), old)
     joined = {url: old.canonize(url) for url in urls}
-    for pair in classes.merged(classes.moved(rule, new)):
+    for pair in classes.merged_pairs(classes.moved_urls(rule, new)):
         assert new.canonize(pair.url) == new.canonize(pair.target)
         here, there = joined.get(pair.url), joined.get(pair.target)
         if here is not None and there is not None:
@@ -179,8 +179,8 @@ def test_what_a_rule_saves_is_how_many_classes_there_are_fewer(world, before, ru
     urls = [page.url for page in world.log.pages]
     old, new = _canonizer(before), _canonizer([*before, rule])
     classes = KeyedUrls(LogEvidence(world.log, urls), old)
-    moved = classes.moved(rule, new)
-    saved = classes.saved(moved)
+    moved = classes.moved_urls(rule, new)
+    saved = classes.classes_saved(moved)
     assert len(classes) == len({old.canonize(url) for url in urls})
     classes.accept(rule, moved, new)
     assert len(classes) == len({new.canonize(url) for url in urls})

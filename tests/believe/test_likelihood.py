@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_dust.believe.evidence import LogEvidence
-from scrapy_dust.believe.likelihood import Likelihood, log_bet, seen_of
+from scrapy_dust.believe.likelihood import Likelihood, features_of, log_bet
 from scrapy_dust.believe.validation import Pair, Trial, TrialParams, Verdict
 from scrapy_dust.visits.outcomes import Outcome
 from scrapy_dust.visits.pages import Page, SiteLog
@@ -43,7 +43,7 @@ def test_urls_asked_for_again_tell_how_much_pages_of_a_site_vary():
 
 
 def test_without_a_size_there_is_nothing_to_compare():
-    assert seen_of(Page("a"), Page("b", size=(1, 1))) is None
+    assert features_of(Page("a"), Page("b", size=(1, 1))) is None
     assert (
         likelihood_of([Page("a/a"), Page("a/b")]).ratio(Page("a/a", size=(1, 1)), Page("a/b", size=(1, 1)))
         is None

@@ -7,11 +7,11 @@ from scrapy_dust.believe.reach import (
     Reach,
     Reaches,
     aspects_of,
-    changed_by,
-    deed_of,
-    held_by,
-    needed,
-    shown_by,
+    change_of,
+    changed_urls,
+    confirmations_needed,
+    reach_by_rule,
+    reach_shown_by,
 )
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.rules.guards import Condition
@@ -35,7 +35,7 @@ def reach(*parts: str, contents: int = 60, sids: tuple[object, object] = (1, 2))
         url(part, 100 + n, sid): f"{part} {n}" for part in parts for n in range(contents) for sid in sids
     }
     found = Reach(RISK)
-    found.limit([SID], held_by(shown, Canonizer({"s.test": [SID]}, site_of)))
+    found.limit([SID], reach_by_rule(shown, Canonizer({"s.test": [SID]}, site_of)))
     return found
 
 
@@ -72,34 +72,39 @@ def test_upper_case_is_another_kind_of_value():
 
 def test_each_content_that_is_the_same_there_bears_it_out_until_they_are_enough():
     known, other = reach("a"), url("other", 100, 7)
-    enough = needed(SID.families, 1, RISK)
+    enough = confirmations_needed(SID.families, 1, RISK)
     assert enough > 1
     for content in range(enough):
         assert is_beyond(known, other)
-        known.same([SID], other, url("other", 100, 8), content)
-        known.same([SID], other, url("other", 100, 8), content)  # says no more
+        known.confirm([SID], other, url("other", 100, 8), content)
+        known.confirm([SID], other, url("other", 100, 8), content)  # says no more
     assert not is_beyond(known, other)
 
 
 def test_a_rule_that_has_held_in_many_parts_is_believed_in_the_next():
     parts = [f"part{chr(97 + n)}" for n in range(20)]
     assert not is_beyond(reach(*parts, contents=5), url("other", 100, 7))
-    assert needed(SID.families, 0, RISK) > needed(SID.families, 3, RISK) > needed(SID.families, 30, RISK) == 0
+    assert (
+        confirmations_needed(SID.families, 0, RISK)
+        > confirmations_needed(SID.families, 3, RISK)
+        > confirmations_needed(SID.families, 30, RISK)
+        == 0
+    )
 
 
 def test_urls_that_show_different_pages_bear_nothing_out():
     shown = {url("a", n, sid): f"{n} {sid}" for n in range(9) for sid in (1, 2)}
-    assert held_by(shown, Canonizer({"s.test": [SID]}, site_of)) == {}
+    assert reach_by_rule(shown, Canonizer({"s.test": [SID]}, site_of)) == {}
 
 
 def test_a_rule_without_limits_reaches_everywhere():
     known = reach("a")
     assert not known.is_beyond([Rule.of(FoldCase())], "http://s.test/A/7", "http://s.test/a/7")
-    assert known.shown(Rule.of(FoldCase())) == {}
+    assert known.confirmed(Rule.of(FoldCase())) == {}
 
 
 def test_numbers_and_ids_of_rules_make_no_difference():
-    assert deed_of(Rule.of(DropParameter("sid", "17"))) == deed_of(Rule.of(DropParameter("sid", "4")))
+    assert change_of(Rule.of(DropParameter("sid", "17"))) == change_of(Rule.of(DropParameter("sid", "4")))
 
 
 def test_what_a_rule_does_away_with_is_one_kind_of_text_wherever_it_stands():
@@ -112,10 +117,10 @@ def test_a_rule_that_is_made_after_another_is_looked_at_where_it_is_made():
     www, index = Rule.of(DropWww()), Rule.of(DropIndex())
     canonizer = Canonizer({"s.test": [www, index]}, site_of)
     url, key = "http://www.s.test/a/index.html", "http://s.test/a/"
-    assert changed_by(index, url, key, canonizer.explain) == (url,)
+    assert changed_urls(index, url, key, canonizer.explain) == (url,)
     late = Rule.of(DropIndex(), where=(Condition("host", "s.test"),))
     canonizer = Canonizer({"s.test": [www, late]}, site_of)
-    assert changed_by(late, url, key, canonizer.explain) == (url, "http://s.test/a/index.html")
+    assert changed_urls(late, url, key, canonizer.explain) == (url, "http://s.test/a/index.html")
 
 
 def test_of_a_rule_about_one_page_its_urls_bear_it_out():
@@ -123,11 +128,13 @@ def test_of_a_rule_about_one_page_its_urls_bear_it_out():
     rules = Canonizer({"s.test": [back]}, site_of)
     shown = {f"{login}%2F{kind}{n}": "a form" for n in range(60) for kind in ("a", "B")}
     known = Reach(RISK)
-    known.limit([back], held_by(shown, rules))
+    known.limit([back], reach_by_rule(shown, rules))
     assert not known.is_beyond([back], f"{login}%2FB9", login)
     for n in range(60):
-        assert known.is_beyond([back], f"{login}{n}x", login) == (n < needed(back.families, 2, RISK))
-        known.same([back], f"{login}{n}x", login, 1)
+        assert known.is_beyond([back], f"{login}{n}x", login) == (
+            n < confirmations_needed(back.families, 2, RISK)
+        )
+        known.confirm([back], f"{login}{n}x", login, 1)
 
 
 def test_what_a_rule_does_on_one_site_says_nothing_of_another():
@@ -138,7 +145,7 @@ def test_what_a_rule_does_on_one_site_says_nothing_of_another():
     }
     known = Reaches(RISK, site_of)
     for site, shown in (("s.test", many), ("t.test", other)):
-        known.limit(site, [SID], held_by(shown, Canonizer({site: [SID]}, site_of)))
+        known.limit(site, [SID], reach_by_rule(shown, Canonizer({site: [SID]}, site_of)))
 
     def beyond(asked: str) -> bool:
         return known.is_beyond([SID], asked, asked.partition("?")[0])
@@ -148,7 +155,9 @@ def test_what_a_rule_does_on_one_site_says_nothing_of_another():
     assert beyond(new.replace("//s.", "//t."))
     assert not beyond(url("a", 100, 7).replace("//s.", "//t."))
     assert not beyond(new.replace("//s.", "//unknown."))
-    assert {one.split("/")[2] for one in known.shown("t.test", SID) if one.startswith("in ")} == {"t.test"}
+    assert {one.split("/")[2] for one in known.confirmed("t.test", SID) if one.startswith("in ")} == {
+        "t.test"
+    }
 
 
 SLUG = Rule.of(AnySegment(3))
@@ -158,7 +167,7 @@ BOTH = Rule.of(DropParameter("from"), DropParameter("v"))
 def reach_of(rule: Rule, shown: dict[str, str]) -> Reach:
     """Of *rule*, after a crawl in which URLs showed what *shown* says."""
     known = Reach(RISK)
-    known.limit([rule], held_by(shown, Canonizer({"s.test": [rule]}, site_of)))
+    known.limit([rule], reach_by_rule(shown, Canonizer({"s.test": [rule]}, site_of)))
     return known
 
 
@@ -195,11 +204,11 @@ def test_a_value_that_several_pages_have_has_to_show_itself_where_each_was_of_on
     known = of_titles()
     keepers = {n: item(n, of_letters(n + 1000)) for n in range(100, 160)}
     assert not known.is_beyond([SLUG], item(100, "reviews"), keepers[100])  # as good as a title so far
-    enough = needed(SLUG.families, 1, RISK)
+    enough = confirmations_needed(SLUG.families, 1, RISK)
     for n in range(101, 101 + enough):
         assert known.is_beyond([SLUG], item(n, "reviews"), keepers[n])
         assert not known.is_beyond([SLUG], item(n, of_letters(n + 3000)), keepers[n])
-        known.same([SLUG], item(n, "reviews"), keepers[n], n)
+        known.confirm([SLUG], item(n, "reviews"), keepers[n], n)
     assert not known.is_beyond([SLUG], item(150, "reviews"), keepers[150])
     assert not known.is_beyond([SLUG], item(150, "photos"), keepers[150])
     assert not known.is_beyond([SLUG], item(151, "photos"), keepers[151])
@@ -221,4 +230,4 @@ def test_a_session_that_all_pages_have_is_no_news_where_sessions_were_seen():
     known = reach("a", sids=("b", "c"))
     assert not any(is_beyond(known, url("a", n, "d")) for n in range(100, 160))
     pairs = [(url("a", n, "b"), f"http://s.test/a/{n}", f"{n}") for n in range(100, 160)]
-    assert shown_by(SID, pairs)[COMMON] == len(pairs) - 1
+    assert reach_shown_by(SID, pairs)[COMMON] == len(pairs) - 1

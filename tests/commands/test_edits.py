@@ -15,7 +15,7 @@ from scrapy_dust.commands.context import Context
 from scrapy_dust.rule_book import Entry, Evidence, RuleBook, rule_id
 from scrapy_dust.rules.guards import Condition
 from scrapy_dust.rules.parameters import DropParameter
-from scrapy_dust.rules.rewriting import Rewrite
+from scrapy_dust.rules.path_rewriting import Rewrite
 from scrapy_dust.rules.rule import Rule
 
 SITE = "news.example"

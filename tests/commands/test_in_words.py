@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from scrapy_dust.believe.decisions import Decision
-from scrapy_dust.believe.unseen import Witnesses
+from scrapy_dust.believe.unseen_loss import Witnesses
 from scrapy_dust.believe.validation import Tally, Verdict
 from scrapy_dust.commands.in_words import in_words
 from scrapy_dust.rules.parameters import DropParameter

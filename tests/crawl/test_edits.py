@@ -11,8 +11,8 @@ from scrapy.utils.test import get_crawler
 from scrapy_dust.rule_book import Entry, Evidence, RuleBook, Status, rule_id
 from scrapy_dust.rules.guards import Condition
 from scrapy_dust.rules.parameters import AnyValue, DropParameter
+from scrapy_dust.rules.path_rewriting import Rewrite
 from scrapy_dust.rules.paths import AnySegment
-from scrapy_dust.rules.rewriting import Rewrite
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.rules.spellings import DropFragment
 from tests.crawl.crawling import QUIET, crawl

@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from scrapy_dust.believe.staleness import Profile
+from scrapy_dust.believe.site_profile import Profile
 from scrapy_dust.rule_book.entries import rule_id
 from scrapy_dust.rule_book.profiles import remember
 from scrapy_dust.rules.parameters import DropParameter

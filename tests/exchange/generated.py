@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
+from scrapy_dust.rules.json_rules import check_rule
 from scrapy_dust.rules.parameters import DropParameter, SetParameter
-from scrapy_dust.rules.reading import check_rule
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.rules.substitution import Substitute
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 from scrapy.http import Response
 
-from scrapy_dust.believe.reach import shown_by
+from scrapy_dust.believe.reach import reach_shown_by
 from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.entries import Entry, Evidence
 from scrapy_dust.rules.guards import Condition
@@ -222,7 +222,7 @@ def test_a_word_that_many_pages_have_shows_itself_where_each_word_was_of_one_pag
         pairs = [
             (f"{served.homes[0]}/item/{n}/first-{n}", f"{served.homes[0]}/item/{n}/{n}", n) for n in ITEMS
         ]
-        shown = shown_by(TITLE, [(one, other, str(n)) for one, other, n in pairs])
+        shown = reach_shown_by(TITLE, [(one, other, str(n)) for one, other, n in pairs])
         book = RuleBook.load(chosen["DUST_RULES"])
         for site in book.sites:
             evidence = Evidence(shown=tuple(shown.items()))

@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 
 from scrapy_dust.report.page import _site_extent, keys_script
-from scrapy_dust.rules.reading import rule_json
+from scrapy_dust.rules.json_rules import rule_json
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.rules.site_rules import in_order
 from tests.waiting import PATIENCE

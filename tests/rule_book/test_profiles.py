@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from scrapy_dust.believe.staleness import Profile
+from scrapy_dust.believe.site_profile import Profile
 from scrapy_dust.rule_book.profiles import FILE, known, remember
 
 ONE = Profile(10, frozenset({"sid", "é"}), {"94dc8911": 3})

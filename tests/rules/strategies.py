@@ -9,10 +9,10 @@ from typing import Any, cast
 from hypothesis import strategies as st
 
 from scrapy_dust.rules.guards import Condition
+from scrapy_dust.rules.json_rules import check_rule
 from scrapy_dust.rules.language import OPERATIONS
 from scrapy_dust.rules.operation import Operation
-from scrapy_dust.rules.reading import check_rule
-from scrapy_dust.rules.rewriting import Rewrite
+from scrapy_dust.rules.path_rewriting import Rewrite
 from scrapy_dust.rules.rule import Rule
 
 NAMES = ["a", "b", "id", "a7_b"]

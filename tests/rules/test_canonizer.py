@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from scrapy_dust.rules.canonizer import Canonizer, Step
 from scrapy_dust.rules.guards import Condition
 from scrapy_dust.rules.parameters import AnyValue, DropParameter, MapValue
+from scrapy_dust.rules.path_rewriting import Rewrite
 from scrapy_dust.rules.paths import CollapseRepeats, DropLast
 from scrapy_dust.rules.queries import SortParameters
-from scrapy_dust.rules.rewriting import Rewrite
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.rules.site_rules import SiteRules, in_order
 from scrapy_dust.rules.spellings import FoldCase, MapHost
 from scrapy_dust.rules.substitution import Substitute
-from scrapy_dust.rules.texts import Texts
+from scrapy_dust.rules.text_index import Texts
 from scrapy_dust.sites import site_of
 from tests import oracle
 from tests.rules import strategies as language

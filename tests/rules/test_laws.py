@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from scrapy_dust.propose.edits.differences import differences
 from scrapy_dust.rules.guards import Condition, asked_for, attribute, attributes, holds, shortest
 from scrapy_dust.rules.parameters import DropParameter, MapValue, SetParameter
+from scrapy_dust.rules.path_rewriting import Rewrite
 from scrapy_dust.rules.paths import AnySegment, DropSlash, MapSegments
-from scrapy_dust.rules.rewriting import Rewrite
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.rules.site_rules import SiteRules
 from scrapy_dust.rules.substitution import Substitute
-from scrapy_dust.rules.words import words_of
+from scrapy_dust.rules.url_words import words_of
 from scrapy_dust.url.parts import parts_of
 from tests.rules.strategies import any_text, conditions, operations, urls
 

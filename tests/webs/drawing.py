@@ -11,10 +11,10 @@ from itertools import pairwise
 from w3lib.url import canonicalize_url
 
 from scrapy_dust.rules.guards import Condition
+from scrapy_dust.rules.json_rules import check_rule
 from scrapy_dust.rules.parameters import AnyValue, DropParameter, SetParameter
 from scrapy_dust.rules.paths import DropSlash
 from scrapy_dust.rules.queries import SortParameters
-from scrapy_dust.rules.reading import check_rule
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.rules.spellings import DropWww, FoldCase
 from scrapy_dust.rules.substitution import Substitute

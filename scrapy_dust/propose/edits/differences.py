@@ -32,7 +32,7 @@ from scrapy_dust.rules.paths import (
 from scrapy_dust.rules.queries import DropEmpty, DropQuery, DropRepeated, SortParameters
 from scrapy_dust.rules.spellings import Decode, DropFragment, DropWww, FoldCase, MapHost, OneScheme, PlainHost
 from scrapy_dust.url.parts import Parts, without_path_parameters
-from scrapy_dust.url.values import is_cut
+from scrapy_dust.url.value_classes import is_cut
 
 Pair = tuple[str, str | None]  #: a parameter's name and value
 Alternatives = tuple[Operation, ...]  #: of one difference, from wide to narrow

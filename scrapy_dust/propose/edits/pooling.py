@@ -14,7 +14,7 @@ from math import fsum
 
 from scrapy_dust.rules.operation import Operation
 from scrapy_dust.url.parts import parts_of
-from scrapy_dust.url.values import class_of
+from scrapy_dust.url.value_classes import class_of
 
 Kinds = tuple[str, ...]  #: of one operation, from wide to narrow; the first is its family
 

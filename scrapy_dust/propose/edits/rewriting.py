@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from scrapy_dust.rules.captures import CLASSES, Form, Piece
-from scrapy_dust.rules.rewriting import Rewrite, rest_of
+from scrapy_dust.rules.path_rewriting import Rewrite, rest_of
 from scrapy_dust.url.parts import Parts
 from scrapy_dust.url.tokens import tokenize
 

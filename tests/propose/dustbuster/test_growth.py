@@ -9,7 +9,7 @@ import pytest
 from scrapy_dust.rule_book import Entry
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.rules.parameters import MapValue, SetParameter
-from scrapy_dust.rules.rewriting import Rewrite
+from scrapy_dust.rules.path_rewriting import Rewrite
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.rules.substitution import Substitute
 from scrapy_dust.sites import site_of

@@ -13,7 +13,7 @@ from scrapy_dust.rules.rule import Rule
 from scrapy_dust.visits.outcomes import Outcome
 
 
-def by_the_log(
+def params_for_log_only(
     params: TrialParams,
     candidate: Candidate,
     rule: Rule,
@@ -21,7 +21,7 @@ def by_the_log(
     saves: int,
     shows_elsewhere: Callable[[str], bool],
 ) -> TrialParams:
-    """The parameters for a trial of *rule*. An edit that the log has weighed needs no more; other rules need as much.
+    """The parameters for a trial of *rule* by the log alone. An edit that the log has weighed needs no more; other rules need as much.
 
     *shows_elsewhere*: whether a text has several keys when the rule is in force.
     """

@@ -2,7 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from scrapy_dust.believe.staleness import MOST_NAMES, Encounter, names_in, profile_of, untestable
+from scrapy_dust.believe.site_profile import (
+    MOST_NAMES,
+    Encounter,
+    names_in,
+    profile_of,
+    sentence_on_untestable,
+)
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.rules.parameters import DropParameter
 from scrapy_dust.rules.rule import Rule
@@ -27,7 +33,7 @@ def profile(of=LOG):
 def signs(met):
     encounter = Encounter(profile())
     for url in met:
-        encounter.take(url, {str(step.rule) for step in CANONIZER.explain(url)})
+        encounter.count_url(url, {str(step.rule) for step in CANONIZER.explain(url)})
     return encounter.signs([str(SID), str(REF)])
 
 
@@ -72,7 +78,7 @@ def test_a_site_that_makes_names_up_says_nothing_by_them():
     assert (found.has_names, found.names) == (False, frozenset())
     met = Encounter(found)
     for url in urls(300, "src=1"):
-        met.take(url, ())
+        met.count_url(url, ())
     assert met.signs([]) == []
 
 
@@ -89,4 +95,4 @@ def test_names_of_parameters_are_those_of_rules():
     ],
 )  # fmt: skip
 def test_canaries_that_say_nothing(outcomes, said):
-    assert untestable(outcomes) == said
+    assert sentence_on_untestable(outcomes) == said

@@ -5,7 +5,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_dust.believe.unseen import DOUBT, Witnesses, contents_to_prove, law_share, unseen_bound
+from scrapy_dust.believe.unseen_loss import DOUBT, Witnesses, contents_to_prove, law_share, unseen_bound
 from scrapy_dust.rules.paths import DropSlash
 from scrapy_dust.rules.substitution import Substitute
 

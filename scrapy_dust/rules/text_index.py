@@ -17,7 +17,7 @@ from itertools import pairwise
 
 from scrapy_dust.rules.operation import Need
 from scrapy_dust.rules.rule import Rule
-from scrapy_dust.rules.words import Word
+from scrapy_dust.rules.url_words import Word
 
 #: What is looked up for a rule: a word, or two in a row.
 Key = Word | tuple[Word, Word]

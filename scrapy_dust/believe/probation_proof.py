@@ -1,7 +1,7 @@
 """Decides during a crawl whether a rule on probation is proved: counts what confirms and what contradicts the rule.
 
 A rule on probation suppresses nothing. The URLs that it would suppress are fetched, and compared with a page of the
-class into which the rule would put them. Contents are counted, as in `unseen`; for a rule about one page alone, URLs
+class into which the rule would put them. Contents are counted, as in `unseen_loss`; for a rule about one page alone, URLs
 are.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from scrapy_dust.believe.admission import Case, admitted
-from scrapy_dust.believe.unseen import Witnesses, law_share, unseen_bound
+from scrapy_dust.believe.unseen_loss import Witnesses, law_share, unseen_bound
 from scrapy_dust.believe.validation import MOST_SHARE, MOST_SILENT
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.rules.rule import Rule
@@ -43,7 +43,7 @@ class Proof:
     #: Pairs of different pages for which one of several rules is to blame, by the others' names.
     shared: Counter[str] = field(default_factory=Counter)
 
-    def same(self, content: int, aspects: Iterable[str] = (), *, alone: bool = True) -> None:
+    def count_same(self, content: int, aspects: Iterable[str] = (), *, alone: bool = True) -> None:
         """Count a pair that shows *content* twice. *aspects*: of the changed URL; *alone*: no other rule took part."""
         contents = self.contents if alone else self.together
         if content not in contents and len(contents) >= CONTENTS:
@@ -54,7 +54,7 @@ class Proof:
                 here = self.where.setdefault(aspect, {})
                 here[content] = here.get(content, 0) + 1
 
-    def void(self, contents: Iterable[int]) -> None:
+    def discard(self, contents: Iterable[int]) -> None:
         """Discard *contents*, which turned out to be no pages: a login wall, say."""
         for content in contents:
             self.silent += self.contents.pop(content, 0) + self.together.pop(content, 0)
@@ -62,20 +62,20 @@ class Proof:
                 here.pop(content, None)
 
     @property
-    def shown(self) -> dict[str, int]:
+    def reach(self) -> dict[str, int]:
         """The reach of the rule: for each aspect, how many contents (or URLs of one page) confirmed the rule there."""
-        is_one = len(self.all) == 1
+        is_one = len(self.all_contents) == 1
         found = {aspect: sum(here.values()) if is_one else len(here) for aspect, here in self.where.items()}
         return {aspect: count for aspect, count in found.items() if count}
 
     def wants(self, content: int) -> bool:
         """Whether one more pair with *content* would add evidence."""
-        known = self.all
+        known = self.all_contents
         is_only = known.keys() <= {content}
         return known.get(content, 0) < (PAIRS_OF_ONE if is_only else PAIRS) and not self.is_silent
 
     @property
-    def all(self) -> dict[int, int]:
+    def all_contents(self) -> dict[int, int]:
         """All contents that confirmed the rule, alone or together with other rules."""
         if not self.together:
             return self.contents
@@ -96,14 +96,15 @@ class Proof:
         """Whether different pages refute the rule, by the same standard as in validation."""
         return self.wrong > max_loss * (self.pairs + self.wrong)
 
-    def bound(self, rule: Rule) -> float:
+    def risk_bound(self, rule: Rule) -> float:
         """Upper bound of the share of URLs to come that the rule merges wrongly. A possible difference counts as one.
 
         If the rule alone has not shown enough, its evidence together with other rules counts too.
         """
         against = self.wrong + self.unsure
         return min(
-            _bound(rule, self.contents, against), _bound(rule, self.all, against + self.shared.total())
+            _risk_bound(rule, self.contents, against),
+            _risk_bound(rule, self.all_contents, against + self.shared.total()),
         )
 
     def case(self, rule: Rule) -> Case:
@@ -113,20 +114,20 @@ class Proof:
         return Case(rule, self.pairs, looked + beyond, looked, self.wrong, beyond=beyond)
 
 
-def _bound(rule: Rule, contents: Mapping[int, int], against: int) -> float:
+def _risk_bound(rule: Rule, contents: Mapping[int, int], against: int) -> float:
     # What one page shows says nothing of the rule on others, whatever rules of its kind do elsewhere.
     laws = law_share(rule.families) if len(contents) > 1 else 0.0
     return unseen_bound(Witnesses(len(contents), sum(contents.values()), against), laws)
 
 
-def proved(proofs: Mapping[Rule, Proof], pages: int, max_risk: float, max_loss: float) -> list[Rule]:
+def proved_rules(proofs: Mapping[Rule, Proof], pages: int, max_risk: float, max_loss: float) -> list[Rule]:
     """The rules that may be in force: each risks little enough, and all together lose few enough of a site's *pages*."""
-    cases = [proof.case(rule) for rule, proof in proofs.items() if proof.bound(rule) <= max_risk]
-    tried = sum(bool(proof.all) for proof in proofs.values())
+    cases = [proof.case(rule) for rule, proof in proofs.items() if proof.risk_bound(rule) <= max_risk]
+    tried = sum(bool(proof.all_contents) for proof in proofs.values())
     return [case.rule for case in admitted(cases, max_loss * pages, tried)]
 
 
-class OnTrial:
+class KeysOnTrial:
     """The keys that URLs of one site would have if rules on probation were in force too.
 
     Each rule is applied alone, and all rules that change a URL together: if two parameters always come together,
@@ -148,37 +149,39 @@ class OnTrial:
         """The keys of *url*, each with the rules on trial that make it. The first key is by rules in force alone."""
         form, working, _ = self._all.traced(url)
         on = tuple(rule for rule in working if id(rule) in self._by_id)
-        base = form if not on else self._with(()).canonize(url)
+        base = form if not on else self._canonizer_with(()).canonize(url)
         found: dict[str, tuple[Rule, ...]] = {base: ()}
         for rule in on[:_ALONE] if len(on) > 1 else ():
-            found.setdefault(self._with((rule,)).canonize(url), (rule,))
+            found.setdefault(self._canonizer_with((rule,)).canonize(url), (rule,))
         found.setdefault(form, on)
         return list(found.items())
 
     def key_of(self, suspects: Sequence[Rule]) -> Callable[[str], str]:
         """A function that gives the key of a URL by the rules in force and *suspects*."""
-        return self._with(self._on(suspects)).canonize
+        return self._canonizer_with(self._on_trial(suspects)).canonize
 
-    def _on(self, suspects: Sequence[Rule]) -> tuple[Rule, ...]:
+    def _on_trial(self, suspects: Sequence[Rule]) -> tuple[Rule, ...]:
         return tuple(dict.fromkeys(rule for rule in suspects if id(rule) in self._by_id))
 
-    def to_blame(self, url: str, other: str, suspects: Sequence[Rule]) -> tuple[Rule, ...]:
+    def rules_to_blame(self, url: str, other: str, suspects: Sequence[Rule]) -> tuple[Rule, ...]:
         """The rules on trial without which the two URLs would have different keys; none if they have different keys
         anyway.
 
         Rules in force are believed here; canaries test them.
         """
-        on = self._on(suspects)
-        both = self._with(on)
+        on = self._on_trial(suspects)
+        both = self._canonizer_with(on)
         key = both.canonize(url)
         if not on or both.canonize(other) != key:
             return ()
-        without = {id(rule): self._with(tuple(one for one in on if one is not rule)) for rule in on}
+        without = {id(rule): self._canonizer_with(tuple(one for one in on if one is not rule)) for rule in on}
         needed = (rule for rule in on if without[id(rule)].canonize(url) != without[id(rule)].canonize(other))
         # Where each has a stand-in, any may be to blame, unless rules in force are enough.
-        return tuple(needed) or (on if self._with(()).canonize(url) != self._with(()).canonize(other) else ())
+        return tuple(needed) or (
+            on if self._canonizer_with(()).canonize(url) != self._canonizer_with(()).canonize(other) else ()
+        )
 
-    def _with(self, on: tuple[Rule, ...]) -> Canonizer:
+    def _canonizer_with(self, on: tuple[Rule, ...]) -> Canonizer:
         """The canonizer for the rules in force and the rules *on*, which are on trial."""
         name = tuple(map(id, on))
         if name not in self._some:

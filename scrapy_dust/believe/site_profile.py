@@ -68,7 +68,7 @@ class Encounter:
     strange: int = 0  #: URLs with a parameter that no log had
     names: Counter[str] = field(default_factory=Counter)  #: of these
 
-    def take(self, url: str, used: Iterable[str]) -> None:
+    def count_url(self, url: str, used: Iterable[str]) -> None:
         """Count *url*, which the rules with the ids *used* change. The same URL must not be given twice."""
         self.urls += 1
         self.uses.update(used)
@@ -81,30 +81,30 @@ class Encounter:
         """Signs that the site has changed, as clauses of a sentence. *in_force*: ids of its rules."""
         if min(self.urls, self.profile.urls) < _LEAST_URLS:
             return []
-        return [*self._unused(in_force), *self._strangers()]
+        return [*self._sign_of_unused_rules(in_force), *self._sign_of_new_parameters()]
 
-    def _unused(self, in_force: Iterable[str]) -> Iterable[str]:
+    def _sign_of_unused_rules(self, in_force: Iterable[str]) -> Iterable[str]:
         share = self.urls / self.profile.urls
         expected = [one for one in in_force if self.profile.uses.get(one, 0) * share >= _EXPECTED]
         unused = [one for one in expected if not self.uses[one]]
         if unused and len(unused) >= _UNUSED_SHARE * len(expected):
             yield (
                 f"{len(unused)} of {len(expected)} rules that should have changed {_EXPECTED} URLs or more "
-                f"changed none ({_told(unused)})"
+                f"changed none ({_list_names(unused)})"
             )
 
-    def _strangers(self) -> Iterable[str]:
+    def _sign_of_new_parameters(self) -> Iterable[str]:
         if self.strange >= _STRANGE_SHARE * self.urls:
             new = [name for name, _ in self.names.most_common()]
-            yield f"{self.strange / self.urls:.0%} of its URLs have parameters that no log has shown ({_told(new)})"
+            yield f"{self.strange / self.urls:.0%} of its URLs have parameters that no log has shown ({_list_names(new)})"
 
 
-def _told(names: list[str]) -> str:
+def _list_names(names: list[str]) -> str:
     more = f", and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return ", ".join(names[:_NAMED]) + more
 
 
-def untestable(outcomes: Mapping[str, int]) -> str | None:
+def sentence_on_untestable(outcomes: Mapping[str, int]) -> str | None:
     """A sentence if most canaries could not be compared; else None. *outcomes*: how many canaries had each outcome."""
     sent = sum(outcomes.values())
     showed = outcomes.get("same", 0) + outcomes.get("different", 0)

@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any, cast
 
-from scrapy_dust.rules.blocks import Block, Damaged
 from scrapy_dust.rules.captures import Form
 from scrapy_dust.rules.guards import Condition
 from scrapy_dust.rules.language import OPERATIONS
 from scrapy_dust.rules.operation import Operation, details_of
 from scrapy_dust.rules.rule import Rule
+from scrapy_dust.rules.strict_json import Block, Damaged
 
 _PLACE = re.compile(r"host|path|depth|ext|shape|separator|#:|/[1-9][0-9]?|\?.+", re.DOTALL)
 _MOST = 8  #: operations or conditions of a rule

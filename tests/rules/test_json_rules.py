@@ -13,9 +13,9 @@ from hypothesis import given
 from scrapy_dust.errors import RuleBookError
 from scrapy_dust.rule_book import Entry
 from scrapy_dust.rule_book.document import parse, render
+from scrapy_dust.rules.json_rules import content_of, rule_from
 from scrapy_dust.rules.language import OPERATIONS, ROOMS
 from scrapy_dust.rules.parameters import DropParameter
-from scrapy_dust.rules.reading import content_of, rule_from
 from scrapy_dust.rules.rule import Rule
 from tests.rule_book.books import SITE, as_json, book, document, parameter
 from tests.rules import strategies as language

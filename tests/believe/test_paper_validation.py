@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scrapy_dust.believe.campaign import Probe
 from scrapy_dust.believe.candidates import Candidate, candidates_of
 from scrapy_dust.believe.evidence import LogEvidence
-from scrapy_dust.believe.literal import LiteralCampaign, LiteralParams, LiteralTrial, agree
+from scrapy_dust.believe.paper_validation import LiteralCampaign, LiteralParams, LiteralTrial, sketches_agree
 from scrapy_dust.believe.validation import Pair, Verdict
 from scrapy_dust.propose.dustbuster.detection import DetectionParams, detect_likely_rules
 from scrapy_dust.propose.dustbuster.elimination import EliminationParams, eliminate_redundant
@@ -111,7 +111,7 @@ class Sketch:
     matches: int
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sketch) and agree(self.values, other.values, self.matches)
+        return isinstance(other, Sketch) and sketches_agree(self.values, other.values, self.matches)
 
     __hash__ = None  # type: ignore[assignment]
 

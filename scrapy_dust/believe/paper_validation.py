@@ -77,14 +77,14 @@ class LiteralTrial:
         of = self._outcomes
         return Tally(
             of[Outcome.SAME],
-            self._negative,
+            self._counterexamples,
             of[Outcome.DIFFERENT],
             of[Outcome.UNKNOWN],
             contents=len(self._contents),
         )
 
     @property
-    def _negative(self) -> int:
+    def _counterexamples(self) -> int:
         return self._outcomes[Outcome.DIFFERENT] + self._outcomes[Outcome.UNFETCHABLE]
 
     def next_pair(self) -> Pair | None:
@@ -92,7 +92,7 @@ class LiteralTrial:
 
         No more pairs are under way than a verdict takes at least, so that none is fetched in vain.
         """
-        while self.verdict is None and len(self._drawn) < self._at_least():
+        while self.verdict is None and len(self._drawn) < self._outcomes_needed():
             pair = next(self._pairs, None)
             if pair is None:
                 if not self._drawn:
@@ -113,8 +113,8 @@ class LiteralTrial:
             self._contents.add(content)
         self._count()
 
-    def _at_least(self) -> int:
-        return min(self._needed - self._outcomes[Outcome.SAME], self._too_many - self._negative)
+    def _outcomes_needed(self) -> int:
+        return min(self._needed - self._outcomes[Outcome.SAME], self._too_many - self._counterexamples)
 
     def _count(self) -> None:
         """Count the known outcomes, in the order in which pairs were drawn."""
@@ -124,7 +124,7 @@ class LiteralTrial:
                 return
             self._drawn.popleft()
             self._outcomes[outcome] += 1
-            if self._negative >= self._too_many:
+            if self._counterexamples >= self._too_many:
                 self.verdict = Verdict.REFUTED
             elif self._outcomes[Outcome.SAME] >= self._needed:
                 self.verdict = Verdict.VALID
@@ -196,11 +196,11 @@ class LiteralCampaign:
 
     def next_probe(self) -> Probe | None:
         """A pair to fetch now; None when finished, or while outcomes of earlier probes are under way."""
-        while (probe := self._next()) is not None and self.params.log_only:
-            self.record(probe, self._by_the_log(probe.pair))
+        while (probe := self._choose_probe()) is not None and self.params.log_only:
+            self.record(probe, self._outcome_in_log(probe.pair))
         return probe
 
-    def _next(self) -> Probe | None:
+    def _choose_probe(self) -> Probe | None:
         while self._current is not None or self._open_next():
             current = self._current
             assert current is not None
@@ -209,14 +209,14 @@ class LiteralCampaign:
                 return Probe(current.rule, pair)
             if current.trial.verdict is None:
                 return None
-            self._end(current, current.trial.verdict)
+            self._end_trial(current, current.trial.verdict)
         return None
 
     def record(
         self, probe: Probe, outcome: Outcome, content: str | None = None, fetches: int = 0, why: str = ""
     ) -> None:
         """Take the *outcome* of *probe*."""
-        self._notes.said(probe.rule, probe.pair, outcome, fetches, why)
+        self._notes.note_fetch(probe.rule, probe.pair, outcome, fetches, why)
         current = self._current
         if current is not None and current.rule == probe.rule:
             current.trial.record(probe.pair, outcome, content)
@@ -234,17 +234,17 @@ class LiteralCampaign:
                 self._directions.extend((candidate, rule) for rule in candidate.rules)
             candidate, rule = self._directions.popleft()
             if rule not in self._disabled:
-                self._begin(candidate, rule)
+                self._start_trial(candidate, rule)
                 return True
         return False
 
-    def _begin(self, candidate: Candidate, rule: Rule) -> None:
-        changed = self._changed(rule)
+    def _start_trial(self, candidate: Candidate, rule: Rule) -> None:
+        changed = self._changed_urls(rule)
         trial = LiteralTrial(self._drawn(rule, changed), self.params, self._known)
         saves = sum(target in self._urls for target in changed.values())
         self._current = _OnTrial(rule, candidate, trial, saves)
 
-    def _changed(self, rule: Rule) -> dict[str, str]:
+    def _changed_urls(self, rule: Rule) -> dict[str, str]:
         """The URLs of the test list that *rule* changes, with the result; without fetches, only those that the log can judge."""
         having = self._index.touched_by(rule)
         urls = self._evidence.urls if having is None else sorted(having, key=self._place.__getitem__)
@@ -269,7 +269,7 @@ class LiteralCampaign:
         (rule, *_), others = candidate.rules, (one.rules[0] for one in self._valid)
         return any(rule.refines(other) for other in others)
 
-    def _end(self, current: _OnTrial, verdict: Verdict) -> None:
+    def _end_trial(self, current: _OnTrial, verdict: Verdict) -> None:
         rule, candidate = current.rule, current.candidate
         self._current = None
         told = self._notes.decision(rule, candidate, verdict, current.trial.tally, current.saves)
@@ -279,7 +279,7 @@ class LiteralCampaign:
             self._valid.append(candidate)
             self._directions.clear()
 
-    def _by_the_log(self, pair: Pair) -> Outcome:
+    def _outcome_in_log(self, pair: Pair) -> Outcome:
         here, there = self._evidence.page_of(pair.url), self._evidence.page_of(pair.target)
         if here is None or there is None:
             return Outcome.UNKNOWN
@@ -293,9 +293,9 @@ def are_similar(here: Page, there: Page, matches: int) -> bool | None:
         return True
     if not here.sketch or not there.sketch:
         return None
-    return agree(here.sketch, there.sketch, matches)
+    return sketches_agree(here.sketch, there.sketch, matches)
 
 
-def agree(one: Sequence[int], other: Sequence[int], matches: int) -> bool:
+def sketches_agree(one: Sequence[int], other: Sequence[int], matches: int) -> bool:
     """Whether at least *matches* shingles of two sketches are equal, each with the one at its position."""
     return sum(a == b for a, b in zip(one, other, strict=False)) >= min(matches, len(one), len(other))

@@ -10,11 +10,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from scrapy_dust.believe.admission import Case, admitted, by_risk, case_of, doubt_for, down_from
-from scrapy_dust.believe.betting import Together
+from scrapy_dust.believe.admission import Case, admitted, case_of, doubt_for, down_from, sorted_by_risk
+from scrapy_dust.believe.betting import BoundedPopulations
 from scrapy_dust.believe.candidates import Candidate
 from scrapy_dust.believe.keyed_urls import KeyedUrls
-from scrapy_dust.believe.unseen import Witnesses, law_share, unseen_bound
+from scrapy_dust.believe.unseen_loss import Witnesses, law_share, unseen_bound
 from scrapy_dust.believe.validation import Pair, Tally
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.rules.rule import Rule
@@ -25,7 +25,7 @@ _DEAD = 10
 
 
 @dataclass(slots=True)
-class Passed:
+class PassedRule:
     """A rule that passed its trial."""
 
     candidate: Candidate
@@ -41,7 +41,7 @@ class Passed:
         if outcome is Outcome.SAME:
             self.texts[pair.content or content or pair.url] += 1
 
-    def see(self, pairs: Sequence[Pair]) -> None:
+    def take_pairs(self, pairs: Sequence[Pair]) -> None:
         """Take *pairs* that the rule merges beside other rules; those that are known to be the same are evidence."""
         if all(pair.known is not Outcome.DIFFERENT for pair in pairs):
             self.texts |= Counter(pair.content or pair.url for pair in pairs if pair.known is Outcome.SAME)
@@ -66,7 +66,7 @@ class Passed:
         return unseen_bound(self.witnesses, law_share(self.case.rule.families))
 
     def unseen_at_best(self) -> float:
-        """The same bound as `unseen`, if all pairs that can still be fetched turn out the same."""
+        """The same bound as `unseen_loss`, if all pairs that can still be fetched turn out the same."""
         pairs = [*self.case.left, *self.case.made_up]
         left = {pair.content or pair.url for pair in pairs}.difference(self.texts)
         seen = Witnesses(
@@ -88,29 +88,29 @@ class Passed:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class AcceptedRules:
     """The accepted rules in their order, and which of these rules passed a trial of this campaign."""
 
     accepted: Sequence[Rule]
-    passed: Mapping[Rule, Passed]
+    passed: Mapping[Rule, PassedRule]
     keyed: Callable[[Sequence[Rule]], KeyedUrls]
     canonizer_of: Callable[[Sequence[Rule]], Canonizer]
     drawn: Callable[[KeyedUrls, Rule, dict[str, str]], list[Pair]]
     max_risk: float  #: see `TrialParams`
 
-    def in_force(self, allowed: float, tried: int) -> list[Case]:
+    def cases_in_force(self, allowed: float, tried: int) -> list[Case]:
         """The rules that may be in force; see `admitted`."""
         cases = [passed.case for passed in self.passed.values() if self.is_proved(passed)]
         found = admitted(cases, allowed, tried)
         if len(found) == len(self.passed):
             return found
         for least in down_from(len(found)):
-            found = self._taken_in(found, Together(doubt_for(least, tried), allowed))
+            found = self._admit_within(found, BoundedPopulations(doubt_for(least, tried), allowed))
             if len(found) >= least:
                 break
         return found
 
-    def is_proved(self, passed: Passed) -> bool:
+    def is_proved(self, passed: PassedRule) -> bool:
         """Whether the risk for URLs that nobody has seen is small enough. Rules that earlier logs proved stay proved."""
         return passed.candidate.accepted or passed.unseen <= self.max_risk
 
@@ -124,17 +124,17 @@ class Standing:
                 return passed.case
         return None
 
-    def _taken_in(self, cases: Sequence[Case], together: Together) -> list[Case]:
+    def _admit_within(self, cases: Sequence[Case], together: BoundedPopulations) -> list[Case]:
         """The rules among *cases*, best first, that lose no more than is allowed together with the rules already in force."""
         place = {rule: number for number, rule in enumerate(self.accepted)}
         tried = {case.rule for case in cases}
         rules = [rule for rule in self.accepted if rule not in tried and self._stays(rule)]
         keyed, found = self.keyed(rules), list[Case]()
-        for rule in (case.rule for case in by_risk(cases)):
+        for rule in (case.rule for case in sorted_by_risk(cases)):
             canonizer = self.canonizer_of(sorted({*rules, rule}, key=place.__getitem__))
-            moved = keyed.moved(rule, canonizer)
-            case = case_of(rule, keyed.saved(moved), self.drawn(keyed, rule, moved))
-            fits = together.add(case.now())
+            moved = keyed.moved_urls(rule, canonizer)
+            case = case_of(rule, keyed.classes_saved(moved), self.drawn(keyed, rule, moved))
+            fits = together.add(case.samples_now())
             if fits:
                 found.append(case)
             if fits or self._stays(rule):

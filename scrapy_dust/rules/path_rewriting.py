@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from scrapy_dust.rules.captures import CLASS_NAMES, Form, captures_of
 from scrapy_dust.rules.operation import ANY, Need, Operation, operation
-from scrapy_dust.rules.words import words_of
+from scrapy_dust.rules.url_words import words_of
 from scrapy_dust.url.parts import Parts, parts_of
 
 #: The words of a text beside a capture that may go on into what is captured.
