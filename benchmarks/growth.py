@@ -33,7 +33,7 @@ from scrapy_dust.sites import site_of
 from scrapy_dust.trials.actions import ActionWords
 from scrapy_dust.url.parts import parts_of
 from scrapy_dust.url.tokens import tokenize
-from scrapy_dust.url.value_classes import class_of
+from scrapy_dust.url.value_classes import value_class
 from scrapy_dust.visits.pages import Visit
 from scrapy_dust.visits.strata import template_of
 
@@ -84,7 +84,7 @@ def of_urls() -> Mapping[str, Callable[[str], object]]:
         **{f"rule {rule}": rule.apply for rule in RULES},
         "all rules": Canonizer({"a.example": RULES}, site_of).canonize,
         "parts": parts_of,
-        "class of a value": class_of,
+        "class of a value": value_class,
         "captures": lambda url: captures_of(form, classes, url[len(HOME) - 1 :] + "!"),
         "site": site_of,
         "template": template_of,

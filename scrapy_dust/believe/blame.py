@@ -22,7 +22,7 @@ def decisive_rules(canonizer: Canonizer, site: str, url: str, keeper: str) -> tu
     working = rules_at_work(canonizer, url, keeper)
     needed = []
     for rule in working:
-        others = canonizer.only(site, {one for one in working if one != rule})
+        others = canonizer.with_only(site, {one for one in working if one != rule})
         if others.canonize(url) != others.canonize(keeper):
             needed.append(rule)
     return tuple(needed) or working

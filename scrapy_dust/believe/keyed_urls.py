@@ -102,7 +102,7 @@ class _AddedRule:
         if turn is None:
             return None
         states, ends = self._states(url, turn)
-        return self.canonizer.taken(url, states[-1][0] if ends else None)
+        return self.canonizer.key_from(url, states[-1][0] if ends else None)
 
     def steps_of(self, url: str, walk: _Walk | None, numbers: _Numbers) -> _Walk | None:
         """The steps at which rules change *url* once the rule is added; None if that is not known. *walk*: the steps as
@@ -155,7 +155,7 @@ class _AddedRule:
             state = then
 
     def _make_ready(self, url: str) -> SiteRules | None:
-        self._ready = self.canonizer.ready_for(url)
+        self._ready = self.canonizer.site_rules_for(url)
         if self._ready is not None:
             self._place = {rule: number for number, rule in enumerate(self._ready.rules)}
             self._at = self._place[self._rule]
@@ -241,7 +241,7 @@ class KeyedUrls:
 
     def _urls_with_words(self, rule: Rule) -> Iterator[tuple[str, Sequence[str]]]:
         """The log's URLs that have the words of *rule*, in the order to draw them, each with all forms that rules give it."""
-        known = self._index.touched_by(rule)
+        known = self._index.names_touched(rule)
         for url in self._key if known is None else sorted(known, key=self._place.__getitem__):
             self._poll()
             walk = self._walks.get(url)

@@ -246,7 +246,7 @@ class LiteralCampaign:
 
     def _changed_urls(self, rule: Rule) -> dict[str, str]:
         """The URLs of the test list that *rule* changes, with the result; without fetches, only those that the log can judge."""
-        having = self._index.touched_by(rule)
+        having = self._index.names_touched(rule)
         urls = self._evidence.urls if having is None else sorted(having, key=self._place.__getitem__)
         changed = {url: target for url in urls if (target := rule.apply(url)) != url}
         if not self.params.log_only:

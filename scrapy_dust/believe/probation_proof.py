@@ -147,7 +147,7 @@ class KeysOnTrial:
 
     def forms(self, url: str) -> list[tuple[str, tuple[Rule, ...]]]:
         """The keys of *url*, each with the rules on trial that make it. The first key is by rules in force alone."""
-        form, working, _ = self._all.traced(url)
+        form, working, _ = self._all.key_and_rules(url)
         on = tuple(rule for rule in working if id(rule) in self._by_id)
         base = form if not on else self._canonizer_with(()).canonize(url)
         found: dict[str, tuple[Rule, ...]] = {base: ()}

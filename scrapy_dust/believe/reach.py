@@ -20,7 +20,7 @@ from scrapy_dust.rules.canonizer import Canonizer, Step
 from scrapy_dust.rules.operation import Operation
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.url.parts import Parts, parts_of
-from scrapy_dust.url.value_classes import class_of
+from scrapy_dust.url.value_classes import value_class
 from scrapy_dust.visits.strata import template_of
 
 #: Aspects, each with how many contents bear a rule out where URLs have it.
@@ -63,7 +63,7 @@ def aspects_of(rule: Rule, url: str) -> tuple[str, ...]:
 def _removed_values(rule: Rule, url: str, applied: str) -> list[tuple[str, str]]:
     """The values that *rule* removes from *url*, each with a name of the operation that does so."""
     found = [
-        (_aspect_of_operation("of values", rule, number), one.in_slot(parts))
+        (_aspect_of_operation("of values", rule, number), one.value_in_slot(parts))
         for number, one, parts in _removing_operations(rule, url)
     ]
     return found or [("of values", _removed_text(url, applied))]
@@ -104,7 +104,7 @@ class CommonValues:
         values = [
             (
                 _aspect_of_operation(COMMON, rule, number),
-                one.in_slot(parts) if one.slot else _removed_text(url, one.in_text(url)),
+                one.value_in_slot(parts) if one.slot else _removed_text(url, one.in_text(url)),
             )
             for number, one, parts in _removing_operations(rule, url)
         ]
@@ -126,7 +126,7 @@ def _common_prefix(one: str, other: str) -> int:
 
 
 def _kind_with_length(value: str) -> str:
-    kind = class_of(value)
+    kind = value_class(value)
     if kind == "digits":
         return f"{len(value)} digits"
     if value.lower() == value:
@@ -137,7 +137,7 @@ def _kind_with_length(value: str) -> str:
 @lru_cache(maxsize=4096)
 def change_of(rule: Rule) -> str:
     """The change that *rule* makes, as a text without numbers, ids and guards: rules with one text share their reach."""
-    return _NUMBER.sub("0", _ID.sub("*", str(rule.everywhere)))
+    return _NUMBER.sub("0", _ID.sub("*", str(rule.unguarded)))
 
 
 def changed_urls(rule: Rule, url: str, other: str, explain: Explain = lambda url: ()) -> tuple[str, ...]:

@@ -50,7 +50,7 @@ class Specialization:
             return []
         found: list[Candidate] = []
         for leaf in sorted(leaves(effect, {}), key=lambda leaf: (len(leaf.guard), str(leaf.guard))):
-            narrower = widest.where(leaf.guard)
+            narrower = widest.under_guard(leaf.guard)
             if narrower not in self._proposed and len(found) < _GUARDS:
                 self._proposed.add(narrower)
                 found.append(replace(candidate, rules=(narrower,), wider=widest, tries=leaf.tries))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from scrapy_dust.believe.decisions import Decision
 from scrapy_dust.believe.validation import Verdict
 from scrapy_dust.commands.output import number
-from scrapy_dust.rules.grouping import in_short
+from scrapy_dust.rules.grouping import phrases_of
 from scrapy_dust.trials.ended import Ended
 
 #: The number of rules, or of parts of sites, that one sentence names.
@@ -24,7 +24,7 @@ def in_words(decisions: Sequence[Decision], trials: Sequence[Ended], pages: int)
     )
     if valid:
         spared = sum(one.saves for one in valid)
-        yield f"URLs that differ only in this are one page now: {_named(in_short([one.rule for one in valid], _NAMED))}."
+        yield f"URLs that differ only in this are one page now: {_named(phrases_of([one.rule for one in valid], _NAMED))}."
         yield f"The rules save {spared} of the {pages} requests of these logs ({spared / max(1, pages):.0%})."
     if probation:
         best = probation[0]

@@ -225,7 +225,7 @@ def _compiled(in_force: RulesInForce, before: Before) -> CrawlRules:
     of = _but(settings.skip_domains)
     canonizer = Canonizer(by_site, of, settings.passes)
 
-    traced = lru_cache(maxsize=200)(canonizer.traced)
+    traced = lru_cache(maxsize=200)(canonizer.key_and_rules)
     return CrawlRules(
         settings=settings,
         canonizer=canonizer,

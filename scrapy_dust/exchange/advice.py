@@ -63,7 +63,7 @@ def _remedy(entry: Entry) -> Remedy:
 def _is_of_query(entry: Entry) -> bool:
     """Whether the rule of *entry* changes the query alone, which may matter to people, such as those logged in."""
     text = entry.rule.substitution
-    if entry.rule.one_value is not None or (text is not None and "=" in text.alpha + text.beta):
+    if entry.rule.fixed_value_operation is not None or (text is not None and "=" in text.alpha + text.beta):
         return True
     examples = entry.evidence.examples
     return bool(examples) and all(a.partition("?")[0] == b.partition("?")[0] for a, b in examples)

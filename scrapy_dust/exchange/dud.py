@@ -55,7 +55,7 @@ def read(value: object, sites: tuple[str, ...]) -> Imported:
         include = pattern.strings("include", pattern.items("include", []))
         args = block.take("args", None)
         if args is not None and not isinstance(args, list):
-            block.wrong("args", "a list", args)
+            block.refuse("args", "a list", args)
         what = f"rule {number}, {processor} for {', '.join(include) or 'all sites'}"
         if pattern.items("exclude", []):
             collected.leave(what, "it has exceptions")

@@ -58,8 +58,8 @@ def expressions_of(site: str, rule: Rule) -> tuple[Expression, ...] | str:
     name = name_left_out(rule)
     if name is not None:
         return (_between_ampersands if rule.guard else _without)(url_of(site), name)
-    if rule.one_value is not None:
-        return _with_one_value(url_of(site), rule.one_value)
+    if rule.fixed_value_operation is not None:
+        return _with_one_value(url_of(site), rule.fixed_value_operation)
     return _OTHER if rule.substitution is None else _of_substring(site, rule.substitution)
 
 

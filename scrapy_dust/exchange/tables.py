@@ -34,10 +34,10 @@ def export(entries: Entries) -> Exported:
 
 
 def _cells(rule: Rule) -> tuple[str, ...] | None:
-    if rule.left_out is not None:
-        return "leave out", rule.left_out, "", "", "", "", ""
-    if rule.one_value is not None:
-        return "one value", rule.one_value.name, rule.one_value.value, "", "", "", ""
+    if rule.dropped_parameter is not None:
+        return "leave out", rule.dropped_parameter, "", "", "", "", ""
+    if rule.fixed_value_operation is not None:
+        return "one value", rule.fixed_value_operation.name, rule.fixed_value_operation.value, "", "", "", ""
     text = rule.substitution
     if text is None:
         return None

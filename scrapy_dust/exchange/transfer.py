@@ -137,12 +137,12 @@ def names_by_site(
 
 def name_left_out(rule: Rule) -> str | None:
     """The parameter that *rule* leaves out of all URLs of its site; None for any other rule."""
-    return rule.everywhere.left_out if rule.guard in ((), (BY_AMPERSAND,)) else None
+    return rule.unguarded.dropped_parameter if rule.guard in ((), (BY_AMPERSAND,)) else None
 
 
 def reason_of(rule: Rule, why_not_substring: str) -> str:
     """Why a format that can only leave parameters out cannot express *rule*."""
-    if rule.one_value is not None:
+    if rule.fixed_value_operation is not None:
         return "it puts a value in the place of others, and this format can only leave parameters out"
     # Of other kinds there is nothing in these formats.
     return "this format has no words for such a rule" if rule.substitution is None else why_not_substring

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from scrapy_dust.neural.tokens import join, split
-from scrapy_dust.url.value_classes import class_of
+from scrapy_dust.url.value_classes import value_class
 
 PAD, BEGIN, EOS, UNKNOWN = range(4)  #: ids that stand for no token
 _SPECIAL = 4
@@ -70,7 +70,9 @@ class Vocabulary:
             return None
         ids = [self._numbers.get(token, UNKNOWN) for token in tokens]
         for number, place in enumerate(places):
-            offset = number if not self.copies else self._kinds[class_of(tokens[place])] - self.first_argument
+            offset = (
+                number if not self.copies else self._kinds[value_class(tokens[place])] - self.first_argument
+            )
             ids[place] = self.first_argument + offset
         return Reading(tokens, tuple(ids), places)
 

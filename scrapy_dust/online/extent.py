@@ -55,7 +55,7 @@ def _values(rule: Rule, contents: Contents, merged: Iterable[str], canonizer: Ca
     for url in sorted(merged):  # whatever the order of sets
         for form in canonizer.forms(url):
             if rule.apply(form) != form:
-                value = operation.in_slot(parts_of(form))
+                value = operation.value_in_slot(parts_of(form))
                 found.setdefault(value, set()).add(contents[url])
                 break
     return found

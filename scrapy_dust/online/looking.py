@@ -97,7 +97,7 @@ def _is_valid(decision: Decision, refuted: Sequence[Rule]) -> bool:
     """
     if decision.verdict is not Verdict.VALID or decision.rule in refuted:
         return False
-    again = any(one.everywhere == decision.rule.everywhere for one in refuted)
+    again = any(one.unguarded == decision.rule.unguarded for one in refuted)
     return not again or decision.tally.contents >= ANY_VALUE
 
 

@@ -164,7 +164,7 @@ def _examples(block: Block) -> Examples:
     pairs: list[tuple[str, str]] = []
     for pair in block.items("examples", []):
         if not isinstance(pair, list) or len(pair) != 2:
-            block.wrong("examples", "a list of pairs of URLs", pair)
+            block.refuse("examples", "a list of pairs of URLs", pair)
         a, b = block.strings("examples", pair)
         pairs.append((a, b))
     return tuple(pairs)

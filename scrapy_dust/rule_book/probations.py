@@ -99,7 +99,7 @@ def _contents(block: Block, key: str) -> dict[int, int]:
             case [str(content), int(pairs)] if pairs > 0 and _HASH.fullmatch(content):
                 contents[int(content, 16)] = pairs
             case _:
-                block.wrong(key, "hashes with counts", row)
+                block.refuse(key, "hashes with counts", row)
     return contents
 
 

@@ -24,7 +24,7 @@ from typing import NamedTuple
 from scrapy_dust.rules import site_rules
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.rules.site_rules import SiteRules
-from scrapy_dust.rules.text_index import Texts
+from scrapy_dust.rules.text_index import TextIndex
 
 #: Raised by one whenever the same rules would give another key, so that old keys are never mixed with new ones.
 CANONIZER_VERSION = 2
@@ -58,7 +58,7 @@ class Canonizer:
     ) -> None:
         self._rules = {site: of_site for site, of_site in rules.items() if of_site}
         self._ready: dict[str | None, SiteRules] = {}
-        self._texts = Texts()
+        self._texts = TextIndex()
         self._site_of = site_of
         self._passes = passes
 
@@ -68,21 +68,21 @@ class Canonizer:
     def canonize(self, url: str) -> str:
         """The key of *url*'s class. The key looks like a URL, and cannot always be fetched."""
         site = self._site_of(url)
-        rules = self._ready.get(site) or self._make_ready(site)
+        rules = self._ready.get(site) or self._prepare(site)
         if rules is None:
             return url
         places = rules.places(url)
         if not places:
             return url
-        return self.taken(url, rules.settle(url, places))
+        return self.key_from(url, rules.settle(url, places))
 
-    def _is_of(self, site: str | None, url: str, form: str) -> bool:
+    def _stays_on(self, site: str | None, url: str, form: str) -> bool:
         return form == url or self._site_of(form) == site
 
-    def traced(self, url: str) -> tuple[str, tuple[Rule, ...], str | None]:
+    def key_and_rules(self, url: str) -> tuple[str, tuple[Rule, ...], str | None]:
         """The key of *url*, the rules that changed the URL on the way, and the URL's site."""
         site = self._site_of(url)
-        rules = self._ready.get(site) or self._make_ready(site)
+        rules = self._ready.get(site) or self._prepare(site)
         places = () if rules is None else rules.places(url)
         if rules is None or not places:
             return url, (), site
@@ -113,7 +113,7 @@ class Canonizer:
         self._rules[site] = tuple(one for one in self._rules.get(site, ()) if one != rule)
         self._ready.pop(site, None)
 
-    def only(self, site: str, rules: Collection[Rule]) -> Canonizer:
+    def with_only(self, site: str, rules: Collection[Rule]) -> Canonizer:
         """A canonizer with these rules of *site* and no others."""
         of_site = tuple(rule for rule in self._rules.get(site, ()) if rule in rules)
         return Canonizer({site: of_site}, self._site_of, self._passes)
@@ -126,7 +126,7 @@ class Canonizer:
         """This canonizer with one more *rule* of *site*. What was prepared is shared with it."""
         found = copy(self)
         found._rules = {**self._rules, site: (*self._rules.get(site, ()), rule)}
-        ready = self._make_ready(site)
+        ready = self._prepare(site)
         found._ready = {} if ready is None else {site: ready.with_rule(rule)}
         return found
 
@@ -135,37 +135,37 @@ class Canonizer:
 
         A further rule that changes none of these forms does not change the URL's key.
         """
-        _, steps = self._walk(url)
+        _, steps = self._key_and_steps(url)
         return (url, *(after for _, _, after in steps))
 
     def walk(self, url: str) -> Walk:
         """All that rules do to *url* on the way to its key, even if the way has no end and the key is *url*."""
-        form, steps = self._walk(url)
-        return Walk(self.taken(url, form), steps, form is not None)
+        form, steps = self._key_and_steps(url)
+        return Walk(self.key_from(url, form), steps, form is not None)
 
-    def taken(self, url: str, form: str | None) -> str:
+    def key_from(self, url: str, form: str | None) -> str:
         """The key of *url* if rules lead to *form*; None for *form*: they lead to none."""
         if form is None or form == url:
             return url
         return form if self._site_of(form) == self._site_of(url) else url
 
-    def ready_for(self, url: str) -> SiteRules | None:
+    def site_rules_for(self, url: str) -> SiteRules | None:
         """The prepared rules of the site of *url*; None if there are none."""
-        return self._make_ready(self._site_of(url))
+        return self._prepare(self._site_of(url))
 
     def explain(self, url: str) -> tuple[Step, ...]:
         """The rules that change *url* on the way to its key, step by step; empty where it is its own key."""
-        form, steps = self._walk(url)
+        form, steps = self._key_and_steps(url)
         is_taken = form not in (None, url) and self._site_of(str(form)) == self._site_of(url)
         return tuple(Step(*step) for step in steps) if is_taken else ()
 
-    def _walk(self, url: str) -> tuple[str | None, list[site_rules.Step]]:
+    def _key_and_steps(self, url: str) -> tuple[str | None, list[site_rules.Step]]:
         """The key of *url*, and each step on the way."""
         steps: list[site_rules.Step] = []
-        rules = self._make_ready(self._site_of(url))
+        rules = self._prepare(self._site_of(url))
         return (url if rules is None else rules.settle(url, steps=steps)), steps
 
-    def _make_ready(self, site: str | None) -> SiteRules | None:
+    def _prepare(self, site: str | None) -> SiteRules | None:
         of_site = self._rules.get(site) if site is not None else None
         if site is None or of_site is None:
             return None

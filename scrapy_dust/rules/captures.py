@@ -48,10 +48,10 @@ def captures_of(form: Form, classes: Sequence[str], text: str) -> dict[int, str]
                 ends = [start for start, end in after if end in following]
             else:
                 ends = [start for start, end in after if rest.end(end) is not None]
-    return _read(form, captures, text) if form and (0 in captures or ends == [0]) else None
+    return _captured(form, captures, text) if form and (0 in captures or ends == [0]) else None
 
 
-def _read(form: Form, captures: dict[int, _Capture], text: str) -> dict[int, str] | None:
+def _captured(form: Form, captures: dict[int, _Capture], text: str) -> dict[int, str] | None:
     found: dict[int, str] = {}
     at = 0
     for place, piece in enumerate(form):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
-from scrapy_dust.rules.guards import said as said_of
+from scrapy_dust.rules.guards import guard_in_words as said_of
 from scrapy_dust.rules.rule import Rule
 
 _LEFT_OUT = " → (left out)"
@@ -26,24 +26,24 @@ def kind_of(rule: Rule) -> Kind:
         return Kind.PARAMETERS
     if all((one.slot or "").startswith("?") for one in rule.operations):
         return Kind.VALUES
-    return Kind.PARTS if str(rule.everywhere).endswith(_LEFT_OUT) else Kind.OTHERS
+    return Kind.PARTS if str(rule.unguarded).endswith(_LEFT_OUT) else Kind.OTHERS
 
 
 def _is_any_parameter(rule: Rule, place: int) -> bool:
     one = rule.operations[place]
-    return Rule.of(one).left_out is not None
+    return Rule.of(one).dropped_parameter is not None
 
 
 def name_of(rule: Rule) -> str:
     """*rule* in short, for a reader who knows its heading: "sid", "last slash", ".php3? → ?"."""
     if kind_of(rule) in (Kind.PARAMETERS, Kind.VALUES):
-        text = ", ".join(dict.fromkeys(one.parameter or one.named for one in rule.operations))
+        text = ", ".join(dict.fromkeys(one.parameter or one.detail for one in rule.operations))
     else:
-        text = str(rule.everywhere).removesuffix(_LEFT_OUT)
+        text = str(rule.unguarded).removesuffix(_LEFT_OUT)
     return f"{text}, where {said_of(rule.guard)}" if rule.guard else text
 
 
-def together(rules: Iterable[Rule]) -> dict[Kind, list[Rule]]:
+def grouped(rules: Iterable[Rule]) -> dict[Kind, list[Rule]]:
     """*rules* in groups by what they do, such as parameters left out, in a fixed order and none of them empty."""
     found: dict[Kind, list[Rule]] = {kind: [] for kind in Kind}
     for rule in rules:
@@ -51,12 +51,12 @@ def together(rules: Iterable[Rule]) -> dict[Kind, list[Rule]]:
     return {kind: of_kind for kind, of_kind in found.items() if of_kind}
 
 
-def in_short(rules: Sequence[Rule], most: int) -> list[str]:
+def phrases_of(rules: Sequence[Rule], most: int) -> list[str]:
     """*rules* as phrases: parameters named in one phrase, *most* names in each, and every other rule as it is written,
     as are rules for one part of a site.
     """
     phrases = []
-    for kind, of_kind in together(rules).items():
+    for kind, of_kind in grouped(rules).items():
         names = list(dict.fromkeys(name_of(rule) for rule in of_kind if not rule.guard))
         if kind not in (Kind.PARAMETERS, Kind.VALUES):
             phrases += [str(rule) for rule in of_kind]

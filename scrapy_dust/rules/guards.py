@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from scrapy_dust.url.parts import Parts
-from scrapy_dust.url.value_classes import class_of
+from scrapy_dust.url.value_classes import value_class
 
 _DEEPEST = 4  #: segments that conditions may be about
 
@@ -33,15 +33,15 @@ def attribute(url: Parts, name: str) -> str | None:
         at = int(name[1:])
         return url.path[at] if at < len(url.path) else None
     if name == "#:":
-        return None if url.fragment is None else class_of(url.fragment)
+        return None if url.fragment is None else value_class(url.fragment)
     if name[-1] == ":":
-        found, value = url.first(name[1:-1])
-        return class_of(value) if found else None
-    found, value = url.first(name[1:])
+        found, value = url.first_value(name[1:-1])
+        return value_class(value) if found else None
+    found, value = url.first_value(name[1:])
     return (value or "") if found else None
 
 
-def fits(path: Sequence[str], shape: Sequence[str]) -> bool:
+def fits_shape(path: Sequence[str], shape: Sequence[str]) -> bool:
     """Whether *path* has *shape*, in which ``*`` stands for any segment."""
     return len(path) == len(shape) and all(map(_fits_segment, path, shape))
 
@@ -60,9 +60,9 @@ def attributes(url: Parts) -> dict[str, str]:
         if name and (of_class := f"?{name}:") not in found:
             if name[-1] != ":":
                 found[f"?{name}"] = value or ""
-            found[of_class] = class_of(value)
+            found[of_class] = value_class(value)
     if url.fragment is not None:
-        found["#:"] = class_of(url.fragment)
+        found["#:"] = value_class(url.fragment)
     return found
 
 
@@ -81,17 +81,17 @@ class Condition(NamedTuple):
     def accepts(self, url: Parts) -> bool:
         """Whether the condition is true of *url*."""
         if self.name == "shape":
-            return fits(url.path, (self.value or "").split("/")) is self.holds
+            return fits_shape(url.path, (self.value or "").split("/")) is self.holds
         found = attribute(url, self.name)
         return (found is not None and (self.value is None or found == self.value)) is self.holds
 
     def __str__(self) -> str:
         if self.value is None:
-            return f"{_place(self.name)} is {'there' if self.holds else 'not there'}"
-        return f"{_place(self.name)} {'is' if self.holds else 'is not'} {self.value or 'empty'}"
+            return f"{_place_in_words(self.name)} is {'there' if self.holds else 'not there'}"
+        return f"{_place_in_words(self.name)} {'is' if self.holds else 'is not'} {self.value or 'empty'}"
 
 
-def _place(name: str) -> str:
+def _place_in_words(name: str) -> str:
     if name[0] == "/":
         return f"segment {name[1:]}"
     if name[0] == "?":
@@ -112,7 +112,7 @@ def holds(guard: Guard, url: Parts) -> bool:
     return True
 
 
-def shortest(guard: Iterable[Condition]) -> Guard:
+def without_implied(guard: Iterable[Condition]) -> Guard:
     """The conditions of *guard* that no other condition implies, in a fixed order."""
     conditions = set(guard)
     # Of shapes, a path can have several.
@@ -132,12 +132,12 @@ def shortest(guard: Iterable[Condition]) -> Guard:
     return tuple(sorted(conditions - implied, key=str))
 
 
-def said(guard: Iterable[Condition]) -> str:
+def guard_in_words(guard: Iterable[Condition]) -> str:
     """*guard* as words for people, such as "where segment 1 is shop"."""
     return " and ".join(sorted(map(str, guard)))
 
 
-def asked_for(condition: Condition) -> tuple[str, ...]:
+def required_texts(condition: Condition) -> tuple[str, ...]:
     """Texts, each between separators, that every URL has for which *condition* is true."""
     name, value = condition.name, condition.value
     if not condition.holds or name in ("depth", "shape", "separator", "#:"):

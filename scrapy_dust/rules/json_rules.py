@@ -14,7 +14,7 @@ from typing import Any, cast
 from scrapy_dust.rules.captures import Form
 from scrapy_dust.rules.guards import Condition
 from scrapy_dust.rules.language import OPERATIONS
-from scrapy_dust.rules.operation import Operation, details_of
+from scrapy_dust.rules.operation import Operation, fields_json
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.rules.strict_json import Block, Damaged
 
@@ -24,7 +24,7 @@ _MOST = 8  #: operations or conditions of a rule
 
 def content_of(rule: Rule) -> list[object]:
     """The JSON that determines what *rule* does, always in the same order."""
-    operations = [{"do": one.do} | details_of(one) for one in rule.operations]
+    operations = [{"do": one.do} | fields_json(one) for one in rule.operations]
     guard = [{"of": one.name, "value": one.value, "holds": one.holds} for one in rule.guard]
     return [operations, guard]
 
@@ -38,24 +38,26 @@ def rule_json(rule: Rule) -> dict[str, Any]:
 def rule_of(block: Block) -> Rule:
     """The rule that `rule_json` wrote. Raises `Damaged`."""
     block.take("reads", None)
-    return _rule(block.items("operations"), block.items("guard"), block.where)
+    return _parse_rule(block.items("operations"), block.items("guard"), block.where)
 
 
 def rule_from(content: object) -> Rule:
     """The rule that `content_of` wrote. Raises `Damaged`."""
     match content:
         case [[_, *_] as operations, list(guard)]:
-            return _rule(list(operations), guard, "a rule")
+            return _parse_rule(list(operations), guard, "a rule")
     raise Damaged("a rule must be a list of operations and a list of conditions")
 
 
-def _rule(operations: list[object], guard: list[object], where: str) -> Rule:
-    done = [_operation(Block(one, f"{where}, operation {n}")) for n, one in enumerate(operations, start=1)]
-    held = [_condition(Block(one, f"{where}, condition {n}")) for n, one in enumerate(guard, start=1)]
+def _parse_rule(operations: list[object], guard: list[object], where: str) -> Rule:
+    done = [
+        _parse_operation(Block(one, f"{where}, operation {n}")) for n, one in enumerate(operations, start=1)
+    ]
+    held = [_parse_condition(Block(one, f"{where}, condition {n}")) for n, one in enumerate(guard, start=1)]
     return Rule(tuple(done), tuple(held))
 
 
-def _operation(block: Block) -> Operation:
+def _parse_operation(block: Block) -> Operation:
     kind = cast("type[Any]", OPERATIONS[block.choice("do", tuple(OPERATIONS))])
     operation: Operation = kind(
         **{spec.name: _READ[str(spec.type)](block, spec.name) for spec in fields(kind)}
@@ -64,9 +66,9 @@ def _operation(block: Block) -> Operation:
     return operation
 
 
-def _condition(block: Block) -> Condition:
+def _parse_condition(block: Block) -> Condition:
     condition = Condition(
-        block.text("of"), block.maybe_text("value", required=True), holds=block.switch("holds")
+        block.text("of"), block.maybe_text("value", required=True), holds=block.boolean("holds")
     )
     _refuse_rest(block)
     return condition
@@ -77,15 +79,15 @@ def _refuse_rest(block: Block) -> None:
         raise Damaged(f"{block.where}: {name!r} is no key of it")
 
 
-def _texts(block: Block, key: str) -> tuple[str, ...]:
+def _parse_texts(block: Block, key: str) -> tuple[str, ...]:
     return tuple(block.strings(key, block.items(key)))
 
 
-def _form(block: Block, key: str) -> Form:
+def _parse_form(block: Block, key: str) -> Form:
     pieces = block.items(key)
     form = [one for one in pieces if isinstance(one, (str, int)) and not isinstance(one, bool)]
     return (
-        tuple(form) if len(form) == len(pieces) else block.wrong(key, "of strings and numbers only", pieces)
+        tuple(form) if len(form) == len(pieces) else block.refuse(key, "of strings and numbers only", pieces)
     )
 
 
@@ -93,11 +95,11 @@ def _form(block: Block, key: str) -> Form:
 _READ: Mapping[str, Callable[[Block, str], object]] = {
     "str": Block.text,
     "str | None": lambda block, key: block.maybe_text(key, required=True),
-    "bool": Block.switch,
+    "bool": Block.boolean,
     "int": Block.count,
-    "tuple[str, ...]": _texts,
-    "frozenset[str]": lambda block, key: frozenset(_texts(block, key)),
-    "Form": _form,
+    "tuple[str, ...]": _parse_texts,
+    "frozenset[str]": lambda block, key: frozenset(_parse_texts(block, key)),
+    "Form": _parse_form,
 }
 
 
@@ -106,7 +108,7 @@ def check_rule(rule: Rule) -> None:
     if not 0 < len(rule.operations) <= _MOST or len(rule.guard) > _MOST:
         raise ValueError(f"a rule has 1 to {_MOST} operations, and at most {_MOST} conditions")
     for operation in rule.operations:
-        for key, value in details_of(operation).items():
+        for key, value in fields_json(operation).items():
             if value in ("", []) and key not in operation.may_be_empty:
                 raise ValueError(f"{key!r} of {operation.do!r} must not be empty")
         operation.check()

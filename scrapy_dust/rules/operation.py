@@ -75,7 +75,7 @@ class Operation:
         """
         return None
 
-    def in_slot(self, url: Parts) -> str:
+    def value_in_slot(self, url: Parts) -> str:
         """The value in *url* that the operation makes irrelevant: that of a parameter, or a segment."""
         return ""
 
@@ -84,7 +84,7 @@ class Operation:
         """Whether the operation names the one part of a site that it applies to."""
         return False
 
-    def of_value(self, value: str) -> Operation | None:
+    def for_value(self, value: str) -> Operation | None:
         """The operation that does the same for one *value* alone; None if only a guard can say so."""
         return None
 
@@ -94,12 +94,12 @@ class Operation:
         return None
 
     @property
-    def given(self) -> str | None:
+    def required_value(self) -> str | None:
         """The value that the parameter must have for the operation to apply; None: any value."""
         return None
 
     @property
-    def named(self) -> str:
+    def detail(self) -> str:
         """The text that tells this operation from others of its family, such as a parameter's name, so that sites can
         be compared; empty where there is none.
         """
@@ -128,15 +128,15 @@ class Operation:
     def check(self) -> None:
         """Raise `ValueError` for an operation that cannot be meant."""
 
-    def check_other(self, given: str, other: str) -> None:
+    def check_differ(self, given: str, other: str) -> None:
         """Raise `ValueError` if the two fields have the same value."""
         if getattr(self, given) == getattr(self, other):
             raise ValueError(
-                f"{self.do!r} must change something, both sides are {plain(getattr(self, given))!r}"
+                f"{self.do!r} must change something, both sides are {json_value(getattr(self, given))!r}"
             )
 
 
-def plain(value: object) -> object:
+def json_value(value: object) -> object:
     """*value*, a field of an operation, as JSON has it: sorted lists for sets, lists for tuples."""
     if isinstance(value, frozenset):
         return sorted(value)
@@ -154,6 +154,6 @@ def operation(kind: _Kind) -> _Kind:
     return kind
 
 
-def details_of(one: Operation) -> dict[str, object]:
+def fields_json(one: Operation) -> dict[str, object]:
     """The fields of the operation *one*, as JSON."""
-    return {spec.name: plain(getattr(one, spec.name)) for spec in fields(cast("Any", one))}
+    return {spec.name: json_value(getattr(one, spec.name)) for spec in fields(cast("Any", one))}

@@ -37,7 +37,8 @@ class _OfParameter(Operation):
         return self.name
 
     @property
-    def named(self) -> str:
+    def detail(self) -> str:
+        """The parameter's name, which tells this operation from others of its family."""
         return self.name
 
 
@@ -50,7 +51,7 @@ class _OfItsValue(_OfParameter):
     def slot(self) -> str | None:
         return f"?{self.name}"
 
-    def in_slot(self, url: Parts) -> str:
+    def value_in_slot(self, url: Parts) -> str:
         return "&".join("" if value is None else value for value in url.values(self.name))
 
 
@@ -106,24 +107,24 @@ class DropParameter(_OfItsValue):
     @property
     def needs(self) -> tuple[Need, ...]:
         """The parameter's name and, where one value alone is left out, the value."""
-        return _needs(self.name, self.value or "")
+        return _needed_texts(self.name, self.value or "")
 
     @property
     def slot(self) -> str | None:
         """The name of the place whose value does not matter: the parameter; None if the rule leaves out one value alone."""
         return f"?{self.name}" if self.value is None else None
 
-    def of_value(self, value: str) -> Operation:
+    def for_value(self, value: str) -> Operation:
         """The operation that leaves the parameter out where it has this *value*."""
         return DropParameter(self.name, value)
 
     @property
-    def given(self) -> str | None:
+    def required_value(self) -> str | None:
         """The value that the parameter must have to be left out; None: any."""
         return self.value
 
     @property
-    def named(self) -> str:
+    def detail(self) -> str:
         return self.name if self.value is None else f"{self.name}={self.value}"
 
     def check(self) -> None:
@@ -133,7 +134,7 @@ class DropParameter(_OfItsValue):
         return f"{self.name}={ANY if self.value is None else self.value} → (left out)"
 
 
-def _needs(*texts: str) -> tuple[Need, ...]:
+def _needed_texts(*texts: str) -> tuple[Need, ...]:
     return tuple((text, words_of(text)) for text in texts if text)
 
 
@@ -220,22 +221,22 @@ class MapValue(_OfParameter):
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        return _needs(self.name, self.value)
+        return _needed_texts(self.name, self.value)
 
     @property
     def leads_to_urls(self) -> bool:
         return ANY not in self.other
 
     @property
-    def given(self) -> str:
+    def required_value(self) -> str:
         return self.value
 
     @property
-    def named(self) -> str:
+    def detail(self) -> str:
         return f"{self.name}={self.value}"
 
     def check(self) -> None:
-        self.check_other("value", "other")
+        self.check_differ("value", "other")
 
     def __str__(self) -> str:
         return f"{self.name}={self.value} → {self.name}={self.other}"
@@ -311,7 +312,7 @@ class DropNumbered(Operation):
             return None
         return cls(name[: numbers[0].start()], name[numbers[0].end() :])
 
-    def _goes(self, name: str) -> bool:
+    def _has_number(self, name: str) -> bool:
         before, after = self.before, self.after
         if not (name.startswith(before) and name.endswith(after)):
             return False
@@ -333,19 +334,19 @@ class DropNumbered(Operation):
 
     def apply(self, url: Parts) -> Parts:
         if url.query:
-            kept = [one for one in url.query if not self._goes(one[0])]
+            kept = [one for one in url.query if not self._has_number(one[0])]
             if len(kept) != len(url.query):
                 url = url.with_query(kept)
         if not url.has_parameters_in_path:
             return url
-        return url.with_path_parameters(lambda key, found: None if self._goes(key) else found)
+        return url.with_path_parameters(lambda key, found: None if self._has_number(key) else found)
 
-    def in_slot(self, url: Parts) -> str:
+    def value_in_slot(self, url: Parts) -> str:
         """The values of all parameters that are left out, which do not matter."""
-        return "&".join(value or "" for name, value in url.parameters if self._goes(name))
+        return "&".join(value or "" for name, value in url.parameters if self._has_number(name))
 
     @property
-    def named(self) -> str:
+    def detail(self) -> str:
         """The form of the parameters' names, with ``{number}`` in the place of the number."""
         return f"{self.before}{{number}}{self.after}"
 
@@ -355,7 +356,7 @@ class DropNumbered(Operation):
             raise ValueError("'before' and 'after' must not have a digit beside the number")
 
     def __str__(self) -> str:
-        return f"{self.named}={ANY} → (left out)"
+        return f"{self.detail}={ANY} → (left out)"
 
 
 def _with_values(url: Parts, name: str, change: Callable[[str], str]) -> Parts:

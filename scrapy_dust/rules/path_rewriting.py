@@ -59,7 +59,7 @@ class Rewrite(Operation):
     @property
     def needs(self) -> tuple[Need, ...]:
         """All fixed texts of the form, each with the words that are whole words of a URL."""
-        return tuple((piece, _words_between(piece)) for piece in self.form if isinstance(piece, str))
+        return tuple((piece, _whole_words(piece)) for piece in self.form if isinstance(piece, str))
 
     def apply(self, url: Parts) -> Parts:
         if not url.has_authority:
@@ -86,17 +86,17 @@ class Rewrite(Operation):
             raise ValueError("'form' must have a text between captures")
         if any(kind not in CLASS_NAMES for kind in self.classes):
             raise ValueError(f"'classes' must be of {', '.join(CLASS_NAMES)}, got {list(self.classes)}")
-        self.check_other("form", "other")
+        self.check_differ("form", "other")
 
     def __str__(self) -> str:
-        return f"{_shown(self.form, self.classes)} → {_shown(self.other, self.classes)}"
+        return f"{_form_in_words(self.form, self.classes)} → {_form_in_words(self.other, self.classes)}"
 
 
-def _words_between(text: str) -> list[bytes]:
+def _whole_words(text: str) -> list[bytes]:
     return words_of(_LAST_WORD.sub("", _FIRST_WORD.sub("", text)))
 
 
-def _shown(form: Form, classes: Sequence[str]) -> str:
+def _form_in_words(form: Form, classes: Sequence[str]) -> str:
     return "".join(one if isinstance(one, str) else f"{{{classes[one]} {one + 1}}}" for one in form)
 
 

@@ -60,7 +60,8 @@ class DropLast(Operation):
         return url if len(path) < 2 or path[-1] != self.name else url._replace(path=(*path[:-1], ""))
 
     @property
-    def named(self) -> str:
+    def detail(self) -> str:
+        """The segment's name, which tells this operation from others of its family."""
         return self.name
 
     def __str__(self) -> str:
@@ -139,7 +140,7 @@ class MapSuffix(Operation):
         return url._replace(path=(*path[:at], stem + self.other, *path[at + 1 :]))
 
     @property
-    def named(self) -> str:
+    def detail(self) -> str:
         """Both endings, as text."""
         return f"{self.suffix} {self.other}".rstrip()
 
@@ -148,7 +149,7 @@ class MapSuffix(Operation):
         return ANY not in self.other
 
     def check(self) -> None:
-        self.check_other("suffix", "other")
+        self.check_differ("suffix", "other")
 
     def __str__(self) -> str:
         return f"{self.suffix} at the path's end → {self.other or '(left out)'}"
@@ -203,7 +204,7 @@ class MapSegments(Operation):
         return ANY not in "".join(self.other)
 
     def check(self) -> None:
-        self.check_other("segments", "other")
+        self.check_differ("segments", "other")
         if not any(self.segments):
             raise ValueError("'segments' must have one that is not empty")
 
@@ -239,7 +240,7 @@ class AnySegment(Operation):
         """The name of the place whose value does not matter: the segment; empty if the segment is counted from the end."""
         return f"/{self.place}" if self.place > 0 else ""
 
-    def in_slot(self, url: Parts) -> str:
+    def value_in_slot(self, url: Parts) -> str:
         """The segment at the place; empty if the path has no such place."""
         at = place_in(url.path, self.place)
         return "" if at is None else url.path[at]
@@ -307,7 +308,7 @@ class DropFrom(Operation):
         """Empty: no guard can name several segments."""
         return ""
 
-    def in_slot(self, url: Parts) -> str:
+    def value_in_slot(self, url: Parts) -> str:
         """The whole path, since any segment from the place on may be left out."""
         return "/".join(url.path)
 

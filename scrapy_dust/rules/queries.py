@@ -24,15 +24,15 @@ class DropQuery(Operation):
     def apply(self, url: Parts) -> Parts:
         return url if url.query is None else url._replace(query=None)
 
-    def in_slot(self, url: Parts) -> str:
+    def value_in_slot(self, url: Parts) -> str:
         """The whole query, which does not matter."""
-        return _query(url)
+        return _query_text(url)
 
     def __str__(self) -> str:
         return "query → (left out)"
 
 
-def _query(url: Parts) -> str:
+def _query_text(url: Parts) -> str:
     return "" if url.query is None else repr([one.pair for one in url.query])
 
 
@@ -56,8 +56,8 @@ class KeepParameters(Operation):
         kept = [one for one in url.query if one.name in self.names]
         return url if len(kept) == len(url.query) else url.with_query(kept)
 
-    def in_slot(self, url: Parts) -> str:
-        return _query(url)
+    def value_in_slot(self, url: Parts) -> str:
+        return _query_text(url)
 
     def __str__(self) -> str:
         return f"parameters other than {', '.join(sorted(self.names))} → (left out)"
@@ -128,15 +128,15 @@ class SortParameters(Operation):
       return query.every((pair, at) => pair === url.query[at]) ? url : withQuery(url, query);
     }"""
 
-    def _place(self, one: tuple[str, str | None, str]) -> tuple[str, str]:
+    def _sort_key(self, one: tuple[str, str | None, str]) -> tuple[str, str]:
         return one[0], one[1] or "" if self.values else ""
 
     def apply(self, url: Parts) -> Parts:
         if not url.query or len(url.query) < 2:
             return url
-        if all(self._place(one) <= self._place(next_one) for one, next_one in pairwise(url.query)):
+        if all(self._sort_key(one) <= self._sort_key(next_one) for one, next_one in pairwise(url.query)):
             return url
-        return url.with_query(sorted(url.query, key=self._place))
+        return url.with_query(sorted(url.query, key=self._sort_key))
 
     def __str__(self) -> str:
         return "parameters → sorted" + (" with their values" if self.values else "")

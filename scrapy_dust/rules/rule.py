@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
-from scrapy_dust.rules.guards import Condition, Guard, asked_for, holds, said, shortest
+from scrapy_dust.rules.guards import Condition, Guard, guard_in_words, holds, required_texts, without_implied
 from scrapy_dust.rules.operation import Need, Operation
 from scrapy_dust.rules.parameters import DropParameter, SetParameter
 from scrapy_dust.rules.substitution import Substitute, pair_refines
@@ -38,8 +38,8 @@ class Rule:
         """The changed URL; the very same *url* where nothing changes."""
         if not self.may_change(url):
             return url
-        if self.only is not None:
-            return self.only.in_text(url)
+        if self.only_operation is not None:
+            return self.only_operation.in_text(url)
         parts = parts_of(url)
         changed = self.change(parts)
         return url if changed is parts else changed.url
@@ -71,7 +71,7 @@ class Rule:
     @cached_property
     def needs(self) -> tuple[tuple[Need, ...], ...]:
         """Alternative lists of texts: a URL that changes contains all texts of one list."""
-        guarded = [(text, words_of(text)) for one in self.guard for text in asked_for(one)]
+        guarded = [(text, words_of(text)) for one in self.guard for text in required_texts(one)]
         return tuple((*operation.needs, *guarded) for operation in self.operations)
 
     # --- what it is
@@ -84,7 +84,7 @@ class Rule:
         then texts, which were found in URLs as they are written.
         """
         rank = min(operation.rank for operation in self.operations)
-        stage = 0 if self.left_out or self.one_value else 1 if self.substitution else 2
+        stage = 0 if self.dropped_parameter or self.fixed_value_operation else 1 if self.substitution else 2
         return stage, rank, not self.guard, str(self)
 
     @cached_property
@@ -113,24 +113,28 @@ class Rule:
         return any(is_id(word.decode()) for text in chain(said, made) for word in words_of(text))
 
     @cached_property
-    def only(self) -> Operation | None:
+    def only_operation(self) -> Operation | None:
         """The operation of a rule that has one operation and no guard; None for all other rules."""
         return self.operations[0] if len(self.operations) == 1 and not self.guard else None
 
     @cached_property
     def substitution(self) -> Substitute | None:
         """The substitution, if the rule is one and has no guard; else None."""
-        return self.only if isinstance(self.only, Substitute) else None
+        return self.only_operation if isinstance(self.only_operation, Substitute) else None
 
     @property
-    def left_out(self) -> str | None:
+    def dropped_parameter(self) -> str | None:
         """The parameter that the rule leaves out wherever it stands, whatever its value; None for other rules."""
-        return self.only.name if isinstance(self.only, DropParameter) and self.only.value is None else None
+        return (
+            self.only_operation.name
+            if isinstance(self.only_operation, DropParameter) and self.only_operation.value is None
+            else None
+        )
 
     @property
-    def one_value(self) -> SetParameter | None:
+    def fixed_value_operation(self) -> SetParameter | None:
         """The operation that gives a parameter one value wherever it stands; None for other rules."""
-        return self.only if isinstance(self.only, SetParameter) else None
+        return self.only_operation if isinstance(self.only_operation, SetParameter) else None
 
     # --- other rules
 
@@ -145,12 +149,12 @@ class Rule:
             return pair_refines(self.substitution, wide.substitution)
         return self == wide
 
-    def where(self, guard: Guard) -> Rule:
+    def under_guard(self, guard: Guard) -> Rule:
         """The rule under an additional *guard*. Conditions stand in a fixed order."""
-        return Rule(self.operations, shortest((*self.guard, *guard)))
+        return Rule(self.operations, without_implied((*self.guard, *guard)))
 
     @property
-    def everywhere(self) -> Rule:
+    def unguarded(self) -> Rule:
         """The rule without its guard."""
         return Rule(self.operations) if self.guard else self
 
@@ -173,11 +177,11 @@ class Rule:
         wide = self.wide_operation
         if wide is None or not wide.slot:
             return None
-        narrow = wide.of_value(value)
+        narrow = wide.for_value(value)
         if narrow is None:
-            return self.where((Condition(wide.slot, value),))
+            return self.under_guard((Condition(wide.slot, value),))
         return Rule(tuple(narrow if one is wide else one for one in self.operations), self.guard)
 
     def __str__(self) -> str:
         text = "; ".join(map(str, self.operations))
-        return f"{text}, where {said(self.guard)}" if self.guard else text
+        return f"{text}, where {guard_in_words(self.guard)}" if self.guard else text

@@ -18,7 +18,14 @@ from operator import attrgetter
 
 from scrapy_dust.rules.json_rules import content_of
 from scrapy_dust.rules.rule import Rule
-from scrapy_dust.rules.text_index import COMMON, Key, Texts, by_rarest_key, by_shortest, has_one
+from scrapy_dust.rules.text_index import (
+    COMMON,
+    Key,
+    TextIndex,
+    grouped_by_shortest,
+    has_one,
+    keyed_by_rarest_word,
+)
 from scrapy_dust.rules.url_words import words_of
 
 Step = tuple[Rule, str, str]
@@ -63,11 +70,11 @@ class SiteRules:
     )
 
     def __init__(
-        self, site: str, rules: Iterable[Rule], texts: Texts | None = None, passes: int = 10
+        self, site: str, rules: Iterable[Rule], texts: TextIndex | None = None, passes: int = 10
     ) -> None:
-        self._texts = texts or Texts()
+        self._texts = texts or TextIndex()
         self._site = site
-        self.rules = tuple(in_order(map(self._texts.rule, rules)))
+        self.rules = tuple(in_order(map(self._texts.shared_rule, rules)))
         self._passes = passes
         self._make_index()
 
@@ -76,14 +83,14 @@ class SiteRules:
         #: Rules that were added since, which the index does not have, and for each the number of rules before it that it has.
         self._loose: tuple[Rule, ...] = ()
         self._places_of_loose: tuple[int, ...] = ()
-        sought, self._always = by_rarest_key(self.rules, {*COMMON, *words_of(self._site)})
+        sought, self._always = keyed_by_rarest_word(self.rules, {*COMMON, *words_of(self._site)})
         by_key = {
-            key: [(texts.literal(literal), place) for literal, place in those]
+            key: [(texts.shared_literal(literal), place) for literal, place in those]
             for key, those in sought.items()
         }
         #: The rules to look for where a URL has the key.
         self._by_key = {
-            texts.add(key, [literal for literal, _ in of_key]): by_shortest(of_key)
+            texts.add(key, [literal for literal, _ in of_key]): grouped_by_shortest(of_key)
             for key, of_key in by_key.items()
         }
         self._of_key = texts.of_key
@@ -94,11 +101,11 @@ class SiteRules:
         at = bisect_left(self.rules, rule.order, key=_order)
         alike = self.rules[at : bisect_right(self.rules, rule.order, lo=at, key=_order)]
         if alike:
-            return self if rule in alike else self._anew((*self.rules, rule))
+            return self if rule in alike else self._of_same_site((*self.rules, rule))
         if len(self._loose) > len(self.rules) // _LOOSE:
             self._make_index()
         found = copy(self)
-        rule = self._texts.rule(rule)
+        rule = self._texts.shared_rule(rule)
         found.rules = (*self.rules[:at], rule, *self.rules[at:])
         # Of the rules before it, so many are loose.
         number = bisect_left(self._loose, rule.order, key=_order)
@@ -110,7 +117,7 @@ class SiteRules:
         )
         return found
 
-    def _anew(self, rules: Iterable[Rule]) -> SiteRules:
+    def _of_same_site(self, rules: Iterable[Rule]) -> SiteRules:
         return SiteRules(self._site, rules, self._texts, self._passes)
 
     def places(self, url: str) -> Sequence[int]:
@@ -130,9 +137,9 @@ class SiteRules:
                         found += [place for literal, place in further if literal in url]
         if self._always or len(found) > 1:
             found = sorted({*found, *self._always})
-        return self._with_loose(found, url) if self._loose else found
+        return self._add_loose_places(found, url) if self._loose else found
 
-    def _with_loose(self, found: Sequence[int], url: str) -> Sequence[int]:
+    def _add_loose_places(self, found: Sequence[int], url: str) -> Sequence[int]:
         """The places of all rules that may change *url*, where *found* are those of the rules that the index has."""
         places = self._places_of_loose
         loose = [places[number] + number for number, one in enumerate(self._loose) if one.may_change(url)]

@@ -54,7 +54,9 @@ class Decode(Operation):
         query = url.query
         if query and any("%" in one.name or "%" in (one.value or "") for one in query):
             query = tuple(
-                one._replace(name=_blank(one.name), value=None if one.value is None else _blank(one.value))
+                one._replace(
+                    name=_with_plus(one.name), value=None if one.value is None else _with_plus(one.value)
+                )
                 if "%" in f"{one.name}{one.value}"
                 else one
                 for one in query
@@ -65,7 +67,7 @@ class Decode(Operation):
         return "percent-codes that need not be → characters"
 
 
-def _blank(text: str) -> str:
+def _with_plus(text: str) -> str:
     return decoded(text).replace("%20", "+")
 
 
@@ -179,7 +181,7 @@ class MapHost(Operation):
         return url._replace(host=self.host) if url.host == self.alias else url
 
     def check(self) -> None:
-        self.check_other("alias", "host")
+        self.check_differ("alias", "host")
 
     def __str__(self) -> str:
         return f"//{self.alias} → //{self.host}"

@@ -38,57 +38,57 @@ class Block:
         """The keys that no call has taken, with their values."""
         return self._left
 
-    def wrong(self, key: str, wanted: str, got: object) -> NoReturn:
+    def refuse(self, key: str, wanted: str, got: object) -> NoReturn:
         """Raise `Damaged`: *key* must be *wanted*, and is *got*."""
         raise Damaged(f"{self.where}: {key!r} must be {wanted}, got {short(got)}")
 
     def text(self, key: str) -> str:
         """The string under *key*. Raises `Damaged` for anything else."""
         value = self.take(key)
-        return value if isinstance(value, str) else self.wrong(key, "a string", value)
+        return value if isinstance(value, str) else self.refuse(key, "a string", value)
 
     def maybe_text(self, key: str, *, required: bool = False) -> str | None:
         """The string of *key*, or None."""
         value = self.take(key, _REQUIRED if required else None)
         return (
-            value if value is None or isinstance(value, str) else self.wrong(key, "a string or null", value)
+            value if value is None or isinstance(value, str) else self.refuse(key, "a string or null", value)
         )
 
-    def switch(self, key: str) -> bool:
+    def boolean(self, key: str) -> bool:
         """The truth value under *key*. Raises `Damaged` for anything else."""
         value = self.take(key)
-        return value if isinstance(value, bool) else self.wrong(key, "true or false", value)
+        return value if isinstance(value, bool) else self.refuse(key, "true or false", value)
 
     def count(self, key: str, default: object = _REQUIRED) -> int:
         """The integer under *key*, or *default*. Raises `Damaged` for anything else."""
         value = self.take(key, default)
         if isinstance(value, bool) or not isinstance(value, int):
-            self.wrong(key, "an integer", value)
+            self.refuse(key, "an integer", value)
         return value
 
     def maybe_number(self, key: str) -> float | None:
         """The number of *key*, or None."""
         value = self.take(key, None)
         if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float))):
-            self.wrong(key, "a number or null", value)
+            self.refuse(key, "a number or null", value)
         return value
 
     def choice(self, key: str, names: tuple[str, ...]) -> str:
         """The value of *key*, which must be one of *names*."""
         value = self.take(key)
         if not isinstance(value, str) or value not in names:
-            self.wrong(key, "one of " + ", ".join(repr(str(name)) for name in names), value)
+            self.refuse(key, "one of " + ", ".join(repr(str(name)) for name in names), value)
         return value
 
     def items(self, key: str, default: object = _REQUIRED) -> list[object]:
         """The list under *key*, or *default*. Raises `Damaged` for anything else."""
         value = self.take(key, default)
-        return value if isinstance(value, list) else self.wrong(key, "a list", value)
+        return value if isinstance(value, list) else self.refuse(key, "a list", value)
 
     def strings(self, key: str, values: list[object]) -> list[str]:
         """*values*, which must all be strings."""
         texts = [value for value in values if isinstance(value, str)]
-        return texts if len(texts) == len(values) else self.wrong(key, "of strings only", values)
+        return texts if len(texts) == len(values) else self.refuse(key, "of strings only", values)
 
 
 def load_json(content: bytes) -> Any:
@@ -101,7 +101,12 @@ def load_json(content: bytes) -> Any:
     if not text.strip():
         raise Damaged("the file is empty")
     try:
-        return json.loads(text, object_pairs_hook=_object, parse_constant=_constant, parse_float=_float)
+        return json.loads(
+            text,
+            object_pairs_hook=_object_without_repeats,
+            parse_constant=_refuse_constant,
+            parse_float=_finite_float,
+        )
     except Damaged:
         raise
     except json.JSONDecodeError as error:
@@ -116,10 +121,10 @@ def dump_json(value: object, indent: int | None = None) -> bytes:
     """*value* as JSON in UTF-8, with a newline at the end."""
     separators = (",", ":") if indent is None else (",", ": ")
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, separators=separators)
-    return (_seen(text) + "\n").encode()
+    return (_visible(text) + "\n").encode()
 
 
-def _seen(text: str) -> str:
+def _visible(text: str) -> str:
     """*text* with escapes for characters that nobody sees, such as those that turn the direction of a line."""
     if text.isascii():
         return text
@@ -127,7 +132,7 @@ def _seen(text: str) -> str:
     return "".join(c if c.isascii() or c.isprintable() else json.dumps(c)[1:-1] for c in text)
 
 
-def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def _object_without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) != len(pairs):
         twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
@@ -135,13 +140,13 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return found
 
 
-def _constant(name: str) -> NoReturn:
+def _refuse_constant(name: str) -> NoReturn:
     raise Damaged(f"{name} is no JSON number")
 
 
-def _float(digits: str) -> float:
+def _finite_float(digits: str) -> float:
     number = float(digits)
-    return number if math.isfinite(number) else _constant(short(digits))
+    return number if math.isfinite(number) else _refuse_constant(short(digits))
 
 
 def short(value: object) -> str:

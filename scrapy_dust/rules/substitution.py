@@ -85,16 +85,16 @@ class Substitute(Operation):
             at = len(url) - len(alpha)
         else:
             at = url.find(alpha) if alpha else -1
-            while at >= 0 and not self._fits(url, at):
+            while at >= 0 and not self._fits_at(url, at):
                 at = url.find(alpha, at + 1)
-        if at < 0 or alpha == self.beta or not self._fits(url, at):
+        if at < 0 or alpha == self.beta or not self._fits_at(url, at):
             return url
         return url[:at] + self.beta + url[at + len(alpha) :]
 
-    def _fits(self, url: str, at: int) -> bool:
+    def _fits_at(self, url: str, at: int) -> bool:
         end = at + len(self.alpha)
         left, right = url[at - 1 : at] if at else "", url[end : end + 1]
-        return _stands_between(left, self.alpha, right) and _stands_between(left, self.beta, right)
+        return _keeps_tokens(left, self.alpha, right) and _keeps_tokens(left, self.beta, right)
 
     def reversed(self) -> Substitute:
         """The substitution of β by α."""
@@ -115,7 +115,7 @@ class Substitute(Operation):
         return f"{head}{self.alpha}{tail} → {head}{self.beta}{tail}"
 
 
-def _stands_between(left: str, tokens: str, right: str) -> bool:
+def _keeps_tokens(left: str, tokens: str, right: str) -> bool:
     if not tokens:
         return is_token_boundary(left, right)
     return is_token_boundary(left, tokens[0]) and is_token_boundary(tokens[-1], right)

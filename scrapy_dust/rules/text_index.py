@@ -34,7 +34,7 @@ _FEW, _MANY = 4, 256
 _FEW_TEXTS = 8
 
 
-class Texts:
+class TextIndex:
     """An index for the rules of all sites that were met: words to look up, and texts of which a URL must
     have one.
 
@@ -49,11 +49,11 @@ class Texts:
         #: Of a key itself, a text and other texts, one of which a URL must have; None where no rule is looked up by it.
         self.of_key = self._of_key.get
 
-    def literal(self, literal: str) -> str:
+    def shared_literal(self, literal: str) -> str:
         """The one object that stands for all texts equal to *literal*, so that equal texts take memory once."""
         return self._one.setdefault(literal, literal)
 
-    def rule(self, rule: Rule) -> Rule:
+    def shared_rule(self, rule: Rule) -> Rule:
         """The one object that stands for all rules equal to *rule*, so that equal rules take memory once."""
         return self._rules.setdefault(rule, rule)
 
@@ -63,19 +63,19 @@ class Texts:
         texts = before = (there[1], *there[2]) if len(there) == 3 else ()
         word = (key if isinstance(key, bytes) else key[0]).decode()
         for literal in sorted(literals, key=len):
-            texts = _also_of(texts, literal, word)
+            texts = _texts_covering(texts, literal, word)
         if texts != before:
-            first, *others = map(self.literal, texts)
+            first, *others = map(self.shared_literal, texts)
             self._of_key[known] = (known, first, tuple(others))
         return known
 
 
-def _also_of(texts: tuple[str, ...], literal: str, word: str) -> tuple[str, ...]:
+def _texts_covering(texts: tuple[str, ...], literal: str, word: str) -> tuple[str, ...]:
     """A few texts, all with *word*, such that a URL which contains *literal* or one of *texts* contains one of them."""
     if has_one(literal, texts):
         return texts
     texts = (*(text for text in texts if literal not in text), literal)
-    return texts if len(texts) <= _FEW_TEXTS else (reduce(partial(_in_both, word), texts),)
+    return texts if len(texts) <= _FEW_TEXTS else (reduce(partial(_common_text, word), texts),)
 
 
 def has_one(url: str, texts: Iterable[str]) -> bool:
@@ -86,23 +86,23 @@ def has_one(url: str, texts: Iterable[str]) -> bool:
     return False
 
 
-def _in_both(word: str, one: str, other: str) -> str:
+def _common_text(word: str, one: str, other: str) -> str:
     """A text that *one* and *other* contain, and that contains *word*."""
     if one in other:
         return one
     at, there = one.index(word), other.index(word)
-    left, right = _alike(one[:at][::-1], other[:there][::-1]), _alike(one[at:], other[there:])
+    left, right = _common_prefix(one[:at][::-1], other[:there][::-1]), _common_prefix(one[at:], other[there:])
     return one[at - left : at + right]
 
 
-def _alike(one: str, other: str) -> int:
+def _common_prefix(one: str, other: str) -> int:
     """The number of characters at the beginning of *one* and *other* that are equal."""
     return next(
         (at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
     )
 
 
-def by_shortest(rules: Sequence[Sought]) -> tuple[tuple[str, int, tuple[Sought, ...]], ...]:
+def grouped_by_shortest(rules: Sequence[Sought]) -> tuple[tuple[str, int, tuple[Sought, ...]], ...]:
     """The *rules* whose literals contain no other one's literal, each with the rules whose literals contain its own."""
     if len(rules) == 1 or len(rules) > _MANY:
         return tuple((*rule, ()) for rule in rules)
@@ -116,53 +116,55 @@ def by_shortest(rules: Sequence[Sought]) -> tuple[tuple[str, int, tuple[Sought, 
     return tuple((*rule, tuple(others)) for rule, others in shortest.items())
 
 
-def by_rarest_key(
+def keyed_by_rarest_word(
     rules: Sequence[Rule], common: set[Word]
 ) -> tuple[dict[Key, list[Sought]], tuple[int, ...]]:
     """The words to look up for each rule, and the places of the rules that have no word.
 
     Rarest: not in *common*, then in the fewest rules, then the longest.
     """
-    always = tuple(place for place, rule in enumerate(rules) if not all(map(_words, rule.needs)))
+    always = tuple(place for place, rule in enumerate(rules) if not all(map(_all_words, rule.needs)))
     asked: list[tuple[int, Sequence[Need]]] = [
         (place, needs)
         for place, rule in enumerate(rules)
-        if all(map(_words, rule.needs))
+        if all(map(_all_words, rule.needs))
         for needs in rule.needs
     ]
-    count = Counter(word for _, needs in asked for word in set(_words(needs)))
+    count = Counter(word for _, needs in asked for word in set(_all_words(needs)))
     chosen: defaultdict[Key, list[tuple[int, Sequence[Need]]]] = defaultdict(list)
     for place, needs in asked:
-        rarest = min(_words(needs), key=lambda word: (word in common, count[word], -len(word), word))
+        rarest = min(_all_words(needs), key=lambda word: (word in common, count[word], -len(word), word))
         chosen[rarest].append((place, needs))
-    _by_two(chosen, common)
+    _look_up_by_two(chosen, common)
     found: defaultdict[Key, list[Sought]] = defaultdict(list)
     for key, those in chosen.items():
         for place, needs in those:
-            found[key].append((_literal(key, needs), place))
+            found[key].append((_longest_text_with(key, needs), place))
     return {key: list(dict.fromkeys(of_key)) for key, of_key in found.items()}, always
 
 
-def _by_two(chosen: dict[Key, list[tuple[int, Sequence[Need]]]], common: set[Word]) -> None:
+def _look_up_by_two(chosen: dict[Key, list[tuple[int, Sequence[Need]]]], common: set[Word]) -> None:
     """Look up rules that share a common word by two words in a row, if their texts have two. Changes *chosen*."""
     shared = [key for key, those in chosen.items() if len(those) > _FEW or key in common]
-    pairs = Counter(pair for key in shared for _, needs in chosen[key] for pair in set(_pairs(needs)))
+    pairs = Counter(
+        pair for key in shared for _, needs in chosen[key] for pair in set(_all_word_pairs(needs))
+    )
     for key in shared:
         for place, needs in chosen.pop(key):
-            in_a_row = _pairs(needs)
+            in_a_row = _all_word_pairs(needs)
             rarest = min(in_a_row, key=lambda pair: (pairs[pair], pair)) if in_a_row else key
             chosen[rarest].append((place, needs))
 
 
-def _words(needs: Iterable[Need]) -> list[Word]:
+def _all_words(needs: Iterable[Need]) -> list[Word]:
     return [word for _, words in needs for word in words]
 
 
-def _pairs(needs: Iterable[Need]) -> list[tuple[Word, Word]]:
+def _all_word_pairs(needs: Iterable[Need]) -> list[tuple[Word, Word]]:
     return [pair for _, words in needs for pair in pairwise(words)]
 
 
-def _literal(key: Key, needs: Iterable[Need]) -> str:
+def _longest_text_with(key: Key, needs: Iterable[Need]) -> str:
     """The longest of a rule's texts, *needs*, that contains *key*."""
     having = (
         text for text, words in needs if (key in words if isinstance(key, bytes) else key in pairwise(words))

@@ -28,16 +28,16 @@ class WordIndex:
         for word in {*words_of(text)}.difference(COMMON):
             self._names[word].append(name)
 
-    def touched_by(self, rule: Rule) -> Collection[str] | None:
+    def names_touched(self, rule: Rule) -> Collection[str] | None:
         """The names with a text that *rule* may change, in the order of `add`; None: the rule may change any text."""
         found: dict[str, None] = {}
         for needs in rule.needs:
-            names = self._rarest(word for _, words in needs for word in words)
+            names = self._names_with_rarest(word for _, words in needs for word in words)
             if names is None:
                 return None
             found.update(dict.fromkeys(names))
         return found.keys()
 
-    def _rarest(self, words: Iterable[Word]) -> Sequence[str] | None:
+    def _names_with_rarest(self, words: Iterable[Word]) -> Sequence[str] | None:
         having = [self._names.get(word, ()) for word in words if word not in COMMON]
         return min(having, key=len) if having else None

@@ -45,4 +45,4 @@ def _of_host(said: Imported, url: str) -> Iterator[Rule]:
         if site == site_of(url):
             # On trial, it is the rule that the log would propose.
             guard = tuple(one for one in rule.guard if one != BY_AMPERSAND)
-            yield Rule(rule.operations, guard).where((here,))
+            yield Rule(rule.operations, guard).under_guard((here,))

@@ -51,7 +51,7 @@ class Parts(NamedTuple):
         if scheme is not None:
             text = f"{scheme}:{text}"
         if query is not None:
-            text = f"{text}?{_written(query)}"
+            text = f"{text}?{_query_text(query)}"
         return text if fragment is None else f"{text}#{fragment}"
 
     @property
@@ -90,7 +90,7 @@ class Parts(NamedTuple):
         """All values of the parameter *name*."""
         return [value for key, value in self.parameters if key == name]
 
-    def first(self, name: str) -> tuple[bool, str | None]:
+    def first_value(self, name: str) -> tuple[bool, str | None]:
         """Whether there is a parameter *name*, and the value of the first one."""
         for key, value in self.path_parameters if self.has_parameters_in_path else ():
             if key == name:
@@ -102,7 +102,7 @@ class Parts(NamedTuple):
 
     def with_query(self, parameters: Iterable[Parameter]) -> Parts:
         """The URL with the parameters *query*; without parameters it has no query."""
-        kept = [one if one[2] == "&" else _separated(one) for one in parameters]
+        kept = [one if one[2] == "&" else _with_separator(one) for one in parameters]
         if kept:
             # The separator of the first one is not written: as it would be read again.
             following = kept[1][2] if len(kept) > 1 else "&"
@@ -135,15 +135,15 @@ def parts_of(url: str) -> Parts:
 def parameters_of(query: str) -> tuple[Parameter, ...]:
     """The parameters of *query*, with the separator before each."""
     if ";" not in query:
-        return tuple([_parameter(text) for text in query.split("&")])
+        return tuple([_parse_parameter(text) for text in query.split("&")])
     found, begin, separator = list[Parameter](), 0, ""
     for match in _SEPARATOR.finditer(query):
-        found.append(_parameter(query[begin : match.start()], separator or match[0]))
+        found.append(_parse_parameter(query[begin : match.start()], separator or match[0]))
         begin, separator = match.end(), match[0]
-    return (*found, _parameter(query[begin:], separator or "&"))
+    return (*found, _parse_parameter(query[begin:], separator or "&"))
 
 
-def _parameter(text: str, separator: str = "&") -> Parameter:
+def _parse_parameter(text: str, separator: str = "&") -> Parameter:
     name, equals, value = text.partition("=")
     # Half of the time that its own constructor takes: one is made for each parameter of each URL.
     return _new(Parameter, (name, value if equals else None, separator))
@@ -152,13 +152,13 @@ def _parameter(text: str, separator: str = "&") -> Parameter:
 _new = tuple.__new__
 
 
-def _separated(one: Parameter) -> Parameter:
+def _with_separator(one: Parameter) -> Parameter:
     """The parameter *one* with ``&`` before it, unless the separator ``;`` is read again: a name follows it, and a ``=``."""
     again = one.name and ";" not in one.name and one.value is not None
     return one if again else one._replace(separator="&")
 
 
-def _written(query: tuple[Parameter, ...]) -> str:
+def _query_text(query: tuple[Parameter, ...]) -> str:
     text = "".join([mark + (name if value is None else f"{name}={value}") for name, value, mark in query])
     return text[1:]
 

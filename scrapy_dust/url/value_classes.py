@@ -17,7 +17,7 @@ _CLASSES = (
 )
 
 
-def class_of(value: str | None) -> str:
+def value_class(value: str | None) -> str:
     """The kind of text that *value* is, such as digits, a date or a word; the first one that fits, narrow ones first."""
     if value is None:
         return "none"
@@ -26,7 +26,7 @@ def class_of(value: str | None) -> str:
 
 def is_id(value: str) -> bool:
     """Whether *value* is an id that a machine made for one thing, and that tells a person nothing."""
-    return class_of(value) in ("uuid", "hex")
+    return value_class(value) in ("uuid", "hex")
 
 
 #: Ids are not cut shorter: two ids may have fewer characters in common by accident.

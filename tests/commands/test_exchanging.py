@@ -129,7 +129,7 @@ def test_without_a_rule_no_request_is_counted_as_if_it_had_been_looked_at(dustru
 
 def test_nobody_is_redirected_by_a_parameter_that_crawlers_can_do_without(dustrules, folder):  # noqa: F811
     pages = tuple((f"http://a.example/reply?t={n}", "http://a.example/reply?t=9") for n in range(3))
-    rule = Rule.of(DropParameter("t")).where((Condition("path", "/reply"),))
+    rule = Rule.of(DropParameter("t")).under_guard((Condition("path", "/reply"),))
     RuleBook().with_site(SITE, [Entry(rule, evidence=Evidence(examples=pages))]).save(folder / BOOK)
     (told,) = [json.loads(line) for line in out(dustrules("advise", "--json")).splitlines()]
     assert told["remedy"] == "canonical link"

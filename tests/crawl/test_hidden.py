@@ -71,4 +71,4 @@ def test_hidden_urls_are_evidence_and_are_never_asked_for(settings, site):
     assert not [url for url in asked if "hidden" in url]
     # The log alone has proved it: each text under three tokens.
     valid = [one.rule for one in trials.campaign.decisions if one.verdict is Verdict.VALID]
-    assert [rule.left_out for rule in valid if rule.left_out is not None] == ["token"]
+    assert [rule.dropped_parameter for rule in valid if rule.dropped_parameter is not None] == ["token"]

@@ -64,7 +64,7 @@ def test_what_goes_out_comes_back_with_the_same_keys_and_the_rest_is_counted(nam
     assert said
     if name in BY_NAME:
         # What comes back reaches as far as the format says: not to ; and to parameters without a value.
-        assert [name_left_out(rule) for _, rule in back.rules] == [rule.left_out for _, rule in said]
+        assert [name_left_out(rule) for _, rule in back.rules] == [rule.dropped_parameter for _, rule in said]
         plain = [at for at, url in enumerate(URLS) if ";" not in url and not VALUELESS.search(url)]
         ours, theirs = keys(said), keys(back.rules)
         assert [theirs[at] for at in plain] == [ours[at] for at in plain]
@@ -84,7 +84,7 @@ def test_the_format_of_what_goes_out_is_known_when_it_comes_back(name):
 def test_what_can_be_said_is_said():
     """A format that says nothing would come back unharmed too."""
     counts = {name: len(all_rules()) - len(exported(ENTRIES, name).unsaid) for name in EXPORTS}
-    left_out = [r for _, r in all_rules() if r.left_out is not None]
+    left_out = [r for _, r in all_rules() if r.dropped_parameter is not None]
     assert counts["json"] == counts["csv"] + len(EDITS) == len(all_rules())
     assert counts["dud"] == len(left_out)
     assert counts["clean-param"] > 0.8 * len(left_out) - 3

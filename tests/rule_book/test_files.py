@@ -85,7 +85,7 @@ def test_two_processes_that_update_a_book_lose_nothing_of_each_other(tmp_path):
     for writer in writers:
         assert writer.wait() == 0
         end(writer)
-    names = {entry.rule.left_out for entry in RuleBook.load([str(path)]).entries(SITE)}
+    names = {entry.rule.dropped_parameter for entry in RuleBook.load([str(path)]).entries(SITE)}
     assert names == {f"{name}{i}" for name in "ab" for i in range(25)}
     assert [file.name for file in tmp_path.iterdir()] == [BOOK]
 

@@ -16,7 +16,7 @@ from scrapy_dust.rules.rule import Rule
 from scrapy_dust.rules.site_rules import SiteRules, in_order
 from scrapy_dust.rules.spellings import FoldCase, MapHost
 from scrapy_dust.rules.substitution import Substitute
-from scrapy_dust.rules.text_index import Texts
+from scrapy_dust.rules.text_index import TextIndex
 from scrapy_dust.sites import site_of
 from tests import oracle
 from tests.rules import strategies as language
@@ -134,7 +134,7 @@ def test_many_rules_of_several_sites_are_kept_apart(of_sites, texts, passes):
 
 @given(st.lists(st.lists(scraps("ab/?=", 5), max_size=12), min_size=1, max_size=4), scraps("ab/?=", 12))
 def test_a_site_is_asked_for_every_word_whose_rules_have_their_text_in_the_url(of_sites, url):
-    shared = Texts()
+    shared = TextIndex()
     literals = [f"{text[:2]}/a/{text[2:]}" for of_site in of_sites for text in of_site]
     for of_site in of_sites:
         shared.add(b"a", [f"{text[:2]}/a/{text[2:]}" for text in of_site])

@@ -153,7 +153,7 @@ def test_an_id_is_cut_and_nothing_else():
 def test_a_parameter_left_out_is_gone_and_one_set_has_the_value(rule, url):
     changed = rule.apply(url)
     values = set(parts_of(changed).values(rule.operations[0].name)) - {None}
-    assert values <= (set() if rule.one_value is None else {rule.one_value.value})
+    assert values <= (set() if rule.fixed_value_operation is None else {rule.fixed_value_operation.value})
     assert rule.apply(changed) == changed
 
 

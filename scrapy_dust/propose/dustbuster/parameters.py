@@ -75,7 +75,7 @@ def detect_likely_parameters(
             default = min(values[name], key=lambda value: (-values[name][value], value))
             rules = (Rule.of(DropParameter(name)), Rule.of(SetParameter(name, default)))
             found.append(LikelyParameter(rules=rules, support=support))
-    return sorted(found, key=lambda one: (-one.support, one.rules[0].left_out or ""))
+    return sorted(found, key=lambda one: (-one.support, one.rules[0].dropped_parameter or ""))
 
 
 def _pairs_by_name(pages: Sequence[Page]) -> tuple[dict[str, Counter[str]], dict[str, set[Pair]]]:

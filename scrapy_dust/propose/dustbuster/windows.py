@@ -43,6 +43,6 @@ def _is_cut_off(rule: Substitute, longest: int) -> bool:
 
 
 def _instances(rule: Rule, index: WordIndex, listed: frozenset[str]) -> Instances:
-    touched = index.touched_by(rule)
+    touched = index.names_touched(rule)
     made = ((url, rule.apply(url)) for url in (listed if touched is None else touched))
     return frozenset(pair for pair in made if pair[0] != pair[1] and pair[1] in listed)

@@ -87,7 +87,7 @@ class Classes:
 
     def _touched_by(self, edit: Rule) -> Iterator[str]:
         """The keys that *edit* may change, found by words; some that it does not change may be among them."""
-        found = self._index.touched_by(edit)
+        found = self._index.names_touched(edit)
         for key in self.forms if found is None else found:
             if key in self.forms and edit.may_change(key):
                 yield key

@@ -102,4 +102,4 @@ def canonicals_of(log: SiteLog) -> dict[str, str]:
 
 def as_rule(edit: Rule) -> Rule:
     """*edit* in its standard form: equal edits are equal rules."""
-    return Rule(tuple(one.as_written() for one in edit.operations)).where(edit.guard)
+    return Rule(tuple(one.as_written() for one in edit.operations)).under_guard(edit.guard)

@@ -14,7 +14,7 @@ from math import fsum
 
 from scrapy_dust.rules.operation import Operation
 from scrapy_dust.url.parts import parts_of
-from scrapy_dust.url.value_classes import class_of
+from scrapy_dust.url.value_classes import value_class
 
 Kinds = tuple[str, ...]  #: of one operation, from wide to narrow; the first is its family
 
@@ -48,11 +48,11 @@ def kinds_of(operation: Operation, urls: Iterable[str] = ()) -> Kinds:
     """The kinds of *operation*. *urls*: some that it changes, which show the class of its values."""
     family = operation.family
     if operation.parameter is not None:
-        value = operation.given
-        kind = class_of(value) if value is not None else _class_in(urls, operation.parameter)
-        return family, f"{family} of {kind}", f"{family} {operation.named}"
-    if operation.named:
-        return family, f"{family} {operation.named}"
+        value = operation.required_value
+        kind = value_class(value) if value is not None else _class_in(urls, operation.parameter)
+        return family, f"{family} of {kind}", f"{family} {operation.detail}"
+    if operation.detail:
+        return family, f"{family} {operation.detail}"
     return (family, str(operation)) if operation.is_universal else (family,)
 
 
@@ -62,7 +62,7 @@ _LOOKED_AT = 20
 
 def _class_in(urls: Iterable[str], name: str) -> str:
     found = Counter(
-        class_of(value)
+        value_class(value)
         for _, url in zip(range(_LOOKED_AT), urls, strict=False)
         for value in _values(url, name)
     )

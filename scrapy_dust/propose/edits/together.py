@@ -55,7 +55,7 @@ def _of_parameters(urls: Iterable[str], learned: Iterable[Rule]) -> Iterator[Rul
         if len(present) > 1:
             having.setdefault(present, []).append(form)
     for present in sorted(having, key=lambda one: (-len(having[one]), sorted(one)))[:_MOST]:
-        yield Rule(tuple(map(DropParameter, sorted(present)))).where(_guard(present, having[present]))
+        yield Rule(tuple(map(DropParameter, sorted(present)))).under_guard(_guard(present, having[present]))
 
 
 def _of_segments(urls: Iterable[str], learned: Iterable[Rule]) -> list[Rule]:
@@ -93,7 +93,7 @@ def _parameters(rules: Iterable[Rule]) -> Iterator[str]:
 def _where_seen(rule: Rule, effect: Effect) -> Rule:
     """*rule*, limited to the part of the site where it was seen, if there is only one."""
     parts = {part for _, part in places_of(effect)}
-    return rule.where(tuple(parts)) if len(parts) == 1 else rule
+    return rule.under_guard(tuple(parts)) if len(parts) == 1 else rule
 
 
 def _guard(names: Iterable[str], forms: Iterable[Parts]) -> Guard:

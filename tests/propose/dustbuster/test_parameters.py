@@ -51,7 +51,7 @@ def test_a_session_id_is_found_however_the_site_writes_it(form):
 @pytest.mark.parametrize("form", FORMS)
 def test_more_values_than_any_bucket_admits_are_found_all_the_same(form):
     pages = [page(form.format(id=1, sid=s), 1) for s in range(500)]
-    assert [one.rules[0].left_out for one in likely(pages)] == ["sid"]
+    assert [one.rules[0].dropped_parameter for one in likely(pages)] == ["sid"]
 
 
 def test_a_parameter_that_makes_the_page_is_not_likely():
@@ -96,13 +96,13 @@ def test_candidates_are_parameters_of_the_site_with_pairs_enough(log, similar, l
             values.setdefault(parameter.name, Counter())[url[parameter.value_begin : parameter.end]] += 1
     found = likely(pages, similar, least)
     assert [-one.support for one in found] == sorted(-one.support for one in found)
-    assert len({one.rules[0].left_out for one in found}) == len(found)
+    assert len({one.rules[0].dropped_parameter for one in found}) == len(found)
     for one in found:
         omission, fixed = one.rules
-        assert omission == Rule.of(DropParameter(omission.left_out))
-        assert fixed.one_value.name == omission.left_out
-        of_name = values[fixed.one_value.name]
-        assert of_name[fixed.one_value.value] == max(of_name.values())
+        assert omission == Rule.of(DropParameter(omission.dropped_parameter))
+        assert fixed.fixed_value_operation.name == omission.dropped_parameter
+        of_name = values[fixed.fixed_value_operation.name]
+        assert of_name[fixed.fixed_value_operation.value] == max(of_name.values())
         assert one.support >= least
 
 
