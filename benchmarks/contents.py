@@ -28,10 +28,10 @@ from scrapy.http import Response
 
 from benchmarks import recorder
 from benchmarks.recorder import Cost, Follower
-from scrapy_dust.crawl.contents import Contents
+from scrapy_dust.crawl.seen_contents import Contents
 from scrapy_dust.crawl_log.recording import Body
 from scrapy_dust.settings import DustSettings
-from scrapy_dust.signatures.sqlite import SqliteStore
+from scrapy_dust.signatures.sqlite_store import SqliteStore
 
 _CHANCE = random.Random(5)
 _WORDS = ["".join(_CHANCE.choices("abcdefghijklmnopqrstuvwxyz", k=2 + n % 9)) for n in range(20_000)]

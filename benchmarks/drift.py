@@ -26,7 +26,7 @@ from scrapy.crawler import AsyncCrawlerRunner
 from scrapy.http import Response, TextResponse
 
 from scrapy_dust.journal.events import Event, What
-from scrapy_dust.journal.places import journals
+from scrapy_dust.journal.journal_places import journals
 from scrapy_dust.journal.reader import read
 from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.entries import Entry

@@ -15,11 +15,11 @@ from pathlib import Path
 from benchmarks.curves import Curve, drawing
 from benchmarks.logs import EXACT, STRICT, lists_in, load, name_of
 from scrapy_dust.learners.evaluation import Protocol, Task, Truth, judge, tasks_of, teach
+from scrapy_dust.learners.interface import Learner
 from scrapy_dust.learners.labelling import by_simhash, labelled
-from scrapy_dust.learners.learner import Learner
 from scrapy_dust.learners.registry import LEARNERS, NETWORKS
-from scrapy_dust.neural.extra import is_installed
-from scrapy_dust.neural.pairs import clusters_of, targets_of
+from scrapy_dust.neural.torch_extra import is_installed
+from scrapy_dust.neural.training_pairs import clusters_of, targets_of
 from scrapy_dust.neural.vocabulary import document_frequencies
 
 MARKER = "<!-- measured: benchmarks/equal_labels.py -->\n"

@@ -25,11 +25,11 @@ from statistics import fmean
 
 from benchmarks import arrivals
 from benchmarks.logs import EXACT, STRICT, lists_in, load, name_of
+from scrapy_dust.learners.crawl_keys import in_crawl
+from scrapy_dust.learners.dust_learner import Dust
 from scrapy_dust.learners.evaluation import Protocol, Score, Split, Task, Taught, judge, tasks_of, teach
-from scrapy_dust.learners.in_crawl import in_crawl
-from scrapy_dust.learners.learner import Learner
+from scrapy_dust.learners.interface import Learner
 from scrapy_dust.learners.leftovers import Left
-from scrapy_dust.learners.ours import Dust
 from scrapy_dust.learners.registry import LEARNERS
 
 

@@ -28,8 +28,8 @@ from pathlib import Path
 
 from scrapy import Request, Spider
 
+from scrapy_dust.crawl.class_store import LocalStore
 from scrapy_dust.crawl.recorder import recorder
-from scrapy_dust.crawl.store import LocalStore
 from scrapy_dust.crawl_log import new_log_path, read_visits
 from scrapy_dust.crawl_log.recording import Body
 from scrapy_dust.judge.answers import Fetched
@@ -37,7 +37,7 @@ from scrapy_dust.rule_book import Entry, RuleBook
 from scrapy_dust.rules.parameters import DropParameter
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.signatures.copies import Kind
-from scrapy_dust.signatures.sqlite import SqliteStore
+from scrapy_dust.signatures.sqlite_store import SqliteStore
 from scrapy_dust.trials.journal import ProbeJournal
 
 Tell = Callable[[int], None]  #: that what has this number is promised to be kept

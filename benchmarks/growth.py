@@ -22,7 +22,7 @@ from scrapy_dust.engines.local import mine_log
 from scrapy_dust.page.content import content_of
 from scrapy_dust.page.site_log import site_log
 from scrapy_dust.page.sketch import describe
-from scrapy_dust.propose.dustbuster.parameters import parameters
+from scrapy_dust.propose.dustbuster.likely_parameters import parameters
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.rules.captures import captures_of
 from scrapy_dust.rules.parameters import DropParameter, SetParameter

@@ -16,9 +16,9 @@ import time
 
 from scrapy_dust.propose.dustbuster.detection import DetectionParams, detect_likely_rules
 from scrapy_dust.propose.dustbuster.elimination import EliminationParams, eliminate_redundant
-from scrapy_dust.propose.dustbuster.likely import LikelyRule
+from scrapy_dust.propose.dustbuster.likely_rules import LikelyRule
 from scrapy_dust.propose.dustbuster.sketches import Similar
-from scrapy_dust.propose.dustbuster.tokens import tokens_of
+from scrapy_dust.propose.dustbuster.token_arrays import tokens_of
 from scrapy_dust.visits.pages import Page
 from tests import oracle
 

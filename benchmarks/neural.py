@@ -24,11 +24,11 @@ from benchmarks.curves import Curve, drawing
 from benchmarks.logs import EXACT, STRICT, lists_in, load, name_of
 from benchmarks.table3 import SITE, case_urls, log_of_cases
 from scrapy_dust.learners.evaluation import Protocol, Score, Task, judge, tasks_of, teach
-from scrapy_dust.learners.learner import Learner
+from scrapy_dust.learners.interface import Learner
 from scrapy_dust.learners.registry import LEARNERS, NETWORKS
 from scrapy_dust.learners.seq2seq import Seq2Seq, ValidatedSeq2Seq
 from scrapy_dust.neural.params import PAPER, PLUS
-from scrapy_dust.neural.trained import trained_model
+from scrapy_dust.neural.trained_models import trained_model
 from scrapy_dust.neural.training_state import Epoch
 from scrapy_dust.visits.pages import merge_visits
 

@@ -28,7 +28,7 @@ from benchmarks.papers_subjects import (
 )
 from scrapy_dust.believe.paper_validation import LiteralParams
 from scrapy_dust.learners.measures import precision_at, replay
-from scrapy_dust.propose.dustbuster.likely import LikelyRule
+from scrapy_dust.propose.dustbuster.likely_rules import LikelyRule
 from scrapy_dust.propose.dustbuster.sketches import Similar
 from scrapy_dust.propose.dustbuster.windows import without_windows
 from scrapy_dust.rules.rule import Rule

@@ -25,7 +25,7 @@ from scrapy_dust.believe.validation import Verdict
 from scrapy_dust.crawl_log import read_visits
 from scrapy_dust.propose.dustbuster.detection import DetectionParams, detect_likely_rules
 from scrapy_dust.propose.dustbuster.elimination import EliminationParams, eliminate_redundant
-from scrapy_dust.propose.dustbuster.likely import LikelyRule
+from scrapy_dust.propose.dustbuster.likely_rules import LikelyRule
 from scrapy_dust.propose.dustbuster.sketches import Similar
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.rules.rule import Rule

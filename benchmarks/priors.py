@@ -14,7 +14,7 @@ from collections.abc import Hashable
 from pathlib import Path
 
 from benchmarks.logs import lists_in, load
-from scrapy_dust.propose.edits.learning import EditParams, learn_edits
+from scrapy_dust.propose.edits.edit_learning import EditParams, learn_edits
 from scrapy_dust.rule_book import priors
 from scrapy_dust.visits.pages import Visit, merge_visits, with_redirects
 

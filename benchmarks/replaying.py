@@ -14,7 +14,7 @@ from scrapy_dust.believe.campaign import Campaign
 from scrapy_dust.believe.evidence import LogEvidence
 from scrapy_dust.believe.paper_validation import LiteralCampaign, LiteralParams
 from scrapy_dust.believe.validation import Pair, TrialParams, Verdict
-from scrapy_dust.crawl_log.fields import visit_of
+from scrapy_dust.crawl_log.visit_fields import visit_of
 from scrapy_dust.engines.local import Mined, mine_log
 from scrapy_dust.page.site_log import site_log
 from scrapy_dust.rules.canonizer import Canonizer

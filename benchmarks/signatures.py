@@ -30,11 +30,11 @@ from xxhash import xxh3_128_digest, xxh64_digest
 
 from benchmarks.comparisons import best
 from benchmarks.recorder import page
-from scrapy_dust.crawl.contents import Contents
+from scrapy_dust.crawl.seen_contents import Contents
 from scrapy_dust.crawl_log.recording import Body
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.signatures.copies import Kind
-from scrapy_dust.signatures.sqlite import SqliteStore
+from scrapy_dust.signatures.sqlite_store import SqliteStore
 
 HASHES: dict[str, Callable[[bytes], bytes]] = {
     "xxh3_128": xxh3_128_digest,
@@ -211,7 +211,7 @@ def _lmdb(folder: Path, count: int) -> dict[str, object]:
 
 def _redis(folder: Path, count: int) -> dict[str, object]:
     """Our own store in it, a round trip a page; a tenth of the pages, since its memory grows evenly."""
-    from scrapy_dust.signatures.redis import RedisStore  # noqa: PLC0415
+    from scrapy_dust.signatures.redis_store import RedisStore  # noqa: PLC0415
 
     with _redis_server(folder) as port:
         store, began = RedisStore(f"redis://127.0.0.1:{port}"), time.perf_counter()

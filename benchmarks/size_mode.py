@@ -30,7 +30,7 @@ from urllib.parse import urlsplit
 from scrapy_dust.crawl_log import read_visits
 from scrapy_dust.propose.dustbuster.detection import DetectionParams, detect_likely_rules
 from scrapy_dust.propose.dustbuster.elimination import EliminationParams, eliminate_redundant
-from scrapy_dust.propose.dustbuster.parameters import detect_likely_parameters
+from scrapy_dust.propose.dustbuster.likely_parameters import detect_likely_parameters
 from scrapy_dust.propose.dustbuster.sketches import Similar, likeness_of
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.visits.pages import Page, merge_visits

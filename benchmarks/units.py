@@ -19,7 +19,7 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from scrapy_dust.crawl_log.naming import Naming
+from scrapy_dust.crawl_log.place_names import Naming
 from scrapy_dust.crawl_log.recording import _GARBAGE
 from scrapy_dust.crawl_log.records import record_of_answer, said_of
 from scrapy_dust.page import unit_reading

@@ -20,7 +20,7 @@ from scrapy.utils.test import get_crawler
 
 from scrapy_dust.crawl.fingerprinter import DustRequestFingerprinter
 from scrapy_dust.crawl_log import read_visits
-from scrapy_dust.crawl_log.detection import FORMATS
+from scrapy_dust.crawl_log.format_detection import FORMATS
 from scrapy_dust.crawl_log.hiding import Hider, is_hidden
 from scrapy_dust.crawl_log.log_formats import matcher_of
 from scrapy_dust.errors import CrawlLogError, DustError, RuleBookError
@@ -29,7 +29,7 @@ from scrapy_dust.journal import reader as journal
 from scrapy_dust.page.content import content_of
 from scrapy_dust.page.marks import marks_of
 from scrapy_dust.page.sketch import describe
-from scrapy_dust.redis.frozen import from_json, thaw, to_json
+from scrapy_dust.redis.request_json import from_json, thaw, to_json
 from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.document import Document, parse, render
 from scrapy_dust.rule_book.entries import Entry

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from scrapy_dust.crawl.dupefilter import DustDupeFilter
     from scrapy_dust.crawl.fingerprinter import DustRequestFingerprinter
     from scrapy_dust.crawl.http_cache import DustCacheStorage
-    from scrapy_dust.crawl.items import ContentDedupPipeline
-    from scrapy_dust.crawl.known import KnownMiddleware
+    from scrapy_dust.crawl.item_dedup import ContentDedupPipeline
+    from scrapy_dust.crawl.known_pages import KnownMiddleware
     from scrapy_dust.crawl.log_middleware import CrawlLogMiddleware
     from scrapy_dust.crawl.outcome_middlewares import DustGivenMiddleware, DustOutcomeMiddleware
     from scrapy_dust.crawl.scheduler import DustScheduler
@@ -45,7 +45,7 @@ __all__ = [
 _HOMES = {
     "Addon": "scrapy_dust.addon",
     "ContentDedupMiddleware": "scrapy_dust.crawl.content_dedup",
-    "ContentDedupPipeline": "scrapy_dust.crawl.items",
+    "ContentDedupPipeline": "scrapy_dust.crawl.item_dedup",
     "CrawlLogMiddleware": "scrapy_dust.crawl.log_middleware",
     "DustCacheStorage": "scrapy_dust.crawl.http_cache",
     "DustGivenMiddleware": "scrapy_dust.crawl.outcome_middlewares",
@@ -54,7 +54,7 @@ _HOMES = {
     "DustDupeFilter": "scrapy_dust.crawl.dupefilter",
     "DustExtension": "scrapy_dust.extension",
     "DustRequestFingerprinter": "scrapy_dust.crawl.fingerprinter",
-    "KnownMiddleware": "scrapy_dust.crawl.known",
+    "KnownMiddleware": "scrapy_dust.crawl.known_pages",
     "TakenMiddleware": "scrapy_dust.crawl.taken",
 }
 

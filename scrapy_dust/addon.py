@@ -15,12 +15,12 @@ from scrapy_dust.crawl.content_dedup import ContentDedupMiddleware
 from scrapy_dust.crawl.dupefilter import DustDupeFilter
 from scrapy_dust.crawl.fingerprinter import DustRequestFingerprinter
 from scrapy_dust.crawl.http_cache import DustCacheStorage
-from scrapy_dust.crawl.known import KnownMiddleware
+from scrapy_dust.crawl.known_pages import KnownMiddleware
 from scrapy_dust.crawl.log_middleware import CrawlLogMiddleware
 from scrapy_dust.crawl.outcome_middlewares import DustGivenMiddleware, DustOutcomeMiddleware
 from scrapy_dust.crawl.scheduler import DustScheduler
 from scrapy_dust.crawl.taken import TakenMiddleware
-from scrapy_dust.crawl.two_way import TwoWayMiddleware
+from scrapy_dust.crawl.two_way_check import TwoWayMiddleware
 from scrapy_dust.errors import in_one_sentence
 from scrapy_dust.extension import DustExtension
 from scrapy_dust.settings import DustSettings, setting_name

@@ -10,9 +10,9 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
 from scrapy_dust.crawl.metrics import metrics_file
+from scrapy_dust.crawl.outdated_rules import Staleness
 from scrapy_dust.crawl.requeued import Requeued
 from scrapy_dust.crawl.rules import rules_of
-from scrapy_dust.crawl.staleness import Staleness
 from scrapy_dust.crawl.summary import summary
 from scrapy_dust.stats import Stat
 
@@ -85,7 +85,7 @@ class DustExtension:
         if settings.learn == "off" or not settings.log_enabled or self._reason in (None, "shutdown"):
             return
         # Not loaded before: it brings all of mining.
-        from scrapy_dust.crawl.learning import learn  # noqa: PLC0415
+        from scrapy_dust.crawl.learning_at_close import learn  # noqa: PLC0415
 
         assert self._crawler.spider is not None
         # What a crawl has learned while it went on costs no fetches after it.

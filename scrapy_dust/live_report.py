@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from scrapy_dust.crawl.dupefilter import DustDupeFilter
-from scrapy_dust.crawl.rewritten import RewrittenFile
+from scrapy_dust.crawl.periodic_file import RewrittenFile
 from scrapy_dust.crawl.scheduler import DustScheduler
 from scrapy_dust.report.live import NAMES, Card, Form, InForce, Live, Waiting, html_of_live
 from scrapy_dust.report.pieces import number

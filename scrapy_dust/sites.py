@@ -11,7 +11,7 @@ import re
 from functools import lru_cache
 from urllib.parse import SplitResult, urlsplit
 
-from scrapy_dust.suffixes import registrable
+from scrapy_dust.public_suffixes import registrable
 
 # No user, no brackets, nothing to strip or to convert.
 _PLAIN = re.compile(r"[A-Za-z0-9._-]+(?::[0-9]+)?", re.ASCII)

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from scrapy_dust.believe.unseen_loss import Witnesses, law_share, unseen_bound
-from scrapy_dust.propose.dustbuster.likely import LikelyParameter, LikelyRule
-from scrapy_dust.propose.edits.mining import LikelyEdit
+from scrapy_dust.propose.dustbuster.likely_rules import LikelyParameter, LikelyRule
+from scrapy_dust.propose.edits.edit_detection import LikelyEdit
 from scrapy_dust.rules.rule import Rule
 
 

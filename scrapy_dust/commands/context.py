@@ -16,7 +16,7 @@ from scrapy_dust.commands.suggestions import nearest
 from scrapy_dust.errors import RuleBookError
 from scrapy_dust.rule_book import Entry, RuleBook, in_project, rule_id, update
 from scrapy_dust.rule_book.document import entry_json
-from scrapy_dust.rule_book.files import is_uri
+from scrapy_dust.rule_book.safe_files import is_uri
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of

@@ -22,15 +22,15 @@ from scrapy_dust.commands.tables import table
 from scrapy_dust.commands.truths import Examined, examine
 from scrapy_dust.crawl_log import log_dir
 from scrapy_dust.errors import DustError
+from scrapy_dust.learners.dust_learner import Dust
 from scrapy_dust.learners.evaluation import Order, Protocol, Score, Split, judge, tasks_of, teach
+from scrapy_dust.learners.interface import Learner
 from scrapy_dust.learners.labelling import labelled
-from scrapy_dust.learners.learner import Learner
 from scrapy_dust.learners.leftovers import Left
+from scrapy_dust.learners.no_validation import NoValidation
 from scrapy_dust.learners.normalization import Consistency, consistency_of
-from scrapy_dust.learners.ours import Dust
 from scrapy_dust.learners.registry import LEARNERS, NETWORKS
-from scrapy_dust.learners.substrings import NoValidation
-from scrapy_dust.neural.extra import NoNetwork, is_installed
+from scrapy_dust.neural.torch_extra import NoNetwork, is_installed
 from scrapy_dust.rule_book.priors import known
 from scrapy_dust.settings import DustSettings
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from scrapy_dust.commands.tables import table
 from scrapy_dust.commands.truths import examine
 from scrapy_dust.errors import DustError
+from scrapy_dust.learners.dust_learner import Dust
 from scrapy_dust.learners.maybe_dont import MaybeDont
-from scrapy_dust.learners.ours import Dust
 from scrapy_dust.online.replaying import (
     Arrivals,
     OnlineCrawl,

@@ -15,14 +15,14 @@ from scrapy.exceptions import UsageError
 from scrapy_dust.commands.context import Context
 from scrapy_dust.commands.output import printable, unchanged_in_pipes
 from scrapy_dust.commands.suggestions import no_such
-from scrapy_dust.crawl_log.places import log_dir
+from scrapy_dust.crawl_log.log_places import log_dir
 from scrapy_dust.errors import RuleBookError
 from scrapy_dust.exchange import EXPORTS, Imported, Unsaid, exported, imported
 from scrapy_dust.exchange.older_books import migrated
 from scrapy_dust.exchange.transfer import ExchangeError, name_left_out, whole_site
-from scrapy_dust.rule_book import Entry, RuleBook, Status, files, priors, rule_id
-from scrapy_dust.rule_book.files import read
+from scrapy_dust.rule_book import Entry, RuleBook, Status, priors, rule_id, safe_files
 from scrapy_dust.rule_book.joining import Difference, join
+from scrapy_dust.rule_book.safe_files import read
 from scrapy_dust.rule_book.shards import Shard, missing_of, shards_in
 from scrapy_dust.rules.parameters import DropParameter
 from scrapy_dust.rules.rule import Rule
@@ -212,12 +212,12 @@ def _rules_in(book: RuleBook) -> int:
 def migrate(context: Context) -> None:
     """Write each rule book of an older format anew. The old book stays beside the new one."""
     for path in context.paths:
-        with files.lock(path) as file:
-            content = files.read(str(file))
+        with safe_files.lock(path) as file:
+            content = safe_files.read(str(file))
             document = None if content is None else migrated(path, content)
             if content is not None and document is not None:
-                files.replace(file.with_name(f"{file.name}.old"), content)
-                files.replace(file, RuleBook(document).rendered())
+                safe_files.replace(file.with_name(f"{file.name}.old"), content)
+                safe_files.replace(file, RuleBook(document).rendered())
         rules = 0 if document is None else sum(map(len, document.sites.values()))
         said = "nothing to do" if document is None else f"{rules} rules migrated; the old book is {path}.old"
         told = {"path": path, "rules": rules, "migrated": document is not None}

@@ -31,7 +31,7 @@ from scrapy_dust.commands.results import (
 )
 from scrapy_dust.commands.suggestions import no_such, remedy
 from scrapy_dust.crawl_log import log_dir, log_sources
-from scrapy_dust.crawl_log.places import spiders_in
+from scrapy_dust.crawl_log.log_places import spiders_in
 from scrapy_dust.crawl_log.reader import checked
 from scrapy_dust.crawl_log.upkeep import keep_of, keep_up
 from scrapy_dust.engines.gathering import Shelved, records_of
@@ -40,7 +40,7 @@ from scrapy_dust.engines.local import Mined
 from scrapy_dust.engines.side_by_side import look_seldom_for_garbage
 from scrapy_dust.errors import CrawlLogError, DustError, ReportError
 from scrapy_dust.rule_book.book import RuleBook
-from scrapy_dust.rule_book.files import in_project, is_uri, lock
+from scrapy_dust.rule_book.safe_files import in_project, is_uri, lock
 from scrapy_dust.rule_book.shards import Shard, shard_of
 from scrapy_dust.rule_book.verdicts import Verdicts
 from scrapy_dust.settings import DustSettings

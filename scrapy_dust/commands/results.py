@@ -14,7 +14,7 @@ from scrapy_dust.commands.output import number, printable
 from scrapy_dust.commands.tables import table
 from scrapy_dust.engines.laps import Lap, Laps, in_all
 from scrapy_dust.engines.local import Mined
-from scrapy_dust.propose.dustbuster.likely import LikelyRule
+from scrapy_dust.propose.dustbuster.likely_rules import LikelyRule
 from scrapy_dust.rule_book.entries import rule_id
 from scrapy_dust.rules.json_rules import content_of
 from scrapy_dust.rules.substitution import anchored

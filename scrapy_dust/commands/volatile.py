@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from scrapy_dust.commands.context import Context
 from scrapy_dust.commands.output import printable
 from scrapy_dust.commands.tables import table
-from scrapy_dust.crawl_log.places import log_dir
+from scrapy_dust.crawl_log.log_places import log_dir
 from scrapy_dust.errors import RuleBookError
 from scrapy_dust.page.places import kind_of, name_of
 from scrapy_dust.page.volatile import NO_CHANGES, SHAPE, Changes, is_volatile, place_in

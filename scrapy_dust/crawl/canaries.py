@@ -1,6 +1,6 @@
 """Canaries: a few of the URLs that rules suppress, fetched all the same through the crawl's own queue.
 
-A secret draw chooses them (`drawing`), and the spider gets their pages like any other. Each canary is compared with
+A secret draw chooses them (`canary_draw`), and the spider gets their pages like any other. Each canary is compared with
 the page of its keeper: at once if the bytes are the same or a redirect leads to the keeper; else by an inquiry
 (`inquiries`).
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from scrapy_dust.crawl.drawing import Draw
+    from scrapy_dust.crawl.canary_draw import Draw
     from scrapy_dust.crawl.inquiries import Inquiries
     from scrapy_dust.crawl.readings import Readings
     from scrapy_dust.crawl.rules import CrawlRules

@@ -15,11 +15,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from scrapy_dust.crawl.budget import AT_MOST, Budget
 from scrapy_dust.crawl.canaries import Canary
 from scrapy_dust.crawl.inquiries import Inquiries
 from scrapy_dust.crawl.judges import Judges, knowledge
 from scrapy_dust.crawl.pages_kept import PagesKept, body_hash, read_page
+from scrapy_dust.crawl.refetch_budget import AT_MOST, Budget
 from scrapy_dust.crawl.takings import Takings
 from scrapy_dust.page.compare import Same
 from scrapy_dust.visits.outcomes import Outcome

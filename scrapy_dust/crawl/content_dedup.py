@@ -24,10 +24,10 @@ from scrapy.exceptions import NotConfigured
 from scrapy.spiders import CrawlSpider
 from scrapy.utils.job import job_dir
 
+from scrapy_dust.crawl.answer_records import DUPLICATE_BY, DUPLICATE_OF, body_of, is_recorded, page_url
 from scrapy_dust.crawl.faults import Faults
 from scrapy_dust.crawl.handlers import Handlers
 from scrapy_dust.crawl.log_middleware import CrawlLogMiddleware
-from scrapy_dust.crawl.records import DUPLICATE_BY, DUPLICATE_OF, body_of, is_recorded, page_url
 from scrapy_dust.crawl.requests import ALONE, ASKED, OPT_OUT
 from scrapy_dust.crawl.rules import rules_of
 from scrapy_dust.errors import DustError
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from scrapy_dust.crawl.contents import Contents, Seen
+    from scrapy_dust.crawl.seen_contents import Contents, Seen
 
 logger = logging.getLogger(__name__)
 
@@ -62,8 +62,8 @@ class ContentDedupMiddleware:
         if not self._settings.enabled or self._settings.content_dedup in ("off", "paper"):
             raise NotConfigured
         # numpy and the parser, which a crawl without this need not load
-        from scrapy_dust.crawl.contents import Contents  # noqa: PLC0415
         from scrapy_dust.crawl.judges import volatile_places  # noqa: PLC0415
+        from scrapy_dust.crawl.seen_contents import Contents  # noqa: PLC0415
         from scrapy_dust.signatures.opening import open_store  # noqa: PLC0415
 
         store = open_store(

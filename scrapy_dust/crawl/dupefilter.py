@@ -16,18 +16,18 @@ from scrapy.utils.job import job_dir
 from scrapy.utils.misc import build_from_crawler, load_object
 from scrapy.utils.python import global_object_name
 
-from scrapy_dust.crawl.drawing import local_draw
+from scrapy_dust.crawl.canary_draw import local_draw
+from scrapy_dust.crawl.class_names import Naming
+from scrapy_dust.crawl.class_store import LocalStore, StoreGone
 from scrapy_dust.crawl.enforcing import Enforcing, chain_of
 from scrapy_dust.crawl.faults import Faults
 from scrapy_dust.crawl.fingerprinter import DustRequestFingerprinter
 from scrapy_dust.crawl.http_cache import goes_by_key
-from scrapy_dust.crawl.into_force import IntoForce
-from scrapy_dust.crawl.naming import Naming
 from scrapy_dust.crawl.requests import AFTER_FAILURE, ASKED_BY, ITSELF, ORIGINAL_URL, follows_rules, is_retry
 from scrapy_dust.crawl.rules import rules_of
+from scrapy_dust.crawl.rules_into_force import IntoForce
 from scrapy_dust.crawl.shadowing import Shadow
-from scrapy_dust.crawl.store import LocalStore, StoreGone
-from scrapy_dust.crawl_log.places import log_dir
+from scrapy_dust.crawl_log.log_places import log_dir
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from twisted.internet.defer import Deferred
 
-    from scrapy_dust.crawl.drawing import Draw
+    from scrapy_dust.crawl.canary_draw import Draw
+    from scrapy_dust.crawl.class_store import Store
     from scrapy_dust.crawl.probation import Probation
-    from scrapy_dust.crawl.store import Store
 
 logger = logging.getLogger(__name__)
 

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 from scrapy import Request
 
 from scrapy_dust.crawl import life
-from scrapy_dust.crawl.journal import Suppressions
 from scrapy_dust.crawl.life import Fate, State
-from scrapy_dust.crawl.outcomes import Outcomes
 from scrapy_dust.crawl.proving import Proving
+from scrapy_dust.crawl.request_outcomes import Outcomes
 from scrapy_dust.crawl.requests import (
     CANARY,
     LINKED_BY,
@@ -27,6 +26,7 @@ from scrapy_dust.crawl.requests import (
 )
 from scrapy_dust.crawl.returning import Returning
 from scrapy_dust.crawl.succession import Succession, standings
+from scrapy_dust.crawl.suppressions import Suppressions
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
-    from scrapy_dust.crawl.drawing import Draw
+    from scrapy_dust.crawl.canary_draw import Draw
+    from scrapy_dust.crawl.class_names import Meaning, Naming
+    from scrapy_dust.crawl.class_store import Store
     from scrapy_dust.crawl.life import Class
-    from scrapy_dust.crawl.naming import Meaning, Naming
     from scrapy_dust.crawl.rules import CrawlRules
-    from scrapy_dust.crawl.store import Store
 
 
 class Enforcing:

@@ -1,7 +1,7 @@
 """Names how the spider handles the answer to a request: two requests share a class only if these names are equal.
 
 ``DUST_CLASS_BY`` lists what counts beside the key: callback, ``cb_kwargs``, keys of meta. Headers and cookies count
-too (`asking`), and so do the `Rule`s of a `CrawlSpider`. A request whose callback cannot be compared, such as a closure, or
+too (`request_digests`), and so do the `Rule`s of a `CrawlSpider`. A request whose callback cannot be compared, such as a closure, or
 that hands an item to its callback, is handled like no other request.
 """
 
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from scrapy import Spider
 from scrapy.spiders import CrawlSpider
 
-from scrapy_dust.crawl.plain import method_of
+from scrapy_dust.crawl.plain_requests import method_of
 from scrapy_dust.crawl.requests import ALONE, ASKED
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from scrapy_dust.crawl_log.places import log_dir
+from scrapy_dust.crawl_log.log_places import log_dir
 from scrapy_dust.judge.judging import Judge
 from scrapy_dust.page.knowledge import NOTHING_KNOWN
 from scrapy_dust.rule_book.volatile_places import known

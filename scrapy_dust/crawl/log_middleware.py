@@ -17,9 +17,7 @@ from scrapy import signals
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.utils.asyncio import create_looping_call, run_in_thread
 
-from scrapy_dust.crawl.faults import Faults
-from scrapy_dust.crawl.recorder import FLUSH_SECONDS, recorder
-from scrapy_dust.crawl.records import (
+from scrapy_dust.crawl.answer_records import (
     is_recorded,
     is_redirect,
     of_copy,
@@ -28,8 +26,10 @@ from scrapy_dust.crawl.records import (
     of_redirect,
     of_taken,
 )
+from scrapy_dust.crawl.faults import Faults
+from scrapy_dust.crawl.recorder import FLUSH_SECONDS, recorder
 from scrapy_dust.crawl.rules import rules_of
-from scrapy_dust.crawl_log.places import log_dir, new_log_path
+from scrapy_dust.crawl_log.log_places import log_dir, new_log_path
 from scrapy_dust.crawl_log.upkeep import hider, keep_of, keep_up
 from scrapy_dust.stats import Stat
 
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from scrapy_dust.crawl.answer_records import Recorded
     from scrapy_dust.crawl.recorder import Recorder
-    from scrapy_dust.crawl.records import Recorded
     from scrapy_dust.page.taking import Taken
 
 logger = logging.getLogger(__name__)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scrapy_dust.crawl.rewritten import RewrittenFile
+from scrapy_dust.crawl.periodic_file import RewrittenFile
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:

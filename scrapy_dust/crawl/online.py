@@ -1,6 +1,6 @@
 """``DUST_LEARN = "online"``: puts rules that a process learns beside the crawl into force in the crawl.
 
-The process reads the crawl's log and says which rules hold (`online/process.py`); `into_force` puts these rules into
+The process reads the crawl's log and says which rules hold (`online/process.py`); `rules_into_force` puts these rules into
 force.
 """
 
@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from scrapy import signals
 from scrapy.utils.asyncio import create_looping_call
 
-from scrapy_dust.crawl.again import Again
 from scrapy_dust.crawl.holding import Patience, Turn
 from scrapy_dust.crawl.learner_beside import LearnerBeside
 from scrapy_dust.crawl.log_middleware import CrawlLogMiddleware
+from scrapy_dust.crawl.refetching import Again
 from scrapy_dust.crawl.requests import LAST, LET_THROUGH, follows_rules
 from scrapy_dust.crawl_log import log_dir
 from scrapy_dust.online.gate import Gate, Step

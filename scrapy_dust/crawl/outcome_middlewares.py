@@ -16,7 +16,7 @@ from scrapy_dust.sites import site_of
 if TYPE_CHECKING:
     from scrapy.http import Response
 
-    from scrapy_dust.crawl.outcomes import Outcomes
+    from scrapy_dust.crawl.request_outcomes import Outcomes
     from scrapy_dust.crawl.trapping import Trapping
 
 

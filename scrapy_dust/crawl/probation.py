@@ -25,11 +25,11 @@ from xxhash import xxh3_64_intdigest
 from scrapy_dust.believe.probation_proof import KeysOnTrial, Proof, proved_rules
 from scrapy_dust.believe.reach import CommonValues, aspects_of, change_of, changed_urls
 from scrapy_dust.believe.unseen_loss import contents_to_prove, law_share
-from scrapy_dust.crawl.answers import shows_page
 from scrapy_dust.crawl.comparing import Compared, Comparing
 from scrapy_dust.crawl.requests import follows_rules, target_url
 from scrapy_dust.crawl.rule_book_updates import decided_entry, tell
-from scrapy_dust.crawl_log.places import log_dir
+from scrapy_dust.crawl.spider_answers import shows_page
+from scrapy_dust.crawl_log.log_places import log_dir
 from scrapy_dust.errors import RuleBookError
 from scrapy_dust.rule_book import probations
 from scrapy_dust.rule_book.entries import Status, rule_id
@@ -43,10 +43,10 @@ if TYPE_CHECKING:
     from twisted.internet.defer import Deferred
 
     from scrapy_dust.believe.reach import Reaches
-    from scrapy_dust.crawl.into_force import IntoForce
-    from scrapy_dust.crawl.naming import Naming
+    from scrapy_dust.crawl.class_names import Naming
     from scrapy_dust.crawl.rule_book_updates import Found
     from scrapy_dust.crawl.rules import CrawlRules
+    from scrapy_dust.crawl.rules_into_force import IntoForce
     from scrapy_dust.rules.rule import Rule
 
 logger = logging.getLogger(__name__)

@@ -16,9 +16,9 @@ from scrapy import signals
 from scrapy.exceptions import DontCloseSpider
 
 from scrapy_dust.believe.reach import Reaches, change_of
-from scrapy_dust.crawl.budget import AT_MOST, Budget
 from scrapy_dust.crawl.canaries import Canaries
 from scrapy_dust.crawl.life import State
+from scrapy_dust.crawl.refetch_budget import AT_MOST, Budget
 from scrapy_dust.crawl.requests import BEYOND, canary_of
 from scrapy_dust.crawl.suspension import Suspension
 from scrapy_dust.rule_book.entries import rule_id
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from scrapy_dust.crawl.canaries import Canary
-    from scrapy_dust.crawl.drawing import Draw
-    from scrapy_dust.crawl.journal import Suppressions
+    from scrapy_dust.crawl.canary_draw import Draw
+    from scrapy_dust.crawl.class_names import Behind, Meaning, Naming
+    from scrapy_dust.crawl.class_store import Store
     from scrapy_dust.crawl.life import Class
-    from scrapy_dust.crawl.naming import Behind, Meaning, Naming
     from scrapy_dust.crawl.readings import Readings
     from scrapy_dust.crawl.returning import Returning
     from scrapy_dust.crawl.rules import CrawlRules
-    from scrapy_dust.crawl.store import Store
+    from scrapy_dust.crawl.suppressions import Suppressions
     from scrapy_dust.rules.rule import Rule
 
 #: Of the first so many URLs that a rule suppresses in a crawl one is fetched: a site may have changed since the rule was proved, and

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 from scrapy import signals
 
-from scrapy_dust.crawl.plain import made_again
+from scrapy_dust.crawl.plain_requests import made_again
 from scrapy_dust.crawl.requests import OPT_OUT
 from scrapy_dust.crawl.returning import Returning
 from scrapy_dust.crawl_log.upkeep import hider
 from scrapy_dust.journal.events import Event, What, now
-from scrapy_dust.journal.places import journal_dir, requeue_dir
+from scrapy_dust.journal.journal_places import journal_dir, requeue_dir
 from scrapy_dust.journal.requeue import Waiting
 from scrapy_dust.journal.writer import Journal
 from scrapy_dust.rule_book.entries import rule_id

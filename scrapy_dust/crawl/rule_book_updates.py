@@ -14,7 +14,7 @@ from scrapy_dust.believe.watch import Standing, Watch
 from scrapy_dust.errors import RuleBookError
 from scrapy_dust.rule_book.book import RuleBook, update
 from scrapy_dust.rule_book.entries import Entry, Evidence, Status, most_shown
-from scrapy_dust.rule_book.files import in_project
+from scrapy_dust.rule_book.safe_files import in_project
 from scrapy_dust.rules.rule import Rule
 
 if TYPE_CHECKING:

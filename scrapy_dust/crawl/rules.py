@@ -18,14 +18,14 @@ from scrapy.utils.job import job_dir
 from scrapy.utils.misc import load_object
 
 from scrapy_dust.believe.states import is_decided_by_crawls
+from scrapy_dust.crawl.job_learning import Before, learned_before, set_aside_by
 from scrapy_dust.crawl.job_rules import RulesInForce, is_begun, rules_of_job
-from scrapy_dust.crawl.learned import Before, learned_before, set_aside_by
-from scrapy_dust.crawl_log.names import is_own, log_name
-from scrapy_dust.crawl_log.places import log_dir, spider_log_dir
+from scrapy_dust.crawl_log.log_names import is_own, log_name
+from scrapy_dust.crawl_log.log_places import log_dir, spider_log_dir
 from scrapy_dust.errors import in_one_sentence
 from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.entries import Status, rule_id
-from scrapy_dust.rule_book.files import in_project
+from scrapy_dust.rule_book.safe_files import in_project
 from scrapy_dust.rules.canonizer import Canonizer, Step
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.settings import DustSettings, setting_name

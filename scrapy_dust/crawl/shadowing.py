@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 
 from scrapy_dust.believe.blame import rules_at_work
-from scrapy_dust.crawl.budget import AT_MOST, Budget
 from scrapy_dust.crawl.canaries import Canaries
 from scrapy_dust.crawl.life import SETTLED
+from scrapy_dust.crawl.refetch_budget import AT_MOST, Budget
 from scrapy_dust.crawl.requests import SHADOW, canary_of
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.stats import Stat
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from scrapy_dust.crawl.canaries import Canary
-    from scrapy_dust.crawl.drawing import Draw
+    from scrapy_dust.crawl.canary_draw import Draw
+    from scrapy_dust.crawl.class_names import Naming
     from scrapy_dust.crawl.life import Class
-    from scrapy_dust.crawl.naming import Naming
     from scrapy_dust.crawl.rules import CrawlRules
 
 #: Of the URLs that a rule would have filtered so many are looked at again, fewer if the first say the same.

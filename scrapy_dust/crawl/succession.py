@@ -17,10 +17,10 @@ from scrapy.utils.asyncio import create_looping_call
 from xxhash import xxh32_intdigest
 
 from scrapy_dust.crawl import life
-from scrapy_dust.crawl.fetching import Fetching
+from scrapy_dust.crawl.class_store import Standing, StoreGone
+from scrapy_dust.crawl.fetches_under_way import Fetching
 from scrapy_dust.crawl.life import Class, Effect, State
 from scrapy_dust.crawl.requests import STANDS_FOR
-from scrapy_dust.crawl.store import Standing, StoreGone
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from scrapy.utils.asyncio import AsyncioLoopingCall
     from twisted.internet.task import LoopingCall
 
+    from scrapy_dust.crawl.class_store import Store
     from scrapy_dust.crawl.returning import Returning
-    from scrapy_dust.crawl.store import Store
 
 logger = logging.getLogger(__name__)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from scrapy_dust.journal.places import journal_dir
+from scrapy_dust.journal.journal_places import journal_dir
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ from scrapy.utils.job import job_dir
 
 from scrapy_dust.believe.blame import decisive_rules, rules_at_work
 from scrapy_dust.believe.watch import Standing, Watch
-from scrapy_dust.crawl.journal import any_rule_of
 from scrapy_dust.crawl.rule_book_updates import RENEWED, Found, found_of, tell
+from scrapy_dust.crawl.suppressions import any_rule_of
 from scrapy_dust.journal.events import Event, What, now
 from scrapy_dust.rule_book.entries import rule_id
 from scrapy_dust.stats import Stat
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from twisted.internet.defer import Deferred
 
     from scrapy_dust.crawl.canaries import Canary
-    from scrapy_dust.crawl.journal import Suppressions
+    from scrapy_dust.crawl.class_store import Suppressed
     from scrapy_dust.crawl.returning import Returning
     from scrapy_dust.crawl.rules import CrawlRules
-    from scrapy_dust.crawl.store import Suppressed
+    from scrapy_dust.crawl.suppressions import Suppressions
     from scrapy_dust.rules.rule import Rule
 
 logger = logging.getLogger(__name__)

@@ -14,9 +14,9 @@ from itemadapter import ItemAdapter
 from scrapy import Request
 from scrapy.exceptions import NotConfigured
 
+from scrapy_dust.crawl.answer_records import is_recorded, page_url
 from scrapy_dust.crawl.faults import Faults
 from scrapy_dust.crawl.log_middleware import CrawlLogMiddleware
-from scrapy_dust.crawl.records import is_recorded, page_url
 from scrapy_dust.crawl.rules import rules_of
 from scrapy_dust.page.taking import Taken
 from scrapy_dust.stats import Stat

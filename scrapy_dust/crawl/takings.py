@@ -16,7 +16,7 @@ from scrapy import signals
 
 from scrapy_dust.crawl.requests import canary_of, target_url
 from scrapy_dust.crawl.taken import TAKEN
-from scrapy_dust.crawl_log.places import log_dir
+from scrapy_dust.crawl_log.log_places import log_dir
 from scrapy_dust.page.places import VALUE, url_value
 from scrapy_dust.visits.outcomes import Outcome
 

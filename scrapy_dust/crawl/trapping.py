@@ -21,13 +21,13 @@ from scrapy import Request, signals
 from scrapy.http import TextResponse
 from xxhash import xxh3_64_hexdigest
 
-from scrapy_dust.crawl.drawing import Draw, local_draw
+from scrapy_dust.crawl.canary_draw import Draw, local_draw
 from scrapy_dust.crawl.kept_forms import KeptForms
 from scrapy_dust.crawl.outcome_middlewares import DustOutcomeMiddleware
 from scrapy_dust.crawl.put_last import PutLast, in_words, why_last
 from scrapy_dust.crawl.requests import follows_rules, is_plain
 from scrapy_dust.crawl.trap_journal import TrapJournal
-from scrapy_dust.crawl_log.places import log_dir
+from scrapy_dust.crawl_log.log_places import log_dir
 from scrapy_dust.stats import Stat
 from scrapy_dust.traps.budget import BARREN
 from scrapy_dust.traps.items import digest_of

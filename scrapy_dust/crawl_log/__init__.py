@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from scrapy_dust.crawl_log.places import log_dir, log_sources, new_log_path, spider_log_dir
+    from scrapy_dust.crawl_log.log_places import log_dir, log_sources, new_log_path, spider_log_dir
     from scrapy_dust.crawl_log.reader import Reading, read_visits, visits_by_site
     from scrapy_dust.crawl_log.records import record_of_failure, record_of_page, record_of_redirect
     from scrapy_dust.crawl_log.writer import CrawlLogWriter
@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "places": ("log_dir", "log_sources", "new_log_path", "spider_log_dir"),
+    "log_places": ("log_dir", "log_sources", "new_log_path", "spider_log_dir"),
     "reader": ("Reading", "read_visits", "visits_by_site"),
     "records": ("record_of_failure", "record_of_page", "record_of_redirect"),
     "writer": ("CrawlLogWriter",),

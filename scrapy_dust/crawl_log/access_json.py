@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from scrapy_dust.crawl_log.accesses import Base, record_of_access
-from scrapy_dust.crawl_log.fields import Unreadable
+from scrapy_dust.crawl_log.format_readers import Log, Numbered, Record, by_line
 from scrapy_dust.crawl_log.interchange import parsed
-from scrapy_dust.crawl_log.lines import Log, Numbered, Record, by_line
+from scrapy_dust.crawl_log.visit_fields import Unreadable
 
 #: What is asked for, and under which names it is found, the best first.
 NAMES = {

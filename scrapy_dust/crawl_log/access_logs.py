@@ -11,10 +11,10 @@ from functools import partial
 
 from scrapy_dust.crawl_log import access_json
 from scrapy_dust.crawl_log.accesses import Base, record_of_access
-from scrapy_dust.crawl_log.fields import Unreadable
-from scrapy_dust.crawl_log.lines import Log, Numbered, Record, by_line, lenient
+from scrapy_dust.crawl_log.format_readers import Log, Numbered, Record, by_line, lenient
 from scrapy_dust.crawl_log.log_formats import KNOWN, Matcher, matcher_of
 from scrapy_dust.crawl_log.proxies import PROXIES, Lines
+from scrapy_dust.crawl_log.visit_fields import Unreadable
 
 _ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|(.))", re.DOTALL)
 _CONTROLS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v"}

@@ -19,7 +19,7 @@ from functools import lru_cache
 from math import nan
 from urllib.parse import quote, urlsplit
 
-from scrapy_dust.crawl_log.fields import Unreadable
+from scrapy_dust.crawl_log.visit_fields import Unreadable
 
 #: The server, or its proxy, gave no answer to this client: 408 request timeout, 444 closed, 460 and 499
 #: client closed, 494 to 497 nginx on the connection itself. Nothing is said of the page.

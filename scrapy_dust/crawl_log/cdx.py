@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from scrapy_dust.crawl_log.accesses import moment
-from scrapy_dust.crawl_log.fields import Unreadable
+from scrapy_dust.crawl_log.format_readers import Log, Numbered, Record, by_line
 from scrapy_dust.crawl_log.interchange import parsed
-from scrapy_dust.crawl_log.lines import Log, Numbered, Record, by_line
+from scrapy_dust.crawl_log.visit_fields import Unreadable
 
 #: By the number of fields, for what has no header; 7 is what CDX servers answer.
 _WITHOUT_HEADER = {

@@ -18,7 +18,7 @@ from typing import Any
 
 from scrapy_dust.crawl_log import segments
 from scrapy_dust.crawl_log.locks import taken
-from scrapy_dust.crawl_log.names import is_own, stem
+from scrapy_dust.crawl_log.log_names import is_own, stem
 from scrapy_dust.crawl_log.stores import RemoteFile
 
 GZIPPED, SEGMENT = ".jsonl.gz", ".parquet"

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from scrapy_dust.crawl_log.accesses import moment
 from scrapy_dust.crawl_log.cdx import moment_of_14, plain_digest
-from scrapy_dust.crawl_log.fields import Unreadable
-from scrapy_dust.crawl_log.lines import Log, Numbered, Record, by_line
+from scrapy_dust.crawl_log.format_readers import Log, Numbered, Record, by_line
+from scrapy_dust.crawl_log.visit_fields import Unreadable
 
 _NOT_ASKED = -50
 

@@ -8,8 +8,8 @@ import csv
 import json
 from collections.abc import Iterator
 
-from scrapy_dust.crawl_log.fields import Unreadable
-from scrapy_dust.crawl_log.lines import Log, Numbered, Record, as_torn, strict
+from scrapy_dust.crawl_log.format_readers import Log, Numbered, Record, as_torn, strict
+from scrapy_dust.crawl_log.visit_fields import Unreadable
 from scrapy_dust.errors import CrawlLogError
 
 _parse = json.JSONDecoder().raw_decode

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from scrapy_dust.crawl_log.fields import Unreadable
-from scrapy_dust.crawl_log.lines import Log, Numbered, Outcome, as_torn, lenient
+from scrapy_dust.crawl_log.format_readers import Log, Numbered, Outcome, as_torn, lenient
+from scrapy_dust.crawl_log.visit_fields import Unreadable
 
 #: The line that begins a record: the URL, a tab, the version of the record.
 BEGINS = re.compile(r"(\S+)\tVersion: \d+\Z")

@@ -12,8 +12,8 @@ from decimal import Decimal
 from typing import Any, BinaryIO, NamedTuple
 
 from scrapy_dust.crawl_log import segments
-from scrapy_dust.crawl_log.fields import Unreadable
-from scrapy_dust.crawl_log.lines import Log, Numbered, Record
+from scrapy_dust.crawl_log.format_readers import Log, Numbered, Record
+from scrapy_dust.crawl_log.visit_fields import Unreadable
 from scrapy_dust.errors import CrawlLogError
 
 #: Rows that are in memory at a time.

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from scrapy_dust.crawl_log.accesses import Base, HostUnknown
 from scrapy_dust.crawl_log.compaction import present
-from scrapy_dust.crawl_log.detection import (
+from scrapy_dust.crawl_log.format_detection import (
     FORMATS,
     HEAD_BYTES,
     HEAD_LINES,
@@ -22,12 +22,12 @@ from scrapy_dust.crawl_log.detection import (
     format_of,
     how_to_convert,
 )
-from scrapy_dust.crawl_log.fields import Known, Unreadable, version_of, visit_of
-from scrapy_dust.crawl_log.lines import Log, Outcome, Record, Told, Torn
+from scrapy_dust.crawl_log.format_readers import Log, Outcome, Record, Told, Torn
 from scrapy_dust.crawl_log.log_formats import matcher_of
-from scrapy_dust.crawl_log.naming import names_in
+from scrapy_dust.crawl_log.place_names import names_in
 from scrapy_dust.crawl_log.sources import Cut, Source, lines_of, sources_of
 from scrapy_dust.crawl_log.stores import RemoteFile
+from scrapy_dust.crawl_log.visit_fields import Known, Unreadable, version_of, visit_of
 from scrapy_dust.errors import CrawlLogError
 from scrapy_dust.page import SKETCH_VERSION
 from scrapy_dust.sites import site_of

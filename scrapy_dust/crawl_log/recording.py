@@ -26,7 +26,7 @@ from itertools import chain
 from typing import Any, BinaryIO, NamedTuple, TextIO
 
 from scrapy_dust.crawl_log.hiding import Hider
-from scrapy_dust.crawl_log.naming import Naming
+from scrapy_dust.crawl_log.place_names import Naming
 from scrapy_dust.crawl_log.writer import CrawlLogWriter
 
 _LENGTHS = struct.Struct(">QQ")

@@ -1,7 +1,7 @@
 """Records of a crawl log: the fields of the interchange format, and some of our own.
 
 What is not known is left out. Ours are ``sketch_version``, ``minhash``, ``words``, ``language``, ``units`` with
-``units_total``, ``units_partial`` and ``units_version``, ``places``, ``error`` and whatever more the caller knows: ``wire_size`` in bytes, ``latency`` in seconds, ``flags``,
+``units_total``, ``units_partial`` and ``units_version``, ``log_places``, ``error`` and whatever more the caller knows: ``wire_size`` in bytes, ``latency`` in seconds, ``flags``,
 ``rendered``, ``duplicate_of``, ``duplicate_by``, ``taken`` with ``taken_total`` and ``taken_partial``, ``nothing_taken``, ``referrer``, ``no_vary_search``.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from scrapy_dust.crawl_log.naming import Naming
+from scrapy_dust.crawl_log.place_names import Naming
 from scrapy_dust.page import SKETCH_VERSION, UNITS_VERSION
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def record_of_taken(
     """A record of what a callback took from the page at *url*, or of the reason why it took nothing. The
     answer has a record of its own.
 
-    *taken*: ``units``, each a place times 2**32 and a value, and ``names`` of the places, until `with_taken_packed`.
+    *taken*: ``units``, each a place times 2**32 and a value, and ``log_names`` of the places, until `with_taken_packed`.
     """
     return _known(
         {"url": url, "status": status, "fetched_at": _time(fetched_at)},

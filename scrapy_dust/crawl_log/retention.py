@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from scrapy_dust.crawl_log.locks import taken
-from scrapy_dust.crawl_log.names import began, is_own, stem
+from scrapy_dust.crawl_log.log_names import began, is_own, stem
 from scrapy_dust.crawl_log.stores import RemoteFile
 
 Log = Path | RemoteFile

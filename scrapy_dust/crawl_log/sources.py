@@ -19,7 +19,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from scrapy_dust.crawl_log.names import is_own, rank, stem
+from scrapy_dust.crawl_log.log_names import is_own, rank, stem
 from scrapy_dust.crawl_log.stores import RemoteFile, files, is_uri
 from scrapy_dust.errors import CrawlLogError
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from scrapy_dust.crawl_log.compaction import compact, compact_log
 from scrapy_dust.crawl_log.hiding import KEY_FILE, Hider, local_key, new_key
 from scrapy_dust.crawl_log.locks import taken
-from scrapy_dust.crawl_log.names import is_own
-from scrapy_dust.crawl_log.places import log_dir
+from scrapy_dust.crawl_log.log_names import is_own
+from scrapy_dust.crawl_log.log_places import log_dir
 from scrapy_dust.crawl_log.retention import Keep, Log, logs_below, prune
 from scrapy_dust.crawl_log.stores import bytes_at, files, is_uri, joined, move_in
 from scrapy_dust.errors import CrawlLogError

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 
 from scrapy_dust.crawl_log.accesses import Base, record_of_access
-from scrapy_dust.crawl_log.fields import Unreadable
-from scrapy_dust.crawl_log.lines import Log, Numbered, Record, by_line
+from scrapy_dust.crawl_log.format_readers import Log, Numbered, Record, by_line
+from scrapy_dust.crawl_log.visit_fields import Unreadable
 
 _NAMES = {
     "cs-method": "method",

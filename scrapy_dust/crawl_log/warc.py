@@ -7,7 +7,7 @@ those of records. A revisit says what the record with the same payload digest sa
 else its digest stands for what it said.
 
 What answers a POST shows no page. The method stands in the record of the request, before the answer or after it, and
-`methods` brings the two together.
+`http_methods` brings the two together.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from pathlib import Path
 from typing import BinaryIO
 
 from scrapy_dust.crawl_log.cdx import plain_digest
-from scrapy_dust.crawl_log.fields import Unreadable
-from scrapy_dust.crawl_log.lines import Log, Numbered, Outcome, Record, Torn
-from scrapy_dust.crawl_log.methods import Headers, Method, only_of_gets
+from scrapy_dust.crawl_log.format_readers import Log, Numbered, Outcome, Record, Torn
+from scrapy_dust.crawl_log.http_methods import Headers, Method, only_of_gets
 from scrapy_dust.crawl_log.payloads import payload_of
 from scrapy_dust.crawl_log.records import record_of_page
 from scrapy_dust.crawl_log.sources import opened
 from scrapy_dust.crawl_log.stores import RemoteFile
+from scrapy_dust.crawl_log.visit_fields import Unreadable
 from scrapy_dust.page.reading import first_words
 from scrapy_dust.page.sketch import describe
 

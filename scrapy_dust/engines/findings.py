@@ -9,8 +9,8 @@ from dataclasses import astuple, dataclass, field
 from typing import Any
 
 from scrapy_dust.propose.dustbuster.elimination import Dropped, Elimination
-from scrapy_dust.propose.dustbuster.likely import LikelyParameter, LikelyRule
-from scrapy_dust.propose.edits.mining import Detected, LikelyEdit
+from scrapy_dust.propose.dustbuster.likely_rules import LikelyParameter, LikelyRule
+from scrapy_dust.propose.edits.edit_detection import Detected, LikelyEdit
 from scrapy_dust.propose.edits.pooling import Tally
 from scrapy_dust.rules.json_rules import content_of, rule_from
 from scrapy_dust.rules.strict_json import Damaged

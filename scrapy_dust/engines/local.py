@@ -19,12 +19,12 @@ from scrapy_dust.engines.findings import Ruled
 from scrapy_dust.engines.laps import Lap, Laps
 from scrapy_dust.propose.dustbuster.detection import DetectionParams, detect_in_sites
 from scrapy_dust.propose.dustbuster.elimination import Elimination, EliminationParams, eliminate_in_sites
-from scrapy_dust.propose.dustbuster.likely import LikelyParameter, LikelyRule
-from scrapy_dust.propose.dustbuster.parameters import detect_likely_parameters
+from scrapy_dust.propose.dustbuster.likely_parameters import detect_likely_parameters
+from scrapy_dust.propose.dustbuster.likely_rules import LikelyParameter, LikelyRule
 from scrapy_dust.propose.dustbuster.sketches import Similar, likeness_of
 from scrapy_dust.propose.dustbuster.windows import without_windows
-from scrapy_dust.propose.edits.learning import EditParams
-from scrapy_dust.propose.edits.mining import Detected, LikelyEdit, detect_edits
+from scrapy_dust.propose.edits.edit_detection import Detected, LikelyEdit, detect_edits
+from scrapy_dust.propose.edits.edit_learning import EditParams
 from scrapy_dust.propose.edits.pooling import NOTHING_POOLED, Pool, Tallies
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.settings import DustSettings

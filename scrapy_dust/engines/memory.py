@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 from scrapy_dust.errors import RuleBookError
-from scrapy_dust.rule_book import files
+from scrapy_dust.rule_book import safe_files
 
 FILE = "mined.sqlite"
 
@@ -74,8 +74,8 @@ class Memory:
     def keep(self, parts: Sequence[Part], most: int = MOST) -> None:
         """Save *parts* in the place of older ones. If that fails, nothing is saved."""
         with suppress(RuleBookError, OSError, sqlite3.Error):
-            files.make_folder(Path(self.path).parent)
-            with files.lock(self.path) as file:
+            safe_files.make_folder(Path(self.path).parent)
+            with safe_files.lock(self.path) as file:
                 try:
                     _write(file, parts, most)
                 except sqlite3.DatabaseError as error:

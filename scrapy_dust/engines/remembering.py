@@ -14,7 +14,7 @@ from scrapy_dust.engines.circumstances import Circumstances, circumstances_of
 from scrapy_dust.engines.findings import Ruled, edits_read, edits_written, rules_read, rules_written
 from scrapy_dust.engines.local import Known, Mined
 from scrapy_dust.engines.memory import FILE, Memory, Part
-from scrapy_dust.propose.edits.mining import Detected
+from scrapy_dust.propose.edits.edit_detection import Detected
 from scrapy_dust.propose.edits.pooling import Pool
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.visits.pages import SiteLog

@@ -24,13 +24,13 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 
-from scrapy_dust.crawl_log.fields import Unreadable
-from scrapy_dust.crawl_log.lines import Told
-from scrapy_dust.crawl_log.naming import names_in
+from scrapy_dust.crawl_log.format_readers import Told
 from scrapy_dust.crawl_log.parquet import Layout, records_of
+from scrapy_dust.crawl_log.place_names import names_in
 from scrapy_dust.crawl_log.reader import NAMED, BadLine, Reading, as_visit
 from scrapy_dust.crawl_log.sources import Source
 from scrapy_dust.crawl_log.stores import RemoteFile
+from scrapy_dust.crawl_log.visit_fields import Unreadable
 from scrapy_dust.engines.local import Mined
 from scrapy_dust.engines.side_by_side import Miner, together
 from scrapy_dust.errors import CrawlLogError

@@ -12,10 +12,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from scrapy_dust.crawl_log.locks import taken
-from scrapy_dust.crawl_log.names import new_name
+from scrapy_dust.crawl_log.log_names import new_name
 from scrapy_dust.crawl_log.writer import CrawlLogWriter
 from scrapy_dust.journal.events import Event, What, to_record
-from scrapy_dust.journal.places import journals
+from scrapy_dust.journal.journal_places import journals
 from scrapy_dust.journal.reader import read
 
 

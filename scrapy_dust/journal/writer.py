@@ -13,11 +13,11 @@ from threading import Thread
 
 from scrapy_dust.crawl_log.compaction import gzip_log
 from scrapy_dust.crawl_log.hiding import Hider
-from scrapy_dust.crawl_log.names import new_name
+from scrapy_dust.crawl_log.log_names import new_name
 from scrapy_dust.crawl_log.retention import Keep, prune
 from scrapy_dust.crawl_log.writer import CrawlLogWriter, as_json
 from scrapy_dust.journal.events import Event, as_line, to_record
-from scrapy_dust.journal.places import journals
+from scrapy_dust.journal.journal_places import journals
 
 #: Bytes of a segment before it is gzipped, to a tenth of it.
 SEGMENT_BYTES = 32 << 20

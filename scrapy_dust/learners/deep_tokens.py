@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from scrapy_dust.learners.parts import Components, components_of, url_of
+from scrapy_dust.learners.url_components import Components, components_of, url_of
 
 _DELIMITER = re.compile(r"[._~:,+-]")
 #: Share of a component's values with the same delimiters, and of different texts in a constant part.

@@ -19,10 +19,17 @@ from dataclasses import dataclass
 from math import log2
 
 from scrapy_dust.learners.clusters import clusters_of, duplicates
+from scrapy_dust.learners.component_rules import (
+    Context,
+    Rewrite,
+    Rewriter,
+    Transformation,
+    changes_between,
+    kept,
+)
 from scrapy_dust.learners.deep_tokens import DeepTokens, deep_tokens
-from scrapy_dust.learners.learner import Learned, unchanged
-from scrapy_dust.learners.parts import Components
-from scrapy_dust.learners.rewriting import Context, Rewrite, Rewriter, Transformation, changes_between, kept
+from scrapy_dust.learners.interface import Learned, unchanged
+from scrapy_dust.learners.url_components import Components
 from scrapy_dust.visits.pages import SiteLog
 
 Item = tuple[str, str | None]

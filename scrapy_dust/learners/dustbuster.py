@@ -12,10 +12,10 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from scrapy_dust.learners.learner import Learned, by_rules
+from scrapy_dust.learners.interface import Learned, by_rules
 from scrapy_dust.propose.dustbuster.detection import DetectionParams, detect_likely_rules
 from scrapy_dust.propose.dustbuster.elimination import EliminationParams, eliminate_redundant
-from scrapy_dust.propose.dustbuster.parameters import detect_likely_parameters
+from scrapy_dust.propose.dustbuster.likely_parameters import detect_likely_parameters
 from scrapy_dust.propose.dustbuster.sketches import Similar, likeness_of
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.visits.pages import Page, SiteLog

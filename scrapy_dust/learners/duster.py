@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 from scrapy_dust.learners.alignment import Column, Consensus, consensus_of
 from scrapy_dust.learners.clusters import clusters_of, duplicates
-from scrapy_dust.learners.learner import Learned, settled, unchanged
+from scrapy_dust.learners.interface import Learned, settled, unchanged
 from scrapy_dust.visits.pages import SiteLog
 
 # Possessive: nothing is tried twice, or a URL of many equal parts would take for ever.

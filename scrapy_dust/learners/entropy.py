@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from math import log2
 
 from scrapy_dust.learners.clusters import clusters_of
-from scrapy_dust.learners.learner import Learned, unchanged
-from scrapy_dust.learners.parts import parameters_of, parts_of, query_of
+from scrapy_dust.learners.interface import Learned, unchanged
+from scrapy_dust.learners.url_components import parameters_of, parts_of, query_of
 from scrapy_dust.visits.pages import SiteLog
 
 

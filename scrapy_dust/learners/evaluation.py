@@ -16,7 +16,7 @@ from enum import StrEnum
 from random import Random
 from urllib.parse import urlsplit
 
-from scrapy_dust.learners.learner import Learned, Learner
+from scrapy_dust.learners.interface import Learned, Learner
 from scrapy_dust.learners.leftovers import Left, leftovers
 from scrapy_dust.learners.measures import Replay, replay
 from scrapy_dust.learners.normalization import NOTHING, Normalization, normalization_of

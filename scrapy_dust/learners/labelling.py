@@ -12,7 +12,7 @@ from dataclasses import replace
 from hashlib import blake2b
 
 from scrapy_dust.learners.evaluation import Truth
-from scrapy_dust.neural.pairs import clusters_of
+from scrapy_dust.neural.training_pairs import clusters_of
 from scrapy_dust.page.site_log import site_log
 from scrapy_dust.visits.pages import Page, SiteLog, Visit
 

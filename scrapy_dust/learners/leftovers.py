@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from enum import StrEnum
 
-from scrapy_dust.propose.edits.candidates import edits_between
 from scrapy_dust.propose.edits.classes import classes_of
+from scrapy_dust.propose.edits.edit_proposals import edits_between
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.url.parts import parts_of
 

@@ -23,9 +23,9 @@ from itertools import combinations
 from math import log
 
 from scrapy_dust.learners.clusters import clusters_of
-from scrapy_dust.learners.learner import Learned, settled, unchanged
-from scrapy_dust.learners.parts import Components, components_of, url_of
-from scrapy_dust.learners.rewriting import Change, Transformation, applied
+from scrapy_dust.learners.component_rules import Change, Transformation, applied
+from scrapy_dust.learners.interface import Learned, settled, unchanged
+from scrapy_dust.learners.url_components import Components, components_of, url_of
 from scrapy_dust.visits.pages import SiteLog
 
 _ABSENT, _OTHERS = "\0absent", "\0others"

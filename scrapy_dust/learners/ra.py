@@ -20,9 +20,16 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from scrapy_dust.learners.clusters import clusters_of, duplicates
-from scrapy_dust.learners.learner import Learned, unchanged
-from scrapy_dust.learners.parts import Components, components_of
-from scrapy_dust.learners.rewriting import Context, Rewrite, Rewriter, Transformation, changes_between, kept
+from scrapy_dust.learners.component_rules import (
+    Context,
+    Rewrite,
+    Rewriter,
+    Transformation,
+    changes_between,
+    kept,
+)
+from scrapy_dust.learners.interface import Learned, unchanged
+from scrapy_dust.learners.url_components import Components, components_of
 from scrapy_dust.visits.pages import SiteLog
 
 #: Rules, with the URLs that they turn into duplicates.

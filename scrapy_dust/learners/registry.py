@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from scrapy_dust.learners.crawl_keys import InCrawl, key_in_scrapy
 from scrapy_dust.learners.dta import Dta
+from scrapy_dust.learners.dust_learner import Dust
 from scrapy_dust.learners.dustbuster import DustBuster
 from scrapy_dust.learners.duster import Duster
 from scrapy_dust.learners.entropy import Entropy
-from scrapy_dust.learners.in_crawl import InCrawl, key_in_scrapy
-from scrapy_dust.learners.learner import Fixed, Learner
+from scrapy_dust.learners.interface import Fixed, Learner
 from scrapy_dust.learners.maybe_dont import MaybeDont
-from scrapy_dust.learners.ours import Dust
+from scrapy_dust.learners.no_validation import NoValidation
 from scrapy_dust.learners.pattern_tree import PatternTree
 from scrapy_dust.learners.ra import Ra
 from scrapy_dust.learners.seq2seq import Seq2Seq, ValidatedSeq2Seq
-from scrapy_dust.learners.standard import standard_key, surt_key
-from scrapy_dust.learners.substrings import NoValidation
+from scrapy_dust.learners.standard_keys import standard_key, surt_key
 from scrapy_dust.neural.params import PLUS
 from scrapy_dust.propose.dustbuster.sketches import Similar
 from scrapy_dust.rule_book.priors import shipped

@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from scrapy_dust.learners.learner import Learned, by_rules, unchanged
-from scrapy_dust.learners.ours import Dust
+from scrapy_dust.learners.dust_learner import Dust
+from scrapy_dust.learners.interface import Learned, by_rules, unchanged
 from scrapy_dust.neural.distilling import proposals_of
-from scrapy_dust.neural.extra import require
 from scrapy_dust.neural.params import PAPER, PLUS, NetworkParams
-from scrapy_dust.neural.trained import Watch, ignore_progress, trained_model
-from scrapy_dust.propose.edits.candidates import Proposal
-from scrapy_dust.propose.edits.learning import EditParams, learn_edits
-from scrapy_dust.propose.edits.mining import canonicals_of
+from scrapy_dust.neural.torch_extra import require
+from scrapy_dust.neural.trained_models import Watch, ignore_progress, trained_model
+from scrapy_dust.propose.edits.edit_detection import canonicals_of
+from scrapy_dust.propose.edits.edit_learning import EditParams, learn_edits
+from scrapy_dust.propose.edits.edit_proposals import Proposal
 from scrapy_dust.propose.edits.pooling import NOTHING_POOLED, Pool
 from scrapy_dust.visits.pages import SiteLog, texts_of, with_redirects
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from scrapy_dust.neural.network import Network, Read, padded
-from scrapy_dust.neural.plausible import Forms
+from scrapy_dust.neural.plausible_urls import Forms
 from scrapy_dust.neural.vocabulary import BEGIN, EOS, Reading, Symbols, Vocabulary
 
 #: A translation is not longer than what was read by more than this.

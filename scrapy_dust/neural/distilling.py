@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from scrapy_dust.propose.edits.candidates import Proposal, edits_between, pairs_of
-from scrapy_dust.propose.edits.rewriting import rewrites
+from scrapy_dust.propose.edits.edit_proposals import Proposal, edits_between, pairs_of
+from scrapy_dust.propose.edits.rewrite_proposals import rewrites
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.url.parts import parts_of
 

@@ -12,11 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from scrapy_dust.neural.distilling import proposals_of
-from scrapy_dust.neural.pairs import clusters_of
 from scrapy_dust.neural.params import VARIANTS, NetworkParams
-from scrapy_dust.neural.trained import Watch, ignore_progress, trained_model
+from scrapy_dust.neural.trained_models import Watch, ignore_progress, trained_model
+from scrapy_dust.neural.training_pairs import clusters_of
 from scrapy_dust.propose.edits.classes import Effect, classes_of
-from scrapy_dust.propose.edits.mining import LikelyEdit, as_rule
+from scrapy_dust.propose.edits.edit_detection import LikelyEdit, as_rule
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.visits.pages import SiteLog
 

@@ -10,9 +10,9 @@ from random import Random
 
 from xxhash import xxh3_128_hexdigest
 
-from scrapy_dust.neural.pairs import clusters_of, duplicates_in, targets_of
 from scrapy_dust.neural.params import NetworkParams
-from scrapy_dust.neural.plausible import form_of
+from scrapy_dust.neural.plausible_urls import form_of
+from scrapy_dust.neural.training_pairs import clusters_of, duplicates_in, targets_of
 from scrapy_dust.neural.training_state import Pair
 from scrapy_dust.neural.vocabulary import UNKNOWN, Symbols, Vocabulary, vocabulary_of
 from scrapy_dust.visits.pages import SiteLog

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from scrapy_dust.neural.decoding import Decoder, Translation
 from scrapy_dust.neural.model import Model
 from scrapy_dust.neural.network import best_device, new_network
-from scrapy_dust.neural.plausible import forms_of
+from scrapy_dust.neural.plausible_urls import forms_of
 from scrapy_dust.neural.training import load_weights
 from scrapy_dust.neural.training_state import Pair
 from scrapy_dust.neural.vocabulary import Reading

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from scrapy_dust.neural.tokens import join, split
+from scrapy_dust.neural.url_tokens import join, split
 from scrapy_dust.url.value_classes import value_class
 
 PAD, BEGIN, EOS, UNKNOWN = range(4)  #: ids that stand for no token

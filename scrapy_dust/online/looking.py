@@ -16,9 +16,9 @@ from scrapy_dust.believe.reach import Shown, reach_by_rule
 from scrapy_dust.believe.validation import Verdict
 from scrapy_dust.engines.local import evidence_of, likely_parameters, mine_log, tried_by_log
 from scrapy_dust.online.extent import ANY_VALUE, limited_to_seen
-from scrapy_dust.propose.edits.candidates import declared, proposals
 from scrapy_dust.propose.edits.classes import classes_of
-from scrapy_dust.propose.edits.mining import as_rule
+from scrapy_dust.propose.edits.edit_detection import as_rule
+from scrapy_dust.propose.edits.edit_proposals import declared, proposals
 from scrapy_dust.propose.edits.pooling import NOTHING_POOLED, Pool
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.rules.rule import Rule

@@ -1,7 +1,7 @@
 """Remembers the pages of a crawl, in bounded memory for each site and for all.
 
 A page takes some 700 bytes without units, and up to 4,300 with the 400 units that a log has at most. If a site has
-more pages than learning uses, the part that learning uses is kept (`propose/edits/sampling.py`). If all sites together
+more pages than learning uses, the part that learning uses is kept (`propose/edits/log_sampling.py`). If all sites together
 have too many pages, the site that was seen longest ago is forgotten; its pages are still in the crawl log, for
 `dustmine`.
 """
@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from scrapy_dust.page.site_log import site_log
 from scrapy_dust.page.volatile import NOTHING_VOLATILE, Volatile
-from scrapy_dust.propose.edits.sampling import MOST_URLS, sample
+from scrapy_dust.propose.edits.log_sampling import MOST_URLS, sample
 from scrapy_dust.visits.pages import PackedUnits, Page, SiteLog, Visit, page_behind
 
 #: Bytes for the pages of all sites together.

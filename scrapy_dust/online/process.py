@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from scrapy_dust.crawl_log import read_visits
-from scrapy_dust.crawl_log.fields import Unreadable, visit_of
+from scrapy_dust.crawl_log.visit_fields import Unreadable, visit_of
 from scrapy_dust.errors import CrawlLogError
 from scrapy_dust.online.learner import OnlineLearner
 from scrapy_dust.online.messages import (

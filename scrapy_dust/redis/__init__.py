@@ -1,13 +1,13 @@
 """Many workers, one crawl: seen requests, classes, waiting requests and requests in flight are in Redis.
 
-    dupefilter.py   `DustRedisDupeFilter`, the only name a project needs
-    seen.py         which requests were asked for, by any worker
-    store.py        classes and what waits for them, each changed by one worker at a time
-    leases.py       which worker is at which request, and what becomes of those of a worker that died
-    suspensions.py  rules that one worker has found to be false
-    queue.py        scrapy-redis' queue, out of which nothing falls
-    server.py       the one place where Redis is talked to; scripts.py is what it is told
-    frozen.py       requests as JSON
+    dupefilter.py     `DustRedisDupeFilter`, the only name a project needs
+    seen_requests.py  the requests that any worker has asked for
+    shared_store.py   classes and the requests that wait for them; one worker at a time changes a class
+    leases.py         which worker is at which request; the requests of a dead worker go to another one
+    suspensions.py    rules that one worker has found to be false
+    queue.py          scrapy-redis' queue, which keeps each request until a worker has finished it
+    server.py         the one place where Redis is talked to, by the scripts in lua_scripts.py
+    request_json.py   requests as JSON
 
 What is written there is JSON and can be read with redis-cli. What scrapy-redis itself keeps is its own business.
 """

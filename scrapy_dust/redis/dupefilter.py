@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
 
-from scrapy_dust.crawl.drawing import Draw
+from scrapy_dust.crawl.canary_draw import Draw
 from scrapy_dust.crawl.dupefilter import DustDupeFilter
 from scrapy_dust.crawl.rules import CrawlRules, rules_of
 from scrapy_dust.errors import DustError
-from scrapy_dust.redis import scripts
+from scrapy_dust.redis import lua_scripts
 from scrapy_dust.redis.leases import Leases
-from scrapy_dust.redis.seen import SeenByAll
+from scrapy_dust.redis.seen_requests import SeenByAll
 from scrapy_dust.redis.server import Gone, server_of
-from scrapy_dust.redis.store import SharedStore
+from scrapy_dust.redis.shared_store import SharedStore
 from scrapy_dust.redis.suspensions import SharedSuspensions
 
 if TYPE_CHECKING:
@@ -138,5 +138,5 @@ class DustRedisDupeFilter(DustDupeFilter):
 
     def _begin(self, rules: CrawlRules) -> str:
         names = (self._server.key("meta"), self._server.key("workers"))
-        found: bytes = self._server.run(scripts.BEGIN, names, (rules.version, self._server.worker))
+        found: bytes = self._server.run(lua_scripts.BEGIN, names, (rules.version, self._server.worker))
         return found.decode()

@@ -20,9 +20,9 @@ from scrapy import signals
 from scrapy.exceptions import DontCloseSpider
 from scrapy.utils.asyncio import create_looping_call
 
-from scrapy_dust.redis import scripts
-from scrapy_dust.redis.frozen import freeze, thaw
+from scrapy_dust.redis import lua_scripts
 from scrapy_dust.redis.queue import LeasedQueue
+from scrapy_dust.redis.request_json import freeze, thaw
 from scrapy_dust.redis.server import Gone, Server
 from scrapy_dust.stats import Stat
 
@@ -188,7 +188,7 @@ class Leases:
 
     def _held_by_others(self) -> int:
         arguments = (self._server.worker, self._server.prefix)
-        found: int = self._server.run(scripts.OTHERS, (self._server.key("workers"),), arguments)
+        found: int = self._server.run(lua_scripts.OTHERS, (self._server.key("workers"),), arguments)
         return found
 
     # -- what Scrapy tells
@@ -246,7 +246,7 @@ class Leases:
         names = (self._server.key("workers"), self._server.held, self._server.done)
         try:
             self._release(self.finished())
-            self._server.run(scripts.LEAVE, names, (self._server.worker,))
+            self._server.run(lua_scripts.LEAVE, names, (self._server.worker,))
             if self._clears_up:
                 # Of several that leave at a time, the last one.
                 self._server.drop("" if self._queue is None else self._queue.key, self._lease)
@@ -270,10 +270,10 @@ class Leases:
         self._release(self.finished())
         queue, kind = ("", "") if self._queue is None else (self._queue.key, self._queue.kind)
         arguments = (self._server.worker, kind, self._lease, self._server.prefix, _AT_A_TIME)
-        found = self._server.run(scripts.RESCUE, (self._server.key("workers"), queue), arguments)
+        found = self._server.run(lua_scripts.RESCUE, (self._server.key("workers"), queue), arguments)
         known = (*self._flights, *self._queued, *found[::2])
         if self._shares_queue or not known:
-            found += self._server.run(scripts.RECONCILE, (self._server.held, queue), (kind, *known))
+            found += self._server.run(lua_scripts.RECONCILE, (self._server.held, queue), (kind, *known))
         self._server.keep_alive()
         self._notice_back()
         self._adopt(found)

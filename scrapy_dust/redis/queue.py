@@ -13,7 +13,7 @@ from redis.exceptions import ConnectionError as NoConnection
 from redis.exceptions import ReadOnlyError
 from redis.exceptions import TimeoutError as NoAnswer
 
-from scrapy_dust.redis import scripts
+from scrapy_dust.redis import lua_scripts
 from scrapy_dust.redis.server import Gone, Server
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class LeasedQueue:
         names = (self._server.key("workers"), self._server.held, self.key)
         arguments = (self._server.worker, self.kind, identity, *self._leases.finished())
         try:
-            raw = self._server.run(scripts.POP, names, arguments)
+            raw = self._server.run(lua_scripts.POP, names, arguments)
         except Gone:
             return None
         if raw is None:

@@ -16,8 +16,8 @@ from redis.exceptions import ReadOnlyError
 from redis.exceptions import TimeoutError as NoAnswer
 from redis.retry import Retry
 
-from scrapy_dust.crawl.store import StoreGone
-from scrapy_dust.redis import scripts
+from scrapy_dust.crawl.class_store import StoreGone
+from scrapy_dust.redis import lua_scripts
 from scrapy_dust.settings import DustSettings
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class Server:
         *queue*: scrapy-redis' key, or one that does not exist.
         """
         arguments = (self.worker, self.prefix, lease, "1" if force else "", *_KEYS)
-        return bool(self.run(scripts.DROP, (self.key("workers"), queue), arguments))
+        return bool(self.run(lua_scripts.DROP, (self.key("workers"), queue), arguments))
 
 
 def server_of(settings: DustSettings, project: BaseSettings, spider: str) -> Server:

@@ -13,7 +13,7 @@ from scrapy_dust.believe.validation import Verdict
 from scrapy_dust.crawl_log.stores import RemoteFile
 from scrapy_dust.engines.local import Mined
 from scrapy_dust.journal.events import What
-from scrapy_dust.journal.places import existing_journal_dir, journals, spider_of
+from scrapy_dust.journal.journal_places import existing_journal_dir, journals, spider_of
 from scrapy_dust.journal.reader import read
 from scrapy_dust.report.pairs import Pairs, PairShown, archived
 from scrapy_dust.report.rules_shown import RuleShown, rules_shown

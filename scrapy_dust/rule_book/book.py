@@ -14,7 +14,7 @@ from os import PathLike, fspath
 
 from scrapy_dust import __version__
 from scrapy_dust.errors import RuleBookError
-from scrapy_dust.rule_book import files
+from scrapy_dust.rule_book import safe_files
 from scrapy_dust.rule_book.document import Document, parse, render
 from scrapy_dust.rule_book.entries import Entry, Status, rule_id
 from scrapy_dust.rule_book.merging import merge_entries
@@ -38,7 +38,7 @@ class RuleBook:
         """
         together = cls()
         for path in paths:
-            content = files.read(path)
+            content = safe_files.read(path)
             if content is not None:
                 together = together._and(parse(path, content))
             elif not missing_ok:
@@ -112,10 +112,10 @@ class RuleBook:
             ),
         )
 
-    def save(self, path: str | PathLike[str], *, patience: float = files.PATIENCE) -> None:
+    def save(self, path: str | PathLike[str], *, patience: float = safe_files.PATIENCE) -> None:
         """Write this book to *path*. Raises `RuleBookError`."""
-        with files.lock(fspath(path), patience) as file:
-            files.replace(file, self.rendered())
+        with safe_files.lock(fspath(path), patience) as file:
+            safe_files.replace(file, self.rendered())
 
     def rendered(self) -> bytes:
         """The book as the bytes of a file."""
@@ -135,18 +135,21 @@ class RuleBook:
 
 
 def update(
-    path: str | PathLike[str], change: Callable[[RuleBook], RuleBook], *, patience: float = files.PATIENCE
+    path: str | PathLike[str],
+    change: Callable[[RuleBook], RuleBook],
+    *,
+    patience: float = safe_files.PATIENCE,
 ) -> RuleBook:
     """Change the book at *path* by *change*, or begin one, while no other process can write it.
 
     Do slow work before: *change* should only put its result into the book, which may have changed meanwhile.
     """
-    with files.lock(fspath(path), patience) as file:
-        content = files.read(str(file))
+    with safe_files.lock(fspath(path), patience) as file:
+        content = safe_files.read(str(file))
         known = RuleBook() if content is None else RuleBook(parse(fspath(path), content))
         changed = change(known)
         if content is None or changed != known:
-            files.replace(file, changed.rendered())
+            safe_files.replace(file, changed.rendered())
     return changed
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from scrapy_dust.propose.edits.pooling import Pool, Tallies, Tally
 from scrapy_dust.rule_book.shards import Shard
-from scrapy_dust.rule_book.state import StateFile
+from scrapy_dust.rule_book.state_files import StateFile
 from scrapy_dust.rules.strict_json import Block, Damaged, dump_json
 
 FORMAT = 1

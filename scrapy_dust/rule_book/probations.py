@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from os import PathLike
 
 from scrapy_dust.believe.probation_proof import Proof
-from scrapy_dust.rule_book.state import StateFile
+from scrapy_dust.rule_book.state_files import StateFile
 from scrapy_dust.rules.strict_json import Block
 
 #: Of one site, by the ids of the rules.

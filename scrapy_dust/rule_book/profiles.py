@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from os import PathLike
 
 from scrapy_dust.believe.site_profile import Profile
-from scrapy_dust.rule_book.state import StateFile
+from scrapy_dust.rule_book.state_files import StateFile
 from scrapy_dust.rules.strict_json import Block, Damaged
 
 FILE = "profiles.json"

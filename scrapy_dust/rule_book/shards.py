@@ -16,7 +16,7 @@ from pathlib import PurePath
 
 from scrapy_dust import __version__
 from scrapy_dust.errors import RuleBookError
-from scrapy_dust.rule_book import files
+from scrapy_dust.rule_book import safe_files
 from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.document import Document, render
 from scrapy_dust.rule_book.entries import Entry
@@ -73,8 +73,8 @@ def write(path: str, shard: Shard, decided: Mapping[str, Sequence[Entry]]) -> No
     """Write the part of *shard* to *path*. *decided*: its decisions by site. Raises `RuleBookError`."""
     sites = {site: tuple(entries) for site, entries in decided.items() if entries}
     content = render(Document(sites, {KEY: str(shard)}), f"scrapy-dust {__version__}")
-    with files.lock(path) as file:
-        files.replace(file, content)
+    with safe_files.lock(path) as file:
+        safe_files.replace(file, content)
 
 
 def shard_in(path: str, part: RuleBook) -> Shard | None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from scrapy_dust.believe.validation import Tally, Verdict
 from scrapy_dust.errors import RuleBookError
-from scrapy_dust.rule_book import files
+from scrapy_dust.rule_book import safe_files
 from scrapy_dust.rule_book.entries import check_date
 from scrapy_dust.rules.json_rules import content_of, rule_from
 from scrapy_dust.rules.rule import Rule
@@ -54,7 +54,7 @@ class Verdicts:
     def load(cls, path: str | PathLike[str]) -> Verdicts:
         """Read the verdicts at *path*. They are empty where the file is missing or unreadable, as `warning` says."""
         try:
-            content = files.read(fspath(path))
+            content = safe_files.read(fspath(path))
             if content is None:
                 return cls()
             sites, rests = _parse(content)
@@ -97,15 +97,18 @@ class Verdicts:
 
 
 def update(
-    path: str | PathLike[str], change: Callable[[Verdicts], Verdicts], *, patience: float = files.PATIENCE
+    path: str | PathLike[str],
+    change: Callable[[Verdicts], Verdicts],
+    *,
+    patience: float = safe_files.PATIENCE,
 ) -> None:
     """Replace the verdicts at *path* by the result of *change*, while no other process can write them.
 
     The folder is made if need be. Raises `RuleBookError`.
     """
-    files.make_folder(Path(path).parent)
-    with files.lock(fspath(path), patience) as file:
-        files.replace(file, change(Verdicts.load(file)).rendered())
+    safe_files.make_folder(Path(path).parent)
+    with safe_files.lock(fspath(path), patience) as file:
+        safe_files.replace(file, change(Verdicts.load(file)).rendered())
 
 
 def _row(one: PastVerdict) -> list[object]:

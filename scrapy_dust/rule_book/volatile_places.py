@@ -20,7 +20,7 @@ from scrapy_dust.page.places import Names
 from scrapy_dust.page.site_template import NO_TEMPLATE, SiteTemplate
 from scrapy_dust.page.unitsets import UnitSet
 from scrapy_dust.page.volatile import Changes, Volatile, place_in
-from scrapy_dust.rule_book.state import StateFile
+from scrapy_dust.rule_book.state_files import StateFile
 from scrapy_dust.rules.strict_json import Block, Damaged
 
 FORMAT = 3

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from scrapy_dust.settings.reading import PREFIX, setting_name
+from scrapy_dust.settings.parsing import PREFIX, setting_name
 from scrapy_dust.settings.table import DustSettings
 
 __all__ = ["PREFIX", "DustSettings", "setting_name"]

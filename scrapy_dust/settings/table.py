@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
-from scrapy_dust.settings.reading import PREFIX, parsed_values, setting_name
-from scrapy_dust.settings.values import (
+from scrapy_dust.settings.parsers import (
     choice,
     class_parts,
     component,
@@ -22,6 +21,7 @@ from scrapy_dust.settings.values import (
     switch,
     text,
 )
+from scrapy_dust.settings.parsing import PREFIX, parsed_values, setting_name
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings

@@ -10,8 +10,8 @@ from pathlib import Path
 from scrapy.utils.project import data_path
 
 from scrapy_dust.errors import SignatureStoreError
-from scrapy_dust.signatures.redis import RedisStore
-from scrapy_dust.signatures.sqlite import SqliteStore
+from scrapy_dust.signatures.redis_store import RedisStore
+from scrapy_dust.signatures.sqlite_store import SqliteStore
 
 logger = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ from scrapy_dust.believe.validation import Verdict
 from scrapy_dust.rule_book import profiles, shards, verdicts, volatile_places
 from scrapy_dust.rule_book.book import RuleBook, update
 from scrapy_dust.rule_book.entries import Entry, Evidence, Status, most_shown, rule_id
-from scrapy_dust.rule_book.files import in_project
+from scrapy_dust.rule_book.safe_files import in_project
 from scrapy_dust.rule_book.shards import Shard
 from scrapy_dust.rule_book.verdicts import PastVerdict, Verdicts
 from scrapy_dust.rule_book.volatile_places import Site

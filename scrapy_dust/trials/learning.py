@@ -26,8 +26,8 @@ from scrapy_dust.engines.memory import Keeping
 from scrapy_dust.engines.remembering import parts_of, remembered_in
 from scrapy_dust.engines.side_by_side import Miner, mined_by, processes_for
 from scrapy_dust.errors import DustError, RuleBookError
-from scrapy_dust.neural.extra import require
 from scrapy_dust.neural.proposing import params_of, proposed_edits
+from scrapy_dust.neural.torch_extra import require
 from scrapy_dust.page.changing import changing_suspects, grouped
 from scrapy_dust.page.places import Names
 from scrapy_dust.page.site_log import compared_anew, comparison_of, site_log

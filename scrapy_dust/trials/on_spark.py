@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from scrapy_dust.crawl_log.names import log_name
+from scrapy_dust.crawl_log.log_names import log_name
 from scrapy_dust.engines import spark
 from scrapy_dust.engines.local import Mined
 from scrapy_dust.errors import EngineError

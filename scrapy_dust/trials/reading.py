@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
-from scrapy_dust.crawl_log.names import log_name
+from scrapy_dust.crawl_log.log_names import log_name
 from scrapy_dust.crawl_log.reader import BadLine, read_visits
 from scrapy_dust.crawl_log.stores import RemoteFile
 from scrapy_dust.engines.gathering import gather

@@ -25,7 +25,7 @@ from urllib.parse import urlsplit
 
 from scrapy_dust.judge.answers import Fetched, Known
 from scrapy_dust.judge.judging import SAME_TIME, Judge
-from scrapy_dust.propose.dustbuster.parameters import parameters
+from scrapy_dust.propose.dustbuster.likely_parameters import parameters
 from scrapy_dust.visits.strata import template_of
 
 #: Pages of the log that are asked for, and URLs that cannot exist.

@@ -13,10 +13,10 @@ from scrapy_dust.believe.candidates import Candidate, candidates_of, provable_fi
 from scrapy_dust.believe.evidence import LogEvidence
 from scrapy_dust.believe.validation import TrialParams, Verdict
 from scrapy_dust.propose.dustbuster.detection import DetectionParams, detect_likely_rules
-from scrapy_dust.propose.dustbuster.likely import LikelyParameter, LikelyRule
-from scrapy_dust.propose.dustbuster.parameters import detect_likely_parameters
+from scrapy_dust.propose.dustbuster.likely_parameters import detect_likely_parameters
+from scrapy_dust.propose.dustbuster.likely_rules import LikelyParameter, LikelyRule
 from scrapy_dust.propose.dustbuster.sketches import Similar, likeness_of
-from scrapy_dust.propose.edits.mining import LikelyEdit
+from scrapy_dust.propose.edits.edit_detection import LikelyEdit
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.rules.parameters import DropParameter, SetParameter
 from scrapy_dust.rules.paths import DropSlash

@@ -13,10 +13,10 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
 from scrapy_dust.commands.dustpages import Command
-from scrapy_dust.signatures import sqlite
+from scrapy_dust.signatures import sqlite_store
 from scrapy_dust.signatures.copies import Kind
-from scrapy_dust.signatures.sqlite import SqliteStore
-from scrapy_dust.signatures.store import DAY
+from scrapy_dust.signatures.sqlite_store import SqliteStore
+from scrapy_dust.signatures.store_interface import DAY
 
 PAGES = {
     "http://www.a.example/": Kind.CONTENT,
@@ -121,8 +121,8 @@ def test_stores_are_merged_and_what_is_purged_is_gone(stored, dustpages):
 
 
 def test_what_was_not_seen_for_long_is_purged(stored, dustpages, monkeypatch, tmp_path):
-    now = sqlite._now()
-    monkeypatch.setattr(sqlite, "_now", lambda: now - 10 * DAY)
+    now = sqlite_store._now()
+    monkeypatch.setattr(sqlite_store, "_now", lambda: now - 10 * DAY)
     store = stored()
     monkeypatch.undo()
     made = SqliteStore(Path(store))

@@ -18,7 +18,7 @@ from scrapy_dust.crawl_log import read_visits
 from scrapy_dust.page.aliases import ENOUGH
 from scrapy_dust.rules.parameters import DropParameter
 from scrapy_dust.rules.rule import Rule
-from scrapy_dust.signatures.sqlite import SqliteStore
+from scrapy_dust.signatures.sqlite_store import SqliteStore
 from scrapy_dust.visits.pages import merge_visits
 from tests.crawl.crawling import Visitor, crawl
 from tests.crawl.site import Answer, serving

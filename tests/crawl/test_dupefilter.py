@@ -10,8 +10,8 @@ from scrapy import Request, Spider
 from scrapy.dupefilters import RFPDupeFilter
 from scrapy.utils.test import get_crawler
 
-from scrapy_dust.crawl import naming
-from scrapy_dust.crawl.drawing import local_draw
+from scrapy_dust.crawl import class_names
+from scrapy_dust.crawl.canary_draw import local_draw
 from scrapy_dust.crawl.dupefilter import DustDupeFilter
 from scrapy_dust.rule_book.entries import rule_id
 from scrapy_dust.rules.parameters import DropParameter
@@ -58,13 +58,15 @@ def test_the_debug_log_names_the_rule_and_the_url_that_was_fetched_instead(with_
         crawl(urls, with_rules(site, SID))
         identity = rule_id(site.name, SID)
     said = [
-        record.getMessage() for record in caplog.records if record.name.startswith("scrapy_dust.crawl.naming")
+        record.getMessage()
+        for record in caplog.records
+        if record.name.startswith("scrapy_dust.crawl.class_names")
     ]
     assert said == [f"Filtered <GET {urls[1]}>: {SID} [{identity}] makes it the page of {urls[0]}."]
 
 
 def test_rules_beyond_the_first_hundred_share_a_stat(with_rules, monkeypatch):
-    monkeypatch.setattr(naming, "RULES_COUNTED", 1)
+    monkeypatch.setattr(class_names, "RULES_COUNTED", 1)
     with serving(lambda path: page()) as site:
         result = crawl(
             [site.url(f"/p?{q}") for q in ("id=1", "id=1&sid=a", "id=1&utm=a")], with_rules(site, SID, UTM)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from scrapy.crawler import AsyncCrawlerRunner
 
-from scrapy_dust.crawl.rewritten import RewrittenFile
+from scrapy_dust.crawl.periodic_file import RewrittenFile
 from scrapy_dust.crawl.trapping import trap_id
 from scrapy_dust.rule_book import Entry, RuleBook, Status
 from scrapy_dust.rules.parameters import DropParameter
@@ -127,12 +127,12 @@ def test_forms_that_bring_nothing_new_stand_there_with_the_reason(tmp_path, live
 
 
 def test_where_it_cannot_be_written_the_crawl_goes_on_and_says_so_once(settings, tmp_path, caplog):
-    caplog.set_level(logging.WARNING, "scrapy_dust.crawl.rewritten")
+    caplog.set_level(logging.WARNING, "scrapy_dust.crawl.periodic_file")
     file = tmp_path / "no" / "live.html"
     with serving(words_of) as site:
         result = crawl([site.url("/p")], settings | {"DUST_LIVE_REPORT": str(file)})
     assert result.got
-    said = [one.getMessage() for one in caplog.records if one.name == "scrapy_dust.crawl.rewritten"]
+    said = [one.getMessage() for one in caplog.records if one.name == "scrapy_dust.crawl.periodic_file"]
     assert said == [
         f"{file}: DUST_LIVE_REPORT cannot be written (No such file or directory). Check the path and its permissions."
     ]

@@ -64,13 +64,13 @@ def test_a_crawl_leaves_its_numbers(with_rules, tmp_path):
 
 
 def test_where_they_cannot_be_written_the_crawl_goes_on(with_rules, tmp_path, caplog):
-    caplog.set_level(logging.WARNING, "scrapy_dust.crawl.rewritten")
+    caplog.set_level(logging.WARNING, "scrapy_dust.crawl.periodic_file")
     with serving(lambda path: page()) as site:
         result = crawl(
             [site.url("/p")], with_rules(site, SID) | {"DUST_METRICS_FILE": str(tmp_path / "no" / "x")}
         )
     assert len(result.got) == 1
-    (said,) = [one.getMessage() for one in caplog.records if one.name == "scrapy_dust.crawl.rewritten"]
+    (said,) = [one.getMessage() for one in caplog.records if one.name == "scrapy_dust.crawl.periodic_file"]
     assert said == (
         f"{tmp_path / 'no' / 'x'}: DUST_METRICS_FILE cannot be written (No such file or directory)."
         " Check the path and its permissions."

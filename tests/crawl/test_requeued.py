@@ -9,7 +9,7 @@ from scrapy import Request
 
 from scrapy_dust.commands import changing, journals, reviewing
 from scrapy_dust.commands.context import Context
-from scrapy_dust.journal.places import requeue_dir
+from scrapy_dust.journal.journal_places import requeue_dir
 from scrapy_dust.rule_book import rule_id
 from scrapy_dust.rules.parameters import DropParameter
 from scrapy_dust.rules.rule import Rule

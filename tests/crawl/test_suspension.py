@@ -9,7 +9,7 @@ import pytest
 from scrapy import Request
 
 from scrapy_dust.journal.events import What
-from scrapy_dust.journal.places import journals
+from scrapy_dust.journal.journal_places import journals
 from scrapy_dust.journal.reader import read
 from scrapy_dust.rule_book import Entry, Evidence, RuleBook, Status, rule_id
 from scrapy_dust.rules.parameters import DropParameter

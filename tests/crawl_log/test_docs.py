@@ -10,7 +10,7 @@ import pytest
 
 from scrapy_dust.crawl_log import CrawlLogWriter, segments
 from scrapy_dust.crawl_log.compaction import compact
-from scrapy_dust.crawl_log.names import new_name
+from scrapy_dust.crawl_log.log_names import new_name
 from tests.crawl_log.test_compaction import RECORD
 
 PAGE = (Path(__file__).parents[2] / "docs" / "crawl-log.md").read_text("utf-8")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_dust.crawl_log.hiding import KEY_FILE, Hider, is_hidden, local_key
-from scrapy_dust.propose.dustbuster.parameters import parameters
+from scrapy_dust.propose.dustbuster.likely_parameters import parameters
 
 hider = Hider(["token", "user[email]"], b"k" * 32)
 HASH = hider.hide("http://a.test/?token=secret").rpartition("=")[2]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from scrapy_dust.crawl_log import (
     CrawlLogWriter,
-    lines,
+    format_readers,
     new_log_path,
     read_visits,
     record_of_failure,
@@ -405,7 +405,7 @@ def test_the_end_of_a_finished_list_is_not_torn(folder):
 
 def test_a_line_of_any_length_is_no_danger(tmp_path, monkeypatch):
     monkeypatch.setattr(sources, "MAX_LINE", 1000)
-    monkeypatch.setattr(lines, "MAX_LINE", 1000)
+    monkeypatch.setattr(format_readers, "MAX_LINE", 1000)
     fits = b'{"url": "fits", "x": "' + b"y" * 975 + b'"}\n'
     assert len(fits) == 1000
     too_long = b'{"url": "' + b"x" * 50_000 + b'"}\n'

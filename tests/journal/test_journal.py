@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 
 from scrapy_dust.crawl_log.compaction import gzip_log
 from scrapy_dust.crawl_log.hiding import Hider
-from scrapy_dust.crawl_log.names import new_name
+from scrapy_dust.crawl_log.log_names import new_name
 from scrapy_dust.crawl_log.retention import Keep
 from scrapy_dust.crawl_log.writer import CrawlLogWriter
 from scrapy_dust.journal import writer as writing
 from scrapy_dust.journal.events import Event, What, as_line, now, to_record
-from scrapy_dust.journal.places import journals
+from scrapy_dust.journal.journal_places import journals
 from scrapy_dust.journal.reader import Counts, read
 from scrapy_dust.journal.requeue import Waiting, put, suppressed_by
 from scrapy_dust.journal.writer import Journal

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from scrapy_dust.learners.crawl_keys import InCrawl, key_in_scrapy
 from scrapy_dust.learners.evaluation import (
     Order,
     Protocol,
@@ -14,8 +15,7 @@ from scrapy_dust.learners.evaluation import (
     tasks_of,
     teach,
 )
-from scrapy_dust.learners.in_crawl import InCrawl, key_in_scrapy
-from scrapy_dust.learners.learner import Learned
+from scrapy_dust.learners.interface import Learned
 from scrapy_dust.visits.pages import SiteLog, Visit
 from tests.learners.logs import SITE, page
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scrapy_dust.learners import clusters
 from scrapy_dust.learners.labelling import by_simhash, labelled
 from scrapy_dust.learners.measures import Replay
-from scrapy_dust.neural import pairs
+from scrapy_dust.neural import training_pairs
 from scrapy_dust.visits.pages import Page, SiteLog, Visit
 
 labels = st.dictionaries(
@@ -35,7 +35,7 @@ def test_whoever_reads_a_labelled_log_finds_its_labels(by_url):
     log = labelled(SiteLog([*pages, Page("http://a.example/none", text_digest="0")]), by_url)
     wanted = grouped(by_url | {"http://a.example/none": None})
     assert grouped(clusters.clusters_of(log)) == wanted
-    assert sorted(map(sorted, pairs.clusters_of(log))) == wanted
+    assert sorted(map(sorted, training_pairs.clusters_of(log))) == wanted
     assert grouped({page.url: page.exact for page in log.pages}) == wanted
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_dust.learners.parts import components_of, parts_of, url_of
 from scrapy_dust.learners.registry import LEARNERS
+from scrapy_dust.learners.url_components import components_of, parts_of, url_of
 from scrapy_dust.visits.pages import SiteLog, Visit, merge_visits
 from tests.learners.logs import SITE, log_of, page
 

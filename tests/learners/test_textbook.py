@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_dust.learners.deep_tokens import deep_tokens
-from scrapy_dust.learners.parts import components_of, url_of
 from scrapy_dust.learners.registry import LEARNERS
+from scrapy_dust.learners.url_components import components_of, url_of
 from tests.learners.logs import SITE, log_of
 
 ANY_PATH = st.lists(st.sampled_from(["", "a", "a_1.html", "a_2.html", "b-3", "x.y.z"]), max_size=5).map(

@@ -7,7 +7,7 @@ from scrapy import Request
 from scrapy.exceptions import DropItem
 from scrapy.http import Response
 
-from scrapy_dust.crawl.walls import Belief, Walls
+from scrapy_dust.crawl.suspected_walls import Belief, Walls
 from tests.life.both import Reader
 from tests.life.test_taken import CONCURRENCIES
 from tests.life.web import Answer, Asked, index, notice, page, redirect

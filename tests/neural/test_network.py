@@ -19,10 +19,10 @@ from scrapy_dust.believe.evidence import LogEvidence
 from scrapy_dust.believe.validation import Verdict
 from scrapy_dust.learners.registry import NETWORKS
 from scrapy_dust.learners.seq2seq import Seq2Seq, ValidatedSeq2Seq
-from scrapy_dust.neural.extra import is_installed
-from scrapy_dust.neural.files import load
+from scrapy_dust.neural.model_files import load
 from scrapy_dust.neural.params import PAPER, PLUS, Optimizer, Precision
-from scrapy_dust.neural.trained import trained_model
+from scrapy_dust.neural.torch_extra import is_installed
+from scrapy_dust.neural.trained_models import trained_model
 from scrapy_dust.visits.pages import SiteLog
 from tests.learners.logs import log_of
 

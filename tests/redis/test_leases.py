@@ -43,7 +43,7 @@ class Inheriting(Idling):
     client: Any = None
 
     def late(self, request: Request) -> None:
-        from scrapy_dust.redis.frozen import freeze  # noqa: PLC0415
+        from scrapy_dust.redis.request_json import freeze  # noqa: PLC0415
 
         self.client.hset("dust:idling:held:dead", "dead.1", f"j{freeze(request, self)}")
         self.client.zadd("dust:idling:workers", {"dead": 0})

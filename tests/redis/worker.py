@@ -13,7 +13,7 @@ from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.http import Response, TextResponse
 from scrapy_redis.spiders import RedisSpider
 
-from scrapy_dust.crawl import fetching
+from scrapy_dust.crawl import fetches_under_way
 
 
 class Following:
@@ -56,7 +56,7 @@ class Alone(Following, Spider):
 
 if __name__ == "__main__":
     # A machine that does much else makes no answer overdue.
-    fetching._PATIENCE = 3600
+    fetches_under_way._PATIENCE = 3600
     kind, settings, arguments = sys.argv[1], json.loads(sys.argv[2]), json.loads(sys.argv[3])
     process = AsyncCrawlerProcess(settings)
     process.crawl(Sharing if kind == "sharing" else Alone, **arguments)

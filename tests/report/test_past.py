@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scrapy_dust.crawl_log.retention import Keep
 from scrapy_dust.journal.events import Event, What
-from scrapy_dust.journal.places import journal_dir
+from scrapy_dust.journal.journal_places import journal_dir
 from scrapy_dust.journal.writer import Journal
 from scrapy_dust.report.gathering import PastCrawl, past_crawls
 

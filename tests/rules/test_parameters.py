@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_dust.propose.edits.candidates import edits_between
 from scrapy_dust.propose.edits.classes import classes_of
+from scrapy_dust.propose.edits.edit_proposals import edits_between
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.rules.guards import Condition
 from scrapy_dust.rules.parameters import (

@@ -16,12 +16,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_dust.errors import SignatureStoreError
-from scrapy_dust.signatures import sqlite
+from scrapy_dust.signatures import sqlite_store
 from scrapy_dust.signatures.copies import Face, Kind
 from scrapy_dust.signatures.opening import open_store
-from scrapy_dust.signatures.redis import RedisStore
-from scrapy_dust.signatures.sqlite import SqliteStore
-from scrapy_dust.signatures.store import DAY, KeeperPage, Outline
+from scrapy_dust.signatures.redis_store import RedisStore
+from scrapy_dust.signatures.sqlite_store import SqliteStore
+from scrapy_dust.signatures.store_interface import DAY, KeeperPage, Outline
 
 A, B, C = (bytes([n]) * 16 for n in (1, 2, 3))
 
@@ -135,10 +135,10 @@ def test_what_was_not_seen_for_long_is_forgotten(tmp_path, monkeypatch):
     store = SqliteStore(tmp_path / "pages.sqlite", keep_days=3)
     store.keep("u", (A,), Kind.CONTENT)
     store.flush()
-    now = sqlite._now()
-    monkeypatch.setattr(sqlite, "_now", lambda: now + 2 * DAY)
+    now = sqlite_store._now()
+    monkeypatch.setattr(sqlite_store, "_now", lambda: now + 2 * DAY)
     assert store.find(A) == KeeperPage("u", Kind.CONTENT)
-    monkeypatch.setattr(sqlite, "_now", lambda: now + 4 * DAY)
+    monkeypatch.setattr(sqlite_store, "_now", lambda: now + 4 * DAY)
     assert store.find(A) is None
     assert store.shown("u") is None
     store.keep("v", (A,), Kind.CONTENT)
@@ -180,8 +180,8 @@ def test_who_begins_a_store_while_another_begins_it_waits(tmp_path):
 
 
 def test_a_crawl_that_must_wait_for_another_loses_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(sqlite, "_PATIENCE", 10)
-    monkeypatch.setattr(sqlite, "_PENDING", 1)
+    monkeypatch.setattr(sqlite_store, "_PATIENCE", 10)
+    monkeypatch.setattr(sqlite_store, "_PENDING", 1)
     store = SqliteStore(tmp_path / "pages.sqlite")
     other = sqlite3.connect(tmp_path / "pages.sqlite", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
@@ -202,7 +202,7 @@ def test_memory_does_not_grow_with_what_is_kept():
     store = SqliteStore(None)
     for number in range(2000):
         store.keep(f"u{number}", (number.to_bytes(16),), Kind.CONTENT)
-        assert len(store._pending) <= sqlite._PENDING
+        assert len(store._pending) <= sqlite_store._PENDING
     store.close()
 
 

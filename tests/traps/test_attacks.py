@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_dust.crawl import trapping
-from scrapy_dust.crawl.drawing import Draw
+from scrapy_dust.crawl.canary_draw import Draw
 from scrapy_dust.traps.budget import Budget
 from scrapy_dust.traps.ending import Page, Pool, Row, Shown
 from scrapy_dust.traps.forms import Form

@@ -11,7 +11,7 @@ from scrapy import Request
 from scrapy_dust.crawl.kept_forms import FILE
 from scrapy_dust.crawl.trapping import trap_id
 from scrapy_dust.journal.events import What
-from scrapy_dust.journal.places import journals
+from scrapy_dust.journal.journal_places import journals
 from scrapy_dust.journal.reader import read
 from scrapy_dust.journal.requeue import suppressed_by
 from scrapy_dust.rules.parameters import DropParameter

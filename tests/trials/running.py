@@ -12,8 +12,8 @@ from scrapy.settings import Settings
 
 from scrapy_dust.believe.decisions import Decision
 from scrapy_dust.believe.validation import Verdict
-from scrapy_dust.crawl_log.fields import visit_of
 from scrapy_dust.crawl_log.records import record_of_failure, record_of_page, record_of_redirect
+from scrapy_dust.crawl_log.visit_fields import visit_of
 from scrapy_dust.page.sketch import describe
 from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.verdicts import Verdicts

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from scrapy_dust.propose.dustbuster.parameters import parameters
+from scrapy_dust.propose.dustbuster.likely_parameters import parameters
 from scrapy_dust.url.parts import parts_of
 from tests.rules.strategies import any_text, urls
 from tests.strategies import any_urls

@@ -22,7 +22,7 @@ from scrapy.exceptions import DownloadConnectionRefusedError, DownloadTimeoutErr
 from scrapy.http import HtmlResponse, Response, TextResponse
 from scrapy.settings import Settings
 
-from scrapy_dust.crawl.drawing import KEY_FILE
+from scrapy_dust.crawl.canary_draw import KEY_FILE
 from scrapy_dust.rule_book import Entry, Evidence, RuleBook, Status
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.sites import site_of

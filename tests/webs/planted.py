@@ -11,15 +11,15 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
-from scrapy_dust.crawl import life, outcomes
-from scrapy_dust.crawl.answers import Made
+from scrapy_dust.crawl import life, request_outcomes
+from scrapy_dust.crawl.class_names import Naming
+from scrapy_dust.crawl.class_store import LocalStore
 from scrapy_dust.crawl.dupefilter import DustDupeFilter
 from scrapy_dust.crawl.handling import Handling
 from scrapy_dust.crawl.life import CLASSES, Effect, Event, Fate
-from scrapy_dust.crawl.naming import Naming
-from scrapy_dust.crawl.outcomes import Outcomes
 from scrapy_dust.crawl.proving import Proving
-from scrapy_dust.crawl.store import LocalStore
+from scrapy_dust.crawl.request_outcomes import Outcomes
+from scrapy_dust.crawl.spider_answers import Made
 from scrapy_dust.crawl.succession import Succession
 from scrapy_dust.crawl.suspension import Suspension
 
@@ -75,7 +75,7 @@ BUGS: Mapping[str, tuple[Guard, ...]] = {
     # 3. A class has its page before the spider has taken one, or never gets it.
     "failures are pages": ((life, "CLASSES", _settled_by(Event.NO_PAGE)),),
     "any answer is a page": (
-        (outcomes, "shows_page", lambda response: response.status < 300),
+        (request_outcomes, "shows_page", lambda response: response.status < 300),
         # Behind it stands that the spider has made nothing of it.
         (Outcomes, "taken", lambda self, response, made: _taken(self, response, max(made, Made.NEW))),
     ),

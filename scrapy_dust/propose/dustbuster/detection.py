@@ -7,7 +7,7 @@ T_high: a bucket that the lower limit admits, the higher admits too.
 
 Most pairs of substrings have too little support. So first only bare instances are made, those whose substrings
 neither begin nor end alike (`envelopes`). From those with support the longer ones grow, as long as there is any
-support (`growth`). A few more come from URLs that are longer than S (`overlong`), and are counted by their hashes.
+support (`growth`). A few more come from URLs that are longer than S (`overlong_envelopes`), and are counted by their hashes.
 
 Only the rules that reach the least support are turned from arrays into Python objects.
 """
@@ -22,14 +22,14 @@ import numpy as np
 from scrapy_dust.propose.dustbuster.envelopes import Layer, bare_instances, counted, layers
 from scrapy_dust.propose.dustbuster.growth import Growth, staircases
 from scrapy_dust.propose.dustbuster.instances import Bools, Instances, rules_of, together
-from scrapy_dust.propose.dustbuster.likely import LikelyRule
-from scrapy_dust.propose.dustbuster.overlong import bare_of, instances_beside_overlong
+from scrapy_dust.propose.dustbuster.likely_rules import LikelyRule
+from scrapy_dust.propose.dustbuster.overlong_envelopes import bare_of, instances_beside_overlong
 from scrapy_dust.propose.dustbuster.sharing import Array, Suffixes, from_the_end
 from scrapy_dust.propose.dustbuster.sketches import Likeness, Similar, likeness_of
 from scrapy_dust.propose.dustbuster.sketches import together as alike
 from scrapy_dust.propose.dustbuster.sorting import edges_of, sorted_with_order
-from scrapy_dust.propose.dustbuster.substrings import Hashes, SubstringHashes, mix
-from scrapy_dust.propose.dustbuster.tokens import Tokens, tokens_of
+from scrapy_dust.propose.dustbuster.substring_hashes import Hashes, SubstringHashes, mix
+from scrapy_dust.propose.dustbuster.token_arrays import Tokens, tokens_of
 from scrapy_dust.rules.substitution import Substitute, anchored
 from scrapy_dust.visits.pages import Page
 

@@ -10,7 +10,7 @@ are its bucket. The paper writes a table of all substrings with their envelopes 
 - An instance is bare when its two substrings neither begin nor end alike. All others are bare ones with some of the
   envelope added to both substrings (`growth`), so only the bare ones are looked for here.
 
-A run is a bucket if none of its substrings is longer than S; `overlong` handles the others.
+A run is a bucket if none of its substrings is longer than S; `overlong_envelopes` handles the others.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import numpy as np
 from scrapy_dust.propose.dustbuster.instances import Instances
 from scrapy_dust.propose.dustbuster.sharing import Array, Numbers, Suffixes, shared_prefixes
 from scrapy_dust.propose.dustbuster.sorting import edges_of, sorted_with_order
-from scrapy_dust.propose.dustbuster.tokens import Tokens
+from scrapy_dust.propose.dustbuster.token_arrays import Tokens
 
 #: URLs sorted together, more only where one prefix alone has more: so many stay in the processor's cache.
 URLS = 50_000

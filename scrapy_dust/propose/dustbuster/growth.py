@@ -21,7 +21,7 @@ from scrapy_dust.propose.dustbuster.envelopes import Layer
 from scrapy_dust.propose.dustbuster.instances import Bools, Instances
 from scrapy_dust.propose.dustbuster.sharing import Array, Numbers
 from scrapy_dust.propose.dustbuster.sorting import edges_of, sorted_with_order
-from scrapy_dust.propose.dustbuster.tokens import Tokens
+from scrapy_dust.propose.dustbuster.token_arrays import Tokens
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scrapy_dust.propose.dustbuster.sharing import Array, Numbers
-from scrapy_dust.propose.dustbuster.tokens import Tokens
+from scrapy_dust.propose.dustbuster.token_arrays import Tokens
 from scrapy_dust.rules.substitution import Substitute
 
 Bools = npt.NDArray[np.bool_]

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scrapy_dust.propose.dustbuster.sorting import edges_of, sorted_with_order
-from scrapy_dust.propose.dustbuster.tokens import Tokens
+from scrapy_dust.propose.dustbuster.token_arrays import Tokens
 
 Array = npt.NDArray[np.int64]
 #: Any whole numbers; of URLs and tokens, 32 bits.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from scrapy_dust.propose.dustbuster.likely import LikelyRule
+from scrapy_dust.propose.dustbuster.likely_rules import LikelyRule
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.rules.substitution import Substitute
 from scrapy_dust.rules.word_index import WordIndex

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from scrapy_dust.propose.dustbuster import envelopes, overlong, substrings, tokens
+from scrapy_dust.propose.dustbuster import envelopes, overlong_envelopes, substring_hashes, token_arrays
 from scrapy_dust.propose.dustbuster.detection import DetectionParams, detect_in_sites, detect_likely_rules
-from scrapy_dust.propose.dustbuster.likely import LikelyRule
+from scrapy_dust.propose.dustbuster.likely_rules import LikelyRule
 from scrapy_dust.propose.dustbuster.sketches import Similar
 from scrapy_dust.rules.substitution import Substitute
 from scrapy_dust.visits.pages import Page
@@ -101,9 +101,9 @@ def test_how_much_is_done_at_a_time_changes_nothing(log, params, together):
     with pytest.MonkeyPatch.context() as patch:
         for module, name in (
             (envelopes, "URLS"),
-            (overlong, "ENVELOPES"),
-            (substrings, "_COMPARED"),
-            (tokens, "_TOGETHER"),
+            (overlong_envelopes, "ENVELOPES"),
+            (substring_hashes, "_COMPARED"),
+            (token_arrays, "_TOGETHER"),
         ):
             patch.setattr(module, name, together)
         check(log, params)

@@ -10,7 +10,7 @@ from scrapy_dust.propose.dustbuster.elimination import (
     eliminate_in_sites,
     eliminate_redundant,
 )
-from scrapy_dust.propose.dustbuster.likely import LikelyRule
+from scrapy_dust.propose.dustbuster.likely_rules import LikelyRule
 from scrapy_dust.propose.dustbuster.sketches import Similar
 from scrapy_dust.rules.substitution import Substitute, pair_refines, shrinking
 from tests import oracle

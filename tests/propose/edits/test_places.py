@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from hypothesis import given
 
-from scrapy_dust.propose.dustbuster.parameters import parameters
+from scrapy_dust.propose.dustbuster.likely_parameters import parameters
 from tests.strategies import any_urls
 
 

@@ -1,0 +1,244 @@
+"""The names of requests and of their classes, and the rules that put a URL into its class.
+
+A request's own name is its fingerprint by the project's fingerprinter. The name of a class is made of the key that
+rules make of the request, how the spider handles the request, and the version of the site's rules: after the rules
+change, no earlier class is mistaken for a class of now. Links from other sites make classes of their own, since a
+stranger must not choose which URL of a site is fetched.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from xxhash import xxh3_64_digest
+
+from scrapy_dust.crawl.counting import counting
+from scrapy_dust.crawl.fingerprinter import DustRequestFingerprinter, class_key
+from scrapy_dust.crawl.handling import Handling
+from scrapy_dust.crawl.keepers import Keepers
+from scrapy_dust.crawl.request_digests import Asking
+from scrapy_dust.crawl.requests import LINKED_BY
+from scrapy_dust.rule_book.entries import rule_id
+from scrapy_dust.stats import RULES_COUNTED, Stat
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.utils.request import RequestFingerprinterProtocol
+
+    from scrapy_dust.crawl.life import Class
+    from scrapy_dust.crawl.rules import CrawlRules
+    from scrapy_dust.rules.rule import Rule
+
+logger = logging.getLogger(__name__)
+
+#: So many meanings are remembered: a spider may ask for each page in a way of its own.
+MEANINGS_REMEMBERED = 100_000
+
+#: Bytes at the end of a class's name that say what its `Meaning` is.
+_SUFFIX = 8
+#: What requests of a class have in common beside their key: their site, how they are handled, and the other site that
+#: links to them.
+Meaning = tuple[str, str, str | None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Behind:
+    """The rules that put a URL and its keeper into one class. There is one object for the same rules, with a number of
+    its own.
+    """
+
+    rules: tuple[Rule, ...]
+    ids: tuple[str, ...]
+    number: int
+
+
+class Naming:
+    """Names the requests and the classes of one crawl."""
+
+    def __init__(self, crawler: Crawler, rules: CrawlRules) -> None:
+        self._crawler, self._rules, self._traced = crawler, rules, rules.traced
+        self._handling = Handling(rules.settings.class_by, lambda: crawler.spider)
+        #: To be told of each request before it is named for the first time.
+        self.asking = Asking(rules.settings.class_by, crawler.settings)
+        self._suffixes: dict[Meaning, bytes] = {}
+        self._meanings: dict[bytes, Meaning] = {}
+        #: By the site and the ids of rules, which these keep alive. One rule of two sites is one object.
+        self._behind: dict[tuple[object, ...], Behind] = {}
+        self._of_both: dict[tuple[Behind, Behind], Behind] = {}  #: by the rules of a URL and of its keeper
+        self._stat = (Stat.FILTERED if rules.enforced else Stat.SHADOW_FILTERED).value
+        self._counted: dict[str, str] = {}  #: ids of rules, and the stat of each
+        self._keepers = Keepers()
+        self._numbered: list[Behind] = []  #: the rules that change keepers, by their numbers
+        self._stats: dict[Behind, tuple[str, ...]] = {}  #: that count what these rules suppress
+        self._add_one = counting(crawler.stats)
+        tables: tuple[dict[Any, Any], ...] = (self._suffixes, self._behind, self._of_both, self._stats)
+        rules.changed.extend(table.clear for table in tables)
+
+    @cached_property
+    def fingerprinter(self) -> RequestFingerprinterProtocol:
+        """The crawl's."""
+        return self._crawler.request_fingerprinter
+
+    @cached_property
+    def own(self) -> Callable[[Request], bytes]:
+        """Gives the name of a request itself, without rules."""
+        if isinstance(self.fingerprinter, DustRequestFingerprinter):
+            return self.fingerprinter.own
+        return self.fingerprinter.fingerprint
+
+    @cached_property
+    def key(self) -> Callable[[Request], bytes]:
+        """Gives the key of a request: equal for all requests that rules take for one page."""
+        return self.fingerprinter.fingerprint
+
+    def unenforced_key(self, request: Request) -> bytes:
+        """The key that *request* would have if the rules were enforced."""
+        return class_key(request, self._rules.canonize, self.key, self._crawler.stats) or self.key(request)
+
+    def class_of(self, request: Request, site: str, linked_by: str | None = None) -> bytes | None:
+        """The class of *request*; None if *request* is handled like no other. *linked_by*: another site that links it."""
+        handled = self._handling.name(request)
+        if handled is None:
+            return None
+        return self.class_meant(request, (site, handled, linked_by))
+
+    def class_meant(self, request: Request, meaning: Meaning) -> bytes:
+        """The class of a request with the URL of *request* that is handled and linked as *meaning* says."""
+        suffix = self._suffixes.get(meaning)
+        if suffix is None:
+            if len(self._suffixes) >= MEANINGS_REMEMBERED:
+                self._suffixes.clear()
+                self._meanings.clear()
+            suffix = self._suffixes[meaning] = self._suffix(*meaning)
+            self._meanings[suffix] = meaning
+        return self.key(request) + suffix
+
+    def _suffix(self, site: str, handled: str, linked_by: str | None) -> bytes:
+        rules = " ".join(rule_id(site, rule) for rule in self._rules.canonizer.rules(site))
+        said = f"{rules}\n{self._rules.settings.passes}\n{handled}\n{linked_by or ''}"
+        return xxh3_64_digest(said.encode("utf-8", "surrogatepass"))
+
+    def handled(self, request: Request) -> str | None:
+        """A name for how the spider handles *request*; None: like no other request."""
+        return self._handling.name(request)
+
+    def meaning(self, of: bytes) -> Meaning | None:
+        """How requests of the class *of* are handled and which site links them; None if this crawl has not met the
+        class.
+        """
+        return self._meanings.get(of[-_SUFFIX:])
+
+    def rule_ids(self, url: str) -> tuple[str, ...]:
+        """The ids of the rules that change *url*."""
+        site = self._rules.site_of(url) or ""
+        return tuple(rule_id(site, rule) for rule in self._rules.rules_for(url))
+
+    def linked_by(self, request: Request, site: str) -> str | None:
+        """The site whose page or redirect leads to *request*, if that is another site than the request's own; None for
+        links of its own site and of the project.
+        """
+        chain = request.meta.get("redirect_urls")
+        if chain:
+            first = self._rules.site_of(chain[0])
+            if first != site:
+                return first or ""
+        stranger = request.meta.get(LINKED_BY)
+        return None if stranger is None or stranger == site else str(stranger)
+
+    def fetched(self, of: bytes, url: str) -> int:
+        """Take note that *url* is let through, the keeper of the class *of* from now on. Returns where it is written."""
+        return self._keepers.put(of, url, self._of_url(url).number)
+
+    def keeper(self, of: bytes, known: Class) -> str | None:
+        """The URL that was fetched for the class *of*, which is *known*; None if nobody remembers."""
+        return self._keepers.url(of, known.keeper) if known.keeper else None
+
+    def fetched_on(self, site: str) -> Iterator[tuple[bytes, str, int, Meaning]]:
+        """Each class of *site* that had a keeper, the keeper, where it is written, and how the requests of the class are
+        handled and linked.
+        """
+        for of, url, written in self._keepers:
+            meaning = self.meaning(of)
+            if meaning is not None and meaning[0] == site:
+                yield of, url, written, meaning
+
+    def behind(self, url: str, known: Class) -> Behind:
+        """The rules that put *url* and the keeper of its class, *known*, into one class."""
+        behind = self._of_url(url)
+        # The keeper's too: a URL that is its own canonical form was filtered by the rules that changed the other.
+        number = self._keepers.rules(known.keeper) if known.keeper else behind.number
+        if number == behind.number or not self._numbered[number].rules:
+            return behind
+        both = behind, self._numbered[number]
+        found = self._of_both.get(both)
+        if found is None:
+            rules = tuple(dict.fromkeys((*behind.rules, *both[1].rules)))
+            found = self._of_both[both] = self._of(self._rules.site_of(url), rules)
+        return found
+
+    def _of_url(self, url: str) -> Behind:
+        _, rules, site = self._traced(url)
+        known = self._behind.get((site, id(rules[0]))) if len(rules) == 1 else None
+        return known or self._of(site, rules)
+
+    def _of(self, site: str | None, rules: tuple[Rule, ...]) -> Behind:
+        # Rules are hashed slowly, and each is one object as long as rules do not change.
+        name = (site, *map(id, rules))
+        known = self._behind.get(name)
+        if known is None:
+            ids = tuple(rule_id(site or "", rule) for rule in rules)
+            known = self._behind[name] = Behind(rules, ids, len(self._numbered))
+            self._numbered.append(known)
+        return known
+
+    def stats_of(self, ids: tuple[str, ...]) -> tuple[str, ...]:
+        """The names of the stats that count what the rules *ids* suppress, one for each rule."""
+        return tuple(self._stat_of(identity) for identity in ids or ("others",))
+
+    def _stat_of(self, identity: str) -> str:
+        if identity not in self._counted:
+            is_known = len(self._counted) < RULES_COUNTED and identity != "others"
+            self._counted[identity] = f"{self._stat}/{identity if is_known else 'others'}"
+        return self._counted[identity]
+
+    def count(self, request: Request, keeper: Callable[[], str | None], behind: Behind) -> None:
+        """Count that the rules *behind* suppressed *request*, or would have in shadow mode. *keeper* tells the URL that
+        was fetched instead.
+        """
+        self._add_one(self._stat)
+        stats = self._stats.get(behind)
+        if stats is None:
+            stats = self._stats[behind] = self.stats_of(behind.ids)
+        for stat in stats:
+            self._add_one(stat)
+        if logger.isEnabledFor(logging.DEBUG):
+            self._say(request, keeper(), behind)
+
+    def uncount(self, ids: tuple[str, ...]) -> None:
+        """Take back one count of each of the rules *ids*: a request that they suppressed is fetched after all."""
+        stats = self._crawler.stats
+        for stat in (self._stat, *self.stats_of(ids)):
+            # What an earlier run of the job counted is no part of the numbers of this one.
+            if stats.get_value(stat, 0) > 0:
+                stats.inc_value(stat, -1)
+
+    def _say(self, request: Request, keeper: str | None, behind: Behind) -> None:
+        by = ", ".join(
+            f"{rule} [{identity}]" for identity, rule in zip(behind.ids, behind.rules, strict=True)
+        )
+        logger.debug(
+            "%(verb)s %(request)s: %(rules)s makes it the page of %(url)s.",
+            {
+                "verb": "Filtered" if self._rules.enforced else "Would filter",
+                "request": request,
+                "rules": by or "a rule",
+                "url": keeper or self._rules.canonize(request.url),
+            },
+            extra={"spider": self._crawler.spider},
+        )

@@ -1,0 +1,449 @@
+"""The store of classes and of requests that are not fetched now, in the crawl's memory or in its JOBDIR.
+
+Two kinds of requests rest here: those that wait for the URL that stands for their class, and those that rules
+suppressed. Each is kept whole, so that it can be fetched after all. `Store` is the interface; `LocalStore` uses
+SQLite, in a file of the JOBDIR, or else in a file that SQLite removes by itself. `scrapy_dust.redis` has a store for
+many workers.
+
+A request that cannot be written is not kept, and so is fetched. A file that cannot be read costs its content: the
+file is put aside, a sentence is logged, and the crawl goes on.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sqlite3
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from scrapy_dust.crawl.compact_classes import Classes
+from scrapy_dust.crawl.life import UNKNOWN, Class, State, waits
+from scrapy_dust.crawl.plain_requests import Manner, awake, manner_of, url_at_rest
+
+if TYPE_CHECKING:
+    from scrapy import Request, Spider
+
+logger = logging.getLogger(__name__)
+
+Result = TypeVar("Result")
+#: A request that rules suppressed, with the ids of the rules.
+Suppressed = tuple[tuple[str, ...], "Request"]
+
+#: In a JOBDIR: what rules suppressed, and what belongs to a trap.
+FILE, TRAPS_FILE = "dust-rest.sqlite", "dust-traps.sqlite"
+#: The name by which SQLite knows a file that it removes by itself.
+TEMPORARY = ""
+#: So many requests are written together where there is no job that could be killed in between.
+TOGETHER = 256
+#: So many of a rule's requests are read together.
+_READ = 100
+#: Of so many requests at rest, the newest, the objects themselves are held too where others may hold what they hold.
+OBJECTS_HELD = 10_000
+
+#: Where rows are counted from when the disk does not say how many there are.
+_BEYOND_ALL_ROWS = 1 << 40
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS rest (n INTEGER PRIMARY KEY AUTOINCREMENT, class BLOB, own BLOB, rules INTEGER, request BLOB);
+CREATE TABLE IF NOT EXISTS rules (id INTEGER PRIMARY KEY, names TEXT UNIQUE);
+CREATE TABLE IF NOT EXISTS classes (id BLOB PRIMARY KEY, class TEXT);
+CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT);
+"""
+#: How a request is found by its class or by its own name. The index for it is made with the first search: to keep an
+#: index costs more than all else that a request at rest costs. The first bytes of a name tell nearly all names apart.
+_INDEX = "CREATE INDEX IF NOT EXISTS rest_by_{0} ON rest (substr({0}, 1, 8))"
+_FIND = "SELECT n, class, request FROM rest WHERE substr({0}, 1, 8) = substr(?1, 1, 8) AND {0} = ?1 ORDER BY n LIMIT 1"
+
+#: A class, and the number of the URL that was let through for it.
+Standing = tuple[bytes, int]
+
+#: Of so many pages where redirects led it is known whence: some 40 MB. A class that lands on one of the others is
+#: taken for the first one, and has to be confirmed by its next alias as ever.
+LANDINGS_REMEMBERED = 100_000
+
+
+class StoreGone(Exception):
+    """The store cannot be reached now. The call itself was right."""
+
+
+class Store(Protocol):
+    """The interface of stores. A class is named by bytes, and a request by its own key."""
+
+    def get(self, of: bytes) -> Class:
+        """The class *of*; `UNKNOWN` if nothing is known of it."""
+
+    def change(self, of: bytes, how: Callable[[Class], tuple[Class, Result]]) -> Result:
+        """Change a class in one step. *how* gives the new class and a result, and may be called more than once."""
+
+    def keep(
+        self,
+        of: bytes,
+        own: bytes,
+        rules: tuple[str, ...],
+        request: Request,
+        *,
+        is_waiting: bool,
+        manner: Manner | None = None,
+    ) -> bool:
+        """Keep *request*. False if it cannot be kept and must be fetched.
+
+        *is_waiting*: it waits for the URL that stands for its class; else rules suppressed it. *manner*: that of
+        *request*, where it is known.
+        """
+
+    def next_of(self, of: bytes) -> Request | None:
+        """Take out the request that has waited longest for the class *of*."""
+
+    def release(self, of: bytes, own: bytes, *, stays: bool = False) -> bool:
+        """Take the kept request *own* of the class *of* out of the store, or leave it there (*stays*). Returns whether it
+        was there.
+        """
+
+    def landed(self, at: bytes, origin: Standing) -> Standing | None:
+        """The first class from which a redirect led to the page *at*; None if redirects from several classes led there."""
+
+    def of_rule(self, rule: str) -> Iterator[Suppressed]:
+        """Take out each request that *rule* suppressed, the newest first."""
+
+    def waiting(self) -> Iterable[bytes]:
+        """The classes for which requests wait, when no URL that stands can bring a page any more."""
+
+    def later(self, what: Callable[[], object]) -> None:
+        """Have *what*, a function that has raised `StoreGone`, called again when the store can be reached."""
+
+
+class LocalStore:
+    """A `Store` for one process. *spider* gives the spider whose methods are callbacks; *told* is called with each fault."""
+
+    def __init__(
+        self,
+        jobdir: str | None,
+        spider: Callable[[], Spider | None],
+        told: Callable[[], None] = lambda: None,
+        file: str = FILE,
+    ) -> None:
+        self._path = TEMPORARY if jobdir is None else str(Path(jobdir, file))
+        self._together = TOGETHER if jobdir is None else 1
+        self._spider, self._told = spider, told
+        self._database: sqlite3.Connection | None = None
+        self._is_broken = self._said = False
+        #: Of this store an earlier run of the job has lost, or could not read, what it held.
+        self.has_lost = False
+        self._classes = Classes()
+        self._changed: dict[bytes, None] = {}  #: classes to be written
+        # A plain dict would look for its oldest past all that it has forgotten.
+        self._led_here: OrderedDict[bytes, Standing | None] = OrderedDict()
+        self._rows: list[tuple[int, bytes, bytes, int, bytes]] = []
+        self._last_row = 0
+        #: By row. A list that several callbacks fill must be one list still when one of them is called late.
+        self._objects: OrderedDict[int, Request] = OrderedDict()
+        self._rule_sets: dict[tuple[str, ...], int] = {}
+        self._indexed: set[str] = set()  #: by what requests were looked for
+
+    # -- classes
+
+    def get(self, of: bytes) -> Class:
+        """The class *of*; `UNKNOWN` if nothing is known of it."""
+        return self._classes.get(of)
+
+    def change(self, of: bytes, how: Callable[[Class], tuple[Class, Result]]) -> Result:
+        """Change the class *of* by the function *how*, and return the result of *how*."""
+        before = self._classes.get(of)
+        after, result = how(before)
+        if after is not before:
+            self._put(of, before, after)
+        return result
+
+    def _put(self, of: bytes, before: Class, after: Class) -> None:
+        self._classes.put(of, before, after)
+        if self._path:
+            self._changed[of] = None
+            if len(self._changed) >= TOGETHER:
+                self._write()
+
+    def waiting(self) -> Iterable[bytes]:
+        """The classes for which requests wait, the one first whose request has waited longest."""
+        if not self._classes.waiting:
+            return ()
+        self._write()
+        names = self._all("SELECT class FROM rest GROUP BY class ORDER BY min(n)")
+        return [of for (of,) in names if self.get(of).waiting]
+
+    def later(self, what: Callable[[], object]) -> None:
+        """Never called, since this store can always be reached."""
+
+    @property
+    def count_waiting(self) -> int:
+        """The number of requests that wait for the page of their class."""
+        return self._classes.requests
+
+    # -- requests
+
+    def keep(
+        self,
+        of: bytes,
+        own: bytes,
+        rules: tuple[str, ...],
+        request: Request,
+        *,
+        is_waiting: bool,
+        manner: Manner | None = None,
+    ) -> bool:
+        """Keep *request*, named *own*, of the class *of*, which *rules* suppress. False if it cannot be kept."""
+        if manner is None:
+            manner = manner_of(request, self._spider())
+        if self._is_broken or manner.beside is None:
+            return False
+        kept = manner.beside + url_at_rest(request)
+        if (
+            manner.holds_objects and awake(kept, self._spider()) is None
+        ):  # it can be pickled, and not made again
+            return False
+        rule_set = self._rule_sets.get(rules)
+        if rule_set is None:
+            rule_set = self._tried(lambda database: self._rule_set(database, rules), None)
+            if rule_set is None:
+                return False
+        self._last_row += 1
+        self._rows.append((self._last_row, of, own, rule_set, kept))
+        if len(self._rows) >= self._together and not self._write():
+            self._rows.pop()
+            return False
+        if manner.holds_objects:
+            self._hold(request)
+        if is_waiting:
+            self._waits(of, 1)
+        return True
+
+    def _hold(self, request: Request) -> None:
+        self._objects[self._last_row] = request
+        if len(self._objects) > OBJECTS_HELD:
+            self._objects.popitem(last=False)
+
+    def _waits(self, of: bytes, more: int) -> None:
+        before = self.get(of)
+        after = waits(before, more)
+        if before.state is not State.SETTLED and after != before:
+            self._put(of, before, after)
+
+    def next_of(self, of: bytes) -> Request | None:
+        """Take out the request that has waited longest for the class *of*."""
+        while (found := self._one("class", of)) is not None:
+            request = self._objects.get(found[0]) or awake(found[2], self._spider())
+            self._remove(found[0])
+            self._waits(of, -1)
+            if request is not None:
+                return request
+        before = self.get(of)
+        self._waits(of, -before.waiting)
+        return None
+
+    def release(self, of: bytes, own: bytes, *, stays: bool = False) -> bool:
+        """Take out the request *own* of the class *of*, or leave it (*stays*). Returns whether it was kept."""
+        found = self._one("own", own)
+        if found is None or stays:
+            return found is not None
+        self._remove(found[0])
+        if found[1] == of:
+            self._waits(of, -1)
+        return True
+
+    def landed(self, at: bytes, origin: Standing) -> Standing | None:
+        """The first class from which a redirect led to the page *at*; None if there were several."""
+        first = self._led_here.setdefault(at, origin)
+        if len(self._led_here) > LANDINGS_REMEMBERED:
+            self._led_here.popitem(last=False)
+        if first is not None and first[0] != origin[0]:
+            self._led_here[at] = None
+        return first
+
+    def of_rule(self, rule: str) -> Iterator[Suppressed]:
+        """Take out each request that *rule* suppressed, the newest first."""
+        sets = {number: names for names, number in self._rule_sets.items() if rule in names}
+        last = 1 << 62
+        while rows := self._newest(sets, last):
+            for last, number, kept in rows:
+                request = self._objects.get(last)
+                if not self._remove(last):
+                    continue
+                request = request or awake(kept, self._spider())
+                if request is not None:
+                    yield sets[number], request
+
+    def _newest(self, sets: Iterable[int], before: int) -> list[tuple[int, int, bytes]]:
+        numbers = ",".join(map(str, sets))
+        where = f"rules IN ({numbers}) AND n < ?"
+        newest = f"SELECT n, rules, request FROM rest WHERE {where} ORDER BY n DESC LIMIT {_READ}"  # noqa: S608  Numbers.
+        self._write()
+        return self._tried(lambda database: database.execute(newest, (before,)).fetchall(), [])
+
+    def _one(self, by: str, name: bytes) -> tuple[int, bytes, bytes] | None:
+        """The request, and its class, that has rested longest of those with this *name*."""
+        self._write()
+        if by not in self._indexed:
+            self._tried(lambda database: database.execute(_INDEX.format(by)), None)
+            self._indexed.add(by)
+        find = _FIND.format(by)
+        found: tuple[int, bytes, bytes] | None = self._tried(
+            lambda database: database.execute(find, (name,)).fetchone(), None
+        )
+        return found
+
+    def _remove(self, row: int) -> bool:
+        """Remove the kept request in *row* of the database. Returns whether it was there."""
+        self._objects.pop(row, None)
+        delete = "DELETE FROM rest WHERE n = ?"
+        return self._tried(lambda database: database.execute(delete, (row,)).rowcount > 0, default=True)
+
+    def _rule_set(self, database: sqlite3.Connection, rules: tuple[str, ...]) -> int:
+        names = json.dumps(rules)
+        database.execute("INSERT OR IGNORE INTO rules (names) VALUES (?)", (names,))
+        number: int = database.execute("SELECT id FROM rules WHERE names = ?", (names,)).fetchone()[0]
+        self._rule_sets[rules] = number
+        return number
+
+    # -- facts about a job
+
+    def fact(self, name: str) -> str | None:
+        """The text that the job has saved under *name*; None if there is none."""
+        found = self._tried(
+            lambda database: database.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone(),
+            None,
+        )
+        return None if found is None else str(found[0])
+
+    def put_fact(self, name: str, value: str) -> None:
+        """Save the text *value* under *name*."""
+        put = "INSERT OR REPLACE INTO facts VALUES (?, ?)"
+        self._tried(lambda database: database.execute(put, (name, value)), None)
+
+    # -- the file
+
+    def open(self, *, goes_on: bool) -> None:
+        """Open the store and read what a job has saved. *goes_on*: the job was begun before, and so has a file."""
+        if not self._path:
+            return
+        self.has_lost = goes_on and not _has_content(self._path)
+        for name, told in self._all("SELECT id, class FROM classes"):
+            with suppress(ValueError, TypeError, KeyError):
+                self._put(name, UNKNOWN, from_json(told))
+        self._changed.clear()
+        rows = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'rest'"
+        self._last_row = self._tried(
+            lambda database: int(database.execute(rows).fetchone()[0]), _BEYOND_ALL_ROWS
+        )
+        sets = self._all("SELECT names, id FROM rules")
+        self._rule_sets = {tuple(json.loads(names)): number for names, number in sets}
+
+    def _all(self, query: str) -> list[Any]:
+        nothing: list[Any] = []
+        return self._tried(lambda database: database.execute(query).fetchall(), nothing)
+
+    def close(self) -> None:
+        """Write all, and close the store."""
+        self._write()
+        if self._database is not None:
+            self._database.close()
+            self._database = None
+        # What still comes is fetched.
+        self._is_broken = True
+
+    def _write(self) -> bool:
+        """Write to the disk what is not written yet. Returns False if that fails; the next call tries again."""
+        if not self._rows and not self._changed:
+            return True
+        if not self._tried(self._write_to, default=False):
+            return False
+        self._rows.clear()
+        self._changed.clear()
+        return True
+
+    def _write_to(self, database: sqlite3.Connection) -> bool:
+        with database:
+            database.execute("BEGIN")
+            insert = "INSERT INTO rest (n, class, own, rules, request) VALUES (?, ?, ?, ?, ?)"
+            database.executemany(insert, self._rows)
+            if self._changed:
+                classes = ((name, as_json(self.get(name))) for name in self._changed)
+                database.executemany("INSERT OR REPLACE INTO classes VALUES (?, ?)", classes)
+        return True
+
+    def _tried(self, ask: Callable[[sqlite3.Connection], Result], default: Result) -> Result:
+        """The result of *ask*, or *default* if the disk fails, which is logged once. A damaged file is put aside."""
+        if self._is_broken:
+            return default
+        try:
+            return ask(self._opened())
+        except sqlite3.OperationalError as error:
+            self._failed(error, "What it cannot take is fetched.")
+        except sqlite3.DatabaseError as error:
+            self._begin_anew(error)
+        except OSError as error:
+            self._failed(error, "What it cannot take is fetched.")
+        return default
+
+    def _opened(self) -> sqlite3.Connection:
+        if self._database is None:
+            self._database = database = sqlite3.connect(
+                self._path, isolation_level=None, check_same_thread=False
+            )
+            # Of a crawl that never came to its end, too, in whichever thread that is noticed.
+            weakref.finalize(self, database.close)
+            # A power cut may take the last of them; a crawl that is killed loses none.
+            database.execute("PRAGMA synchronous = OFF")
+            database.execute("PRAGMA journal_mode = WAL" if self._path else "PRAGMA journal_mode = MEMORY")
+            database.executescript(_TABLES)
+        return self._database
+
+    def _begin_anew(self, error: Exception) -> None:
+        """Put the file aside, which is damaged or not SQLite's, and begin a new one."""
+        self.has_lost = True
+        if self._database is not None:
+            self._database.close()
+            self._database = None
+        self._failed(error, "It is put aside, and what it held may be fetched again.")
+        self._rule_sets.clear()
+        self._rows.clear()
+        self._indexed.clear()
+        try:
+            for suffix in ("", "-wal", "-shm"):
+                path = Path(self._path + suffix)
+                if path.exists():
+                    path.replace(f"{path}.broken")
+        except OSError:
+            self._is_broken = True
+
+    def _failed(self, error: Exception, so: str) -> None:
+        self._told()
+        if not self._said:
+            self._said = True
+            logger.error(
+                "%(path)s: suppressed requests cannot be kept there (%(why)s). %(so)s",
+                {"path": self._path or "A temporary file", "why": error, "so": so},
+                extra={"spider": self._spider()},
+            )
+
+
+def _has_content(path: str) -> bool:
+    try:
+        return Path(path).stat().st_size > 0
+    except OSError:
+        return False
+
+
+def as_json(of: Class) -> str:
+    """The class *of* as JSON, without its keeper, which this process alone can find."""
+    landed_on = None if of.landed_on is None else of.landed_on.hex()
+    return json.dumps([of.state, of.standing, of.waiting, of.failed, landed_on, of.priority, of.depth])
+
+
+def from_json(told: str | bytes) -> Class:
+    """The class that `as_json` has written. Raises `ValueError`, `TypeError` or `KeyError` for any other text."""
+    state, standing, waiting, failed, landed_on, priority, depth = json.loads(told)
+    landed = None if landed_on is None else bytes.fromhex(landed_on)
+    return Class(State(state), tuple(standing), waiting, failed, landed, priority, depth)

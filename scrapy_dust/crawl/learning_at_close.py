@@ -1,0 +1,139 @@
+"""``DUST_LEARN = "close"``: mines the log of a crawl that has ended and validates its rules, before Scrapy exits.
+
+Mining runs in a thread. Validation is a crawl of its own in the running event loop, with the settings of the crawl
+that ended. A failure here is one line in the log; the crawl itself is over and safe.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from scrapy.crawler import Crawler
+from scrapy.utils.asyncio import run_in_thread
+
+from scrapy_dust.believe.validation import Verdict
+from scrapy_dust.crawl_log import log_dir, log_sources
+from scrapy_dust.errors import CrawlLogError, DustError
+from scrapy_dust.rule_book.book import RuleBook
+from scrapy_dust.rule_book.safe_files import in_project
+from scrapy_dust.rule_book.verdicts import Verdicts
+from scrapy_dust.settings import DustSettings
+from scrapy_dust.stopping import Poll, Stopped
+from scrapy_dust.trials.concluding import conclude
+from scrapy_dust.trials.duration import warning
+from scrapy_dust.trials.ended import Ended, ended
+from scrapy_dust.trials.interruption import Interruption
+from scrapy_dust.trials.journal import ProbeJournal, probes_path
+from scrapy_dust.trials.learning import decided_from_log, mine, prepare
+from scrapy_dust.trials.reading import Reporter, Source, read
+from scrapy_dust.trials.run import run_trials_here
+from scrapy_dust.trials.site_trials import SiteTrials
+from scrapy_dust.trials.spending import Spent, progress_of
+
+logger = logging.getLogger(__name__)
+
+#: Seconds between two lines about progress.
+_EVERY = 60.0
+
+
+async def learn(crawler: Crawler, settings: DustSettings) -> None:
+    """Mine the logs of the spider and put the proved rules into the rule book. Ctrl-C stops, and saves what is decided."""
+    assert crawler.spider is not None
+    state = log_dir(settings.dir).parent / "verdicts.json"
+    try:
+        with (
+            Interruption() as interruption,
+            ProbeJournal(probes_path(state), now=time.time(), ignore=settings.ignore) as journal,
+        ):
+            prepared = partial(_prepare, crawler.spider.name, settings, state, journal, interruption)
+            trials, by_log, logs = await run_in_thread(prepared)
+            spent = await _try(crawler, settings, trials, interruption)
+            # Still ours: a signal that comes now has nothing left to end.
+            decided = by_log or await run_in_thread(lambda: [ended(site) for site in trials])
+            await run_in_thread(conclude, decided, settings, logs, state)
+    except Stopped:
+        logger.info(
+            "Nothing learned: interrupted before any rule was tried.", extra={"spider": crawler.spider}
+        )
+        return
+    except (DustError, OSError) as error:
+        logger.error("Nothing learned: %s", error, extra={"spider": crawler.spider})
+        return
+    valid = sum(one.verdict is Verdict.VALID for site in decided for one in site.decisions)
+    valid += sum(site.standing for site in decided)
+    logger.info(
+        "Learned: %(valid)d rules hold, proved with %(fetches)d fetches; they are in %(book)s.%(more)s",
+        {
+            "valid": valid,
+            "fetches": spent.fetches,
+            "book": settings.rules[0],
+            "more": " Interrupted: the next time goes on from here." if spent.interrupted else "",
+        },
+        extra={"spider": crawler.spider},
+    )
+
+
+async def _try(
+    crawler: Crawler, settings: DustSettings, trials: Sequence[SiteTrials], interruption: Interruption
+) -> Spent:
+    if interruption.came or not trials:
+        interruption.conclude()
+        return Spent(0, interruption.came)
+    if said := warning(crawler.settings, settings):
+        logger.info(
+            "%s Ctrl-C ends it, and DUST_VALIDATION_BUDGET = 0 goes without.",
+            said,
+            extra={"spider": crawler.spider},
+        )
+    watched = progress_of(_Told(crawler))
+    return await run_trials_here(crawler.settings.copy(), trials, settings, watched, interruption)
+
+
+class _Told(Reporter):
+    """Reports progress as lines of the crawl's log, one a minute."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._last = time.monotonic()
+
+    def probing(self, fetches: int, budget: int, decided: int, remaining: int) -> None:
+        if time.monotonic() - self._last < _EVERY:
+            return
+        self._last = time.monotonic()
+        logger.info(
+            "Validating: %(decided)d rules decided, %(remaining)d to go, %(fetches)d of %(budget)d fetches.",
+            {"decided": decided, "remaining": remaining, "fetches": fetches, "budget": budget},
+            extra={"spider": self._crawler.spider},
+        )
+
+
+def _prepare(
+    spider: str, settings: DustSettings, state: Path, journal: ProbeJournal, interruption: Interruption
+) -> tuple[list[SiteTrials], list[Ended], Sequence[str]]:
+    with interruption.computing():
+        return _prepared(spider, settings, state, journal, interruption.poll)
+
+
+def _prepared(
+    spider: str, settings: DustSettings, state: Path, journal: ProbeJournal, poll: Poll
+) -> tuple[list[SiteTrials], list[Ended], Sequence[str]]:
+    """Trials that need fetches, or the ends of those that the log alone decides; and the names of the logs."""
+    watched = Reporter()
+    logs = log_sources(settings.dir, spider)
+    if not logs:
+        raise CrawlLogError(settings.dir or str(log_dir(None)), "this crawl has recorded nothing.")
+    found = read(Source(logs), watched)
+    book = RuleBook.load([in_project(path) for path in settings.rules])
+    mined = mine(found.visits, settings, watched, found.names, state=state.parent, keep=True)
+    verdicts = Verdicts.load(state)
+    if not settings.validation_budget or settings.same == "items":
+        by_log = list(decided_from_log(mined, book, verdicts, settings, poll=poll))
+        if not by_log:
+            poll()
+        return [], by_log, found.logs
+    trials = prepare(mined, book, verdicts, settings, journal=journal, latest=found.latest, poll=poll)
+    return trials, [], found.logs

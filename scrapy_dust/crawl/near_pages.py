@@ -1,0 +1,118 @@
+"""Nearly equal pages of a crawl: found by MinHash, decided by the exact resemblance of their texts without the template."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xxhash import xxh3_64_intdigest
+
+from scrapy_dust.page.minhash import minhash_of
+from scrapy_dust.signatures.copies import LITTLE_TO_COMPARE, MOST_CHANGED, Face, bands_of, resemblance
+from scrapy_dust.signatures.store_interface import Outline
+from scrapy_dust.sites import site_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from scrapy_dust.page.content import Content
+    from scrapy_dust.signatures.copies import Boilerplate, Shingles
+    from scrapy_dust.signatures.opening import AnyStore
+
+#: The first pages of a site come before its boilerplate is known, and are looked at again when they are so many.
+_AGAIN = (8, 16, 32, 64)
+#: Of all sites, so many pages wait for that.
+_MOST_EARLY = 4096
+
+
+def site_number(site: str) -> int:
+    """A number that stands for *site*."""
+    return xxh3_64_intdigest(site.encode("utf-8", "surrogatepass"))
+
+
+class NearPages:
+    """The pages of a crawl, in which nearly equal pages can be found.
+
+    *thresholds*: by site, how alike two pages must be; ``*`` for all other sites, None for none.
+    """
+
+    def __init__(
+        self,
+        thresholds: Mapping[str, float | None],
+        store: AnyStore,
+        boilerplate: Boilerplate,
+        is_same: Callable[[str, str], bool],
+        *,
+        across_sites: bool,
+    ) -> None:
+        self._thresholds, self._store, self._boilerplate = thresholds, store, boilerplate
+        self._is_same = is_same
+        self._across_sites = across_sites
+        self._early: dict[int, list[Outline] | None] = {}
+        self._waiting = 0
+
+    def outline(self, url: str, content: Content) -> Outline | None:
+        """The text of *content* as far as it is compared; None if the page says nothing."""
+        return Outline(url, _face_of(content), content.shingles()) if content.words else None
+
+    def find(self, site: str, page: Outline) -> str | None:
+        """The URL of the page most like *page*, if the two are alike enough; else None."""
+        face, number = page.face, site_number(site)
+        best, found = self._threshold(site), None
+        # Without a heading of its own nothing says what a page is, if not all of its text.
+        if best is None or not face.heading or self._boilerplate.is_general(number, face.heading):
+            return None
+        own = self._own(page.url, page.shingles)
+        if len(own) < LITTLE_TO_COMPARE or not self._boilerplate.knows(number):
+            return None
+        for other in self._store.near(self._bands(page.url, face, own)):
+            if not face.may_be(other.face) or self._is_same(page.url, other.url):
+                continue
+            alike = resemblance(own, self._own(other.url, other.shingles), MOST_CHANGED)
+            if alike >= best:
+                best, found = alike, other.url
+        return found
+
+    def learn(self, site: str, page: Outline) -> None:
+        """Count the text of *page* among the texts that are common on *site*."""
+        self._boilerplate.learn(site_number(site), page.shingles)
+
+    def keep(self, site: str, page: Outline) -> None:
+        """Add *page* to the pages among which `find` looks."""
+        if self._threshold(site) is None or not page.face.heading:
+            return
+        self._boilerplate.learn_heading(site_number(site), page.face.heading)
+        self._index(page)
+        self._look_again(site_number(site), page)
+
+    def _look_again(self, site: int, outline: Outline) -> None:
+        early = self._early.setdefault(site, [])
+        if early is None or self._waiting >= _MOST_EARLY:
+            return
+        early.append(outline)
+        self._waiting += 1
+        if len(early) in _AGAIN:
+            for one in early:
+                self._index(one)
+        if len(early) == _AGAIN[-1]:
+            self._waiting -= len(early)
+            self._early[site] = None
+
+    def _index(self, outline: Outline) -> None:
+        own = self._own(outline.url, outline.shingles)
+        if len(own):
+            self._store.keep_near(outline, self._bands(outline.url, outline.face, own))
+
+    def _threshold(self, site: str) -> float | None:
+        return self._thresholds.get(site, self._thresholds.get("*"))
+
+    def _own(self, url: str, shingles: Shingles) -> Shingles:
+        return self._boilerplate.own(site_number(site_of(url) or ""), shingles, strict=True)
+
+    def _bands(self, url: str, face: Face, own: Shingles) -> list[int]:
+        # Only pages of one heading can be near, so that no others need be looked at.
+        site = 0 if self._across_sites else site_number(site_of(url) or "")
+        return bands_of(site ^ face.heading, minhash_of(own))
+
+
+def _face_of(content: Content) -> Face:
+    return Face(content.heading_hash, content.canonical)

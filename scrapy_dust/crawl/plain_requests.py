@@ -1,0 +1,298 @@
+"""Turns requests into plain values and back: every request that is kept anywhere is kept in this form.
+
+Only the attributes that differ from a request's defaults are kept, and callbacks by the names of the spider's
+methods. A request that cannot be kept in this form is not altered: `plain_requests` returns None, and the request is fetched.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Callable, Iterable, Mapping
+from io import BytesIO
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from scrapy import Request
+from scrapy.utils.request import request_from_dict
+
+if TYPE_CHECKING:
+    from scrapy import Spider
+
+#: Attributes that most requests leave empty, and the others.
+_MOSTLY_EMPTY = ("meta", "body", "cookies", "priority", "dont_filter", "flags", "cb_kwargs")
+_KNOWN = {"url", "callback", "errback", "headers", "method", "encoding", *_MOSTLY_EMPTY}
+
+#: Whether a request has no other attributes in this version of Scrapy.
+_ARE_ALL = _KNOWN.issuperset(Request.attributes)
+
+
+def plain(request: Request, spider: Spider | None) -> dict[str, Any] | None:
+    """*request* as a dict for `made`; None where its callback or errback is no method of *spider*."""
+    if type(request) is not Request or not _ARE_ALL:
+        return _of_subclass(request, spider)
+    told: dict[str, Any] = {"url": request.url}
+    for name, function in (("callback", request.callback), ("errback", request.errback)):
+        if function is not None:
+            method = method_of(function, spider)
+            if method is None:
+                return None
+            told[name] = method
+    if request.headers:
+        told["headers"] = dict(request.headers)
+    if request.method != "GET":
+        told["method"] = request.method
+    if request.encoding != "utf-8":
+        told["encoding"] = request.encoding
+    for name in _MOSTLY_EMPTY:
+        value = getattr(request, name)
+        if value:
+            told[name] = value
+    return told
+
+
+def method_of(function: Callable[..., object], spider: Spider | None) -> str | None:
+    """The name under which *spider* has *function* as a method or attribute; None if *spider* does not have it."""
+    name = getattr(function, "__name__", None)
+    if spider is None:
+        return None
+    if name is None or getattr(function, "__self__", None) is not spider:
+        return next((own for own, value in vars(spider).items() if value is function), None)
+    return str(name) if getattr(spider, name, None) == function else None
+
+
+def made(told: Mapping[str, Any], spider: Spider | None) -> Request:
+    """The request from which `plain_requests` has made the dict *told*. Where the spider has lost a callback, its default
+    callback is used.
+    """
+    known = dict(told)
+    # A job may go on with a spider that was edited meanwhile.
+    for name in ("callback", "errback"):
+        if known.get(name) is not None and not hasattr(spider, known[name]):
+            known[name] = None
+    return request_from_dict(known, spider=spider)
+
+
+def beside_url(request: Request, spider: Spider | None) -> bytes | None:
+    """All of *request* but its URL, as bytes for this crawl's own files; None: *request* cannot be kept."""
+    try:
+        told = plain(request, spider)
+        if told is None:
+            return None
+        del told["url"]
+        return pickle.dumps(told)
+    except Exception:  # noqa: BLE001  Whatever an object in its meta has against being pickled.
+        return None
+
+
+def url_at_rest(request: Request) -> bytes:
+    """The URL of *request*, which rests after the bytes that `beside_url` gives."""
+    return request.url.encode("utf-8", "surrogatepass")
+
+
+def awake(kept: bytes, spider: Spider | None) -> Request | None:
+    """The request of which `beside_url` and `url_at_rest` together are *kept*; None if *kept* cannot be read any more."""
+    try:
+        file = BytesIO(kept)
+        told = pickle.load(file)  # noqa: S301  Written by this crawl, or in its JOBDIR.
+        return made({"url": file.read().decode("utf-8", "surrogatepass"), **told}, spider)
+    except Exception:  # noqa: BLE001  Whatever an object in its meta has against being made again.
+        return None
+
+
+class Manner(NamedTuple):
+    """All of a request but its URL, in the forms in which it rests and is shown."""
+
+    beside: bytes | None  #: what `beside_url` gives
+    holds_objects: bool  #: that others may hold too
+    said: dict[str, object]  #: what `shown_urls` gives, where that is asked for
+    lacks: tuple[str, ...]
+
+
+def manner_of(request: Request, spider: Spider | None, *, shows: bool = False) -> Manner:
+    """The manner of *request*, which *shows* what a journal may have of it, or does not."""
+    said, lacks = shown(request, spider) if shows else ({}, ())
+    return Manner(beside_url(request, spider), not is_as_good_as_its_copy(request), said, lacks)
+
+
+#: So many manners are remembered: of more pages than bring their links at a time.
+_MANNERS = 256
+
+
+class Manners:
+    """Remembers the manners of requests. The links of a page hardly differ but in their URLs, so that most requests cost
+    one look. *shows*: as in `manner_of`.
+    """
+
+    def __init__(self, *, shows: bool) -> None:
+        self._shows = shows
+        self._known: dict[tuple[object, ...], Manner] = {}
+
+    def of(self, request: Request, spider: Spider | None) -> Manner:
+        """The manner of *request*, which may have been made for a request that differs from *request* in its URL alone."""
+        if type(request) is not Request or not _ARE_ALL:
+            return manner_of(request, spider, shows=self._shows)
+        try:
+            name = id(spider), request.callback, request.errback, pickle.dumps(_beside(request))
+            known = self._known.get(name)
+        except Exception:  # noqa: BLE001  As in `beside_url`; or a callback cannot be hashed.
+            return manner_of(request, spider, shows=self._shows)
+        if known is None:
+            known = manner_of(request, spider, shows=self._shows)
+            if not known.holds_objects:  # else what was shown may change
+                if len(self._known) >= _MANNERS:
+                    self._known.clear()
+                self._known[name] = known
+        return known
+
+
+def _beside(request: Request) -> list[object]:
+    """All attributes of *request* but its URL and its callbacks. Headers as a plain dict, which is pickled faster."""
+    headers = dict(request.headers) if request.headers else None
+    said: list[object] = [
+        request.method,
+        request.encoding,
+        headers,
+        request.meta,
+        request.priority,
+        request.dont_filter,
+    ]
+    if request.body or request.cookies or request.flags or request.cb_kwargs:
+        said += [request.body, request.cookies, request.flags, request.cb_kwargs]
+    return said
+
+
+#: What is equal to its copy, and the same for all who hold it.
+_VALUES = frozenset({str, int, float, bool, bytes, type(None)})
+
+
+_SIMPLE = (str, int, float, bytes, type(None))
+
+
+def is_value(value: object) -> bool:
+    """Whether *value* can be copied without a difference: it cannot change, and equals its copy."""
+    # A selector's text is of a subclass of `str`.
+    return isinstance(value, _SIMPLE) or (
+        type(value) is tuple and all(isinstance(one, _SIMPLE) for one in value)
+    )
+
+
+def are_plain(values: Iterable[object]) -> bool:
+    """Whether all *values* are of the plainest kinds; quick to see."""
+    return _VALUES.issuperset(map(type, values))
+
+
+def is_as_good_as_its_copy(request: Request) -> bool:
+    """Whether the copy that `awake` makes can replace *request*: *request* holds no object that others may hold too."""
+    if type(request) is not Request or not are_plain(request.cb_kwargs.values()):
+        return False
+    meta = request.meta
+    return are_plain(meta.values()) or all(
+        type(value) in _VALUES or _is_ours(name) for name, value in meta.items()
+    )
+
+
+def is_of_the_crawl(name: object) -> bool:
+    """Whether *name* is a key of meta that Scrapy or scrapy-dust sets for a single fetch, so that spiders do not pass
+    it on.
+    """
+    return name in _PASSING or _is_ours(name)
+
+
+def _is_ours(name: object) -> bool:
+    return isinstance(name, str) and name.startswith("_dust")
+
+
+def _of_subclass(request: Request, spider: Spider | None) -> dict[str, Any] | None:
+    try:
+        return request.to_dict(spider=spider)
+    except (ValueError, TypeError, AttributeError):
+        return None
+
+
+# -- in a journal, for people and for later crawls
+
+#: In meta, and of one fetch alone: a request made anew must not have them.
+_PASSING = frozenset(
+    {"redirect_times", "redirect_ttl", "redirect_urls", "redirect_reasons", "retry_times", "download_latency"}
+)
+_SECRET_HEADERS = frozenset({"authorization", "cookie", "proxy-authorization"})
+_ATTRIBUTES = ("callback", "errback", "method", "headers", "meta", "priority", "flags", "cb_kwargs")
+
+
+def shown(request: Request, spider: Spider | None) -> tuple[dict[str, object], tuple[str, ...]]:
+    """The parts of *request* that a journal may show beside its URL, and the names of the parts that it leaves out: cookies
+    and credentials.
+    """
+    said: dict[str, object] = {}
+    lacks: list[str] = []
+    for name in ("callback", "errback"):
+        function = getattr(request, name)
+        if function is not None:
+            method = method_of(function, spider)
+            if method is None:
+                lacks.append(name)
+            else:
+                said[name] = method
+    if request.priority:
+        said["priority"] = request.priority
+    if request.method != "GET":
+        said["method"] = request.method
+    if request.meta:
+        meta = {name: value for name, value in request.meta.items() if not _is_passing(name)}
+        said["meta"] = _only_plain("meta", meta, lacks)
+    if request.cb_kwargs:
+        said["cb_kwargs"] = _only_plain("cb_kwargs", request.cb_kwargs, lacks)
+    if request.headers:
+        said["headers"] = _headers(request, lacks)
+    if request.flags:
+        said["flags"] = [str(flag) for flag in request.flags]
+    lacks += [name for name in ("cookies", "body") if getattr(request, name)]
+    return {name: value for name, value in said.items() if value != {}}, tuple(lacks)
+
+
+def made_again(url: str, said: Mapping[str, object], spider: Spider) -> Request:
+    """The request to *url* that *said*, an entry of a journal, describes. If the spider no longer has the callback, the
+    default callback is used.
+    """
+    given: dict[str, Any] = dict(said)
+    for name in ("callback", "errback"):
+        method = getattr(spider, str(given.pop(name, "")), None)
+        if callable(method):
+            given[name] = method
+    known = {name: given[name] for name in _ATTRIBUTES if name in given}
+    return Request(url, **known)
+
+
+def _is_passing(name: object) -> bool:
+    return name in _PASSING or str(name).startswith("_")
+
+
+def _headers(request: Request, lacks: list[str]) -> dict[str, object]:
+    said: dict[str, object] = {}
+    for name, values in request.headers.items():
+        header = name.decode("latin-1")
+        if header.lower() in _SECRET_HEADERS:
+            lacks.append(f"headers.{header}")
+        else:
+            said[header] = [value.decode("latin-1") for value in values]
+    return said
+
+
+def _only_plain(where: str, values: Mapping[Any, object], lacks: list[str]) -> dict[str, object]:
+    said: dict[str, object] = {}
+    for name, value in values.items():
+        if isinstance(name, str) and _is_plain(value) and not (name == "proxy" and "@" in str(value)):
+            said[name] = value
+        else:
+            lacks.append(f"{where}.{name}")
+    return said
+
+
+def _is_plain(value: object) -> bool:
+    """Whether *value* comes back unchanged from JSON."""
+    if value is None or isinstance(value, (str, int, float)):
+        return True
+    try:
+        return bool(json.loads(json.dumps(value, allow_nan=False)) == value)
+    except (TypeError, ValueError, RecursionError):
+        return False

@@ -1,0 +1,136 @@
+"""Puts rules into force while a crawl goes on, whoever has learned or proved them.
+
+The URLs whose pages the spider has taken get their new keys, a slice at a time so that the crawl never waits. URLs
+that failed or have no answer yet get none, and stand for no class. Queued requests still have their old keys:
+`DustScheduler` asks about each again when its turn comes. A job saves the rules before it makes any key by them.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from scrapy import signals
+from scrapy.utils.asyncio import create_looping_call
+from scrapy.utils.job import job_dir
+
+from scrapy_dust.crawl.job_learning import Learning
+from scrapy_dust.crawl.requests import follows_rules
+from scrapy_dust.crawl.shown_urls import Shown
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.utils.asyncio import AsyncioLoopingCall
+    from twisted.internet.task import LoopingCall
+
+    from scrapy_dust.crawl.enforcing import Enforcing
+    from scrapy_dust.crawl.rules import CrawlRules
+    from scrapy_dust.crawl.spider_answers import Doubt
+    from scrapy_dust.rules.rule import Rule
+
+logger = logging.getLogger(__name__)
+
+#: Seconds between two times that keys are made; and how many of them that takes.
+_EVERY, _SLICE = 0.05, 0.008
+
+Told = Callable[[str], None]
+
+
+class IntoForce:
+    """Puts new rules into force in one crawl."""
+
+    def __init__(self, crawler: Crawler, rules: CrawlRules, enforcing: Enforcing) -> None:
+        self._crawler, self._rules, self._enforcing = crawler, rules, enforcing
+        #: What the crawl, or the job before it was paused, has learned.
+        self.learned: dict[str, set[Rule]] = {site: set(of) for site, of in rules.before.rules.items()}
+        self._shown = Shown()
+        #: What callbacks made of pages and may have made too little of, by the numbers that the URLs of such pages have.
+        self._doubts: dict[Doubt, int] = {}
+        self._also: dict[str, Told] = {}  #: sites that are known by new keys → who else is told of their URLs
+        jobdir = job_dir(crawler.settings)
+        self.job = None if jobdir is None else Learning(jobdir, rules.settings)
+        for site, urls in self.job.shown().items() if self.job is not None else ():
+            for url in urls:
+                self._shown.add(site, url)
+        self._going_on: AsyncioLoopingCall | LoopingCall | None = None
+        enforcing.outcomes.told.append(self._taken)
+        crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
+        crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
+
+    def put(self, site: str, new: Sequence[Rule]) -> bool:
+        """Put the *new* rules of *site* into force; call `make_keys` next. False if the job cannot save them."""
+        together = (*self._rules.canonizer.rules(site), *new)
+        try:
+            if self.job is not None:
+                self.job.add_rules(site, together)
+        except OSError as error:
+            logger.warning(
+                "Rules of %(site)s do not come into force, since this job could not go on with them: %(why)s",
+                {"site": site, "why": error},
+                extra={"spider": self._crawler.spider},
+            )
+            return False
+        self.learned.setdefault(site, set()).update(new)
+        self._rules.put(site, together)
+        return True
+
+    def make_keys(self, site: str, also: Told = lambda url: None) -> None:
+        """Make new keys for the URLs of *site* that have shown pages. *also* is called with each URL, later ones included."""
+        self._also[site] = also
+
+        def make(shown: str) -> None:
+            url, _, handled = self._believed(shown).partition(" ")
+            if url:
+                also(url)
+                self._enforcing.showed_page(url, handled)
+
+        self._shown.make_again(site, make)
+
+    @property
+    def is_made(self) -> bool:
+        """Whether all new keys are made."""
+        return self._shown.is_made
+
+    def _believed(self, shown: str) -> str:
+        """*shown* without the number of a doubt; empty if the callback makes more of other pages by now."""
+        url, _, rest = shown.partition(" ")
+        if not rest.startswith("?"):
+            return shown
+        number, _, handled = rest[1:].partition(" ")
+        doubt = list(self._doubts)[int(number)]
+        return "" if self._enforcing.outcomes.callbacks.make_more(*doubt) else f"{url} {handled}"
+
+    def _taken(self, request: Request, doubt: Doubt | None) -> None:
+        """Take note that the spider has taken the page of *request*, or (*doubt*) that nothing new came of the page, and the
+        callback may still turn out to make more of others.
+        """
+        site = self._rules.site_of(request.url)
+        if site is None or not self._rules.may_get_rules(site) or not follows_rules(request):
+            return
+        handled = self._enforcing.handled(request)
+        if handled is None:
+            return
+        # No URL has a space.
+        number = "" if doubt is None else f"?{self._doubts.setdefault(doubt, len(self._doubts))} "
+        self._shown.add(site, f"{request.url} {number}{handled}")
+        if site in self._also and doubt is None:
+            self._also[site](request.url)
+            self._enforcing.showed_page(request.url, handled, request)
+
+    def _spider_opened(self) -> None:
+        for site in self._rules.before.rules:
+            if site not in self._also:
+                self.make_keys(site)
+        self._going_on = create_looping_call(self._shown.go_on, _SLICE)
+        self._going_on.start(_EVERY, now=False)
+
+    def _spider_closed(self) -> None:
+        if self._going_on is not None and self._going_on.running:
+            self._going_on.stop()
+        if self.job is not None and self.learned:
+            by_site = self._shown.by_site().items()
+            self.job.save_shown(
+                {site: list(filter(None, map(self._believed, urls))) for site, urls in by_site}
+            )

@@ -1,0 +1,100 @@
+"""Suppresses requests: keeps each one so that it can still be fetched, counts it, and writes it to the journal.
+
+A request that cannot be kept is fetched: fetching a page twice is allowed, losing it is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from scrapy_dust.crawl.journal_writer import CrawlJournal
+from scrapy_dust.crawl.plain_requests import Manners
+from scrapy_dust.journal.events import Event, What, now
+from scrapy_dust.stats import Stat
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+
+    from scrapy_dust.crawl.class_names import Behind, Naming
+    from scrapy_dust.crawl.class_store import Store, Suppressed
+    from scrapy_dust.crawl.life import Class
+    from scrapy_dust.crawl.rules import CrawlRules
+
+#: Among the ids of rules: the request was not filtered, and its canonical URL was fetched in its place.
+REPLACED = "replaced"
+
+
+def any_rule_of(site: str) -> str:
+    """The text that the journal has in the place of a rule's id where any rule of *site* may be meant."""
+    return f"any {site}"
+
+
+class Suppressions:
+    """Keeps, counts and reports the requests that rules suppress in one crawl."""
+
+    def __init__(self, crawler: Crawler, rules: CrawlRules, naming: Naming, store: Store) -> None:
+        self._crawler, self._rules, self._naming, self._store = crawler, rules, naming, store
+        self._journal = CrawlJournal(crawler, rules.settings)
+        self._manners = Manners(shows=rules.settings.journal)
+
+    def suppress(
+        self, request: Request, of: bytes, known: Class, behind: Behind, *, is_waiting: bool
+    ) -> bool:
+        """Suppress *request* of the class *of*, which is *known*, by the rules *behind*, for good or (*is_waiting*) while
+        another URL stands. False if *request* cannot be kept.
+        """
+        naming, ids, own = self._naming, behind.ids, self._naming.own(request)
+        # Of a keeper that is not known nobody can say which rules made its key: any of the site's.
+        also = () if known.keeper else (any_rule_of(self._rules.site_of(request.url) or ""),)
+        manner = self._manners.of(request, self._crawler.spider)
+        if not self._store.keep(of, own, ids + also, request, is_waiting=is_waiting, manner=manner):
+            return False
+        keeper = partial(naming.keeper, of, known)
+        naming.count(request, keeper, behind)
+        if self._rules.settings.journal:
+            key = self._rules.canonize(request.url)
+            self._journal.tell_of(What.SUPPRESSED, request, ids, key, keeper(), manner)
+        return True
+
+    def replace(self, written: Request, of: bytes, own: bytes) -> bool:
+        """Keep the request *written*, as the spider made it, while the canonical URL is fetched in its place. False if
+        it cannot be kept.
+        """
+        known = self._store.get(of)
+        ids, keeper = self._naming.behind(written.url, known).ids, self._naming.keeper(of, known)
+        if not self._store.keep(of, own, (*ids, REPLACED), written, is_waiting=True):
+            return False
+        self._journal.tell_of(What.SUPPRESSED, written, ids, self._rules.canonize(written.url), keeper)
+        return True
+
+    def fetched_after_all(self, request: Request) -> None:
+        """Count that *request*, which had waited, is fetched now: the URL that stood for its class brought no page."""
+        self._crawler.stats.inc_value(Stat.HEIRS.value)
+        self.tell(Event(What.RETURNED, now(), request.url, note="what was fetched instead brought no page"))
+
+    def returned_by_redirect(self, request: Request) -> None:
+        """Count that *request*, which was suppressed, is fetched: the URL fetched in its place redirects to it."""
+        self._naming.uncount(self._naming.rule_ids(request.url))
+        self._crawler.stats.inc_value(Stat.RETURNED.value)
+        self.tell(Event(What.RETURNED, now(), request.url, note="what was fetched instead redirects here"))
+
+    def suppressed_by(self, rule: str) -> Iterator[Suppressed]:
+        """Take out the requests that *rule* suppressed, the newest first, each with all rules that suppressed it."""
+        return self._store.of_rule(rule)
+
+    def given_back(self, request: Request, by: Sequence[str], why: str) -> None:
+        """Count and write down that *request*, which the rules *by* suppressed, is offered to the crawl again, and
+        *why*.
+        """
+        ids = tuple(one for one in by if one != REPLACED and not one.startswith("any "))
+        self._crawler.stats.inc_value(Stat.RETURNED.value)
+        if REPLACED not in by:
+            self._naming.uncount(ids)
+        self.tell(Event(What.RETURNED, now(), request.url, ids, note=why))
+
+    def tell(self, event: Event) -> None:
+        """Write *event* to the journal."""
+        self._journal.tell(event)

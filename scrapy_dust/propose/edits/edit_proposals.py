@@ -1,0 +1,126 @@
+"""Proposes edits: those that turn URLs which show one page into each other, and those that hold on every site.
+
+For each content, pairs of its URLs are compared: the smallest with the others, and neighbours in order. A difference
+has alternatives, from wide to narrow. For URLs that differ in several places, edits are made that take all of the
+widest, all of the next, and so on, and edits of single places are made too: if one of them holds by itself, the pair
+differs in less next time.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from scrapy_dust.propose.edits.differences import differences, of_numbered_names, smallness
+from scrapy_dust.propose.edits.rewrite_proposals import rewrites
+from scrapy_dust.propose.edits.substitution_proposals import substitutions
+from scrapy_dust.rules.operation import Operation
+from scrapy_dust.rules.paths import CollapseRepeats, DropIndex, DropSlash
+from scrapy_dust.rules.queries import DropEmpty, DropRepeated, SortParameters
+from scrapy_dust.rules.rule import Rule
+from scrapy_dust.rules.spellings import Decode, DropFragment, DropWww, FoldCase, OneScheme, PlainHost
+from scrapy_dust.url.parts import Parts, parts_of
+
+#: What is looked at on every site: it needs no example to be thought of, only to be believed.
+EVERYWHERE: tuple[Operation, ...] = (
+    PlainHost(),
+    OneScheme(),
+    DropWww(),
+    DropFragment(),
+    SortParameters(),
+    SortParameters(values=True),
+    DropRepeated(),
+    DropEmpty(),
+    DropIndex(),
+    DropSlash(),
+    Decode(),
+    FoldCase(),
+    CollapseRepeats(),
+)
+
+_PAIRS = 24  #: of one content that are compared
+_PLACES = 5  #: in which two URLs may differ
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A proposed edit, and how many contents suggest it; None: it is proposed on every site."""
+
+    edit: Rule
+    contents: int | None
+
+
+def declared(redirects: Mapping[str, str]) -> list[Proposal]:
+    """Edits read off a server's redirects: *redirects* from URLs of one form to URLs of another."""
+    alike: dict[object, list[tuple[Parts, Parts, Hashable]]] = {}
+    for url, target in sorted(redirects.items()):
+        form = parts_of(url)
+        alike.setdefault((len(form.path), form.path[1:2]), []).append((form, parts_of(target), url))
+    return [
+        Proposal(Rule((rule,)), 1) for of_form in alike.values() for rule in rewrites(of_form, directed=True)
+    ]
+
+
+def proposals(groups: Mapping[Hashable, Sequence[Parts]], many: int) -> list[Proposal]:
+    """Edits that *groups* suggest, in a fixed order. A group: the forms under which one content is known, two or
+    more.
+
+    A single content proves nothing, unless at least *many* URLs show it.
+    """
+    seen: Counter[Rule] = Counter()
+    of_many: set[Rule] = set()
+    pairs: list[tuple[Parts, Parts, Hashable]] = []
+    for content, forms in groups.items():
+        of_content = list(pairs_of(forms))
+        pairs += [(one, other, content) for one, other in of_content]
+        edits = {edit for one, other in of_content for edit in edits_between(one, other)}
+        seen.update(edits)
+        if len(forms) >= many:
+            of_many.update(edits)
+    seen.update({Rule((rule,)): 2 for rule in rewrites(pairs)})
+    everywhere = {Rule((operation,)) for operation in EVERYWHERE}
+    found = [Proposal(edit, None) for edit in everywhere]
+    found += [Proposal(e, n) for e, n in seen.items() if e not in everywhere and (n > 1 or e in of_many)]
+    return sorted(found, key=lambda one: one.edit.order)
+
+
+def suggested(canonicals: Mapping[str, str]) -> list[Proposal]:
+    """Edits read off pages that name a canonical URL. The contents decide whether these edits are true."""
+    pairs = [(parts_of(url), parts_of(target), url) for url, target in sorted(canonicals.items())]
+    seen = Counter(edit for one, other, _ in pairs for edit in set(edits_between(one, other)))
+    seen.update({Rule((rule,)): 2 for rule in rewrites(pairs)})
+    found = [Proposal(edit, None) for edit, count in seen.items() if count > 1]
+    return sorted(found, key=lambda one: one.edit.order)
+
+
+def pairs_of(forms: Sequence[Parts]) -> Iterator[tuple[Parts, Parts]]:
+    """The pairs of *forms*, URLs of one content, to compare: the smallest with the others, and neighbours in order."""
+    listed = sorted(forms, key=smallness)
+    by_text = sorted(forms, key=lambda form: form.url)
+    star = _spread([(listed[0], other) for other in listed[1:]], _PAIRS)
+    chain = _spread(list(pairwise(by_text)), _PAIRS)
+    yield from dict.fromkeys([*star, *chain])
+
+
+def _spread(pairs: list[tuple[Parts, Parts]], most: int) -> list[tuple[Parts, Parts]]:
+    """At most *most* of *pairs*, taken evenly from the whole list."""
+    return pairs if len(pairs) <= most else [pairs[n * len(pairs) // most] for n in range(most)]
+
+
+def edits_between(one: Parts, other: Parts) -> Iterable[Rule]:
+    """The edits that could turn *one* into *other*, or both into one form; none if the two differ in too many places."""
+    places = differences(one, other)
+    if not places or len(places) > _PLACES:
+        return
+    for rule in (*substitutions(one, other), *of_numbered_names(one, other)):
+        yield Rule((rule,))
+    for alternatives in places:
+        for operation in alternatives:
+            yield Rule((operation,))
+    if len(places) > 1:
+        for level in range(max(map(len, places))):
+            chosen = {alternatives[min(level, len(alternatives) - 1)] for alternatives in places}
+            if len(chosen) > 1:
+                yield Rule(tuple(sorted(chosen, key=lambda operation: (operation.rank, str(operation)))))
