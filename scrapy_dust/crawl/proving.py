@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 #: be too small for the share that is drawn of all URLs to find that out. Where the rule has suppressed as many since it was tested, the
 #: last one is fetched when the spider is idle: what comes late may be what the rule is false of.
 _FIRST = 8
+#: After these, one URL is fetched until the rule has suppressed so many times as many: of 32, of 128, and so on.
+_TIMES = 4
 
 
 @dataclass(slots=True)
@@ -53,6 +55,7 @@ class _Turn:
     """The turn of a rule to be tested: one URL that the rule would suppress is fetched all the same."""
 
     at: int  #: the number of the URL
+    end: int = _FIRST  #: once the rule has suppressed so many, the rule has another turn
     suppressed: int = 0  #: so many URLs before
     tested: int = 0  #: so many of them when one was fetched
     is_over: bool = False  #: the rule had its turn
@@ -187,9 +190,10 @@ class Proving:
         *early*: its keeper has not come yet. *as_written*: its URL was not replaced by the canonical one.
         """
         comes_last = False
-        if not (
-            self.canaries.are_chosen(request.url) or self._is_turn(request, behind, as_written=as_written)
-        ):
+        is_turn = self._is_turn(request, behind, as_written=as_written)
+        if is_turn or self.canaries.are_chosen(request.url):
+            self._are_tested(behind)
+        else:
             unproved = self.suspension.unproved
             if not unproved and not self.reach:
                 return False
@@ -222,12 +226,9 @@ class Proving:
         """Whether it is the turn of *request* to test one of the rules that would suppress it."""
         if not self._rules.settings.canary_rate:
             return False
-        is_turn = False
-        for identity in behind.ids:
-            turn = self._turn(identity)
-            if turn.is_now and as_written:
-                is_turn = turn.is_over = True
-                turn.tested = turn.suppressed
+        turns = [self._turn(identity) for identity in behind.ids]
+        is_turn = as_written and any(turn.is_now for turn in turns)
+        for turn in turns:
             turn.suppressed += 1
         if is_turn:
             self._of_turns.add(request.url)
@@ -238,24 +239,37 @@ class Proving:
         turn = self._turns.get(identity)
         if turn is None:
             turn = self._turns[identity] = _Turn(self._draw.number(identity, _FIRST))
+        elif turn.is_over and turn.suppressed >= turn.end:
+            turn.at = turn.end + self._draw.number(f"{identity} {turn.end}", (_TIMES - 1) * turn.end)
+            turn.end, turn.is_over = _TIMES * turn.end, False
         return turn
+
+    def _are_tested(self, behind: Behind) -> None:
+        """Take note that one URL tests all rules *behind*: none of them needs another for its turn."""
+        for identity in behind.ids if self._rules.settings.canary_rate else ():
+            turn = self._turn(identity)
+            turn.is_over, turn.tested = True, turn.suppressed
 
     def _spider_idle(self, spider: Spider) -> None:
         """Fetch one of the last URLs that each rule has suppressed, where the rule has suppressed several since it was tested."""
         in_doubt, is_sent = self.suspension.unproved | self.suspension.suspended.keys(), False
-        # What is given back meets other rules, whose turns begin then.
-        for identity, turn in list(self._turns.items()):
-            if turn.suppressed - turn.tested < _FIRST or identity in in_doubt:
-                continue
-            turn.tested = turn.suppressed
-            turn.is_over = False
-            # The first of them that can be fetched as it is written takes the turn. The others are suppressed again, and are too few
-            # for another turn.
-            for ids, request in list(islice(self._suppressions.suppressed_by(identity), _FIRST // 2)):
+        due = {
+            identity: turn
+            for identity, turn in self._turns.items()
+            if turn.suppressed - turn.tested >= _FIRST and identity not in in_doubt
+        }
+        for turn in due.values():
+            turn.at, turn.is_over = 0, False
+        for identity, turn in due.items():
+            # The first URL that can be fetched as it is written takes the turn, and those of other rules behind it. A URL
+            # that cannot is suppressed again.
+            left = islice(self._suppressions.suppressed_by(identity), _FIRST)
+            while not turn.is_over and (suppressed := next(left, None)) is not None:
+                ids, request = suppressed
                 self._suppressions.given_back(request, ids, f"to test {identity}")
                 self._returning.now(request)
                 is_sent = True
-            turn.tested = turn.suppressed
+            turn.is_over, turn.tested = True, turn.suppressed
         if is_sent:
             raise DontCloseSpider
 

@@ -107,7 +107,7 @@ class DustSettings:
     canary_rate: float = setting(
         0.01,
         share,
-        "Share of the suppressed URLs that are fetched all the same, so that rules stay tested, beside one of the first eight of each rule and its last one; 0: none.",
+        "Share of the suppressed URLs that are fetched all the same, so that rules stay tested, beside one of the first eight of each rule, a few more as these grow in number, and its last one; 0: none.",
     )
     max_age: int = setting(
         180,

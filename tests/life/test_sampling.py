@@ -161,7 +161,7 @@ def test_a_rule_that_is_false_by_now_is_found_out_on_a_small_site(tmp_path, numb
     assert len(came.items) == number
 
 
-@pytest.mark.parametrize(("number", "most"), [(9, 3), (60, 3), (500, 3)])
+@pytest.mark.parametrize(("number", "most"), [(9, 3), (60, 5), (500, 6)])
 def test_a_rule_that_holds_costs_few_canaries_of_its_own(tmp_path, number, most):
     def site(asked: Asked) -> Answer:
         return page("the same") if asked.path == "/p" else index(*(f"/p?x={x}" for x in range(number)))
