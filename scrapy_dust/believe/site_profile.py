@@ -65,13 +65,18 @@ class Encounter:
     profile: Profile
     urls: int = 0
     uses: Counter[str] = field(default_factory=Counter)
-    strange: int = 0  #: URLs with a parameter that no log had
+    answered: int = 0  #: URLs that were fetched, and so come into a log
+    strange: int = 0  #: of these: with a parameter that no log had
     names: Counter[str] = field(default_factory=Counter)  #: of these
 
     def count_url(self, url: str, used: Iterable[str]) -> None:
         """Count *url*, which the rules with the ids *used* change. The same URL must not be given twice."""
         self.urls += 1
         self.uses.update(used)
+
+    def count_answer(self, url: str) -> None:
+        """Count *url*, which the site has answered. A URL that is never fetched, as where robots.txt forbids that, is in no log either."""
+        self.answered += 1
         new = names_in(url) - self.profile.names if self.profile.has_names else set()
         self.strange += bool(new)
         if len(self.names) < MOST_NAMES:
@@ -94,9 +99,9 @@ class Encounter:
             )
 
     def _sign_of_new_parameters(self) -> Iterable[str]:
-        if self.strange >= _STRANGE_SHARE * self.urls:
+        if self.answered >= _LEAST_URLS and self.strange >= _STRANGE_SHARE * self.answered:
             new = [name for name, _ in self.names.most_common()]
-            yield f"{self.strange / self.urls:.0%} of its URLs have parameters that no log has shown ({_list_names(new)})"
+            yield f"{self.strange / self.answered:.0%} of its URLs have parameters that no log has shown ({_list_names(new)})"
 
 
 def _list_names(names: list[str]) -> str:

@@ -38,6 +38,7 @@ class Staleness:
         self._seen: set[int] = set()  #: hashes of URLs
         if self._met:
             crawler.signals.connect(self._request_scheduled, signal=signals.request_scheduled)
+            crawler.signals.connect(self._response_received, signal=signals.response_received)
 
     def _request_scheduled(self, request: Request, spider: Spider) -> None:
         # Sent for requests that the dupefilter then drops, too: those are what rules are for.
@@ -48,6 +49,11 @@ class Staleness:
         if seen not in self._seen:
             self._seen.add(seen)
             met.count_url(request.url, {identity for identity, _ in self._rules.explain(request.url)})
+
+    def _response_received(self, request: Request) -> None:
+        met = self._met.get(self._rules.site_of(request.url) or "")
+        if met is not None and met.answered < _OF_A_SITE:
+            met.count_answer(request.url)
 
     def warn(self) -> None:
         """Log a sentence for each site whose rules seem out of date, and one about canaries without result."""

@@ -30,10 +30,12 @@ def profile(of=LOG):
     return profile_of(of, CANONIZER, str)
 
 
-def signs(met):
+def signs(met, *, forbidden=()):
     encounter = Encounter(profile())
     for url in met:
         encounter.count_url(url, {str(step.rule) for step in CANONIZER.explain(url)})
+        if url not in forbidden:
+            encounter.count_answer(url)
     return encounter.signs([str(SID), str(REF)])
 
 
@@ -68,6 +70,11 @@ def test_parameters_that_no_log_had():
     assert signs([*LOG, *urls(200, "src=mail&sid=1")]) == []
 
 
+def test_urls_that_are_never_fetched_come_into_no_log_and_say_nothing_of_parameters():
+    forbidden = urls(300, "src=mail&sid=1")
+    assert signs([*LOG, *forbidden], forbidden=set(forbidden)) == []
+
+
 @pytest.mark.parametrize("count", [10, 199])
 def test_few_urls_are_no_sign(count):
     assert signs(urls(count, "src=1")) == []
@@ -79,6 +86,7 @@ def test_a_site_that_makes_names_up_says_nothing_by_them():
     met = Encounter(found)
     for url in urls(300, "src=1"):
         met.count_url(url, ())
+        met.count_answer(url)
     assert met.signs([]) == []
 
 
