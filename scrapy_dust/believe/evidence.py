@@ -63,6 +63,7 @@ class LogEvidence:
             known = Outcome.SAME
         by_redirect = known is Outcome.SAME and here is there and self._is_redirected(url, target)
         asks = known is not Outcome.SAME or by_redirect
+        differ = known is None and _texts_differ(here, there)
         found = self._found.get(self._question_key(url, target, by_redirect)) if asks else None
         return Pair(
             url,
@@ -72,7 +73,8 @@ class LogEvidence:
             made_up=there is None,
             looked_at=found is not None,
             ratio=self._likelihood_ratio(here, there) if found is None else None,
-            texts_differ=known is None and _texts_differ(here, there),
+            texts_differ=differ,
+            is_untold=differ and _have_units(here, there),
             by_redirect=by_redirect and found is None,
         )
 
@@ -157,6 +159,10 @@ def _texts_differ(here: Page | None, there: Page | None) -> bool:
     if here is None or there is None or here.volatile or there.volatile:
         return False
     return None not in (texts := (here.text_digest, there.text_digest)) and texts[0] != texts[1]
+
+
+def _have_units(here: Page | None, there: Page | None) -> bool:
+    return None not in (here and here.core, there and there.core)
 
 
 def _is_one_request(url: str, target: str) -> bool:

@@ -54,6 +54,9 @@ class Pair:
     looked_at: bool = False  #: *known* is what a fetch said, not the log
     ratio: float | None = None  #: how many times likelier what the log shows is, if they are one page
     texts_differ: bool = False  #: in the log, and may be nearly equal all the same
+    is_untold: bool = (
+        False  #: they differ, and all that the log has of both pages does not tell whether that matters
+    )
     by_redirect: bool = False  #: a redirect of the log is all that says that they are the same
 
 
@@ -133,7 +136,8 @@ class Trial:
         self._redirects_to_come = bool(again)  # none of them has come again so far
         if params.log_only:
             # Of texts that are nearly equal nobody will see which words differ: they may be other pages.
-            differing = sum(pair.texts_differ for pair in self._open)
+            differing = sum(pair.texts_differ and not pair.is_untold for pair in self._open)
+            self._unresolved += sum(pair.is_untold for pair in self._open)
             self._outcomes[Outcome.DIFFERENT] += len(self._suspects) + differing
             self._outcomes[Outcome.UNKNOWN] += len(self._open) - differing
             self._suspects, self._open = [], []

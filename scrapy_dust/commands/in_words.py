@@ -25,7 +25,7 @@ def in_words(decisions: Sequence[Decision], trials: Sequence[Ended], pages: int)
     if valid:
         spared = sum(one.saves for one in valid)
         yield f"URLs that differ only in this are one page now: {_named(phrases_of([one.rule for one in valid], _NAMED))}."
-        yield f"The rules save {spared} of the {pages} requests of these logs ({spared / max(1, pages):.0%})."
+        yield f"The rules save {spared} of the {pages} URLs of these logs ({spared / max(1, pages):.0%})."
     if probation:
         best = probation[0]
         seen = best.witnesses.contents
@@ -34,16 +34,25 @@ def in_words(decisions: Sequence[Decision], trials: Sequence[Ended], pages: int)
             f"Not applied until a crawl proves them: {number(len(probation), 'rule')} on probation, seen on too few pages, "
             f"such as {best.rule} (seen on {number(seen, 'page')}{little})."
         )
+    is_by_log = any(site.is_by_log for site in trials)
+    if is_by_log and of[Verdict.UNDECIDED]:
+        open_ones = sorted(of[Verdict.UNDECIDED], key=lambda one: -one.saves)
+        yield (
+            f"The log alone does not tell whether {number(len(open_ones), 'more rule' if valid else 'rule')} "
+            f"would merge different pages, such as {open_ones[0].rule}. Fetches would: see --no-validate and --budget."
+        )
     left = sum(site.remaining for site in trials)
     if any(site.is_cut_short for site in trials) and (left or of[Verdict.UNDECIDED]):
         left += len(of[Verdict.UNDECIDED])
         yield f"{number(left, 'rule')} undecided when the fetches ended: the same command goes on from there."
     elif not valid and not left:
-        yield from _why_nothing(decisions, probation)
+        yield from _why_nothing(decisions, probation, is_by_log=is_by_log)
     yield from _silent(trials)
 
 
-def _why_nothing(decisions: Sequence[Decision], probation: Sequence[Decision]) -> Iterator[str]:
+def _why_nothing(
+    decisions: Sequence[Decision], probation: Sequence[Decision], *, is_by_log: bool
+) -> Iterator[str]:
     if not decisions:
         yield "No rule was found: these logs have no two URLs that show the same page and differ in a regular way."
     elif not probation:
@@ -52,12 +61,12 @@ def _why_nothing(decisions: Sequence[Decision], probation: Sequence[Decision]) -
         said = (
             [f"{refuted} of {number(len(decisions), 'rule')} tried merged different pages"] if refuted else []
         )
-        if others:
+        if others and not is_by_log:
             said.append(
                 f"{f'the other {others}' if refuted else number(others, 'rule')} seen on too few pages"
             )
-        more = " A longer log says more." if others else ""
-        yield f"No rule is in force: {', '.join(said)}.{more}"
+        more = " A longer log says more." if others and not is_by_log else ""
+        yield f"No rule is in force{': ' if said else ''}{', '.join(said)}.{more}"
 
 
 def _silent(trials: Sequence[Ended]) -> Iterator[str]:

@@ -176,7 +176,7 @@ def _sentences(result: Result) -> Iterator[str]:
     yield (
         f"After {number(result.fetches, 'fetch', 'fetches')}: "
         "{valid} valid, {probation} on probation, {refuted} refuted, {undecided} undecided, "
-        "{redundant} dropped since other rules say the same."
+        "{redundant} that would save nothing more."
     ).format(**counts)
     if result.with_verdict(Verdict.VALID) and counts["lost_at_most"] is not None:
         lost = counts["lost_at_most"]
