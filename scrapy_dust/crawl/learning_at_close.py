@@ -66,7 +66,7 @@ async def learn(crawler: Crawler, settings: DustSettings) -> None:
     valid = sum(one.verdict is Verdict.VALID for site in decided for one in site.decisions)
     valid += sum(site.standing for site in decided)
     logger.info(
-        "Learned: %(valid)d rules hold, proved with %(fetches)d fetches; they are in %(book)s.%(more)s",
+        "Learned: rules in force %(valid)d, fetches to prove them %(fetches)d; the rule book is %(book)s.%(more)s",
         {
             "valid": valid,
             "fetches": spent.fetches,
