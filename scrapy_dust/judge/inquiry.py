@@ -66,6 +66,27 @@ def inquire(
     """
     if by_redirect:
         return (yield from _redirected_again(url, target, judge))
+    finding = yield from _compared(url, target, judge, known, known_target, both_linked, both_shown, key)
+    if finding.outcome is Outcome.SAME and known is not None and known_target is not None:
+        contradicting = judge.contradicts(known, known_target, key)
+        if contradicting is not None:
+            return Finding(
+                Outcome.DIFFERENT,
+                f"{contradicting.why} in the log, and fetches do not see what the crawl saw",
+            )
+    return finding
+
+
+def _compared(
+    url: str,
+    target: str,
+    judge: Judge,
+    known: Known | None,
+    known_target: Known | None,
+    both_linked: bool,
+    both_shown: bool,
+    key: Callable[[str], str] | None,
+) -> Inquiry:
     there = yield Ask(target)
     if not there.answered:
         outcome = Outcome.UNKNOWN if there.is_refusal and there.status != 500 else Outcome.UNFETCHABLE

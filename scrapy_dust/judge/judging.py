@@ -16,6 +16,7 @@ from dataclasses import replace
 from itertools import chain
 
 from scrapy_dust.judge.answers import Fetched, Known
+from scrapy_dust.judge.then_and_now import ThenAndNow
 from scrapy_dust.page.compare import Answer, Same, Verdict, compare
 from scrapy_dust.page.knowledge import NOTHING_KNOWN, Knowledge, Linked, note_linked, sifted
 from scrapy_dust.page.places import Kind
@@ -83,14 +84,17 @@ class Judge:
         self._linked: Linked = {}
         self._nothing: dict[int, Fetched] = {}
         self._strange: list[tuple[Fetched, Known]] = []
+        self._then_and_now = ThenAndNow()
         self.trusts_log = True  #: False: the whole site is another one by now
 
     def learn(self, page: Fetched, known: Known | None = None) -> None:
         """Learn from *page*, one of the site's pages. Pages that show the same count once."""
         if not page.answered or page.shown is None:
             return
-        if known is not None and self.resembles(page, known) is not True:
-            self._learn_strange(page, known)
+        if known is not None:
+            self._then_and_now.note(page, known)
+            if self.resembles(page, known) is not True:
+                self._learn_strange(page, known)
         total = page.shown.units.total
         if len(self._read) < _READ_KEPT and page.shown.wordings:
             self._read.setdefault(page.url, page.shown.wordings[0])
@@ -288,6 +292,16 @@ class Judge:
             self._controlled.add(both)
             self.learn_again(page, control)
         return [control]
+
+    def contradicts(self, known: Known, known_target: Known, key: Key | None) -> Verdict | None:
+        """The verdict by which the log tells two URLs apart, if a fetch that shows one page must not overrule it."""
+        if not self.trusts_log or known.shown is None or known_target.shown is None:
+            return None
+        verdict = self._compare(known.shown, known_target.shown, key)
+        if verdict.same is not Same.DIFFERENT:
+            return None
+        only = verdict.only_a, verdict.only_b
+        return None if self._then_and_now.explain(known, known_target, *only) else verdict
 
     def is_in_the_way(self, page: Fetched, known: Known | None) -> bool:
         """Whether *page* seems to stand in front of the page that was requested, or to have replaced it."""
