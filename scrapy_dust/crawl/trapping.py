@@ -33,6 +33,7 @@ from scrapy_dust.traps.budget import BARREN
 from scrapy_dust.traps.items import digest_of
 from scrapy_dust.traps.ledger import Arrived, Ledger, Place
 from scrapy_dust.traps.said import Said, said_by
+from scrapy_dust.traps.tokens import Tokens
 
 if TYPE_CHECKING:
     from scrapy import Spider
@@ -90,6 +91,7 @@ class Trapping:
         self._kept = KeptForms(self._folder)
         self._ledger.remember(self._kept.sites)
         self._journal = TrapJournal(crawler, settings)
+        self._tokens = Tokens()
         self._waiting: Counter[str] = Counter()  #: by form
         self._late: dict[str, Account] = {}  #: by form, of those that were put last
         self._going: dict[str, Place] = {}  #: by URL
@@ -199,7 +201,8 @@ class Trapping:
     def _place(self, request: Request, *, of_a_trap: bool) -> Place:
         site = self._rules.site_of(request.url)
         place = self._ledger.place(site or "", self._key_of(request.url), of_a_trap=of_a_trap)
-        if site is None or (self._wanted and self._is_wanted(place)):
+        may_expire = self._tokens.may_be_in(place.site, place.url)
+        if site is None or may_expire or (self._wanted and self._is_wanted(place)):
             return place._replace(turn=0)
         return place
 

@@ -169,12 +169,12 @@ def named(parts: Iterable[str]) -> Iterator[tuple[str, str]]:
     have no name.
     """
     for place, part in enumerate(parts):
-        yield (f"/{place}" if len(part) >= _SHORTEST and _has_id(part) else ""), part
+        yield (f"/{place}" if len(part) >= _SHORTEST and has_id(part) else ""), part
 
 
 @lru_cache(maxsize=4096)
-def _has_id(part: str) -> bool:
-    """Whether *part* of a path contains an id, such as `(S(4f2a90b1c3))`."""
+def has_id(part: str) -> bool:
+    """Whether *part* of a path, or the value of a parameter, contains an id, such as `(S(4f2a90b1c3))`."""
     return any(
         _ID.fullmatch(run) or (_HEXADECIMAL.fullmatch(run) and _LETTER.search(run))
         for run in _ALPHANUMERIC.findall(part)
