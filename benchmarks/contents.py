@@ -299,7 +299,7 @@ def _other_pages(words: int) -> dict[str, list[bytes]]:
 
 
 def _look(contents: Contents, name: str, body: bytes) -> Any:
-    return contents.look(f"http://a.test/{name}", Body(body, "text/html; charset=utf-8", None))
+    return contents.examine(f"http://a.test/{name}", Body(body, "text/html; charset=utf-8", None))
 
 
 def contents_of(contents: Contents, name: str, body: bytes) -> str | None:

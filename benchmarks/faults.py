@@ -114,7 +114,7 @@ def suppress(folder: Path, tell: Tell) -> None:
 def suppressed(folder: Path, told: set[int]) -> set[int]:
     store = LocalStore(str(folder), lambda: None)
     store.open(goes_on=True)
-    found = {int(request.url.rpartition("/")[2]) for _, request in store.of_rule("rule")}
+    found = {int(request.url.rpartition("/")[2]) for _, request in store.take_of_rule("rule")}
     store.close()
     return found
 

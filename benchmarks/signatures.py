@@ -90,7 +90,7 @@ def _looked(contents: Contents, bodies: list[bytes], name: str) -> float:
     took = []
     for number, body in enumerate(bodies):
         began = time.process_time()
-        contents.look(f"http://a.test/{name}/{number}", Body(body, "text/html; charset=utf-8", None))
+        contents.examine(f"http://a.test/{name}/{number}", Body(body, "text/html; charset=utf-8", None))
         took.append(time.process_time() - began)
     return median(took[100:])
 

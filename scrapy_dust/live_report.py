@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from scrapy_dust.crawl.dupefilter import DustDupeFilter
-from scrapy_dust.crawl.periodic_file import RewrittenFile
+from scrapy_dust.crawl.periodic_file import PeriodicFile
 from scrapy_dust.crawl.scheduler import DustScheduler
 from scrapy_dust.report.live import NAMES, Card, Form, InForce, Live, Waiting, html_of_live
 from scrapy_dust.report.pieces import number
@@ -54,7 +54,7 @@ class LiveReport:
         self._dupefilter = dupefilter if isinstance(dupefilter, DustDupeFilter) else None
         name = quote(crawler.spider.name, safe="")
         file = Path(path.replace("%(spider)s", name))
-        self.file = RewrittenFile(file, "DUST_LIVE_REPORT", self.page, EVERY, _other_names(file, name))
+        self.file = PeriodicFile(file, "DUST_LIVE_REPORT", self.page, EVERY, _other_names(file, name))
 
     def ended(self, reason: str) -> None:
         """Take note that the crawl has ended, and show its last numbers."""

@@ -58,15 +58,15 @@ def is_redirect(response: Response) -> bool:
     return response.status in _REDIRECTS and "Location" in response.headers
 
 
-def of_failure(request: Request, error: Exception) -> Iterator[Recorded]:
+def records_of_failure(request: Request, error: Exception) -> Iterator[Recorded]:
     """The record of *request*, which ended with *error* and without an answer."""
     name = global_object_name(type(error))
     rendered = rendered_by(request)
-    url, marks = _asked(request, rendered), _marks(request, rendered)
+    url, marks = _requested_url(request, rendered), _request_marks(request, rendered)
     yield record_of_failure(url, name, fetched_at=datetime.now(UTC), **marks), None
 
 
-def of_redirect(request: Request, response: Response) -> Iterator[Recorded]:
+def records_of_redirect(request: Request, response: Response) -> Iterator[Recorded]:
     """The record of a redirect."""
     location = urljoin(request.url, safe_url_string(response.headers["Location"] or b""))
     yield (
@@ -75,18 +75,18 @@ def of_redirect(request: Request, response: Response) -> Iterator[Recorded]:
             response.status,
             location,
             fetched_at=datetime.now(UTC),
-            **_marks(request, None),
+            **_request_marks(request, None),
         ),
         None,
     )
 
 
-def of_page(request: Request, response: Response, wire_size: int | None) -> Iterator[Recorded]:
+def records_of_page(request: Request, response: Response, wire_size: int | None) -> Iterator[Recorded]:
     """The record of a page, or of an error's page; before it, records of the redirects that a browser followed."""
     meta, flags = request.meta, response.flags
     cached, fetched_at = "cached" in flags, _fetched_at(request)
     rendered = _renderer(request, response)
-    asked, marks = _asked(request, rendered), _marks(request, rendered)
+    asked, marks = _requested_url(request, rendered), _request_marks(request, rendered)
     url, body = _shown_url(response, asked, rendered), _body_of(response, rendered)
     # Out of the HTTP cache, where URLs of one class share an entry, it is simply the other URL's page.
     if url != asked and not cached:
@@ -115,7 +115,7 @@ def _no_vary_search(response: Response) -> str | None:
     return said.decode("latin-1") if len(said) <= _LONGEST_HEADER else None
 
 
-def of_copy(request: Request, response: Response, keeper: str, by: str) -> Iterator[Recorded]:
+def records_of_copy(request: Request, response: Response, keeper: str, by: str) -> Iterator[Recorded]:
     """A second record of a page: it names the page of which *response* is a copy, and the signature that was equal."""
     record = record_of_copy(
         page_url(request, response), response.status, keeper, by, fetched_at=_fetched_at(request)
@@ -123,7 +123,7 @@ def of_copy(request: Request, response: Response, keeper: str, by: str) -> Itera
     yield record, None
 
 
-def of_taken(request: Request, response: Response, taken: Taken | None) -> Iterator[Recorded]:
+def records_of_taken(request: Request, response: Response, taken: Taken | None) -> Iterator[Recorded]:
     """A second record of a page: the items and requests that the callback took; None for *taken*: the callback failed."""
     url, nothing = page_url(request, response), None
     if taken is None:
@@ -138,7 +138,7 @@ def of_taken(request: Request, response: Response, taken: Taken | None) -> Itera
 def page_url(request: Request, response: Response) -> str:
     """The URL of the page that came: where a browser followed redirects, not the URL of the request."""
     rendered = _renderer(request, response)
-    return _shown_url(response, _asked(request, rendered), rendered)
+    return _shown_url(response, _requested_url(request, rendered), rendered)
 
 
 def _shown_url(response: Response, asked: str, rendered: Renderer | None) -> str:
@@ -168,13 +168,13 @@ def _renderer(request: Request, response: Response) -> Renderer | None:
     return rendered
 
 
-def _asked(request: Request, rendered: Renderer | None) -> str:
+def _requested_url(request: Request, rendered: Renderer | None) -> str:
     """The URL whose page *request* asks for. The fragment stays only where a page's scripts may read it."""
     url = target_url(request)
     return url if rendered or "#" not in url else urldefrag(url).url
 
 
-def _marks(request: Request, rendered: Renderer | None) -> Record:
+def _request_marks(request: Request, rendered: Renderer | None) -> Record:
     return {"rendered": rendered, "canary": canary_of(request) is not None or None}
 
 

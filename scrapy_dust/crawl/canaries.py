@@ -125,7 +125,7 @@ class Canaries:
     def are_chosen(self, url: str) -> bool:
         """Whether the draw alone chooses *url* as a canary."""
         rate = self._rules.settings.canary_rate
-        return rate > 0 and self._draw.takes(url, rate)
+        return rate > 0 and self._draw.chooses(url, rate)
 
     def are_being_judged(self) -> bool:
         """Whether any canary still waits for its result."""
@@ -259,7 +259,7 @@ class Canaries:
 
     def _inquire(self, came: _Came) -> None:
         # Not loaded before: it brings all that compares texts.
-        from scrapy_dust.crawl.inquiries import Inquiries, read  # noqa: PLC0415
+        from scrapy_dust.crawl.inquiries import Inquiries, read_fetched  # noqa: PLC0415
         from scrapy_dust.crawl.judges import knowledge  # noqa: PLC0415
 
         if self._inquiries is None:
@@ -270,7 +270,7 @@ class Canaries:
         page = came.page
         if page is None and came.response is not None:
             shown_as = self._shown_as(came.canary, came.url)
-            page = read(came.response, shown_as, self._rules.settings.ignore)
+            page = read_fetched(came.response, shown_as, self._rules.settings.ignore)
         keeper = None if self._readings is None else self._readings.page(came.canary.keeper)
         self._inquiries.begin(came.canary, page, came.request, keeper=keeper)
 

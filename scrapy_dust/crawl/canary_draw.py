@@ -23,7 +23,7 @@ class Draw:
     def __init__(self, secret: bytes, day: str) -> None:
         self.secret, self.day = secret, day
 
-    def takes(self, url: str, rate: float) -> bool:
+    def chooses(self, url: str, rate: float) -> bool:
         """Whether the draw chooses *url* when it chooses a share of *rate* of all URLs."""
         said = f"{self.day} {url}".encode("utf-8", "surrogatepass")
         drawn = blake2b(said, key=self.secret, digest_size=8).digest()
@@ -41,12 +41,12 @@ def local_draw(folder: Path) -> Draw:
     """
     day = datetime.now(UTC).date().isoformat()
     try:
-        return Draw(_kept(folder), day)
+        return Draw(_kept_secret(folder), day)
     except OSError:
         return Draw(os.urandom(_BYTES), day)
 
 
-def _kept(folder: Path) -> bytes:
+def _kept_secret(folder: Path) -> bytes:
     path = folder / KEY_FILE
     with suppress(FileNotFoundError):
         known = path.read_bytes()

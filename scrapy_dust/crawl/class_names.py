@@ -19,7 +19,7 @@ from scrapy_dust.crawl.counting import counting
 from scrapy_dust.crawl.fingerprinter import DustRequestFingerprinter, class_key
 from scrapy_dust.crawl.handling import Handling
 from scrapy_dust.crawl.keepers import Keepers
-from scrapy_dust.crawl.request_digests import Asking
+from scrapy_dust.crawl.request_digests import RequestDigests
 from scrapy_dust.crawl.requests import LINKED_BY
 from scrapy_dust.rule_book.entries import rule_id
 from scrapy_dust.stats import RULES_COUNTED, Stat
@@ -48,7 +48,7 @@ Meaning = tuple[str, str, str | None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Behind:
+class MergingRules:
     """The rules that put a URL and its keeper into one class. There is one object for the same rules, with a number of
     its own.
     """
@@ -65,17 +65,19 @@ class Naming:
         self._crawler, self._rules, self._traced = crawler, rules, rules.traced
         self._handling = Handling(rules.settings.class_by, lambda: crawler.spider)
         #: To be told of each request before it is named for the first time.
-        self.asking = Asking(rules.settings.class_by, crawler.settings)
+        self.asking = RequestDigests(rules.settings.class_by, crawler.settings)
         self._suffixes: dict[Meaning, bytes] = {}
         self._meanings: dict[bytes, Meaning] = {}
         #: By the site and the ids of rules, which these keep alive. One rule of two sites is one object.
-        self._behind: dict[tuple[object, ...], Behind] = {}
-        self._of_both: dict[tuple[Behind, Behind], Behind] = {}  #: by the rules of a URL and of its keeper
+        self._behind: dict[tuple[object, ...], MergingRules] = {}
+        self._of_both: dict[
+            tuple[MergingRules, MergingRules], MergingRules
+        ] = {}  #: by the rules of a URL and of its keeper
         self._stat = (Stat.FILTERED if rules.enforced else Stat.SHADOW_FILTERED).value
         self._counted: dict[str, str] = {}  #: ids of rules, and the stat of each
         self._keepers = Keepers()
-        self._numbered: list[Behind] = []  #: the rules that change keepers, by their numbers
-        self._stats: dict[Behind, tuple[str, ...]] = {}  #: that count what these rules suppress
+        self._numbered: list[MergingRules] = []  #: the rules that change keepers, by their numbers
+        self._stats: dict[MergingRules, tuple[str, ...]] = {}  #: that count what these rules suppress
         self._add_one = counting(crawler.stats)
         tables: tuple[dict[Any, Any], ...] = (self._suffixes, self._behind, self._of_both, self._stats)
         rules.changed.extend(table.clear for table in tables)
@@ -106,40 +108,40 @@ class Naming:
         handled = self._handling.name(request)
         if handled is None:
             return None
-        return self.class_meant(request, (site, handled, linked_by))
+        return self.class_with_meaning(request, (site, handled, linked_by))
 
-    def class_meant(self, request: Request, meaning: Meaning) -> bytes:
+    def class_with_meaning(self, request: Request, meaning: Meaning) -> bytes:
         """The class of a request with the URL of *request* that is handled and linked as *meaning* says."""
         suffix = self._suffixes.get(meaning)
         if suffix is None:
             if len(self._suffixes) >= MEANINGS_REMEMBERED:
                 self._suffixes.clear()
                 self._meanings.clear()
-            suffix = self._suffixes[meaning] = self._suffix(*meaning)
+            suffix = self._suffixes[meaning] = self._name_suffix(*meaning)
             self._meanings[suffix] = meaning
         return self.key(request) + suffix
 
-    def _suffix(self, site: str, handled: str, linked_by: str | None) -> bytes:
+    def _name_suffix(self, site: str, handled: str, linked_by: str | None) -> bytes:
         rules = " ".join(rule_id(site, rule) for rule in self._rules.canonizer.rules(site))
         said = f"{rules}\n{self._rules.settings.passes}\n{handled}\n{linked_by or ''}"
         return xxh3_64_digest(said.encode("utf-8", "surrogatepass"))
 
-    def handled(self, request: Request) -> str | None:
+    def handling_name(self, request: Request) -> str | None:
         """A name for how the spider handles *request*; None: like no other request."""
         return self._handling.name(request)
 
-    def meaning(self, of: bytes) -> Meaning | None:
-        """How requests of the class *of* are handled and which site links them; None if this crawl has not met the
+    def meaning(self, class_key: bytes) -> Meaning | None:
+        """How requests of the class *class_key* are handled and which site links them; None if this crawl has not met the
         class.
         """
-        return self._meanings.get(of[-_SUFFIX:])
+        return self._meanings.get(class_key[-_SUFFIX:])
 
     def rule_ids(self, url: str) -> tuple[str, ...]:
         """The ids of the rules that change *url*."""
         site = self._rules.site_of(url) or ""
         return tuple(rule_id(site, rule) for rule in self._rules.rules_for(url))
 
-    def linked_by(self, request: Request, site: str) -> str | None:
+    def linking_site(self, request: Request, site: str) -> str | None:
         """The site whose page or redirect leads to *request*, if that is another site than the request's own; None for
         links of its own site and of the project.
         """
@@ -151,15 +153,15 @@ class Naming:
         stranger = request.meta.get(LINKED_BY)
         return None if stranger is None or stranger == site else str(stranger)
 
-    def fetched(self, of: bytes, url: str) -> int:
-        """Take note that *url* is let through, the keeper of the class *of* from now on. Returns where it is written."""
-        return self._keepers.put(of, url, self._of_url(url).number)
+    def note_fetched(self, class_key: bytes, url: str) -> int:
+        """Take note that *url* is let through, the keeper of the class *class_key* from now on. Returns where it is written."""
+        return self._keepers.add(class_key, url, self._rules_on(url).number)
 
-    def keeper(self, of: bytes, known: Class) -> str | None:
-        """The URL that was fetched for the class *of*, which is *known*; None if nobody remembers."""
-        return self._keepers.url(of, known.keeper) if known.keeper else None
+    def keeper(self, class_key: bytes, known: Class) -> str | None:
+        """The URL that was fetched for the class *class_key*, which is *known*; None if nobody remembers."""
+        return self._keepers.keeper_url(class_key, known.keeper) if known.keeper else None
 
-    def fetched_on(self, site: str) -> Iterator[tuple[bytes, str, int, Meaning]]:
+    def keepers_on(self, site: str) -> Iterator[tuple[bytes, str, int, Meaning]]:
         """Each class of *site* that had a keeper, the keeper, where it is written, and how the requests of the class are
         handled and linked.
         """
@@ -168,32 +170,32 @@ class Naming:
             if meaning is not None and meaning[0] == site:
                 yield of, url, written, meaning
 
-    def behind(self, url: str, known: Class) -> Behind:
+    def merging_rules(self, url: str, known: Class) -> MergingRules:
         """The rules that put *url* and the keeper of its class, *known*, into one class."""
-        behind = self._of_url(url)
+        behind = self._rules_on(url)
         # The keeper's too: a URL that is its own canonical form was filtered by the rules that changed the other.
-        number = self._keepers.rules(known.keeper) if known.keeper else behind.number
+        number = self._keepers.rules_number(known.keeper) if known.keeper else behind.number
         if number == behind.number or not self._numbered[number].rules:
             return behind
         both = behind, self._numbered[number]
         found = self._of_both.get(both)
         if found is None:
             rules = tuple(dict.fromkeys((*behind.rules, *both[1].rules)))
-            found = self._of_both[both] = self._of(self._rules.site_of(url), rules)
+            found = self._of_both[both] = self._shared_rules(self._rules.site_of(url), rules)
         return found
 
-    def _of_url(self, url: str) -> Behind:
+    def _rules_on(self, url: str) -> MergingRules:
         _, rules, site = self._traced(url)
         known = self._behind.get((site, id(rules[0]))) if len(rules) == 1 else None
-        return known or self._of(site, rules)
+        return known or self._shared_rules(site, rules)
 
-    def _of(self, site: str | None, rules: tuple[Rule, ...]) -> Behind:
+    def _shared_rules(self, site: str | None, rules: tuple[Rule, ...]) -> MergingRules:
         # Rules are hashed slowly, and each is one object as long as rules do not change.
         name = (site, *map(id, rules))
         known = self._behind.get(name)
         if known is None:
             ids = tuple(rule_id(site or "", rule) for rule in rules)
-            known = self._behind[name] = Behind(rules, ids, len(self._numbered))
+            known = self._behind[name] = MergingRules(rules, ids, len(self._numbered))
             self._numbered.append(known)
         return known
 
@@ -207,7 +209,7 @@ class Naming:
             self._counted[identity] = f"{self._stat}/{identity if is_known else 'others'}"
         return self._counted[identity]
 
-    def count(self, request: Request, keeper: Callable[[], str | None], behind: Behind) -> None:
+    def count(self, request: Request, keeper: Callable[[], str | None], behind: MergingRules) -> None:
         """Count that the rules *behind* suppressed *request*, or would have in shadow mode. *keeper* tells the URL that
         was fetched instead.
         """
@@ -218,7 +220,7 @@ class Naming:
         for stat in stats:
             self._add_one(stat)
         if logger.isEnabledFor(logging.DEBUG):
-            self._say(request, keeper(), behind)
+            self._log_suppressed(request, keeper(), behind)
 
     def uncount(self, ids: tuple[str, ...]) -> None:
         """Take back one count of each of the rules *ids*: a request that they suppressed is fetched after all."""
@@ -228,7 +230,7 @@ class Naming:
             if stats.get_value(stat, 0) > 0:
                 stats.inc_value(stat, -1)
 
-    def _say(self, request: Request, keeper: str | None, behind: Behind) -> None:
+    def _log_suppressed(self, request: Request, keeper: str | None, behind: MergingRules) -> None:
         by = ", ".join(
             f"{rule} [{identity}]" for identity, rule in zip(behind.ids, behind.rules, strict=True)
         )

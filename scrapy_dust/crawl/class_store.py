@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from scrapy_dust.crawl.compact_classes import Classes
-from scrapy_dust.crawl.life import UNKNOWN, Class, State, waits
-from scrapy_dust.crawl.plain_requests import Manner, awake, manner_of, url_at_rest
+from scrapy_dust.crawl.life import UNKNOWN, Class, State, with_waiting
+from scrapy_dust.crawl.plain_requests import Manner, from_bytes, manner_of, url_bytes
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
@@ -74,16 +74,16 @@ class StoreGone(Exception):
 class Store(Protocol):
     """The interface of stores. A class is named by bytes, and a request by its own key."""
 
-    def get(self, of: bytes) -> Class:
-        """The class *of*; `UNKNOWN` if nothing is known of it."""
+    def get(self, class_key: bytes) -> Class:
+        """The class *class_key*; `UNKNOWN` if nothing is known of it."""
 
-    def change(self, of: bytes, how: Callable[[Class], tuple[Class, Result]]) -> Result:
+    def change(self, class_key: bytes, how: Callable[[Class], tuple[Class, Result]]) -> Result:
         """Change a class in one step. *how* gives the new class and a result, and may be called more than once."""
 
     def keep(
         self,
-        of: bytes,
-        own: bytes,
+        class_key: bytes,
+        own_key: bytes,
         rules: tuple[str, ...],
         request: Request,
         *,
@@ -96,24 +96,24 @@ class Store(Protocol):
         *request*, where it is known.
         """
 
-    def next_of(self, of: bytes) -> Request | None:
-        """Take out the request that has waited longest for the class *of*."""
+    def take_next(self, class_key: bytes) -> Request | None:
+        """Take out the request that has waited longest for the class *class_key*."""
 
-    def release(self, of: bytes, own: bytes, *, stays: bool = False) -> bool:
-        """Take the kept request *own* of the class *of* out of the store, or leave it there (*stays*). Returns whether it
+    def release(self, class_key: bytes, own_key: bytes, *, stays: bool = False) -> bool:
+        """Take the kept request *own_key* of the class *class_key* out of the store, or leave it there (*stays*). Returns whether it
         was there.
         """
 
-    def landed(self, at: bytes, origin: Standing) -> Standing | None:
-        """The first class from which a redirect led to the page *at*; None if redirects from several classes led there."""
+    def first_origin(self, landing: bytes, origin: Standing) -> Standing | None:
+        """The first class from which a redirect led to the page *landing*; None if redirects from several classes led there."""
 
-    def of_rule(self, rule: str) -> Iterator[Suppressed]:
+    def take_of_rule(self, rule: str) -> Iterator[Suppressed]:
         """Take out each request that *rule* suppressed, the newest first."""
 
     def waiting(self) -> Iterable[bytes]:
         """The classes for which requests wait, when no URL that stands can bring a page any more."""
 
-    def later(self, what: Callable[[], object]) -> None:
+    def call_later(self, what: Callable[[], object]) -> None:
         """Have *what*, a function that has raised `StoreGone`, called again when the store can be reached."""
 
 
@@ -147,22 +147,22 @@ class LocalStore:
 
     # -- classes
 
-    def get(self, of: bytes) -> Class:
-        """The class *of*; `UNKNOWN` if nothing is known of it."""
-        return self._classes.get(of)
+    def get(self, class_key: bytes) -> Class:
+        """The class *class_key*; `UNKNOWN` if nothing is known of it."""
+        return self._classes.get(class_key)
 
-    def change(self, of: bytes, how: Callable[[Class], tuple[Class, Result]]) -> Result:
-        """Change the class *of* by the function *how*, and return the result of *how*."""
-        before = self._classes.get(of)
+    def change(self, class_key: bytes, how: Callable[[Class], tuple[Class, Result]]) -> Result:
+        """Change the class *class_key* by the function *how*, and return the result of *how*."""
+        before = self._classes.get(class_key)
         after, result = how(before)
         if after is not before:
-            self._put(of, before, after)
+            self._put(class_key, before, after)
         return result
 
-    def _put(self, of: bytes, before: Class, after: Class) -> None:
-        self._classes.put(of, before, after)
+    def _put(self, class_key: bytes, before: Class, after: Class) -> None:
+        self._classes.put(class_key, before, after)
         if self._path:
-            self._changed[of] = None
+            self._changed[class_key] = None
             if len(self._changed) >= TOGETHER:
                 self._write()
 
@@ -171,10 +171,10 @@ class LocalStore:
         if not self._classes.waiting:
             return ()
         self._write()
-        names = self._all("SELECT class FROM rest GROUP BY class ORDER BY min(n)")
+        names = self._select("SELECT class FROM rest GROUP BY class ORDER BY min(n)")
         return [of for (of,) in names if self.get(of).waiting]
 
-    def later(self, what: Callable[[], object]) -> None:
+    def call_later(self, what: Callable[[], object]) -> None:
         """Never called, since this store can always be reached."""
 
     @property
@@ -186,83 +186,83 @@ class LocalStore:
 
     def keep(
         self,
-        of: bytes,
-        own: bytes,
+        class_key: bytes,
+        own_key: bytes,
         rules: tuple[str, ...],
         request: Request,
         *,
         is_waiting: bool,
         manner: Manner | None = None,
     ) -> bool:
-        """Keep *request*, named *own*, of the class *of*, which *rules* suppress. False if it cannot be kept."""
+        """Keep *request*, named *own_key*, of the class *class_key*, which *rules* suppress. False if it cannot be kept."""
         if manner is None:
             manner = manner_of(request, self._spider())
         if self._is_broken or manner.beside is None:
             return False
-        kept = manner.beside + url_at_rest(request)
+        kept = manner.beside + url_bytes(request)
         if (
-            manner.holds_objects and awake(kept, self._spider()) is None
+            manner.holds_objects and from_bytes(kept, self._spider()) is None
         ):  # it can be pickled, and not made again
             return False
         rule_set = self._rule_sets.get(rules)
         if rule_set is None:
-            rule_set = self._tried(lambda database: self._rule_set(database, rules), None)
+            rule_set = self._try(lambda database: self._rule_set_id(database, rules), None)
             if rule_set is None:
                 return False
         self._last_row += 1
-        self._rows.append((self._last_row, of, own, rule_set, kept))
+        self._rows.append((self._last_row, class_key, own_key, rule_set, kept))
         if len(self._rows) >= self._together and not self._write():
             self._rows.pop()
             return False
         if manner.holds_objects:
-            self._hold(request)
+            self._hold_object(request)
         if is_waiting:
-            self._waits(of, 1)
+            self._count_waiting(class_key, 1)
         return True
 
-    def _hold(self, request: Request) -> None:
+    def _hold_object(self, request: Request) -> None:
         self._objects[self._last_row] = request
         if len(self._objects) > OBJECTS_HELD:
             self._objects.popitem(last=False)
 
-    def _waits(self, of: bytes, more: int) -> None:
-        before = self.get(of)
-        after = waits(before, more)
+    def _count_waiting(self, class_key: bytes, more: int) -> None:
+        before = self.get(class_key)
+        after = with_waiting(before, more)
         if before.state is not State.SETTLED and after != before:
-            self._put(of, before, after)
+            self._put(class_key, before, after)
 
-    def next_of(self, of: bytes) -> Request | None:
-        """Take out the request that has waited longest for the class *of*."""
-        while (found := self._one("class", of)) is not None:
-            request = self._objects.get(found[0]) or awake(found[2], self._spider())
+    def take_next(self, class_key: bytes) -> Request | None:
+        """Take out the request that has waited longest for the class *class_key*."""
+        while (found := self._take_oldest("class", class_key)) is not None:
+            request = self._objects.get(found[0]) or from_bytes(found[2], self._spider())
             self._remove(found[0])
-            self._waits(of, -1)
+            self._count_waiting(class_key, -1)
             if request is not None:
                 return request
-        before = self.get(of)
-        self._waits(of, -before.waiting)
+        before = self.get(class_key)
+        self._count_waiting(class_key, -before.waiting)
         return None
 
-    def release(self, of: bytes, own: bytes, *, stays: bool = False) -> bool:
-        """Take out the request *own* of the class *of*, or leave it (*stays*). Returns whether it was kept."""
-        found = self._one("own", own)
+    def release(self, class_key: bytes, own_key: bytes, *, stays: bool = False) -> bool:
+        """Take out the request *own_key* of the class *class_key*, or leave it (*stays*). Returns whether it was kept."""
+        found = self._take_oldest("own", own_key)
         if found is None or stays:
             return found is not None
         self._remove(found[0])
-        if found[1] == of:
-            self._waits(of, -1)
+        if found[1] == class_key:
+            self._count_waiting(class_key, -1)
         return True
 
-    def landed(self, at: bytes, origin: Standing) -> Standing | None:
-        """The first class from which a redirect led to the page *at*; None if there were several."""
-        first = self._led_here.setdefault(at, origin)
+    def first_origin(self, landing: bytes, origin: Standing) -> Standing | None:
+        """The first class from which a redirect led to the page *landing*; None if there were several."""
+        first = self._led_here.setdefault(landing, origin)
         if len(self._led_here) > LANDINGS_REMEMBERED:
             self._led_here.popitem(last=False)
         if first is not None and first[0] != origin[0]:
-            self._led_here[at] = None
+            self._led_here[landing] = None
         return first
 
-    def of_rule(self, rule: str) -> Iterator[Suppressed]:
+    def take_of_rule(self, rule: str) -> Iterator[Suppressed]:
         """Take out each request that *rule* suppressed, the newest first."""
         sets = {number: names for names, number in self._rule_sets.items() if rule in names}
         last = 1 << 62
@@ -271,7 +271,7 @@ class LocalStore:
                 request = self._objects.get(last)
                 if not self._remove(last):
                     continue
-                request = request or awake(kept, self._spider())
+                request = request or from_bytes(kept, self._spider())
                 if request is not None:
                     yield sets[number], request
 
@@ -280,16 +280,16 @@ class LocalStore:
         where = f"rules IN ({numbers}) AND n < ?"
         newest = f"SELECT n, rules, request FROM rest WHERE {where} ORDER BY n DESC LIMIT {_READ}"  # noqa: S608  Numbers.
         self._write()
-        return self._tried(lambda database: database.execute(newest, (before,)).fetchall(), [])
+        return self._try(lambda database: database.execute(newest, (before,)).fetchall(), [])
 
-    def _one(self, by: str, name: bytes) -> tuple[int, bytes, bytes] | None:
+    def _take_oldest(self, by: str, name: bytes) -> tuple[int, bytes, bytes] | None:
         """The request, and its class, that has rested longest of those with this *name*."""
         self._write()
         if by not in self._indexed:
-            self._tried(lambda database: database.execute(_INDEX.format(by)), None)
+            self._try(lambda database: database.execute(_INDEX.format(by)), None)
             self._indexed.add(by)
         find = _FIND.format(by)
-        found: tuple[int, bytes, bytes] | None = self._tried(
+        found: tuple[int, bytes, bytes] | None = self._try(
             lambda database: database.execute(find, (name,)).fetchone(), None
         )
         return found
@@ -298,9 +298,9 @@ class LocalStore:
         """Remove the kept request in *row* of the database. Returns whether it was there."""
         self._objects.pop(row, None)
         delete = "DELETE FROM rest WHERE n = ?"
-        return self._tried(lambda database: database.execute(delete, (row,)).rowcount > 0, default=True)
+        return self._try(lambda database: database.execute(delete, (row,)).rowcount > 0, default=True)
 
-    def _rule_set(self, database: sqlite3.Connection, rules: tuple[str, ...]) -> int:
+    def _rule_set_id(self, database: sqlite3.Connection, rules: tuple[str, ...]) -> int:
         names = json.dumps(rules)
         database.execute("INSERT OR IGNORE INTO rules (names) VALUES (?)", (names,))
         number: int = database.execute("SELECT id FROM rules WHERE names = ?", (names,)).fetchone()[0]
@@ -311,7 +311,7 @@ class LocalStore:
 
     def fact(self, name: str) -> str | None:
         """The text that the job has saved under *name*; None if there is none."""
-        found = self._tried(
+        found = self._try(
             lambda database: database.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone(),
             None,
         )
@@ -320,7 +320,7 @@ class LocalStore:
     def put_fact(self, name: str, value: str) -> None:
         """Save the text *value* under *name*."""
         put = "INSERT OR REPLACE INTO facts VALUES (?, ?)"
-        self._tried(lambda database: database.execute(put, (name, value)), None)
+        self._try(lambda database: database.execute(put, (name, value)), None)
 
     # -- the file
 
@@ -329,20 +329,20 @@ class LocalStore:
         if not self._path:
             return
         self.has_lost = goes_on and not _has_content(self._path)
-        for name, told in self._all("SELECT id, class FROM classes"):
+        for name, told in self._select("SELECT id, class FROM classes"):
             with suppress(ValueError, TypeError, KeyError):
-                self._put(name, UNKNOWN, from_json(told))
+                self._put(name, UNKNOWN, class_from_json(told))
         self._changed.clear()
         rows = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'rest'"
-        self._last_row = self._tried(
+        self._last_row = self._try(
             lambda database: int(database.execute(rows).fetchone()[0]), _BEYOND_ALL_ROWS
         )
-        sets = self._all("SELECT names, id FROM rules")
+        sets = self._select("SELECT names, id FROM rules")
         self._rule_sets = {tuple(json.loads(names)): number for names, number in sets}
 
-    def _all(self, query: str) -> list[Any]:
+    def _select(self, query: str) -> list[Any]:
         nothing: list[Any] = []
-        return self._tried(lambda database: database.execute(query).fetchall(), nothing)
+        return self._try(lambda database: database.execute(query).fetchall(), nothing)
 
     def close(self) -> None:
         """Write all, and close the store."""
@@ -357,7 +357,7 @@ class LocalStore:
         """Write to the disk what is not written yet. Returns False if that fails; the next call tries again."""
         if not self._rows and not self._changed:
             return True
-        if not self._tried(self._write_to, default=False):
+        if not self._try(self._write_to, default=False):
             return False
         self._rows.clear()
         self._changed.clear()
@@ -369,25 +369,25 @@ class LocalStore:
             insert = "INSERT INTO rest (n, class, own, rules, request) VALUES (?, ?, ?, ?, ?)"
             database.executemany(insert, self._rows)
             if self._changed:
-                classes = ((name, as_json(self.get(name))) for name in self._changed)
+                classes = ((name, class_json(self.get(name))) for name in self._changed)
                 database.executemany("INSERT OR REPLACE INTO classes VALUES (?, ?)", classes)
         return True
 
-    def _tried(self, ask: Callable[[sqlite3.Connection], Result], default: Result) -> Result:
+    def _try(self, ask: Callable[[sqlite3.Connection], Result], default: Result) -> Result:
         """The result of *ask*, or *default* if the disk fails, which is logged once. A damaged file is put aside."""
         if self._is_broken:
             return default
         try:
-            return ask(self._opened())
+            return ask(self._open_database())
         except sqlite3.OperationalError as error:
-            self._failed(error, "What it cannot take is fetched.")
+            self._note_fault(error, "What it cannot take is fetched.")
         except sqlite3.DatabaseError as error:
             self._begin_anew(error)
         except OSError as error:
-            self._failed(error, "What it cannot take is fetched.")
+            self._note_fault(error, "What it cannot take is fetched.")
         return default
 
-    def _opened(self) -> sqlite3.Connection:
+    def _open_database(self) -> sqlite3.Connection:
         if self._database is None:
             self._database = database = sqlite3.connect(
                 self._path, isolation_level=None, check_same_thread=False
@@ -406,7 +406,7 @@ class LocalStore:
         if self._database is not None:
             self._database.close()
             self._database = None
-        self._failed(error, "It is put aside, and what it held may be fetched again.")
+        self._note_fault(error, "It is put aside, and what it held may be fetched again.")
         self._rule_sets.clear()
         self._rows.clear()
         self._indexed.clear()
@@ -418,7 +418,7 @@ class LocalStore:
         except OSError:
             self._is_broken = True
 
-    def _failed(self, error: Exception, so: str) -> None:
+    def _note_fault(self, error: Exception, so: str) -> None:
         self._told()
         if not self._said:
             self._said = True
@@ -436,13 +436,23 @@ def _has_content(path: str) -> bool:
         return False
 
 
-def as_json(of: Class) -> str:
-    """The class *of* as JSON, without its keeper, which this process alone can find."""
-    landed_on = None if of.landed_on is None else of.landed_on.hex()
-    return json.dumps([of.state, of.standing, of.waiting, of.failed, landed_on, of.priority, of.depth])
+def class_json(class_key: Class) -> str:
+    """The class *class_key* as JSON, without its keeper, which this process alone can find."""
+    landed_on = None if class_key.landed_on is None else class_key.landed_on.hex()
+    return json.dumps(
+        [
+            class_key.state,
+            class_key.standing,
+            class_key.waiting,
+            class_key.failed,
+            landed_on,
+            class_key.priority,
+            class_key.depth,
+        ]
+    )
 
 
-def from_json(told: str | bytes) -> Class:
+def class_from_json(told: str | bytes) -> Class:
     """The class that `as_json` has written. Raises `ValueError`, `TypeError` or `KeyError` for any other text."""
     state, standing, waiting, failed, landed_on, priority, depth = json.loads(told)
     landed = None if landed_on is None else bytes.fromhex(landed_on)

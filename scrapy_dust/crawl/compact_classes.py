@@ -25,16 +25,16 @@ class Classes:
         self._open: list[int] = []
         self.waiting = self.requests = 0  #: classes for which requests wait, and these requests
 
-    def get(self, of: bytes) -> Class:
-        """The class *of*; `UNKNOWN` if nothing is known of it."""
-        known = self._classes.get(hash(of), UNKNOWN)
+    def get(self, class_key: bytes) -> Class:
+        """The class *class_key*; `UNKNOWN` if nothing is known of it."""
+        known = self._classes.get(hash(class_key), UNKNOWN)
         return _unpacked(known) if type(known) is int else known  # type: ignore[return-value]
 
-    def put(self, of: bytes, before: Class, after: Class) -> None:
-        """Let *after* be the class *of*, which has been *before*."""
-        name = hash(of)
+    def put(self, class_key: bytes, before: Class, after: Class) -> None:
+        """Let *after* be the class *class_key*, which has been *before*."""
+        name = hash(class_key)
         if after.state is State.SETTLED:
-            after = self._shared(after.depth, after.keeper)
+            after = self._settled_class(after.depth, after.keeper)
         else:
             self._open.append(name)
         self._classes[name] = after
@@ -42,9 +42,9 @@ class Classes:
             self.waiting += bool(after.waiting) - bool(before.waiting)
             self.requests += after.waiting - before.waiting
         if len(self._open) >= _OPEN:
-            self._pack()
+            self._pack_open()
 
-    def _shared(self, depth: int, keeper: int) -> Class:
+    def _settled_class(self, depth: int, keeper: int) -> Class:
         found = self._settled.get((depth, keeper))
         if found is None:
             if len(self._settled) >= _SHARED:
@@ -52,7 +52,7 @@ class Classes:
             found = self._settled[depth, keeper] = SETTLED._replace(depth=depth, keeper=keeper)
         return found
 
-    def _pack(self) -> None:
+    def _pack_open(self) -> None:
         for name in self._open:
             known = self._classes[name]
             if isinstance(known, Class) and known.state is not State.SETTLED:
@@ -60,12 +60,12 @@ class Classes:
         self._open.clear()
 
 
-def _packed(of: Class) -> Class | int:
-    """The class *of* as a number that takes no more than 32 bytes; *of* itself where it has more to it."""
-    state, standing, waiting, failed, landed_on, priority, depth, keeper = of
+def _packed(class_key: Class) -> Class | int:
+    """The class *class_key* as a number that takes no more than 32 bytes; *class_key* itself where it has more to it."""
+    state, standing, waiting, failed, landed_on, priority, depth, keeper = class_key
     is_plain = landed_on is None and not priority and len(standing) < 2 and 0 <= depth < 1 << 6
     if not is_plain or waiting >= 1 << 7 or keeper >= 1 << 22:
-        return of
+        return class_key
     number = _PLACES[state] | failed << 3 | waiting << 21 | depth << 28 | keeper << 34
     return number | 1 << 4 | standing[0] << 5 if standing else number
 

@@ -79,10 +79,10 @@ class Comparing:
         known = knowledge(rules.settings)
         self._judges = Judges(known)
         self._inquiries = Inquiries(
-            crawler, self._told, rules.canonize, known, ignore, self._judges, both_linked=True
+            crawler, self._take_outcome, rules.canonize, known, ignore, self._judges, both_linked=True
         )
         of_items = rules.settings.same == "items"
-        self._takings = Takings(crawler, rules, self._told, "") if of_items else None
+        self._takings = Takings(crawler, rules, self._take_outcome, "") if of_items else None
         self._asked: dict[Canary, Compared] = {}  #: of which more is to come
         self._open = Counter[int]()  #: rules, with pairs that are being looked at again
         self._looked_at = Counter[int]()
@@ -112,7 +112,7 @@ class Comparing:
 
         *key* gives the key of a URL by the rules in force and the rules under test.
         """
-        if self._kept.shows(pair.first, body_hash(response)):
+        if self._kept.has_bytes(pair.first, body_hash(response)):
             self._conclude(pair, Outcome.SAME)
         elif self._takings is not None:
             self._asked[canary_for(pair)] = pair
@@ -127,7 +127,7 @@ class Comparing:
         if page is None or there is None or not (self._is_page(page) and self._is_page(there)):
             self._conclude(pair, Outcome.UNKNOWN)
             return
-        judge = self._judges.of(page.final_url)
+        judge = self._judges.judge_for(page.final_url)
         judge.learn(there)
         verdict = judge.compare(page, there, key=key)
         if verdict.same is Same.SAME:
@@ -145,7 +145,7 @@ class Comparing:
             self._conclude(pair, Outcome.DIFFERENT if unsure else Outcome.UNKNOWN, is_sure=not unsure)
 
     def _is_page(self, page: Fetched) -> bool:
-        judge = self._judges.of(page.final_url)
+        judge = self._judges.judge_for(page.final_url)
         return page.shown is not None and not judge.is_nothing(page) and not judge.is_marked(page)
 
     def _may_look_again(self, pair: Compared) -> bool:
@@ -154,7 +154,7 @@ class Comparing:
         most = _LOOKED_AT if len(pair.rules) == 1 else _LOOKED_AT_TOGETHER
         return all(self._looked_at[rule] < most for rule in pair.rules)
 
-    def _told(self, canary: Canary, outcome: Outcome) -> None:
+    def _take_outcome(self, canary: Canary, outcome: Outcome) -> None:
         """Take the *outcome* for *canary*, of a second fetch or of a comparison of the spider's items."""
         pair = self._asked.pop(canary, None)
         if pair is None:
@@ -165,28 +165,28 @@ class Comparing:
     def _conclude(
         self, pair: Compared, outcome: Outcome, *, is_sure: bool = True, looked_again: bool = False
     ) -> None:
-        if outcome is Outcome.SAME and not self._says_something(pair):
+        if outcome is Outcome.SAME and not self._proves_something(pair):
             outcome = Outcome.UNKNOWN
         self._concluded(pair, outcome, is_sure=is_sure, looked_again=looked_again)
 
     # -- pages that say nothing
 
-    def _says_something(self, pair: Compared) -> bool:
+    def _proves_something(self, pair: Compared) -> bool:
         """Whether no other class shows the page that both URLs of *pair* show, so that equality proves something."""
         name = (pair.site, pair.content)
         if name not in self._says:
-            self._says[name] = self._is_own(pair)
+            self._says[name] = self._is_of_own_class(pair)
             while len(self._says) > _KNOWN:
                 self._says.popitem(last=False)
         return self._says[name]
 
-    def _is_own(self, pair: Compared) -> bool:
+    def _is_of_own_class(self, pair: Compared) -> bool:
         page = self._kept.read(pair.first)
         if page is None or not self._is_page(page):
             return False
         assert page.shown is not None
-        self._judges.of(page.final_url).learn(page)
-        showing = self._showing.setdefault((pair.site, self._like(pair.site, page)), [])
+        self._judges.judge_for(page.final_url).learn(page)
+        showing = self._showing.setdefault((pair.site, self._content_name(pair.site, page)), [])
         showing.append(pair.content)
         self._others.setdefault(pair.site, deque(maxlen=_OTHERS)).append((page.shown.units.total, page))
         while len(self._showing) > _KNOWN:
@@ -198,9 +198,9 @@ class Comparing:
         self._voided(pair.site, showing)
         return False
 
-    def _like(self, site: str, page: Fetched) -> int:
+    def _content_name(self, site: str, page: Fetched) -> int:
         """A name for the content of *page*; pages of *site* with the same content get the same name."""
-        judge = self._judges.of(page.final_url)
+        judge = self._judges.judge_for(page.final_url)
         for name, other in self._others.get(site, ()):
             if judge.is_like(page, other):
                 return name

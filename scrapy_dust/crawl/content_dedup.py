@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from scrapy_dust.crawl.seen_contents import Contents, Seen
+    from scrapy_dust.crawl.seen_contents import Contents, CopyFinding
 
 logger = logging.getLogger(__name__)
 
@@ -103,10 +103,10 @@ class ContentDedupMiddleware:
             return
         try:
             url = page_url(request, response)
-            seen = self._contents.look(url, body_of(request, response), self._handler(request))
-            self._settle(request, response, url, seen)
+            seen = self._contents.examine(url, body_of(request, response), self._handler(request))
+            self._handle_finding(request, response, url, seen)
         except Exception as error:  # noqa: BLE001  The crawl goes on, whatever a page or the disk has against it.
-            self._failed(f"Could not compare {response}", error)
+            self._note_fault(f"Could not compare {response}", error)
 
     def _handler(self, request: Request) -> str:
         """A name for what handles the answer to *request*: its callback, its arguments, and the `Rule` by which a
@@ -119,15 +119,15 @@ class ContentDedupMiddleware:
     async def process_spider_output(
         self, response: Response, result: AsyncIterator[Any]
     ) -> AsyncIterator[Any]:
-        self._restore(response)
+        self._restore_request(response)
         async for one in result:
-            if self._passes(response, one):
+            if self._lets_through(response, one):
                 yield one
-        self._done(response)
+        self._forget_heir(response)
 
     def process_spider_exception(self, response: Response, exception: Exception) -> None:
         """Forget the content of a page whose callback failed, so that the next page with the content is no copy."""
-        self._restore(response)
+        self._restore_request(response)
         url = self._new.pop(response.request, None) if response.request is not None else None
         if url is None:
             return
@@ -135,11 +135,11 @@ class ContentDedupMiddleware:
         try:
             self._contents.forget(url)
         except Exception as error:  # noqa: BLE001  as above
-            self._failed(f"Could not forget {url}", error)
+            self._note_fault(f"Could not forget {url}", error)
         if heir is not None:
             self._ask_for(heir, url)
 
-    def _done(self, response: Response) -> None:
+    def _forget_heir(self, response: Response) -> None:
         if response.request is not None and (url := self._new.pop(response.request, None)) is not None:
             self._heirs.pop(url, None)
 
@@ -152,7 +152,7 @@ class ContentDedupMiddleware:
         )
         self._crawler.engine.crawl(heir.replace(dont_filter=True, meta={**heir.meta, _HEIR: True}))
 
-    def _settle(self, request: Request, response: Response, url: str, seen: Seen) -> None:
+    def _handle_finding(self, request: Request, response: Response, url: str, seen: CopyFinding) -> None:
         stats = self._crawler.stats
         if seen.is_new:
             self._new[request] = url
@@ -168,17 +168,17 @@ class ContentDedupMiddleware:
         stats.inc_value(Stat.COPIES.value)
         stats.inc_value(f"{Stat.COPIES}/{seen.by}")
         request.meta[DUPLICATE_OF], request.meta[DUPLICATE_BY] = seen.keeper, str(seen.by)
-        self._record(request, response, seen)
+        self._record_copy(request, response, seen)
         if self._settings.content_dedup == "drop":
             self._drop(request, response, seen)
 
-    def _drop(self, request: Request, response: Response, seen: Seen) -> None:
+    def _drop(self, request: Request, response: Response, seen: CopyFinding) -> None:
         if self._follows:
             self._followed.add(request)
             self._crawler.stats.inc_value(Stat.COPIES_FOLLOWED.value)
         else:
             ignored = copy(request)
-            ignored.callback = _nothing
+            ignored.callback = _yield_nothing
             self._dropped[ignored] = request
             response.request = ignored
             if seen.keeper in self._heirs and self._heirs[seen.keeper] is None:
@@ -190,20 +190,20 @@ class ContentDedupMiddleware:
             extra={"spider": self._crawler.spider},
         )
 
-    def _restore(self, response: Response) -> None:
+    def _restore_request(self, response: Response) -> None:
         if (
             response.request is not None
             and (original := self._dropped.pop(response.request, None)) is not None
         ):
             response.request = original
 
-    def _passes(self, response: Response, one: Any) -> bool:
+    def _lets_through(self, response: Response, one: Any) -> bool:
         if response.request not in self._followed or isinstance(one, Request):
             return True
         self._crawler.stats.inc_value(Stat.COPY_ITEMS.value)
         return False
 
-    def _record(self, request: Request, response: Response, seen: Seen) -> None:
+    def _record_copy(self, request: Request, response: Response, seen: CopyFinding) -> None:
         log = self._crawler.get_downloader_middleware(CrawlLogMiddleware)
         if log is not None:
             log.add_copy(request, response, seen.keeper or "", str(seen.by))
@@ -212,7 +212,7 @@ class ContentDedupMiddleware:
         try:
             self._contents.store.close()
         except Exception as error:  # noqa: BLE001  as above
-            self._failed("Could not write the last signatures", error)
+            self._note_fault("Could not write the last signatures", error)
         stats = self._crawler.stats
         copies, done = stats.get_value(Stat.COPIES.value, 0), self._settings.content_dedup
         logger.info(
@@ -225,7 +225,7 @@ class ContentDedupMiddleware:
             extra={"spider": spider},
         )
 
-    def _failed(self, what: str, error: Exception) -> None:
+    def _note_fault(self, what: str, error: Exception) -> None:
         if isinstance(error, DustError):
             self._failing_until = time.monotonic() + _RECOVERY
         self._faults.note(what, error)
@@ -234,7 +234,7 @@ class ContentDedupMiddleware:
 _SAID = {"body": "the same bytes", "units": "the same page", "near": "nearly the same text"}
 
 
-def _nothing(response: Response, **_: Any) -> tuple[()]:
+def _yield_nothing(response: Response, **_: Any) -> tuple[()]:
     """The callback of a dropped copy: it yields nothing."""
     return ()
 
@@ -249,7 +249,7 @@ def _is_compared(request: Request, response: Response) -> bool:
     )
 
 
-def _excuse(request: Request, seen: Seen) -> str | None:
+def _excuse(request: Request, seen: CopyFinding) -> str | None:
     """Why a page whose content was *seen* is let through all the same; None if it is a copy to drop or mark."""
     # A spider that hands on the meta of a start page has not started anew.
     is_start = request.meta.get("is_start_request") and not request.meta.get("depth")

@@ -19,7 +19,7 @@ from scrapy.utils.python import global_object_name
 from scrapy_dust.crawl.canary_draw import local_draw
 from scrapy_dust.crawl.class_names import Naming
 from scrapy_dust.crawl.class_store import LocalStore, StoreGone
-from scrapy_dust.crawl.enforcing import Enforcing, chain_of
+from scrapy_dust.crawl.enforcing import Enforcing, redirect_chain
 from scrapy_dust.crawl.faults import Faults
 from scrapy_dust.crawl.fingerprinter import DustRequestFingerprinter
 from scrapy_dust.crawl.http_cache import goes_by_key
@@ -170,15 +170,15 @@ class DustDupeFilter:
         if not self._is_enabled:
             return self._inner.request_seen(request)
         enforcing, asked_by = self.enforcing, request.meta.pop(ASKED_BY, None)
-        comes_back, must_stand = (False, False) if enforcing is None else enforcing.returning.coming()
-        self._note(request)
+        comes_back, must_stand = (False, False) if enforcing is None else enforcing.returning.coming_back()
+        self._note_digest(request)
         seen = not comes_back and self._was_seen(request)
         try:
             is_filtered = self._is_filtered(request, seen=seen, must_stand=must_stand, comes_back=comes_back)
         except StoreGone:
             raise
         except Exception as error:  # noqa: BLE001  Whatever a request of the project's has against it.
-            self._failed(request, error)
+            self._note_fault(request, error)
             is_filtered = seen
         else:
             if enforcing is not None and not is_filtered:
@@ -187,21 +187,21 @@ class DustDupeFilter:
                 if self.probation is not None:
                     self.probation.let_through(request)
         if asked_by is not None:
-            self._judged(request, asked_by, is_new=not is_filtered)
+            self._report_judged(request, asked_by, is_new=not is_filtered)
         return is_filtered
 
-    def _judged(self, request: Request, asked_by: int, *, is_new: bool) -> None:
+    def _report_judged(self, request: Request, asked_by: int, *, is_new: bool) -> None:
         if self.enforcing is not None:
             try:
-                self.enforcing.outcomes.judged(asked_by, is_new=is_new)
+                self.enforcing.outcomes.request_judged(asked_by, is_new=is_new)
             except Exception as error:  # noqa: BLE001  The store may be gone; *request* is judged all the same.
-                self._failed(request, error)
+                self._note_fault(request, error)
 
-    def _note(self, request: Request) -> None:
+    def _note_digest(self, request: Request) -> None:
         try:
-            self._naming.asking.note(request)
+            self._naming.asking.note_digest(request)
         except Exception as error:  # noqa: BLE001  Whatever a cookie of the project's has against it.
-            self._failed(request, error)
+            self._note_fault(request, error)
 
     def _was_seen(self, request: Request) -> bool:
         """Whether the wrapped dupefilter has seen *request* as the spider made it, before any rule."""
@@ -211,7 +211,7 @@ class DustDupeFilter:
             return (
                 False  # where a URL leads for which the spider has not asked; it may still ask for this one
             )
-        asked, fingerprinter = self.enforcing.asked(request), self._naming.fingerprinter
+        asked, fingerprinter = self.enforcing.spider_request(request), self._naming.fingerprinter
         if not isinstance(fingerprinter, DustRequestFingerprinter):
             return self._inner.request_seen(asked)
         seen: bool = fingerprinter.without_rules(self._inner.request_seen, asked)
@@ -226,44 +226,44 @@ class DustDupeFilter:
                 and self._rules.cover(request.url)
             ):
                 key = self._naming.unenforced_key
-                self._shadow.watch(request, key(request), map(key, chain_of(request)))
-            return seen and not self._comes_again(request, None)
+                self._shadow.watch(request, key(request), map(key, redirect_chain(request)))
+            return seen and not self._returns_in_chain(request, None)
         site = self.enforcing.site_of(request)
         if seen:
-            return not self._comes_again(request, site) and self._ends(request, site)
+            return not self._returns_in_chain(request, site) and self._ends_chain(request, site)
         may_be_itself = self._lets_through_twice or bool(self._had)
         if site is None or self.filters_nothing:
             # Rules of its site may come into force.
-            if self.into_force is not None and may_be_itself and self._was_had(request):
+            if self.into_force is not None and may_be_itself and self._was_fetched_before(request):
                 request.meta[ITSELF] = request.url
             return False
-        is_itself = may_be_itself and not comes_back and self._was_had(request)
+        is_itself = may_be_itself and not comes_back and self._was_fetched_before(request)
         if is_itself and self.into_force is not None:
             request.meta[ITSELF] = request.url
         is_known = self._cache_matters and self.enforcing.is_known(request, site)
         if must_stand:
-            self.enforcing.stands(request, site)
+            self.enforcing.fetch_waiting(request, site)
         elif self.enforcing.suppresses(request, site, is_itself=is_itself):
             return True
         if is_known:
             self._spare_cache(request)
         return False
 
-    def _was_had(self, request: Request) -> bool:
+    def _was_fetched_before(self, request: Request) -> bool:
         """Whether *request* itself was fetched before, and the project's own dupefilter lets it through once more."""
         assert self.enforcing is not None
-        own = hash(self._naming.own(self.enforcing.asked(request)))
+        own = hash(self._naming.own(self.enforcing.spider_request(request)))
         if own in self._had:
             return True
         if self._lets_through_twice:
             self._had.add(own)
         return False
 
-    def _comes_again(self, request: Request, site: str | None) -> bool:
+    def _returns_in_chain(self, request: Request, site: str | None) -> bool:
         """Whether *request*, seen before, is a redirect that leads back, for the first time, to a URL of its own chain
         of redirects.
         """
-        chain = chain_of(request)
+        chain = redirect_chain(request)
         been = [*(earlier.url for earlier in chain), request.url]
         if not chain or len(been) - len(set(been)) > 1:  # one return is a cookie being set, two are a circle
             return False
@@ -272,14 +272,14 @@ class DustDupeFilter:
             return False
         self._spare_cache(request)
         if self.enforcing is not None:
-            self.enforcing.comes_again(request, site)
+            self.enforcing.let_return(request, site)
         else:
             self._crawler.stats.inc_value(Stat.REDIRECTS_CONTINUED.value)
         return True
 
-    def _ends(self, request: Request, site: str | None) -> bool:
+    def _ends_chain(self, request: Request, site: str | None) -> bool:
         assert self.enforcing is not None
-        is_filtered = self.enforcing.ends(request, site)
+        is_filtered = self.enforcing.is_filtered_again(request, site)
         if not is_filtered:
             self._spare_cache(request)
         return is_filtered
@@ -318,11 +318,11 @@ class DustDupeFilter:
         if not request.dont_filter or self.enforcing is None:
             return
         if ASKED_BY in request.meta:
-            self._judged(request, request.meta.pop(ASKED_BY), is_new=True)
+            self._report_judged(request, request.meta.pop(ASKED_BY), is_new=True)
         if not is_retry(request):
-            self._note(request)
+            self._note_digest(request)
         try:
-            has_rules = self.enforcing.unfiltered(request)
+            has_rules = self.enforcing.note_unfiltered(request)
             if has_rules or (self.into_force is not None and self._lets_through_twice):
                 self._had.add(hash(self._naming.own(request)))
         except StoreGone as gone:
@@ -331,9 +331,9 @@ class DustDupeFilter:
                 {"why": gone, "request": request},
             )
         except Exception as error:  # noqa: BLE001  As above.
-            self._failed(request, error)
+            self._note_fault(request, error)
 
-    def _failed(self, request: Request, error: Exception) -> None:
+    def _note_fault(self, request: Request, error: Exception) -> None:
         what, trace = f"Could not apply rules to {request}", logger.isEnabledFor(logging.DEBUG)
         self._faults.note(what, error, trace=trace)
 

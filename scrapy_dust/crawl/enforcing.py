@@ -20,12 +20,12 @@ from scrapy_dust.crawl.requests import (
     LINKED_BY,
     ORIGINAL_URL,
     STANDS_FOR,
-    as_written,
     follows_rules,
     is_retry,
+    spider_request,
 )
 from scrapy_dust.crawl.returning import Returning
-from scrapy_dust.crawl.succession import Succession, standings
+from scrapy_dust.crawl.succession import Succession, classes_stood_for
 from scrapy_dust.crawl.suppressions import Suppressions
 from scrapy_dust.stats import Stat
 
@@ -63,16 +63,16 @@ class Enforcing:
         self.returning = Returning(crawler)
         self.suppressions = Suppressions(crawler, rules, naming, store)
         self.proving = Proving(
-            crawler, rules, naming, self.suppressions, self.returning, store, self._register, draw
+            crawler, rules, naming, self.suppressions, self.returning, store, self._register_pages, draw
         )
         self.succession = Succession(
             crawler,
             store,
             self.returning,
-            self.suppressions.fetched_after_all,
+            self.suppressions.note_fetched_after_all,
             lets_through_twice=lets_through_twice,
         )
-        self.outcomes = Outcomes(crawler, self.succession, self._name)
+        self.outcomes = Outcomes(crawler, self.succession, self._class_name)
 
     def site_of(self, request: Request) -> str | None:
         """The site whose rules apply to *request*; None if no rules do."""
@@ -81,11 +81,11 @@ class Enforcing:
         site = self._traced(request.url)[2]  # asked for soon, and remembered
         return site if site is not None and self._rules_of(site) else None
 
-    def asked(self, request: Request) -> Request:
+    def spider_request(self, request: Request) -> Request:
         """The request that the spider made: *request*, or the one in whose place *request* is fetched."""
         if ORIGINAL_URL not in request.meta:
             return request
-        written = as_written(request)
+        written = spider_request(request)
         # Meta is copied from request to request; only what has the same key can be meant.
         if written is None or self._naming.key(written) != self._naming.key(request):
             return request
@@ -100,88 +100,88 @@ class Enforcing:
         is_redirect = bool(meta.get("redirect_urls"))
         if CANARY in meta and not is_redirect:
             del meta[CANARY]  # copied from the request before
-        of, known = self._class(request, site)
+        of, known = self._class_of(request, site)
         if of is None or (self._sets_aside and self._rules.are_set_aside(request.url)):
-            return self._alone(request)
-        if is_itself and (asked := self.asked(request)) is not request:
+            return self._let_through_alone(request)
+        if is_itself and (asked := self.spider_request(request)) is not request:
             # Its class has had its turn; what the project wants again is the URL as it was written.
-            self.returning.later(iter((asked.replace(dont_filter=True),)))
+            self.returning.queue_later(iter((asked.replace(dont_filter=True),)))
             return True
         if is_itself or (is_redirect and self._is_inside(request)):
-            return self._goes_on(request, of, known)
+            return self._continue_redirect(request, of, known)
         depth = self._depth(request) if self._limits_depth else None
-        fate = life.fate(known, request.priority, depth, is_fetched=of in self.succession.fetching)
+        fate = life.fate_of(known, request.priority, depth, is_fetched=of in self.succession.fetching)
         if fate is not Fate.STANDS:
             return self._is_spared(request, of, known, is_waiting=fate is Fate.WAITS)
         if known.state is State.FAILED:
             self._crawler.stats.inc_value(Stat.ALIASES_AFTER_FAILURE.value)
-        return self._stands(request, of)
+        return self._let_through(request, of)
 
-    def stands(self, request: Request, site: str) -> None:
+    def fetch_waiting(self, request: Request, site: str) -> None:
         """Fetch *request*, which waited, now; it stands for its class, even beside another URL."""
-        of, _ = self._class(request, site)
+        of, _ = self._class_of(request, site)
         if of is not None:
-            self._stands(request, of)
+            self._let_through(request, of)
 
-    def ends(self, request: Request, site: str | None) -> bool:
+    def is_filtered_again(self, request: Request, site: str | None) -> bool:
         """Whether *request*, which was seen before, is filtered now. A redirect is let through if its own chain has
         suppressed the URL it leads to. That was another request of this name, perhaps, where the project's dupefilter
         takes two for two; then the suppressed one stays, for its own redirect.
         """
-        of = None if site is None else self._class(request, site)[0]
+        of = None if site is None else self._class_of(request, site)[0]
         own = self._naming.own(request)
         if of is not None and request.meta.get("redirect_urls"):
             known = self._store.get(of)
             stays = self._lets_through_twice
             if self._is_inside(request) and self._store.release(of, own, stays=stays):
                 if not stays:
-                    self.suppressions.returned_by_redirect(request)
-                return self._goes_on(request, of, known)
+                    self.suppressions.note_returned_by_redirect(request)
+                return self._continue_redirect(request, of, known)
         self.succession.chain_ended(request, of or own)
         return True
 
-    def comes_again(self, request: Request, site: str | None) -> None:
+    def let_return(self, request: Request, site: str | None) -> None:
         """Let through *request*, a redirect back to a URL of its own chain, as after a cookie was set."""
         self._crawler.stats.inc_value(Stat.REDIRECTS_CONTINUED.value)
-        of, known = (None, life.UNKNOWN) if site is None else self._class(request, site)
+        of, known = (None, life.UNKNOWN) if site is None else self._class_of(request, site)
         if of is not None and known.state is not State.SETTLED:
             self.succession.admit(request, of, self._depth(request))
 
-    def unfiltered(self, request: Request) -> bool:
+    def note_unfiltered(self, request: Request) -> bool:
         """Take note of *request*, which has ``dont_filter`` and is fetched. Returns whether rules apply to it."""
         site = None if is_retry(request) else self.site_of(request)
-        of, known = (None, life.UNKNOWN) if site is None else self._class(request, site)
+        of, known = (None, life.UNKNOWN) if site is None else self._class_of(request, site)
         if of is None:
             return False
         if known.state is State.SETTLED:
             request.meta.pop(STANDS_FOR, None)
         else:
-            self._stands(request, of)
+            self._let_through(request, of)
         return True
 
     def is_known(self, request: Request, site: str) -> bool:
         """Whether any URL stands, or has stood, for the class of *request*."""
-        return self._class(request, site)[1].state is not State.UNKNOWN
+        return self._class_of(request, site)[1].state is not State.UNKNOWN
 
     # -- rules that change while the crawl goes on
 
-    def handled(self, request: Request) -> str | None:
+    def handling_name(self, request: Request) -> str | None:
         """A name for how the spider handles *request*; None if it handles no other request alike."""
-        return self._naming.handled(request)
+        return self._naming.handling_name(request)
 
-    def showed_page(self, url: str, handled: str | None, request: Request | None = None) -> None:
+    def note_page(self, url: str, handled: str | None, request: Request | None = None) -> None:
         """Take note that *url* has brought a page. The class of *url*, by the rules of now, is settled by that."""
         site = self._rules.site_of(url)
         if site is not None and handled is not None:
-            self._settle(request or Request(url), (site, handled, None))
+            self._settle_class(request or Request(url), (site, handled, None))
 
     def is_still_wanted(self, request: Request) -> bool:
         """Whether *request*, let through earlier, should still be fetched under the rules of now."""
         site = self.site_of(request)
-        of, known = (None, life.UNKNOWN) if site is None else self._class(request, site)
+        of, known = (None, life.UNKNOWN) if site is None else self._class_of(request, site)
         if of is not None and known.state is State.SETTLED and self.proving.was_beyond(request):
             return not self._is_spared(request, of, known, is_waiting=False)
-        before = standings(request)
+        before = classes_stood_for(request)
         # What stands for a class is in the queue still: whatever the class is by now, it has its page from another URL.
         if (
             of is None
@@ -192,26 +192,26 @@ class Enforcing:
         if known.state in (State.UNKNOWN, State.FAILED) or not self._is_spared(
             request, of, known, is_waiting=known.state is not State.SETTLED
         ):
-            self._stands(request, of)
+            self._let_through(request, of)
             request.meta[STANDS_FOR] += [(name.hex(), url) for name, url in before]
             return True
-        self.succession.replaced(request, before, of)
+        self.succession.note_replaced(request, before, of)
         return False
 
-    def _register(self, fetched: Iterable[tuple[str, Meaning]]) -> None:
+    def _register_pages(self, fetched: Iterable[tuple[str, Meaning]]) -> None:
         """Make known which URLs have brought pages, after rules have changed."""
         for url, meaning in fetched:
             with suppress(ValueError):
-                self._settle(Request(url), meaning)
+                self._settle_class(Request(url), meaning)
 
-    def _settle(self, request: Request, meaning: Meaning) -> None:
-        of = self._naming.class_meant(request, meaning)
-        written = self._store.get(of).keeper or self._naming.fetched(of, request.url)
-        self._store.change(of, lambda known: life.taken(known._replace(keeper=written)))
+    def _settle_class(self, request: Request, meaning: Meaning) -> None:
+        of = self._naming.class_with_meaning(request, meaning)
+        written = self._store.get(of).keeper or self._naming.note_fetched(of, request.url)
+        self._store.change(of, lambda known: life.page_taken(known._replace(keeper=written)))
 
     # -- what becomes of a request
 
-    def _class(self, request: Request, site: str) -> tuple[bytes | None, Class]:
+    def _class_of(self, request: Request, site: str) -> tuple[bytes | None, Class]:
         """The class of *request*. A URL that only other sites link makes a class of its own, until its own site links
         it too.
         """
@@ -223,19 +223,19 @@ class Enforcing:
             meta = request.meta
             if LINKED_BY not in meta and "redirect_urls" not in meta:
                 return of, known
-            stranger = self._naming.linked_by(request, site)
+            stranger = self._naming.linking_site(request, site)
             if stranger is not None:
                 of = self._naming.class_of(request, site, stranger)
                 known = life.UNKNOWN if of is None else self._store.get(of)
         return of, known
 
-    def _name(self, request: Request) -> bytes:
+    def _class_name(self, request: Request) -> bytes:
         """The name of the class of *request*; the name of *request* itself where no rule applies."""
         site = self.site_of(request)
-        of = None if site is None else self._class(request, site)[0]
+        of = None if site is None else self._class_of(request, site)[0]
         return self._naming.own(request) if of is None else of
 
-    def _alone(self, request: Request) -> bool:
+    def _let_through_alone(self, request: Request) -> bool:
         """Let *request* through as like no other. It stands for no class but those of the requests that redirected to
         it.
         """
@@ -248,44 +248,50 @@ class Enforcing:
         if not request.meta.get("redirect_urls"):
             return False
         key = self._naming.key(request)
-        return any(self._naming.key(earlier) == key for earlier in chain_of(request))
+        return any(self._naming.key(earlier) == key for earlier in redirect_chain(request))
 
-    def _goes_on(self, request: Request, of: bytes, known: Class) -> bool:
+    def _continue_redirect(self, request: Request, class_key: bytes, known: Class) -> bool:
         if request.meta.get("redirect_urls"):
             self._crawler.stats.inc_value(Stat.REDIRECTS_CONTINUED.value)
         if known.state is State.SETTLED:
-            return self._alone(request)
-        self.succession.admit(request, of, self._depth(request))
+            return self._let_through_alone(request)
+        self.succession.admit(request, class_key, self._depth(request))
         return False
 
-    def _stands(self, request: Request, of: bytes) -> bool:
-        self.succession.admit(request, of, self._depth(request), self._naming.fetched(of, request.url))
+    def _let_through(self, request: Request, class_key: bytes) -> bool:
+        self.succession.admit(
+            request, class_key, self._depth(request), self._naming.note_fetched(class_key, request.url)
+        )
         if ORIGINAL_URL not in request.meta:
             return False
-        written = self.asked(request)
-        if written is not request and not self.suppressions.replace(written, of, self._naming.own(written)):
-            self.returning.later(iter((written.replace(dont_filter=True),)))
+        written = self.spider_request(request)
+        if written is not request and not self.suppressions.replace(
+            written, class_key, self._naming.own(written)
+        ):
+            self.returning.queue_later(iter((written.replace(dont_filter=True),)))
         return False
 
-    def _is_spared(self, request: Request, of: bytes, known: Class, *, is_waiting: bool) -> bool:
-        """Whether *request* need not be fetched now, because another URL of its class *of* stands or has brought the
+    def _is_spared(self, request: Request, class_key: bytes, known: Class, *, is_waiting: bool) -> bool:
+        """Whether *request* need not be fetched now, because another URL of its class *class_key* stands or has brought the
         page.
         """
         if "redirect_urls" in request.meta:
-            self.succession.chain_ended(request, of)
-        asked = self.asked(request)
-        behind = self._naming.behind(asked.url, known)
-        as_written = asked is request
-        if self.proving.becomes_canary(asked, of, known, behind, early=is_waiting, as_written=as_written):
+            self.succession.chain_ended(request, class_key)
+        asked = self.spider_request(request)
+        behind = self._naming.merging_rules(asked.url, known)
+        spider_request = asked is request
+        if self.proving.becomes_canary(
+            asked, class_key, known, behind, early=is_waiting, as_written=spider_request
+        ):
             if is_waiting:
-                self.succession.admit(request, of, self._depth(request))
+                self.succession.admit(request, class_key, self._depth(request))
             else:
                 request.meta.pop(STANDS_FOR, None)
             return False
-        if self.suppressions.suppress(asked, of, known, behind, is_waiting=is_waiting):
+        if self.suppressions.suppress(asked, class_key, known, behind, is_waiting=is_waiting):
             return True
         self._crawler.stats.inc_value(Stat.ALIASES_WITHOUT_ROOM.value)
-        return self._stands(request, of)
+        return self._let_through(request, class_key)
 
     @staticmethod
     def _depth(request: Request) -> int:
@@ -293,7 +299,7 @@ class Enforcing:
         return depth if isinstance(depth, int) else 0
 
 
-def chain_of(request: Request) -> list[Request]:
+def redirect_chain(request: Request) -> list[Request]:
     """The requests that redirects led from to *request*, the first one first."""
     try:
         return [request.replace(url=url) for url in request.meta.get("redirect_urls", ())]

@@ -36,14 +36,14 @@ class Clock:
         self._clock = clock
         self.now, self._looked = 0.0, clock()
 
-    def look(self) -> None:
+    def read(self) -> None:
         """Set `now` to the time of now."""
         looked = self._clock()
         self.now += min(looked - self._looked, _COUNTED)
         self._looked = looked
 
 
-class Fetching:
+class FetchesUnderWay:
     """The classes of which a URL is out of the queue. *at_a_time*: the number of requests that may be fetched at a time."""
 
     def __init__(self, at_a_time: int, clock: Clock | None = None) -> None:
@@ -52,12 +52,12 @@ class Fetching:
         self._fetched: dict[bytes, _Fetched] = {}
         self._answers, self._seconds = 0, 0.0
 
-    def __contains__(self, of: bytes) -> bool:
-        return of in self._fetched
+    def __contains__(self, class_key: bytes) -> bool:
+        return class_key in self._fetched
 
-    def begins(self, of: bytes, priority: int) -> None:
-        """Take note that a URL of the class *of* has left the queue. A retry goes on as it was."""
-        self._fetched.setdefault(of, _Fetched(self._clock.now, priority))
+    def class_begins(self, class_key: bytes, priority: int) -> None:
+        """Take note that a URL of the class *class_key* has left the queue. A retry goes on as it was."""
+        self._fetched.setdefault(class_key, _Fetched(self._clock.now, priority))
         if len(self._fetched) > _FETCHING:
             del self._fetched[next(iter(self._fetched))]
 
@@ -68,25 +68,25 @@ class Fetching:
             fetched.others += 1
         return any(fetched.others == self._most for fetched in more_urgent)
 
-    def answered(self, of: bytes) -> None:
-        """Take note that an answer for the class *of* has come."""
-        fetched = self._fetched.get(of)
+    def class_answered(self, class_key: bytes) -> None:
+        """Take note that an answer for the class *class_key* has come."""
+        fetched = self._fetched.get(class_key)
         if fetched is not None and not fetched.is_answered:
             self._answers += 1
             self._seconds += self._clock.now - fetched.since
             fetched.is_answered = True
 
-    def ended(self, of: bytes) -> None:
-        """Take note that it is known what became of the class *of*."""
-        self._fetched.pop(of, None)
+    def class_decided(self, class_key: bytes) -> None:
+        """Take note that it is known what became of the class *class_key*."""
+        self._fetched.pop(class_key, None)
 
     def clear(self) -> None:
         """Forget all classes: nothing is being fetched."""
         self._fetched.clear()
 
-    def late(self, keeps_others: Callable[[bytes], bool]) -> Iterator[bytes]:
+    def late_classes(self, keeps_others: Callable[[bytes], bool]) -> Iterator[bytes]:
         """Each class that takes too long and *keeps_others* waiting, which has as long again from now on."""
-        self._clock.look()
+        self._clock.read()
         now, usual = self._clock.now, self._seconds / self._answers if self._answers else 0.0
         patience = max(_PATIENCE, _TIMES * usual)
         for of, fetched in list(self._fetched.items()):

@@ -24,7 +24,7 @@ from scrapy_dust.crawl.requests import (
     without_fragment,
 )
 from scrapy_dust.crawl.rules import rules_of
-from scrapy_dust.crawl.scrapys_keys import are_known, as_requested, scrapys_key
+from scrapy_dust.crawl.scrapys_keys import are_known, scrapys_key, url_in_request
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class DustRequestFingerprinter:
         self._last: tuple[Request | None, bytes] = _NOTHING
         #: The same without rules, and whether the request needs nothing but its URL.
         self._own: tuple[Request | None, bytes, bool] = None, b"", False
-        rules.changed.append(self._forget)
+        rules.changed.append(self._forget_last)
         self._ignores_rules = False
         self._crawler = crawler
         if rules.enforced:
@@ -76,16 +76,16 @@ class DustRequestFingerprinter:
 
     def fingerprint(self, request: Request) -> bytes:
         if self._traced is None:
-            return self._underneath(request)
+            return self._wrapped_fingerprint(request)
         if self._ignores_rules:
             return self.own(request)
         known, key = self._last
         if known is not request:
-            key = self._key(request, self._traced)
+            key = self._class_fingerprint(request, self._traced)
             self._last = request, key
         return key
 
-    def _forget(self) -> None:
+    def _forget_last(self) -> None:
         self._last = _NOTHING
 
     def without_rules(self, ask: Callable[[Request], Result], request: Request) -> Result:
@@ -101,7 +101,7 @@ class DustRequestFingerprinter:
         known, key, _ = self._own
         if known is not request:
             is_known = self._is_known and is_plain(request)
-            key = scrapys_key(request, request.url) if is_known else self._underneath(request)
+            key = scrapys_key(request, request.url) if is_known else self._wrapped_fingerprint(request)
             self._own = request, key, is_known
         return key
 
@@ -111,7 +111,7 @@ class DustRequestFingerprinter:
             raise AttributeError(name)
         return getattr(self._fallback, name)
 
-    def _key(self, request: Request, traced: Callable[[str], tuple[str, Any, Any]]) -> bytes:
+    def _class_fingerprint(self, request: Request, traced: Callable[[str], tuple[str, Any, Any]]) -> bytes:
         known, _, is_known = self._own
         if is_known if known is request else self._is_known and is_plain(request):
             url = request.url
@@ -119,19 +119,19 @@ class DustRequestFingerprinter:
             if form == url:
                 return self.own(request)
             try:
-                key = scrapys_key(request, as_requested(form, request.encoding))
+                key = scrapys_key(request, url_in_request(form, request.encoding))
             except ValueError:  # a form that is no URL: what comes of it is decided, and counted, below
                 pass
             else:
                 self._count(_CANONIZED)
                 return key
-        own = self._underneath
+        own = self._wrapped_fingerprint
         return class_key(request, self._canonize, own, self._stats) or own(request)
 
     def _spider_opened(self) -> None:
         spare_media(self._crawler, self, self._fallback)
 
-    def _underneath(self, request: Request) -> bytes:
+    def _wrapped_fingerprint(self, request: Request) -> bytes:
         """The wrapped fingerprinter's result, with the fragment where a browser's scripts may read it."""
         key = self._fallback.fingerprint(request)
         fragment = fragment_for_scripts(request) if self._keeps_fragments else ""

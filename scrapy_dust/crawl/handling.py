@@ -42,7 +42,7 @@ class Handling:
         asked = request.meta.get(ASKED)
         if asked == ALONE:
             return None
-        name = self._callbacks(request) if self._by_callback else ""
+        name = self._callback_names(request) if self._by_callback else ""
         if name is not None and asked is not None:
             name = f"{name} asked {asked}"
         if self._is_by_rule is None:
@@ -54,14 +54,14 @@ class Handling:
         except (TypeError, ValueError, RecursionError):
             return None
 
-    def _callbacks(self, request: Request) -> str | None:
+    def _callback_names(self, request: Request) -> str | None:
         both = request.callback, request.errback
         try:
             name = self._names.get(both)
         except TypeError:  # a callable that cannot be hashed
             return None
         if name is None:
-            names = [self._named(both[0], self._default()), self._named(both[1], "")]
+            names = [self._function_name(both[0], self._default_name()), self._function_name(both[1], "")]
             if None in names:
                 return None
             name = " ".join(map(str, names))
@@ -69,12 +69,12 @@ class Handling:
                 self._names[both] = name
         return name
 
-    def _default(self) -> str:
+    def _default_name(self) -> str:
         # A CrawlSpider's does something else than `parse`.
         spider = self._spider()
         return _DEFAULT if spider is None or type(spider)._parse is Spider._parse else "_parse"
 
-    def _named(self, function: object, default: str) -> str | None:
+    def _function_name(self, function: object, default: str) -> str | None:
         """The name of *function*; None if the name may stand for another function too, such as a closure's."""
         if function is None:
             return default
@@ -88,11 +88,11 @@ class Handling:
             return given
         if not isinstance(function, FunctionType) or function.__defaults__ or function.__kwdefaults__:
             return None
-        if not all(self._is_spider(cell) for cell in function.__closure__ or ()):
+        if not all(self._holds_spider(cell) for cell in function.__closure__ or ()):
             return None
         return f"function {self._codes.setdefault(function.__code__, len(self._codes))}"
 
-    def _is_spider(self, cell: CellType) -> bool:
+    def _holds_spider(self, cell: CellType) -> bool:
         try:
             return cell.cell_contents is self._spider()
         except ValueError:  # nothing is in it yet

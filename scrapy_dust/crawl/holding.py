@@ -40,7 +40,7 @@ class Patience:
         self._next = 0  #: pages from which on another look is asked for
         self._decided = False  #: the look has come; what it found has still to be put into force
 
-    def asks(self, pages: int, waiting: int = 0) -> bool:
+    def may_ask(self, pages: int, waiting: int = 0) -> bool:
         """Whether to ask for a look, now that only *waiting* requests are left after *pages* pages."""
         if self._asked is not None or pages < self._next:
             return False
@@ -53,11 +53,11 @@ class Patience:
         self._asked, self._decided = self._clock(), False
         return True
 
-    def holds(self) -> bool:
+    def is_holding(self) -> bool:
         """Whether requests that come last are held back now."""
         return self._asked is not None and self._clock() - self._asked < self._longest
 
-    def decided(self) -> None:
+    def note_look(self) -> None:
         """Take note that the process beside the crawl has looked at all pages."""
         self._decided = True
 

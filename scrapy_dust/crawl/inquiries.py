@@ -112,9 +112,9 @@ class Inquiries:
             self._concluded(canary, Outcome.UNKNOWN)
             return
         self._waiting.append(_Inquiry(canary, request, page, key or self._canonize, keeper))
-        self._start()
+        self._start_waiting()
 
-    def _start(self) -> None:
+    def _start_waiting(self) -> None:
         while self._waiting and self._under_way < _AT_A_TIME:
             inquiry = self._waiting.popleft()
             # Where a rule was suspended meanwhile, the two may be no class any more.
@@ -129,14 +129,14 @@ class Inquiries:
     async def _run(self, inquiry: _Inquiry) -> None:
         outcome = Outcome.UNKNOWN
         try:
-            outcome = await self._outcome(inquiry)
+            outcome = await self._inquire(inquiry)
             if outcome is Outcome.UNFETCHABLE and (other := self._with_another(inquiry)) is not None:
-                inquiry, outcome = other, await self._outcome(other)
+                inquiry, outcome = other, await self._inquire(other)
         except Exception:  # whatever a page or a middleware has against it: nothing is learned
             logger.debug("Could not compare %s.", inquiry.canary, exc_info=True)
         self._under_way -= 1
         self._concluded(inquiry.canary, outcome)
-        self._start()
+        self._start_waiting()
 
     def _with_another(self, inquiry: _Inquiry) -> _Inquiry | None:
         """*inquiry* with an earlier canary of the class in the place of the keeper, which has no page; None if there
@@ -148,9 +148,9 @@ class Inquiries:
             self._instead.popitem(last=False)
         return None if first == canary.url else replace(inquiry, canary=replace(canary, keeper=first))
 
-    async def _outcome(self, inquiry: _Inquiry) -> Outcome:
+    async def _inquire(self, inquiry: _Inquiry) -> Outcome:
         canary = inquiry.canary
-        judge = self._judges.of(canary.url)
+        judge = self._judges.judge_for(canary.url)
         keeper = inquiry.keeper
         steps = inquire(
             canary.url,
@@ -164,7 +164,7 @@ class Inquiries:
         try:
             ask = next(steps)
             while True:
-                page = await self._answer(ask, inquiry)
+                page = await self._answer_to(ask, inquiry)
                 if not (ask.beside or ask.elsewhere):
                     judge.learn(page)
                 ask = steps.send(page)
@@ -172,14 +172,14 @@ class Inquiries:
             found: Finding = end.value
         return found.outcome
 
-    async def _answer(self, ask: Ask, inquiry: _Inquiry) -> Fetched:
+    async def _answer_to(self, ask: Ask, inquiry: _Inquiry) -> Fetched:
         if inquiry.page is not None and ask == Ask(inquiry.canary.url):
             return inquiry.page
         if ask.beside or ask.elsewhere:
-            return await self._nonsense(ask, inquiry)
+            return await self._nonsense_page(ask, inquiry)
         return await self._fetch(ask.url, inquiry.request)
 
-    async def _nonsense(self, ask: Ask, inquiry: _Inquiry) -> Fetched:
+    async def _nonsense_page(self, ask: Ask, inquiry: _Inquiry) -> Fetched:
         """The site's answer for a URL that cannot exist, in the folder of the URL that *ask* names or elsewhere."""
         # Not loaded before: it brings all of the trials.
         from scrapy_dust.trials.surveying import nonsense_beside, nonsense_elsewhere  # noqa: PLC0415
@@ -203,10 +203,10 @@ class Inquiries:
             response = await self._crawler.engine.download_async(request)
         except Exception:  # noqa: BLE001  No answer, for whatever reason the downloader or a middleware has.
             return Fetched(url, url, None)
-        return read(response, url, self._ignore)
+        return read_fetched(response, url, self._ignore)
 
 
-def read(response: Response, asked: str, ignore: Sequence[str] = ()) -> Fetched:
+def read_fetched(response: Response, asked: str, ignore: Sequence[str] = ()) -> Fetched:
     """The page in *response*, fetched for the URL *asked*, in the form that a judge compares. *ignore*: CSS selectors of
     elements that do not count.
     """

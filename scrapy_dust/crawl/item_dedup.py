@@ -39,7 +39,7 @@ _FAILED = "Could not compare or mark an item"
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _ComparedFields:
     """The values of the fields of an item that are compared."""
 
     name: str  #: its own, in a store: its URL and its signature
@@ -95,7 +95,7 @@ class ContentDedupPipeline:
 
     def _keeper(self, item: Any) -> str | None:
         """The URL of the page where an equal item was first seen; None if *item* is new. Remembers *item*."""
-        said = self._read(item)
+        said = self._compared_fields(item)
         if said is None:
             return None
         for store in self._stores:
@@ -108,7 +108,7 @@ class ContentDedupPipeline:
             store.keep(said.name, (said.signature,), Kind.CONTENT)
         return None
 
-    def _read(self, item: Any) -> _Said | None:
+    def _compared_fields(self, item: Any) -> _ComparedFields | None:
         values = ItemAdapter(item).asdict()
         names = self._settings.content_fields or [
             name for name in values if name not in ("url", DUPLICATE_OF)
@@ -121,7 +121,7 @@ class ContentDedupPipeline:
         signature = xxh3_128_digest(_json([of_what, chosen]))
         url = values.get("url")
         url = url if isinstance(url, str) and url else None
-        return _Said(f"{url or ''}{_MARK}{signature.hex()}", url, signature)
+        return _ComparedFields(f"{url or ''}{_MARK}{signature.hex()}", url, signature)
 
 
 def _json(value: object) -> bytes:

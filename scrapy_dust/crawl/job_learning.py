@@ -31,7 +31,7 @@ SHOWN_FILE = "dust-shown.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Before:
+class LearnedBefore:
     """The rules that a job had learned before it was paused."""
 
     rules: Mapping[str, tuple[Rule, ...]] = field(
@@ -42,22 +42,22 @@ class Before:
     skipped: tuple[str, ...] = ()  #: domains that were left alone then
 
 
-class Learning:
+class JobLearning:
     """Saves in the JOBDIR what a job learns."""
 
     def __init__(self, jobdir: str, settings: DustSettings) -> None:
         self._path, self._shown = Path(jobdir, FILE), Path(jobdir, SHOWN_FILE)
         if not self._path.exists():
-            self._add({"applied": _applied(settings), "skipped": settings.skip_domains})
+            self._append({"applied": _canonizer_settings(settings), "skipped": settings.skip_domains})
 
     def add_log(self, path: str) -> None:
         """Save that the job has written the crawl log at *path*."""
-        self._add({"log": path})
+        self._append({"log": path})
 
     def add_rules(self, site: str, rules: Iterable[Rule]) -> None:
         """Save that *site* goes by *rules*. Raises `OSError`."""
         book = RuleBook().with_site(site, [Entry(rule) for rule in rules])
-        self._add({"book": json.loads(book.rendered())})
+        self._append({"book": json.loads(book.rendered())})
 
     def save_shown(self, urls: Mapping[str, Sequence[str]]) -> None:
         """Save the *urls* of each site that have shown pages. A failure is logged, and costs fetches after the pause."""
@@ -85,19 +85,19 @@ class Learning:
         ):  # of these classes a page is fetched once more
             return {}
 
-    def _add(self, line: Mapping[str, object]) -> None:
+    def _append(self, line: Mapping[str, object]) -> None:
         with self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
 
 
-def learned_before(jobdir: str) -> Before:
+def learned_before(jobdir: str) -> LearnedBefore:
     """The rules that the job in *jobdir* had learned, as far as the file can be read; the rest is learned again."""
     path = Path(jobdir, FILE)
     rules: dict[str, tuple[Rule, ...]] = {}
     logs: list[str] = []
     head: dict[str, list[object]] = {}
     try:
-        for line in _lines(path):
+        for line in _records(path):
             if "book" in line:
                 book = RuleBook(parse(str(path), json.dumps(line["book"]).encode()))
                 rules |= book.rules_by_site()
@@ -109,22 +109,22 @@ def learned_before(jobdir: str) -> Before:
         logger.warning(
             "%s: %s. Rules that this job had learned and that stand there are learned again.", path, error
         )
-    return Before(
+    return LearnedBefore(
         rules, tuple(logs), tuple(head.get("applied", ())), tuple(map(str, head.get("skipped", ())))
     )
 
 
-def set_aside_by(before: Before, settings: DustSettings) -> frozenset[str]:
+def set_aside_by(before: LearnedBefore, settings: DustSettings) -> frozenset[str]:
     """The sites whose rules cannot be applied now as they were before the pause."""
-    as_it_was = list(before.applied) == _applied(settings) and settings.mode == "enforce"
+    as_it_was = list(before.applied) == _canonizer_settings(settings) and settings.mode == "enforce"
     return frozenset() if as_it_was else frozenset(before.rules)
 
 
-def _applied(settings: DustSettings) -> list[object]:
+def _canonizer_settings(settings: DustSettings) -> list[object]:
     return [CANONIZER_VERSION, settings.passes]
 
 
-def _lines(path: Path) -> Iterator[dict[str, object]]:
+def _records(path: Path) -> Iterator[dict[str, object]]:
     """The records in the file at *path*. A last record that was cut short, when the crawl was killed, is left out: no
     key was made by it.
     """

@@ -71,7 +71,7 @@ def rules_of_job(jobdir: str, now: RulesInForce) -> RulesInForce:
         _begin(jobdir, now)
         return now
     except (OSError, ValueError) as error:
-        return _anew(jobdir, now, error)
+        return _begin_anew(jobdir, now, error)
     if begun_with == now.version:
         return now
     if begun_with == NO_RULES:
@@ -80,12 +80,12 @@ def rules_of_job(jobdir: str, now: RulesInForce) -> RulesInForce:
         )
         return replace(now, book=RuleBook())
     try:
-        return _as_begun(jobdir, begun_with, now)
+        return _continue_with(jobdir, begun_with, now)
     except (DustError, OSError, ValueError) as error:
-        return _anew(jobdir, now, error)
+        return _begin_anew(jobdir, now, error)
 
 
-def _anew(jobdir: str, now: RulesInForce, error: Exception) -> RulesInForce:
+def _begin_anew(jobdir: str, now: RulesInForce, error: Exception) -> RulesInForce:
     logger.warning(
         "%s: it cannot be told with which rules the job began (%s). It goes on with those of now, and may fetch again what "
         "other URLs have shown.",
@@ -109,14 +109,14 @@ def _begin(jobdir: str, now: RulesInForce) -> None:
     unfinished.replace(Path(jobdir, VERSION_FILE))
 
 
-def _as_begun(jobdir: str, begun_with: str, now: RulesInForce) -> RulesInForce:
+def _continue_with(jobdir: str, begun_with: str, now: RulesInForce) -> RulesInForce:
     book = RuleBook.load([str(Path(jobdir, RULES_FILE))])
     _, passes, *skipped = begun_with.split("/")
     domains = tuple(name.removeprefix("-") for name in skipped)
     begun = RulesInForce(
         book,
         replace(now.settings, mode="enforce", passes=int(passes), skip_domains=domains),
-        _taken_back(book, now),
+        _sites_taken_back(book, now),
         tuple(name for name in now.settings.skip_domains if name not in domains),
     )
     if begun.version != begun_with:
@@ -125,14 +125,14 @@ def _as_begun(jobdir: str, begun_with: str, now: RulesInForce) -> RulesInForce:
         "%s goes on with the rules it was begun with, so that keys are not mixed; what changed since applies from "
         "the next job on%s.",
         jobdir,
-        f", but on {_named(begun.set_aside)}, where rules were taken back, none is applied"
+        f", but on {_list_sites(begun.set_aside)}, where rules were taken back, none is applied"
         if begun.set_aside
         else "",
     )
     return begun
 
 
-def _taken_back(book: RuleBook, now: RulesInForce) -> frozenset[str]:
+def _sites_taken_back(book: RuleBook, now: RulesInForce) -> frozenset[str]:
     if now.settings.mode != "enforce":
         return frozenset(book.sites)
     valid = {
@@ -144,6 +144,6 @@ def _taken_back(book: RuleBook, now: RulesInForce) -> frozenset[str]:
     )
 
 
-def _named(sites: frozenset[str]) -> str:
+def _list_sites(sites: frozenset[str]) -> str:
     first = sorted(sites)[:3]
     return ", ".join(first) + (f" and {len(sites) - len(first)} more" if len(sites) > len(first) else "")

@@ -40,7 +40,7 @@ class CrawlJournal:
         self._faults = Faults(crawler, Stat.JOURNAL_ERRORS)
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
 
-    def tell_of(
+    def write_request_event(
         self,
         what: What,
         request: Request,
@@ -53,9 +53,11 @@ class CrawlJournal:
         if self._settings.journal:
             if manner is None:
                 manner = manner_of(request, self._crawler.spider, shows=True)
-            self.tell(Event(what, now(), request.url, ids, key, keeper, None, manner.said, manner.lacks))
+            self.write_event(
+                Event(what, now(), request.url, ids, key, keeper, None, manner.said, manner.lacks)
+            )
 
-    def tell(self, event: Event) -> None:
+    def write_event(self, event: Event) -> None:
         """Write *event*."""
         if not self._settings.journal or self._is_closed:
             return

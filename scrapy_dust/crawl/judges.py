@@ -40,7 +40,7 @@ class Judges:
         self._knowledge = knowledge
         self._found: OrderedDict[str, Judge] = OrderedDict()
 
-    def of(self, url: str) -> Judge:
+    def judge_for(self, url: str) -> Judge:
         """The judge for pages of *url*'s host."""
         host = urlsplit(url).netloc
         judge = self._found.get(host)

@@ -29,33 +29,33 @@ class Keepers:
         self._new: dict[int, dict[bytes, str]] = {}  #: by block, the keepers that are not written
         self._count = 0  #: of these
 
-    def put(self, of: bytes, url: str, rules: int) -> int:
-        """Let *url*, which the rules with the number *rules* change, be the keeper of the class *of*. Returns its
+    def add(self, class_key: bytes, url: str, rules: int) -> int:
+        """Let *url*, which the rules with the number *rules* change, be the keeper of the class *class_key*. Returns its
         block.
         """
         if self._count >= _TOGETHER:
-            self._write()
+            self._write_blocks()
         block = self._open.get(rules)
         if block is None:
             block = self._open[rules] = len(self._rules)
             self._rules.append(rules)
             self._new[block] = {}
         keepers = self._new[block]
-        keepers[of] = url
+        keepers[class_key] = url
         self._count += 1
         if len(keepers) >= _IN_BLOCK:
             del self._open[rules]
         return block
 
-    def rules(self, block: int) -> int:
+    def rules_number(self, block: int) -> int:
         """The number of the rules that change the keepers of *block*."""
         return self._rules[block]
 
-    def url(self, of: bytes, block: int) -> str | None:
-        """The keeper of the class *of* in *block*; None if it is not known any more."""
+    def keeper_url(self, class_key: bytes, block: int) -> str | None:
+        """The keeper of the class *class_key* in *block*; None if it is not known any more."""
         if block in self._new:
-            return self._new[block].get(of)
-        found = self._read(block).partition(f"\n{of.hex()} ".encode())[2]
+            return self._new[block].get(class_key)
+        found = self._read_block(block).partition(f"\n{class_key.hex()} ".encode())[2]
         return found.partition(b"\n")[0].decode("utf-8", "surrogatepass") or None
 
     def __iter__(self) -> Iterator[tuple[bytes, str, int]]:
@@ -64,11 +64,11 @@ class Keepers:
             if block in self._new:
                 yield from ((of, url, block) for of, url in self._new[block].items())
                 continue
-            for line in self._read(block).split(b"\n")[1:-1]:
+            for line in self._read_block(block).split(b"\n")[1:-1]:
                 name, _, url = line.partition(b" ")
                 yield bytes.fromhex(name.decode()), url.decode("utf-8", "surrogatepass"), block
 
-    def _read(self, block: int) -> bytes:
+    def _read_block(self, block: int) -> bytes:
         begin, end = self._places[block : block + 2]
         if self._file is None or begin == end:
             return b""
@@ -78,7 +78,7 @@ class Keepers:
         except OSError:
             return b""
 
-    def _write(self) -> None:
+    def _write_blocks(self) -> None:
         blocks, begin = [], self._places[-1]
         end = begin
         for keepers in self._new.values():

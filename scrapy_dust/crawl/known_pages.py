@@ -98,15 +98,15 @@ class KnownMiddleware:
     async def process_spider_output(
         self, response: Response, result: AsyncIterator[Any]
     ) -> AsyncIterator[Any]:
-        page = self._begun(response)
+        page = self._begin_page(response)
         async for one in result:
-            if self._passes(page, one):
+            if self._lets_through(page, one):
                 yield one
-        self._done(page)
+        self._end_callback(page)
 
     # -- what is known
 
-    def _passes(self, page: _Page | None, one: Any) -> bool:
+    def _lets_through(self, page: _Page | None, one: Any) -> bool:
         if not isinstance(one, Request):
             if page is not None and one is not None:
                 page.yielded += 1
@@ -123,12 +123,12 @@ class KnownMiddleware:
         if self._known is None or request.dont_filter or request.meta.get(OPT_OUT) is False:
             return False
         try:
-            self._naming.asking.note(request)
-            handled = self._handled(request)
+            self._naming.asking.note_digest(request)
+            handled = self._handling_name(request)
             if handled is None or (self._mode == "skip" and self._leads_on(handled)):
                 return False
-            found = self._known.of_class(self._key(request, handled), self._since)
-            return any(map(self._suffices, found))
+            found = self._known.of_class(self._class_key(request, handled), self._since)
+            return any(map(self._counts_as_taken, found))
         except Exception as error:  # noqa: BLE001  Whatever a request of the project's, or the disk, has against it.
             self._faults.note("Could not look up a page", error)
             return False
@@ -137,23 +137,23 @@ class KnownMiddleware:
         assert self._known is not None
         return handled in self._lead_on or self._known.leads_on(handled)
 
-    def _suffices(self, page: TakenPage) -> bool:
+    def _counts_as_taken(self, page: TakenPage) -> bool:
         if self._mode == "skip":
             return page.items == 1 and not page.requests
         return self._mode == "skip-all" or page.items > 0
 
     # -- what becomes known
 
-    def _begun(self, response: Response) -> _Page | None:
+    def _begin_page(self, response: Response) -> _Page | None:
         """The page of *response*, whose items and requests are counted from now on; None if the page cannot become known."""
         request = response.request
         if request is None or not shows_page(response) or request.meta.get(OPT_OUT) is False:
             return None
         try:
-            handled = self._handled(request)
+            handled = self._handling_name(request)
             if handled is None:
                 return None
-            own, key = self._own(request, handled), self._key(request, handled)
+            own, key = self._own_key(request, handled), self._class_key(request, handled)
         except Exception as error:  # noqa: BLE001  as above
             self._faults.note("Could not name a page", error)
             return None
@@ -161,7 +161,7 @@ class KnownMiddleware:
         page = self._pages[own] = self._of[request] = _Page(taken)
         return page
 
-    def _done(self, page: _Page | None) -> None:
+    def _end_callback(self, page: _Page | None) -> None:
         if page is not None:
             page.is_done = True
 
@@ -177,26 +177,26 @@ class KnownMiddleware:
 
     # -- names
 
-    def _handled(self, request: Request) -> str | None:
+    def _handling_name(self, request: Request) -> str | None:
         """A name for how the spider handles *request*, valid in other crawls too; None if there is none."""
-        handled = self._naming.handled(request)
+        handled = self._naming.handling_name(request)
         return None if handled is None or "function " in handled else handled
 
-    def _key(self, request: Request, handled: str) -> bytes:
-        return _name(self._naming.key(request), handled)
+    def _class_key(self, request: Request, handled: str) -> bytes:
+        return _digest(self._naming.key(request), handled)
 
-    def _own(self, request: Request, handled: str) -> bytes:
-        return _name(self._naming.own(request), handled)
+    def _own_key(self, request: Request, handled: str) -> bytes:
+        return _digest(self._naming.own(request), handled)
 
     def _key_of(self, url: str, handled: str) -> bytes:
-        return self._key(Request(url), handled)
+        return self._class_key(Request(url), handled)
 
     def _keys_changed(self) -> None:
         """Make the known keys anew after rules have changed during the crawl."""
         if self._known is not None:
-            self._go_by(self._known, f"{self._rules.version} {id(self)} {now()}")
+            self._make_keys_by(self._known, f"{self._rules.version} {id(self)} {now()}")
 
-    def _go_by(self, known: KnownPages, version: str) -> None:
+    def _make_keys_by(self, known: KnownPages, version: str) -> None:
         try:
             known.go_by(version, self._key_of)
         except DustError as error:
@@ -209,19 +209,19 @@ class KnownMiddleware:
         try:
             self._known = KnownPages(log_dir(self._rules.settings.dir).parent / FILE, spider.name)
             self._known.forget_before(self._since)
-            self._go_by(self._known, self._rules.version)
-            self._pages |= {taken.own: _page(taken) for taken in self._of_job()}
+            self._make_keys_by(self._known, self._rules.version)
+            self._pages |= {taken.own: _page_of(taken) for taken in self._pages_of_job()}
         except DustError as error:
             self._faults.note("Could not read what is known", error)
             self._known = None
 
-    def _of_job(self) -> list[TakenPage]:
+    def _pages_of_job(self) -> list[TakenPage]:
         """The pages that this job took before it was paused, read from the JOBDIR."""
         path = self._job_file()
         if path is None or not path.is_file():
             return []
         try:
-            return [_read(line) for line in path.read_text(encoding="utf-8").splitlines()]
+            return [_from_line(line) for line in path.read_text(encoding="utf-8").splitlines()]
         except (OSError, ValueError, TypeError) as error:
             self._faults.note(f"Could not read {path}", error)
             return []
@@ -239,14 +239,14 @@ class KnownMiddleware:
             with closing(known):
                 known.has_led_on(self._lead_on)
                 if reason == "finished":
-                    self._commit(known, taken)
+                    self._save_taken(known, taken)
                 elif (path := self._job_file()) is not None:
-                    path.write_text("".join(_written(page) for page in taken), encoding="utf-8")
+                    path.write_text("".join(_as_line(page) for page in taken), encoding="utf-8")
         except (DustError, OSError) as error:
             self._faults.note("Could not keep what is known", error)
-        self._tell(spider, reason, len(taken))
+        self._log_summary(spider, reason, len(taken))
 
-    def _commit(self, known: KnownPages, taken: list[TakenPage]) -> None:
+    def _save_taken(self, known: KnownPages, taken: list[TakenPage]) -> None:
         # Of a job the rules may have changed since a page was taken.
         named = [
             replace(one, key=self._key_of(one.url, one.handled)) if one.is_plain else one for one in taken
@@ -255,7 +255,7 @@ class KnownMiddleware:
         if (path := self._job_file()) is not None:
             path.unlink(missing_ok=True)
 
-    def _tell(self, spider: Spider, reason: str, taken: int) -> None:
+    def _log_summary(self, spider: Spider, reason: str, taken: int) -> None:
         ended = reason == "finished"
         self._crawler.stats.set_value(Stat.KNOWN_TAKEN.value, taken if ended else 0)
         logger.info(
@@ -271,19 +271,19 @@ class KnownMiddleware:
         )
 
 
-def _name(fingerprint: bytes, handled: str) -> bytes:
+def _digest(fingerprint: bytes, handled: str) -> bytes:
     return xxh3_128_digest(fingerprint + handled.encode("utf-8", "surrogatepass"))
 
 
-def _page(taken: TakenPage) -> _Page:
+def _page_of(taken: TakenPage) -> _Page:
     return _Page(taken, yielded=taken.items, is_done=True)
 
 
-def _written(page: TakenPage) -> str:
+def _as_line(page: TakenPage) -> str:
     own, key, *others = astuple(page)
     return json.dumps([own.hex(), key.hex(), *others]) + "\n"
 
 
-def _read(line: str) -> TakenPage:
+def _from_line(line: str) -> TakenPage:
     own, key, *others = json.loads(line)
     return TakenPage(bytes.fromhex(own), bytes.fromhex(key), *others)

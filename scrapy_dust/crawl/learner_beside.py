@@ -34,23 +34,23 @@ class LearnerBeside:
             assert pipe is not None
             os.set_blocking(pipe.fileno(), False)
         self._heard, self._to_tell = bytearray(), bytearray()
-        self.tell(begin)
+        self.send(begin)
 
-    def tell(self, message: object) -> None:
+    def send(self, message: object) -> None:
         """Send *message* to the process, now or as soon as the pipe has room."""
         self._to_tell += to_message(message)
-        self._go_on_telling()
+        self._send_waiting()
 
-    def heard(self) -> Iterator[object]:
+    def received(self) -> Iterator[object]:
         """The messages that the process has sent since the last call."""
-        self._go_on_telling()
+        self._send_waiting()
         assert self._process.stdout is not None
         with suppress(BlockingIOError):
             while data := os.read(self._process.stdout.fileno(), 1 << 16):
                 self._heard += data
         yield from messages_in(self._heard)
 
-    def _go_on_telling(self) -> None:
+    def _send_waiting(self) -> None:
         assert self._process.stdin is not None
         try:
             # None: the pipe is full.
@@ -60,7 +60,7 @@ class LearnerBeside:
             self._to_tell.clear()
 
     @property
-    def code(self) -> int | None:
+    def exit_status(self) -> int | None:
         """The exit status of the process; None while it runs."""
         return self._process.poll()
 

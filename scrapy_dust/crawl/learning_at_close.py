@@ -51,7 +51,7 @@ async def learn(crawler: Crawler, settings: DustSettings) -> None:
         ):
             prepared = partial(_prepare, crawler.spider.name, settings, state, journal, interruption)
             trials, by_log, logs = await run_in_thread(prepared)
-            spent = await _try(crawler, settings, trials, interruption)
+            spent = await _validate(crawler, settings, trials, interruption)
             # Still ours: a signal that comes now has nothing left to end.
             decided = by_log or await run_in_thread(lambda: [ended(site) for site in trials])
             await run_in_thread(conclude, decided, settings, logs, state)
@@ -77,7 +77,7 @@ async def learn(crawler: Crawler, settings: DustSettings) -> None:
     )
 
 
-async def _try(
+async def _validate(
     crawler: Crawler, settings: DustSettings, trials: Sequence[SiteTrials], interruption: Interruption
 ) -> Spent:
     if interruption.came or not trials:
@@ -89,11 +89,11 @@ async def _try(
             said,
             extra={"spider": crawler.spider},
         )
-    watched = progress_of(_Told(crawler))
+    watched = progress_of(_ProgressLog(crawler))
     return await run_trials_here(crawler.settings.copy(), trials, settings, watched, interruption)
 
 
-class _Told(Reporter):
+class _ProgressLog(Reporter):
     """Reports progress as lines of the crawl's log, one a minute."""
 
     def __init__(self, crawler: Crawler) -> None:
@@ -115,10 +115,10 @@ def _prepare(
     spider: str, settings: DustSettings, state: Path, journal: ProbeJournal, interruption: Interruption
 ) -> tuple[list[SiteTrials], list[Ended], Sequence[str]]:
     with interruption.computing():
-        return _prepared(spider, settings, state, journal, interruption.poll)
+        return _mine(spider, settings, state, journal, interruption.poll)
 
 
-def _prepared(
+def _mine(
     spider: str, settings: DustSettings, state: Path, journal: ProbeJournal, poll: Poll
 ) -> tuple[list[SiteTrials], list[Ended], Sequence[str]]:
     """Trials that need fetches, or the ends of those that the log alone decides; and the names of the logs."""

@@ -139,87 +139,100 @@ UNKNOWN, SETTLED = Class(), Class(State.SETTLED)
 After = tuple[Class, tuple[Effect, ...]]
 
 
-def fate(of: Class, priority: int, depth: int | None, *, is_fetched: bool) -> Fate:
-    """Whether a new URL of the class *of* is let through, waits, or is suppressed. *depth* counts where it is
+def fate_of(known: Class, priority: int, depth: int | None, *, is_fetched: bool) -> Fate:
+    """Whether a new URL of the class *known* is let through, waits, or is suppressed. *depth* counts where it is
     limited.
 
     *is_fetched*: the URL that stands has left the queue, so that a higher priority would gain nothing.
     """
-    is_open = of.state in (State.UNKNOWN, State.FAILED) or (of.state is State.CONFIRMING and not of.standing)
-    if is_open or (depth is not None and depth < of.depth):
+    is_open = known.state in (State.UNKNOWN, State.FAILED) or (
+        known.state is State.CONFIRMING and not known.standing
+    )
+    if is_open or (depth is not None and depth < known.depth):
         return Fate.STANDS
-    if of.state is State.SETTLED:
+    if known.state is State.SETTLED:
         return Fate.SUPPRESSED
-    return Fate.STANDS if of.standing and priority > of.priority and not is_fetched else Fate.WAITS
+    return Fate.STANDS if known.standing and priority > known.priority and not is_fetched else Fate.WAITS
 
 
-def let_through(of: Class, url: int, priority: int = 0, depth: int = 0, keeper: int = 0) -> Class:
-    """The class *of*, after the URL with the number *url*, which is written at *keeper*, was let through."""
-    state = _next(of, Event.LET_THROUGH)[0]
+def let_through(known: Class, url: int, priority: int = 0, depth: int = 0, keeper: int = 0) -> Class:
+    """The class *known*, after the URL with the number *url*, which is written at *keeper*, was let through."""
+    state = _next_state(known, Event.LET_THROUGH)[0]
     if state is State.SETTLED:
-        return of._replace(depth=min(of.depth, depth), keeper=keeper or of.keeper)
-    standing = of.standing
+        return known._replace(depth=min(known.depth, depth), keeper=keeper or known.keeper)
+    standing = known.standing
     if not standing:
-        return Class(state, (url,), of.waiting, of.failed, of.landed_on, priority, depth, keeper or of.keeper)
+        return Class(
+            state,
+            (url,),
+            known.waiting,
+            known.failed,
+            known.landed_on,
+            priority,
+            depth,
+            keeper or known.keeper,
+        )
     standing = standing if url in standing else (*standing, url)
-    urgent, least = max(of.priority, priority), min(of.depth, depth)
-    return Class(state, standing, of.waiting, of.failed, of.landed_on, urgent, least, keeper or of.keeper)
+    urgent, least = max(known.priority, priority), min(known.depth, depth)
+    return Class(
+        state, standing, known.waiting, known.failed, known.landed_on, urgent, least, keeper or known.keeper
+    )
 
 
-def waits(of: Class, more: int = 1) -> Class:
-    """The class *of* with *more* waiting URLs than before; a negative number means fewer."""
-    return of._replace(waiting=max(0, of.waiting + more))
+def with_waiting(known: Class, more: int = 1) -> Class:
+    """The class *known* with *more* waiting URLs than before; a negative number means fewer."""
+    return known._replace(waiting=max(0, known.waiting + more))
 
 
-def taken(of: Class) -> After:
-    """The class *of* after the spider has taken its page."""
-    state, effects = _next(of, Event.TAKEN)
-    return of._replace(state=state, standing=()), effects
+def page_taken(known: Class) -> After:
+    """The class *known* after the spider has taken its page."""
+    state, effects = _next_state(known, Event.TAKEN)
+    return known._replace(state=state, standing=()), effects
 
 
-def nothing(of: Class) -> After:
-    """The class *of* after the spider's callback has yielded nothing from an answer for it."""
-    state, effects = _next(of, Event.NOTHING)
-    return of._replace(state=state, standing=()), effects
+def yielded_nothing(known: Class) -> After:
+    """The class *known* after the spider's callback has yielded nothing from an answer for it."""
+    state, effects = _next_state(known, Event.NOTHING)
+    return known._replace(state=state, standing=()), effects
 
 
-def doubted(of: Class) -> After:
-    """The class *of* after its page has turned out to be, perhaps, a login wall or an error."""
-    state, effects = _next(of, Event.DOUBTED)
-    return (of, ()) if state is of.state else (of._replace(state=state, standing=()), effects)
+def page_doubted(known: Class) -> After:
+    """The class *known* after its page has turned out to be, perhaps, a login wall or an error."""
+    state, effects = _next_state(known, Event.DOUBTED)
+    return (known, ()) if state is known.state else (known._replace(state=state, standing=()), effects)
 
 
-def no_page(of: Class, url: int) -> After:
-    """The class *of* after its URL with the number *url* brought no page. Nothing changes while another URL stands."""
-    if of.state is State.SETTLED:
-        return of, ()
-    left = tuple(other for other in of.standing if other != url)
-    state, effects = (of.state, ()) if left else _next(of, Event.NO_PAGE)
-    return of._replace(state=state, standing=left, failed=True), effects
+def no_page(known: Class, url: int) -> After:
+    """The class *known* after its URL with the number *url* brought no page. Nothing changes while another URL stands."""
+    if known.state is State.SETTLED:
+        return known, ()
+    left = tuple(other for other in known.standing if other != url)
+    state, effects = (known.state, ()) if left else _next_state(known, Event.NO_PAGE)
+    return known._replace(state=state, standing=left, failed=True), effects
 
 
-def led_away(of: Class, landed_on: bytes) -> After:
-    """The class *of* after a redirect has led to the page of the class *landed_on*, which is another class."""
-    again = of.state is State.CONFIRMING and of.landed_on == landed_on
-    state, effects = _next(of, Event.LED_AGAIN if again else Event.LED_AWAY)
-    return of._replace(state=state, standing=(), landed_on=landed_on), effects
+def redirected_away(known: Class, landed_on: bytes) -> After:
+    """The class *known* after a redirect has led to the page of the class *landed_on*, which is another class."""
+    again = known.state is State.CONFIRMING and known.landed_on == landed_on
+    state, effects = _next_state(known, Event.LED_AGAIN if again else Event.LED_AWAY)
+    return known._replace(state=state, standing=(), landed_on=landed_on), effects
 
 
-def overdue(of: Class) -> After:
-    """The class *of* after the URL that stands for it has taken too long: another URL is fetched beside it."""
-    state, effects = _next(of, Event.OVERDUE)
-    return of._replace(state=state), effects
+def overdue(known: Class) -> After:
+    """The class *known* after the URL that stands for it has taken too long: another URL is fetched beside it."""
+    state, effects = _next_state(known, Event.OVERDUE)
+    return known._replace(state=state), effects
 
 
-def idle(of: Class) -> After:
-    """The class *of* after the spider has become idle, so that no URL that stands can bring a page any more."""
-    state, effects = _next(of, Event.IDLE)
-    failed = of.failed or of.state is not State.RESTING
-    return of._replace(state=state, standing=(), failed=failed), effects
+def spider_idle(known: Class) -> After:
+    """The class *known* after the spider has become idle, so that no URL that stands can bring a page any more."""
+    state, effects = _next_state(known, Event.IDLE)
+    failed = known.failed or known.state is not State.RESTING
+    return known._replace(state=state, standing=(), failed=failed), effects
 
 
-def _next(of: Class, event: Event) -> tuple[State, tuple[Effect, ...]]:
-    return CLASSES.get((of.state, event), (of.state, ()))
+def _next_state(known: Class, event: Event) -> tuple[State, tuple[Effect, ...]]:
+    return CLASSES.get((known.state, event), (known.state, ()))
 
 
 def diagrams() -> Iterator[str]:
@@ -234,9 +247,9 @@ def diagrams() -> Iterator[str]:
     yield "```mermaid"
     yield "stateDiagram-v2"
     names = {fate: fate.value.replace(" ", "_") for fate in Fate}
-    for fate_, name in names.items():
-        if name != fate_.value:
-            yield f"    {name}: {fate_.value}"
+    for fate, name in names.items():
+        if name != fate.value:
+            yield f"    {name}: {fate.value}"
     for (was, when), becomes in URLS.items():
         yield f"    {names[was]} --> {names[becomes]}: {when}"
     yield "```"

@@ -20,11 +20,11 @@ from scrapy.utils.asyncio import create_looping_call, run_in_thread
 from scrapy_dust.crawl.answer_records import (
     is_recorded,
     is_redirect,
-    of_copy,
-    of_failure,
-    of_page,
-    of_redirect,
-    of_taken,
+    records_of_copy,
+    records_of_failure,
+    records_of_page,
+    records_of_redirect,
+    records_of_taken,
 )
 from scrapy_dust.crawl.faults import Faults
 from scrapy_dust.crawl.recorder import FLUSH_SECONDS, recorder
@@ -73,32 +73,34 @@ class CrawlLogMiddleware:
     def process_response(self, request: Request, response: Response) -> Response:
         # A redirect that the spider handles was recorded when it was downloaded.
         if is_recorded(request) and not is_redirect(response):
-            self._record(request, lambda: of_page(request, response, self._wire_sizes.get(request)))
+            self._record(request, lambda: records_of_page(request, response, self._wire_sizes.get(request)))
         return response
 
     def process_exception(self, request: Request, exception: Exception) -> None:
         # Robots.txt and the like are our side's decision, and say nothing of the site.
         if is_recorded(request) and not isinstance(exception, IgnoreRequest):
-            self._record(request, lambda: of_failure(request, exception))
+            self._record(request, lambda: records_of_failure(request, exception))
 
     def add_copy(self, request: Request, response: Response, keeper: str, by: str) -> None:
         """Record that `ContentDedupMiddleware` found *response* to be a copy of the page at *keeper*."""
-        self._record(request, lambda: of_copy(request, response, keeper, by), counted=Stat.RECORDED_COPIES)
+        self._record(
+            request, lambda: records_of_copy(request, response, keeper, by), counted=Stat.RECORDED_COPIES
+        )
 
     def add_taken(self, request: Request, response: Response, taken: Taken | None) -> None:
         """Record what the callback took from *response*; None: the callback failed."""
-        self._record(request, lambda: of_taken(request, response, taken), counted=Stat.RECORDED_TAKEN)
+        self._record(request, lambda: records_of_taken(request, response, taken), counted=Stat.RECORDED_TAKEN)
 
     def add_again(self, request: Request, response: Response) -> None:
         """Record another answer to *request*, which has shown a page before."""
-        self._record(request, lambda: of_page(request, response, None))
+        self._record(request, lambda: records_of_page(request, response, None))
 
     # Scrapy's signals take longer to call what names the arguments that it takes, and no others.
     def _response_downloaded(self, response: Response, request: Request, **_: object) -> None:
         if not is_recorded(request):
             return
         if is_redirect(response):
-            self._record(request, lambda: of_redirect(request, response))
+            self._record(request, lambda: records_of_redirect(request, response))
         else:
             self._wire_sizes[request] = len(response.body)
 
@@ -107,12 +109,12 @@ class CrawlLogMiddleware:
     ) -> None:
         try:
             for record, body in make():
-                self._open().add(record, body)
+                self._open_recorder().add(record, body)
                 self._crawler.stats.inc_value(counted.value)
         except Exception as error:  # noqa: BLE001  The crawl goes on, whatever a page or the disk has against it.
             self._faults.note(f"Could not record {request}", error)
 
-    def _open(self) -> Recorder:
+    def _open_recorder(self) -> Recorder:
         if self._recorder is None:
             assert self._crawler.spider is not None
             settings = self._settings
@@ -127,11 +129,11 @@ class CrawlLogMiddleware:
         assert self._recorder is not None
         try:
             self._recorder.flush()
-            self._hear()
+            self._note_lost()
         except OSError as error:
             self._faults.note("Could not write the crawl log", error)
 
-    def _hear(self) -> None:
+    def _note_lost(self) -> None:
         complaint = self._recorder.complaint() if self._recorder is not None else None
         if complaint is not None:
             lost, why = complaint
@@ -145,7 +147,7 @@ class CrawlLogMiddleware:
         try:
             # Another crawl may go on in this process, while this log is finished or moved to where it belongs.
             await run_in_thread(self._recorder.close)
-            self._hear()
+            self._note_lost()
         except OSError as error:
             self._faults.note("Could not finish the crawl log", error)
         keep = keep_of(self._settings)

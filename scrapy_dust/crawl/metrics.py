@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scrapy_dust.crawl.periodic_file import RewrittenFile
+from scrapy_dust.crawl.periodic_file import PeriodicFile
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
@@ -23,14 +23,14 @@ EVERY = 15.0
 _OF_A_RULE = re.compile(r"[0-9a-f]{8}|others")
 
 
-def metrics_file(path: str, crawler: Crawler) -> RewrittenFile:
+def metrics_file(path: str, crawler: Crawler) -> PeriodicFile:
     """The file of the stats of *crawler* at *path*."""
 
     def content() -> bytes:
         spider = crawler.spider
         return exposition(crawler.stats.get_stats(), spider.name if spider else "").encode()
 
-    return RewrittenFile(Path(path), "DUST_METRICS_FILE", content, EVERY)
+    return PeriodicFile(Path(path), "DUST_METRICS_FILE", content, EVERY)
 
 
 def exposition(stats: Mapping[str, Any], spider: str) -> str:

@@ -61,13 +61,13 @@ class NearPages:
         # Without a heading of its own nothing says what a page is, if not all of its text.
         if best is None or not face.heading or self._boilerplate.is_general(number, face.heading):
             return None
-        own = self._own(page.url, page.shingles)
+        own = self._own_shingles(page.url, page.shingles)
         if len(own) < LITTLE_TO_COMPARE or not self._boilerplate.knows(number):
             return None
         for other in self._store.near(self._bands(page.url, face, own)):
             if not face.may_be(other.face) or self._is_same(page.url, other.url):
                 continue
-            alike = resemblance(own, self._own(other.url, other.shingles), MOST_CHANGED)
+            alike = resemblance(own, self._own_shingles(other.url, other.shingles), MOST_CHANGED)
             if alike >= best:
                 best, found = alike, other.url
         return found
@@ -81,10 +81,10 @@ class NearPages:
         if self._threshold(site) is None or not page.face.heading:
             return
         self._boilerplate.learn_heading(site_number(site), page.face.heading)
-        self._index(page)
-        self._look_again(site_number(site), page)
+        self._index_outline(page)
+        self._index_early_again(site_number(site), page)
 
-    def _look_again(self, site: int, outline: Outline) -> None:
+    def _index_early_again(self, site: int, outline: Outline) -> None:
         early = self._early.setdefault(site, [])
         if early is None or self._waiting >= _MOST_EARLY:
             return
@@ -92,20 +92,20 @@ class NearPages:
         self._waiting += 1
         if len(early) in _AGAIN:
             for one in early:
-                self._index(one)
+                self._index_outline(one)
         if len(early) == _AGAIN[-1]:
             self._waiting -= len(early)
             self._early[site] = None
 
-    def _index(self, outline: Outline) -> None:
-        own = self._own(outline.url, outline.shingles)
+    def _index_outline(self, outline: Outline) -> None:
+        own = self._own_shingles(outline.url, outline.shingles)
         if len(own):
             self._store.keep_near(outline, self._bands(outline.url, outline.face, own))
 
     def _threshold(self, site: str) -> float | None:
         return self._thresholds.get(site, self._thresholds.get("*"))
 
-    def _own(self, url: str, shingles: Shingles) -> Shingles:
+    def _own_shingles(self, url: str, shingles: Shingles) -> Shingles:
         return self._boilerplate.own(site_number(site_of(url) or ""), shingles, strict=True)
 
     def _bands(self, url: str, face: Face, own: Shingles) -> list[int]:

@@ -17,7 +17,7 @@ from scrapy.utils.asyncio import create_looping_call
 from scrapy_dust.crawl.holding import Patience, Turn
 from scrapy_dust.crawl.learner_beside import LearnerBeside
 from scrapy_dust.crawl.log_middleware import CrawlLogMiddleware
-from scrapy_dust.crawl.refetching import Again
+from scrapy_dust.crawl.refetching import Refetching
 from scrapy_dust.crawl.requests import LAST, LET_THROUGH, follows_rules
 from scrapy_dust.crawl_log import log_dir
 from scrapy_dust.online.gate import Gate, Step
@@ -59,7 +59,7 @@ class Online:
         self._told: set[str] = set()  #: ids of rules that turned out to be false, which the process knows of
         self._patience = Patience()
         self.waiting = 0  #: requests that a look may decide
-        self._again = Again(crawler, self._record_again)
+        self._again = Refetching(crawler, self._record_again)
         assert dupefilter.enforcing is not None
         assert dupefilter.into_force is not None
         self._enforcing = dupefilter.enforcing
@@ -69,15 +69,15 @@ class Online:
         self._enforcing.proving.learning = self
         self._canaries = self._enforcing.proving.canaries
         self._canaries.log = self
-        self._listening = create_looping_call(self._listen)
+        self._listening = create_looping_call(self._take_messages)
         crawler.signals.connect(self._response_received, signal=signals.response_received)
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
         crawler.signals.connect(self._engine_stopped, signal=signals.engine_stopped)
         for site in rules.before.rules:
-            self._go_by(site, ())
+            self._use_likely(site, ())
         self._listening.start(_EVERY, now=False)
 
-    def mark(self, request: Request) -> None:
+    def note_fingerprint(self, request: Request) -> None:
         """Note the fingerprint of *request* in its meta, before it is queued."""
         request.meta.pop(_WAITS, None)  # copied from the request before
         request.meta.pop(_DECIDES, None)
@@ -90,7 +90,7 @@ class Online:
         gate = self._gates.get(self._rules.site_of(url) or "") if self._gates else None
         return self._rules.canonize(url) if gate is None else gate.likely_key(url)
 
-    def turn(self, request: Request) -> Turn:
+    def decide_turn(self, request: Request) -> Turn:
         """Decide whether *request*, which has left the queue, is fetched, dropped, queued last or held back."""
         waited = _WAITS in request.meta
         if request.dont_filter and not waited:
@@ -107,7 +107,7 @@ class Online:
             request.priority -= LAST
         if not self._dupefilter.is_still_wanted(request):
             return Turn.DROP
-        if not (waited or _DECIDES in request.meta) and self._waits(request, _step(gate, request)):
+        if not (waited or _DECIDES in request.meta) and self._puts_last(request, _likely_step(gate, request)):
             request.dont_filter = True
             return Turn.WAIT
         return Turn.GO
@@ -116,9 +116,9 @@ class Online:
         """Whether requests that come last are held back until the process has looked at the newest pages."""
         if self._process is None or self._gave_up:
             return False
-        if self._patience.asks(self._pages, self.waiting):
-            self._process.tell(Decide())
-        return self._patience.holds()
+        if self._patience.may_ask(self._pages, self.waiting):
+            self._process.send(Decide())
+        return self._patience.is_holding()
 
     def let_through(self, request: Request) -> None:
         """Give *request*, which is no duplicate, its place in the queue: the last one if a likely rule says that it
@@ -126,8 +126,8 @@ class Online:
         """
         if LET_THROUGH not in request.meta:
             return
-        step = _step(self._gate_of(request), request)
-        if not self._waits(request, step) and step is Step.EARLY:
+        step = _likely_step(self._gate_of(request), request)
+        if not self._puts_last(request, step) and step is Step.EARLY:
             request.priority += _EARLY
             request.meta[_DECIDES] = True
 
@@ -135,7 +135,7 @@ class Online:
         """Ask the process how *canary* compares with its keeper. False if it cannot be asked."""
         if self._process is None or self._gave_up:
             return False
-        self._process.tell(Compare(canary.url, canary.keeper))
+        self._process.send(Compare(canary.url, canary.keeper))
         return True
 
     def _gate_of(self, request: Request) -> Gate | None:
@@ -143,7 +143,7 @@ class Online:
             return None
         return self._gates.get(self._rules.site_of(request.url) or "")
 
-    def _waits(self, request: Request, step: Step) -> bool:
+    def _puts_last(self, request: Request, step: Step) -> bool:
         """Whether *request* is put after all other requests; if so, *request* is marked."""
         if step is not Step.WAIT:
             return False
@@ -160,74 +160,74 @@ class Online:
         if site is None:
             return
         self._pages += 1
-        self._again.note(request)
+        self._again.remember(request)
 
-    def _listen(self) -> None:
+    def _take_messages(self) -> None:
         if self._process is None:
-            self._begin()
+            self._start_process()
             return
-        for message in self._process.heard():
+        for message in self._process.received():
             if isinstance(message, Finding):
-                self._take(message)
+                self._put_into_force(message)
             elif isinstance(message, Decided):
-                self._patience.decided()
+                self._patience.note_look()
             elif isinstance(message, Compared):
                 self._canaries.told(message.canary, is_same=message.is_same)
                 self._wake()
-        if self._process.code is not None and not self._gave_up:
+        if self._process.exit_status is not None and not self._gave_up:
             self._gave_up = True
             self._canaries.told_nothing()
             logger.warning(
                 "The process that learns has ended (%(code)s): this crawl goes on with the rules it has.",
-                {"code": self._process.code},
+                {"code": self._process.exit_status},
                 extra={"spider": self._crawler.spider},
             )
         if self._patience.is_over(self._pages, keys_made=self._into_force.is_made):
             self._wake()
 
     def _record_again(self, request: Request, response: Response) -> None:
-        if (log := self._log()) is not None:
+        if (log := self._log_middleware()) is not None:
             log.add_again(request, response)
 
-    def _log(self) -> CrawlLogMiddleware | None:
+    def _log_middleware(self) -> CrawlLogMiddleware | None:
         log = self._crawler.get_downloader_middleware(CrawlLogMiddleware)
         return log if isinstance(log, CrawlLogMiddleware) else None
 
-    def _begin(self) -> None:
-        log = self._log()
+    def _start_process(self) -> None:
+        log = self._log_middleware()
         if log is None or log.path is None:
             return  # nothing recorded yet
         state = log_dir(self._rules.settings.dir).parent
-        before, settings = self._rules.before, _plain(self._rules.settings)
+        before, settings = self._rules.before, _importable(self._rules.settings)
         if self._into_force.job is not None:
             self._into_force.job.add_log(str(log.path))
         self._process = LearnerBeside(Begin(str(log.path), settings, str(state), before.logs, before.rules))
 
-    def _take(self, finding: Finding) -> None:
+    def _put_into_force(self, finding: Finding) -> None:
         """Put the new rules of *finding* into force. A rule stays in force until one of its pages speaks against it."""
         site, suspended = finding.site, self._enforcing.proving.suspended
-        self._take_back(finding)
+        self._take_out_of_force(finding)
         known = self._rules.canonizer.rules(site)
         new = [rule for rule in finding.rules if rule not in known and rule_id(site, rule) not in suspended]
         if new and self._into_force.put(site, new):
             self._crawler.stats.inc_value(Stat.LEARNED.value, len(new))
-            self._say(site, new)
+            self._log_learned(site, new)
         self._enforcing.proving.reach.limit(site, new, finding.held)
-        self._go_by(site, finding.likely, finding.led)
+        self._use_likely(site, finding.likely, finding.led)
         self._again.fetch(finding.again, self.waiting)
 
-    def _take_back(self, finding: Finding) -> None:
+    def _take_out_of_force(self, finding: Finding) -> None:
         site, suspended = finding.site, self._enforcing.proving.suspended
         for identity in finding.refuted:
-            if identity not in suspended and identity in self._ids(site):
+            if identity not in suspended and identity in self._learned_ids(site):
                 self._enforcing.proving.suspended_elsewhere({identity: site})
         for rule in self._learned.get(site, set()):
             identity = rule_id(site, rule)
             if identity in suspended and identity not in self._told and self._process is not None:
                 self._told.add(identity)
-                self._process.tell(Refuted(site, rule))
+                self._process.send(Refuted(site, rule))
 
-    def _go_by(self, site: str, likely: Sequence[Rule], led: Sequence[Rule] = ()) -> None:
+    def _use_likely(self, site: str, likely: Sequence[Rule], led: Sequence[Rule] = ()) -> None:
         """Use the *likely* rules of *site* from now on, to tell which requests come last; redirects declare those in
         *led*.
         """
@@ -244,10 +244,10 @@ class Online:
 
         self._into_force.make_keys(site, gate.let_through)
 
-    def _ids(self, site: str) -> set[str]:
+    def _learned_ids(self, site: str) -> set[str]:
         return {rule_id(site, rule) for rule in self._learned.get(site, set())}
 
-    def _say(self, site: str, new: list[Rule]) -> None:
+    def _log_learned(self, site: str, new: list[Rule]) -> None:
         for rule in new:
             logger.info(
                 "Learned: %(rule)s [%(id)s] of %(site)s holds, and is in force from now on.",
@@ -272,11 +272,11 @@ class Online:
             self._process.close()
 
 
-def _step(gate: Gate | None, request: Request) -> Step:
+def _likely_step(gate: Gate | None, request: Request) -> Step:
     return Step.FETCH if gate is None else gate.likely_step(request.url)
 
 
-def _plain(settings: DustSettings) -> DustSettings:
+def _importable(settings: DustSettings) -> DustSettings:
     """*settings* without classes of the project, which another process may not be able to import."""
     names = [one.name for one in fields(settings) if one.name.startswith("fallback_")]
     nothing: dict[str, Any] = dict.fromkeys(names)

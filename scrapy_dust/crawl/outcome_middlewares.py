@@ -37,11 +37,11 @@ class DustOutcomeMiddleware:
 
     def process_exception(self, request: Request, exception: Exception) -> None:
         if self.outcomes is not None:
-            self.outcomes.failed(request)
+            self.outcomes.request_failed(request)
 
     def process_spider_input(self, response: Response) -> None:
         if self.outcomes is not None:
-            self.outcomes.with_spider(response)
+            self.outcomes.callback_begins(response)
 
     async def process_spider_output(
         self, response: Response, result: AsyncIterator[Any]
@@ -49,28 +49,28 @@ class DustOutcomeMiddleware:
         page = None if self.trapping is None else self.trapping.begins(response)
         async for one in result:
             if self.outcomes is not None:
-                self._yielded(self.outcomes, response, one)
+                self._report_yielded(self.outcomes, response, one)
             if page is not None and self.trapping is not None:
                 self.trapping.yielded(page, one)
             yield one
         if page is not None and self.trapping is not None:
             self.trapping.done(page, response)
-        if self.outcomes is not None and not self.outcomes.kept_back(response):
-            self.outcomes.over(response)
+        if self.outcomes is not None and not self.outcomes.is_kept_back(response):
+            self.outcomes.callback_ended(response)
 
     def process_spider_exception(self, response: Response, exception: Exception) -> None:
         if self.trapping is not None:
             self.trapping.gone(response)
-        if self.outcomes is not None and not self.outcomes.kept_back(response):
-            self.outcomes.raised(response, exception)
+        if self.outcomes is not None and not self.outcomes.is_kept_back(response):
+            self.outcomes.callback_raised(response, exception)
 
     @staticmethod
-    def _yielded(outcomes: Outcomes, response: Response, one: object) -> None:
+    def _report_yielded(outcomes: Outcomes, response: Response, one: object) -> None:
         if isinstance(one, Request):
-            _mark(one, response)
-            outcomes.asked(response, one)
+            _note_linking_site(one, response)
+            outcomes.callback_requested(response, one)
         elif not outcomes.sees_items:
-            outcomes.gave(response)
+            outcomes.callback_gave_item(response)
 
 
 class DustGivenMiddleware:
@@ -86,17 +86,17 @@ class DustGivenMiddleware:
     ) -> AsyncIterator[Any]:
         async for one in result:
             if self.outcomes is not None and one is not None:
-                self.outcomes.let_out(response, one)
+                self.outcomes.middlewares_passed(response, one)
             yield one
         if self.outcomes is not None:
-            self.outcomes.through(response)
+            self.outcomes.output_ended(response)
 
     def process_spider_exception(self, response: Response, exception: Exception) -> None:
         if self.outcomes is not None:
-            self.outcomes.raised(response, exception)
+            self.outcomes.callback_raised(response, exception)
 
 
-def _mark(request: Request, response: Response) -> None:
+def _note_linking_site(request: Request, response: Response) -> None:
     """Note in *request* which other site links to it."""
     here = site_of(response.url)
     if here == site_of(request.url):

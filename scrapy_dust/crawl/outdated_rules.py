@@ -63,16 +63,16 @@ class Staleness:
             signs = met.signs(in_force)
             stale += bool(signs)
             if signs:
-                self._say(f"The rules of {site} seem out of date: {'; '.join(signs)}.")
+                self._warn(f"The rules of {site} seem out of date: {'; '.join(signs)}.")
         self._crawler.stats.set_value(Stat.STALE_SITES.value, stale)
         stats = self._crawler.stats
         unsaid = sentence_on_untestable(
             {str(one): stats.get_value(f"{Stat.CANARIES}/{one}", 0) for one in Outcome}
         )
         if unsaid:
-            self._say(f"{unsaid[0].upper()}{unsaid[1:]}: rules that cannot be tested may be out of date.")
+            self._warn(f"{unsaid[0].upper()}{unsaid[1:]}: rules that cannot be tested may be out of date.")
 
-    def _say(self, sentence: str) -> None:
+    def _warn(self, sentence: str) -> None:
         logger.warning(
             "%s `scrapy dustmine` tests them anew.", sentence, extra={"spider": self._crawler.spider}
         )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from scrapy.http import TextResponse
 from xxhash import xxh3_64_intdigest
 
-from scrapy_dust.crawl.inquiries import read
+from scrapy_dust.crawl.inquiries import read_fetched
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,7 +58,7 @@ class PagesKept:
         """Whether the page of *url* is kept."""
         return url in self._pages
 
-    def shows(self, url: str, body: int) -> bool:
+    def has_bytes(self, url: str, body: int) -> bool:
         """Whether the page of *url* has exactly the bytes whose hash is *body*."""
         return url in self._pages and self._pages[url].body == body
 
@@ -86,4 +86,4 @@ def read_page(response: Response, url: str, ignore: Sequence[str] = ()) -> Fetch
     """The text of *response*, which came for *url*, read for comparison; None if it has no text, or too much."""
     if not isinstance(response, TextResponse) or len(response.body) > LARGEST:
         return None
-    return read(response, url, ignore)
+    return read_fetched(response, url, ignore)

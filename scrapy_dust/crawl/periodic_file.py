@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 _Identity = tuple[int, int, int, int]
 
 
-class RewrittenFile:
+class PeriodicFile:
     """A file at *path*, named by the setting *setting*, that gets the result of *content* every *every* seconds."""
 
     def __init__(

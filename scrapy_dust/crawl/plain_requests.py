@@ -26,10 +26,10 @@ _KNOWN = {"url", "callback", "errback", "headers", "method", "encoding", *_MOSTL
 _ARE_ALL = _KNOWN.issuperset(Request.attributes)
 
 
-def plain(request: Request, spider: Spider | None) -> dict[str, Any] | None:
+def as_plain(request: Request, spider: Spider | None) -> dict[str, Any] | None:
     """*request* as a dict for `made`; None where its callback or errback is no method of *spider*."""
     if type(request) is not Request or not _ARE_ALL:
-        return _of_subclass(request, spider)
+        return _subclass_as_plain(request, spider)
     told: dict[str, Any] = {"url": request.url}
     for name, function in (("callback", request.callback), ("errback", request.errback)):
         if function is not None:
@@ -60,7 +60,7 @@ def method_of(function: Callable[..., object], spider: Spider | None) -> str | N
     return str(name) if getattr(spider, name, None) == function else None
 
 
-def made(told: Mapping[str, Any], spider: Spider | None) -> Request:
+def from_plain(told: Mapping[str, Any], spider: Spider | None) -> Request:
     """The request from which `plain_requests` has made the dict *told*. Where the spider has lost a callback, its default
     callback is used.
     """
@@ -72,10 +72,10 @@ def made(told: Mapping[str, Any], spider: Spider | None) -> Request:
     return request_from_dict(known, spider=spider)
 
 
-def beside_url(request: Request, spider: Spider | None) -> bytes | None:
+def bytes_beside_url(request: Request, spider: Spider | None) -> bytes | None:
     """All of *request* but its URL, as bytes for this crawl's own files; None: *request* cannot be kept."""
     try:
-        told = plain(request, spider)
+        told = as_plain(request, spider)
         if told is None:
             return None
         del told["url"]
@@ -84,17 +84,17 @@ def beside_url(request: Request, spider: Spider | None) -> bytes | None:
         return None
 
 
-def url_at_rest(request: Request) -> bytes:
+def url_bytes(request: Request) -> bytes:
     """The URL of *request*, which rests after the bytes that `beside_url` gives."""
     return request.url.encode("utf-8", "surrogatepass")
 
 
-def awake(kept: bytes, spider: Spider | None) -> Request | None:
+def from_bytes(kept: bytes, spider: Spider | None) -> Request | None:
     """The request of which `beside_url` and `url_at_rest` together are *kept*; None if *kept* cannot be read any more."""
     try:
         file = BytesIO(kept)
         told = pickle.load(file)  # noqa: S301  Written by this crawl, or in its JOBDIR.
-        return made({"url": file.read().decode("utf-8", "surrogatepass"), **told}, spider)
+        return from_plain({"url": file.read().decode("utf-8", "surrogatepass"), **told}, spider)
     except Exception:  # noqa: BLE001  Whatever an object in its meta has against being made again.
         return None
 
@@ -110,8 +110,8 @@ class Manner(NamedTuple):
 
 def manner_of(request: Request, spider: Spider | None, *, shows: bool = False) -> Manner:
     """The manner of *request*, which *shows* what a journal may have of it, or does not."""
-    said, lacks = shown(request, spider) if shows else ({}, ())
-    return Manner(beside_url(request, spider), not is_as_good_as_its_copy(request), said, lacks)
+    said, lacks = shown_parts(request, spider) if shows else ({}, ())
+    return Manner(bytes_beside_url(request, spider), not is_as_good_as_its_copy(request), said, lacks)
 
 
 #: So many manners are remembered: of more pages than bring their links at a time.
@@ -127,12 +127,17 @@ class Manners:
         self._shows = shows
         self._known: dict[tuple[object, ...], Manner] = {}
 
-    def of(self, request: Request, spider: Spider | None) -> Manner:
+    def manner_of(self, request: Request, spider: Spider | None) -> Manner:
         """The manner of *request*, which may have been made for a request that differs from *request* in its URL alone."""
         if type(request) is not Request or not _ARE_ALL:
             return manner_of(request, spider, shows=self._shows)
         try:
-            name = id(spider), request.callback, request.errback, pickle.dumps(_beside(request))
+            name = (
+                id(spider),
+                request.callback,
+                request.errback,
+                pickle.dumps(_attributes_beside_url(request)),
+            )
             known = self._known.get(name)
         except Exception:  # noqa: BLE001  As in `beside_url`; or a callback cannot be hashed.
             return manner_of(request, spider, shows=self._shows)
@@ -145,7 +150,7 @@ class Manners:
         return known
 
 
-def _beside(request: Request) -> list[object]:
+def _attributes_beside_url(request: Request) -> list[object]:
     """All attributes of *request* but its URL and its callbacks. Headers as a plain dict, which is pickled faster."""
     headers = dict(request.headers) if request.headers else None
     said: list[object] = [
@@ -202,7 +207,7 @@ def _is_ours(name: object) -> bool:
     return isinstance(name, str) and name.startswith("_dust")
 
 
-def _of_subclass(request: Request, spider: Spider | None) -> dict[str, Any] | None:
+def _subclass_as_plain(request: Request, spider: Spider | None) -> dict[str, Any] | None:
     try:
         return request.to_dict(spider=spider)
     except (ValueError, TypeError, AttributeError):
@@ -219,7 +224,7 @@ _SECRET_HEADERS = frozenset({"authorization", "cookie", "proxy-authorization"})
 _ATTRIBUTES = ("callback", "errback", "method", "headers", "meta", "priority", "flags", "cb_kwargs")
 
 
-def shown(request: Request, spider: Spider | None) -> tuple[dict[str, object], tuple[str, ...]]:
+def shown_parts(request: Request, spider: Spider | None) -> tuple[dict[str, object], tuple[str, ...]]:
     """The parts of *request* that a journal may show beside its URL, and the names of the parts that it leaves out: cookies
     and credentials.
     """
@@ -238,19 +243,19 @@ def shown(request: Request, spider: Spider | None) -> tuple[dict[str, object], t
     if request.method != "GET":
         said["method"] = request.method
     if request.meta:
-        meta = {name: value for name, value in request.meta.items() if not _is_passing(name)}
-        said["meta"] = _only_plain("meta", meta, lacks)
+        meta = {name: value for name, value in request.meta.items() if not _is_left_out(name)}
+        said["meta"] = _shown_values("meta", meta, lacks)
     if request.cb_kwargs:
-        said["cb_kwargs"] = _only_plain("cb_kwargs", request.cb_kwargs, lacks)
+        said["cb_kwargs"] = _shown_values("cb_kwargs", request.cb_kwargs, lacks)
     if request.headers:
-        said["headers"] = _headers(request, lacks)
+        said["headers"] = _shown_headers(request, lacks)
     if request.flags:
         said["flags"] = [str(flag) for flag in request.flags]
     lacks += [name for name in ("cookies", "body") if getattr(request, name)]
     return {name: value for name, value in said.items() if value != {}}, tuple(lacks)
 
 
-def made_again(url: str, said: Mapping[str, object], spider: Spider) -> Request:
+def from_journal(url: str, said: Mapping[str, object], spider: Spider) -> Request:
     """The request to *url* that *said*, an entry of a journal, describes. If the spider no longer has the callback, the
     default callback is used.
     """
@@ -263,11 +268,11 @@ def made_again(url: str, said: Mapping[str, object], spider: Spider) -> Request:
     return Request(url, **known)
 
 
-def _is_passing(name: object) -> bool:
+def _is_left_out(name: object) -> bool:
     return name in _PASSING or str(name).startswith("_")
 
 
-def _headers(request: Request, lacks: list[str]) -> dict[str, object]:
+def _shown_headers(request: Request, lacks: list[str]) -> dict[str, object]:
     said: dict[str, object] = {}
     for name, values in request.headers.items():
         header = name.decode("latin-1")
@@ -278,7 +283,7 @@ def _headers(request: Request, lacks: list[str]) -> dict[str, object]:
     return said
 
 
-def _only_plain(where: str, values: Mapping[Any, object], lacks: list[str]) -> dict[str, object]:
+def _shown_values(where: str, values: Mapping[Any, object], lacks: list[str]) -> dict[str, object]:
     said: dict[str, object] = {}
     for name, value in values.items():
         if isinstance(name, str) and _is_plain(value) and not (name == "proxy" and "@" in str(value)):

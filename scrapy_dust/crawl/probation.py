@@ -27,7 +27,7 @@ from scrapy_dust.believe.reach import CommonValues, aspects_of, change_of, chang
 from scrapy_dust.believe.unseen_loss import contents_to_prove, law_share
 from scrapy_dust.crawl.comparing import Compared, Comparing
 from scrapy_dust.crawl.requests import follows_rules, target_url
-from scrapy_dust.crawl.rule_book_updates import decided_entry, tell
+from scrapy_dust.crawl.rule_book_updates import decided_entry, write_entries
 from scrapy_dust.crawl.spider_answers import shows_page
 from scrapy_dust.crawl_log.log_places import log_dir
 from scrapy_dust.errors import RuleBookError
@@ -129,28 +129,29 @@ class Probation:
         self._state = log_dir(rules.settings.dir).parent
         self._firsts: OrderedDict[int, _First] = OrderedDict()
         self._queued: OrderedDict[int, int] = OrderedDict()
-        self._comparing = Comparing(crawler, rules, self._concluded, self._voided)
+        self._comparing = Comparing(crawler, rules, self._take_outcome, self._take_back_contents)
         self.decided: list[Decided] = []
         self._telling: list[Deferred[None]] = []
         self._at_end: list[Found] = []  #: told when this crawl has ended
         self._saved_at = time.monotonic()
-        self._sites = self._on_trial()
+        self._sites = self._sites_on_trial()
         rules.changed.append(self._rules_changed)
         crawler.signals.connect(self._response_received, signal=signals.response_received)
         crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
 
-    def _on_trial(self) -> dict[str, _Site]:
+    def _sites_on_trial(self) -> dict[str, _Site]:
         known = probations.known(self._state)
         found = {}
         for site, rules in self._rules.on_probation.items():
             of_site = known.get(site, {})
             found[site] = _Site(
-                self._trial(site, rules), {id(rule): self._rule(site, rule, of_site) for rule in rules}
+                self._trial(site, rules),
+                {id(rule): self._rule_on_trial(site, rule, of_site) for rule in rules},
             )
         return found
 
-    def _rule(self, site: str, rule: Rule, known: probations.Proofs) -> _Rule:
+    def _rule_on_trial(self, site: str, rule: Rule, known: probations.Proofs) -> _Rule:
         identity = rule_id(site, rule)
         proof = known.get(identity, Proof())
         before = Counter(same=proof.pairs, silent=proof.silent)
@@ -175,7 +176,7 @@ class Probation:
         site = None if name is None else self._sites.get(name)
         if site is None or name is None or not any(one.early > 0 for one in site.rules.values()):
             return
-        handled = self._naming.handled(request)
+        handled = self._naming.handling_name(request)
         if handled is not None and self._decides(name, site, request.url, handled):
             request.priority += EARLY
 
@@ -185,7 +186,7 @@ class Probation:
         """
         working: dict[int, None] = {}
         for form, rules in site.trial.forms(url):
-            key = _key(name, handled, form)
+            key = _class_hash(name, handled, form)
             first = self._firsts.get(key)
             count = self._queued[key] = self._queued.pop(key, 0) + 1
             also = () if first is None else first.rules
@@ -212,15 +213,15 @@ class Probation:
         if site is None or name is None or not site.rules:
             return
         site.pages += 1
-        handled = self._naming.handled(request)
+        handled = self._naming.handling_name(request)
         if handled is not None:
-            self._take(name, site, url, handled, response, request)
+            self._take_page(name, site, url, handled, response, request)
 
-    def _take(
+    def _take_page(
         self, name: str, site: _Site, url: str, handled: str, response: Response, request: Request
     ) -> None:
         forms = site.trial.forms(url)
-        known = [(form, rules, self._firsts.get(_key(name, handled, form))) for form, rules in forms]
+        known = [(form, rules, self._firsts.get(_class_hash(name, handled, form))) for form, rules in forms]
         met = [
             (form, (*rules, *first.rules), first)
             for form, rules, first in known
@@ -231,13 +232,13 @@ class Probation:
             if first is None or not self._comparing.has(first.url):
                 is_first |= bool(rules) or not met
                 if rules or not met:
-                    self._remember(_key(name, handled, form), _First(url, rules))
+                    self._remember_first(_class_hash(name, handled, form), _First(url, rules))
         if is_first:
             self._comparing.keep(url, response)
         for form, suspects, first in met[:1]:
             self._compare(name, site, url, first, form, suspects, response, request)
 
-    def _remember(self, key: int, first: _First) -> None:
+    def _remember_first(self, key: int, first: _First) -> None:
         self._firsts[key] = first
         if len(self._firsts) > KEYS:
             self._firsts.popitem(last=False)
@@ -253,7 +254,7 @@ class Probation:
         response: Response,
         request: Request,
     ) -> None:
-        content = _key(name, "", form)
+        content = _class_hash(name, "", form)
         on = [site.rules[id(rule)] for rule in suspects if id(rule) in site.rules]
         on = [one for one in on if one.left > 0 and one.proof.wants(content)]
         if not on:
@@ -267,24 +268,26 @@ class Probation:
 
     # -- what it says
 
-    def _concluded(self, pair: Compared, outcome: Outcome, *, is_sure: bool, looked_again: bool) -> None:
+    def _take_outcome(self, pair: Compared, outcome: Outcome, *, is_sure: bool, looked_again: bool) -> None:
         site = self._sites[pair.site]
         on = [site.rules[one] for one in pair.rules if one in site.rules]
         if not on:
             return  # decided meanwhile
         self._crawler.stats.inc_value(_OUTCOMES.get(outcome, Stat.PROBATION_UNKNOWN).value)
         for one in on:
-            self._note(site, one, pair, outcome, is_sure=is_sure)
+            self._count_outcome(site, one, pair, outcome, is_sure=is_sure)
             if looked_again and outcome is Outcome.SAME:
                 one.proof.unsure = max(0, one.proof.unsure - 1)
         if outcome is not Outcome.DIFFERENT:
-            self._prove(pair.site, site, on)
+            self._put_proved_into_force(pair.site, site, on)
         elif is_sure and len(pair.rules) == 1 and on[0].proof.is_refuted(self._rules.settings.max_loss):
             self._refute(pair.site, site, on[0], pair)
         if time.monotonic() - self._saved_at > _SAVED_EVERY:
-            self._save()
+            self._save_results()
 
-    def _note(self, site: _Site, one: _Rule, pair: Compared, outcome: Outcome, *, is_sure: bool) -> None:
+    def _count_outcome(
+        self, site: _Site, one: _Rule, pair: Compared, outcome: Outcome, *, is_sure: bool
+    ) -> None:
         proof = one.proof
         if outcome is Outcome.SAME:
             changed = changed_urls(one.rule, pair.url, pair.first)
@@ -302,12 +305,12 @@ class Probation:
         else:
             proof.unsure += 1
 
-    def _voided(self, name: str, contents: Sequence[int]) -> None:
+    def _take_back_contents(self, name: str, contents: Sequence[int]) -> None:
         """Take back what *contents* proved, since several classes show them as one page, such as a login wall."""
         for one in self._sites[name].rules.values():
             one.proof.discard(contents)
 
-    def _prove(self, name: str, site: _Site, on: Sequence[_Rule]) -> None:
+    def _put_proved_into_force(self, name: str, site: _Site, on: Sequence[_Rule]) -> None:
         settings = self._rules.settings
         if all(one.proof.risk_bound(one.rule) > settings.max_risk for one in on):
             return
@@ -321,15 +324,15 @@ class Probation:
         if not new or not (force is None or force.put(name, [one.rule for one in new])):
             return
         for one in new:
-            self._decide(name, site, one, Stat.PROVED)
+            self._remove_decided(name, site, one, Stat.PROVED)
             self.decided.append(Decided(name, one.rule, one.identity, ""))
             self._say_proved(name, one)
             self._reach.limit(name, [one.rule], {change_of(one.rule): one.proof.reach})
-        found = [self._found(name, one, Status.VALID) for one in new]
+        found = [self._book_entry(name, one, Status.VALID) for one in new]
         if force is None:
             self._at_end += found
         else:
-            self._tell(found)
+            self._update_book(found)
             force.make_keys(name)
 
     def _say_proved(self, site: str, one: _Rule) -> None:
@@ -347,7 +350,7 @@ class Probation:
         )
 
     def _refute(self, name: str, site: _Site, one: _Rule, pair: Compared) -> None:
-        self._decide(name, site, one, Stat.REFUTED)
+        self._remove_decided(name, site, one, Stat.REFUTED)
         # What another rule was to blame for, this one did.
         for other in site.rules.values():
             other.proof.shared.pop(str(id(one.rule)), None)
@@ -358,12 +361,12 @@ class Probation:
             {"rule": one.rule, "id": one.identity, "site": name, "why": why},
             extra={"spider": self._crawler.spider},
         )
-        self._tell([self._found(name, one, Status.REFUTED, f"refuted by a crawl: {why}")])
+        self._update_book([self._book_entry(name, one, Status.REFUTED, f"refuted by a crawl: {why}")])
 
-    def _decide(self, name: str, site: _Site, one: _Rule, stat: Stat) -> None:
+    def _remove_decided(self, name: str, site: _Site, one: _Rule, stat: Stat) -> None:
         del site.rules[id(one.rule)]
         self._crawler.stats.inc_value(stat.value)
-        self._count()
+        self._count_open()
         self._rules_changed()
 
     # -- what is kept of it
@@ -378,33 +381,33 @@ class Probation:
         ]
         return sorted(found, key=lambda one: -len(one.proof.all_contents))
 
-    def _count(self) -> None:
+    def _count_open(self) -> None:
         left = sum(len(site.rules) for site in self._sites.values())
         self._crawler.stats.set_value(Stat.ON_PROBATION.value, left)
 
-    def _found(self, site: str, one: _Rule, status: Status, reason: str | None = None) -> Found:
-        name = f"probation in {self._crawl}"
+    def _book_entry(self, site: str, one: _Rule, status: Status, reason: str | None = None) -> Found:
+        name = f"probation in {self._crawl_name}"
         return site, decided_entry(one.rule, one.proof, one.before, status, reason, name)
 
     @property
-    def _crawl(self) -> str:
+    def _crawl_name(self) -> str:
         begun = self._crawler.stats.get_value("start_time")
         assert self._crawler.spider is not None
         return f"{self._crawler.spider.name}, {begun:%Y-%m-%d %H:%M:%S}"
 
-    def _tell(self, found: list[Found]) -> None:
-        self._telling.append(deferred_from_coro(self._told(found)))
+    def _update_book(self, found: list[Found]) -> None:
+        self._telling.append(deferred_from_coro(self._update_book_in_thread(found)))
 
-    async def _told(self, found: list[Found]) -> None:
+    async def _update_book_in_thread(self, found: list[Found]) -> None:
         settings = self._rules.settings
-        for untold in await run_in_thread(tell, settings.rules, found, settings.max_age):
+        for untold in await run_in_thread(write_entries, settings.rules, found, settings.max_age):
             logger.warning(
                 "The next crawl will not know what this one found out about rules on probation: %(why)s",
                 {"why": untold},
                 extra={"spider": self._crawler.spider},
             )
 
-    def _save(self) -> None:
+    def _save_results(self) -> None:
         """Save the results of all rules on probation; if that fails, none is saved."""
         self._saved_at = time.monotonic()
         proofs = {
@@ -417,22 +420,22 @@ class Probation:
             logger.warning("%s The next crawl tests the rules on probation from the beginning.", error)
 
     def _spider_opened(self) -> None:
-        self._count()
+        self._count_open()
 
     async def _spider_closed(self) -> None:
         for told in self._telling:
             await maybe_deferred_to_future(told)
         self._telling.clear()
-        await run_in_thread(self._save)
+        await run_in_thread(self._save_results)
         found = [
-            self._found(name, one, Status.PROBATION)
+            self._book_entry(name, one, Status.PROBATION)
             for name, site in self._sites.items()
             for one in site.rules.values()
             if one.proof.pairs > one.before["same"] or one.proof.silent > one.before["silent"]
         ]
         if found or self._at_end:
-            await self._told([*self._at_end, *found])
+            await self._update_book_in_thread([*self._at_end, *found])
 
 
-def _key(site: str, handled: str, form: str) -> int:
+def _class_hash(site: str, handled: str, form: str) -> int:
     return xxh3_64_intdigest(f"{site}\n{handled}\n{form}".encode("utf-8", "surrogatepass"))

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from scrapy_dust.crawl.canaries import Canary
     from scrapy_dust.crawl.canary_draw import Draw
-    from scrapy_dust.crawl.class_names import Behind, Meaning, Naming
+    from scrapy_dust.crawl.class_names import Meaning, MergingRules, Naming
     from scrapy_dust.crawl.class_store import Store
     from scrapy_dust.crawl.life import Class
     from scrapy_dust.crawl.readings import Readings
@@ -125,7 +125,7 @@ class Proving:
         crawler.signals.connect(self._spider_idle, signal=signals.spider_idle)
 
     def _concluded(self, canary: Canary, outcome: Outcome) -> None:
-        blamed = self.suspension.concluded(canary, outcome)
+        blamed = self.suspension.take_outcome(canary, outcome)
         if outcome is Outcome.SAME and self.reach:
             self.reach.confirm(blamed, canary.url, canary.keeper, int(canary.key[:16], 16))
 
@@ -182,7 +182,14 @@ class Proving:
         return bool(self.reach) and self.reach.is_beyond(self._rules.rules_for(url), url, key)
 
     def becomes_canary(
-        self, request: Request, of: bytes, known: Class, behind: Behind, *, early: bool, as_written: bool
+        self,
+        request: Request,
+        of: bytes,
+        known: Class,
+        behind: MergingRules,
+        *,
+        early: bool,
+        as_written: bool,
     ) -> bool:
         """Whether *request* of the class *of*, which is *known*, is fetched to test the rules *behind*, which would
         suppress it.
@@ -208,7 +215,7 @@ class Proving:
         self.canaries.send(request, of, keeper, early=early, comes_last=comes_last)
         if keeper is None:
             # Another worker's, or one of before a pause: the next canary is compared with this one.
-            written = self._naming.fetched(of, request.url)
+            written = self._naming.note_fetched(of, request.url)
             self._store.change(of, lambda known: (known._replace(keeper=written), None))
         self._crawler.stats.inc_value(Stat.CANARIES.value)
         return True
@@ -222,7 +229,7 @@ class Proving:
         self._beyond.add(url)
         return False
 
-    def _is_turn(self, request: Request, behind: Behind, *, as_written: bool) -> bool:
+    def _is_turn(self, request: Request, behind: MergingRules, *, as_written: bool) -> bool:
         """Whether it is the turn of *request* to test one of the rules that would suppress it."""
         if not self._rules.settings.canary_rate:
             return False
@@ -263,11 +270,11 @@ class Proving:
         for identity, turn in due.items():
             # The first URL that can be fetched as it is written takes the turn, and those of other rules behind it. A URL
             # that cannot is suppressed again.
-            left = islice(self._suppressions.suppressed_by(identity), _FIRST)
+            left = islice(self._suppressions.take_suppressed_by(identity), _FIRST)
             while not turn.is_over and (suppressed := next(left, None)) is not None:
                 ids, request = suppressed
-                self._suppressions.given_back(request, ids, f"to test {identity}")
-                self._returning.now(request)
+                self._suppressions.note_given_back(request, ids, f"to test {identity}")
+                self._returning.queue_now(request)
                 is_sent = True
             turn.is_over, turn.tested = True, turn.suppressed
         if is_sent:
@@ -278,13 +285,13 @@ class Proving:
         mark = canary_of(request)
         if mark is None or request.meta.get(BEYOND) != request.url or mark["keeper"] is None:
             return False
-        rules = self._naming.behind(request.url, self._store.get(bytes.fromhex(mark["key"]))).rules
+        rules = self._naming.merging_rules(request.url, self._store.get(bytes.fromhex(mark["key"]))).rules
         return not self.reach.is_beyond(rules, request.url, mark["keeper"])
 
     def _out_of_force(self, site: str, rule: Rule, tested: Sequence[Canary]) -> None:
         pages = [
             (url, meaning)
-            for of, url, written, meaning in self._naming.fetched_on(site)
+            for of, url, written, meaning in self._naming.keepers_on(site)
             if (known := self._store.get(of)).state is State.SETTLED and known.keeper == written
         ]
         for canary in tested:

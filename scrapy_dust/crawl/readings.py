@@ -50,6 +50,6 @@ class Readings:
         there = self._kept.read(keeper)
         if there is None or page.shown is None or there.shown is None:
             return False
-        judge = self._judges.of(page.final_url)
+        judge = self._judges.judge_for(page.final_url)
         judge.learn(there)
         return judge.compare(page, there, key=key).same is Same.SAME

@@ -74,7 +74,7 @@ class RecorderBeside:
         self._waiting: list[bytes] = []
         self._room = _BATCH
         self._heard = b""
-        self._process = self._started()
+        self._process = self._start_process()
 
     def add(self, record: Mapping[str, object], body: Body | None) -> None:
         """Queue *record* and *body* for the process. Raises what JSON raises for such a record, or what `flush` raises."""
@@ -107,7 +107,7 @@ class RecorderBeside:
         # When it has ended, all that it said was heard.
         with suppress(BlockingIOError, ValueError):
             self._heard += os.read(self._process.stdout.fileno(), 1 << 16)
-        return self._said()
+        return self._parse_complaints()
 
     def close(self) -> None:
         """Wait until all records are written. Raises `OSError` if that takes too long, and what `flush` raises."""
@@ -121,15 +121,15 @@ class RecorderBeside:
             rest, _ = self._process.communicate(timeout=_LAST_PATIENCE)
             self._heard += rest
         except subprocess.TimeoutExpired:
-            self._end()
+            self._kill()
             raise OSError(f"its process did not finish in {_LAST_PATIENCE:g} s and was ended") from None
 
-    def _said(self) -> tuple[int, str] | None:
+    def _parse_complaints(self) -> tuple[int, str] | None:
         *lines, self._heard = self._heard.split(b"\n")
         told = [line.decode("utf-8", "replace").partition(" ") for line in lines]
         return (sum(int(count) for count, _, _ in told), told[-1][2]) if told else None
 
-    def _started(self) -> subprocess.Popen[bytes]:
+    def _start_process(self) -> subprocess.Popen[bytes]:
         environment = os.environ | {
             # What this process can import, whoever put it on the path.
             "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
@@ -156,15 +156,15 @@ class RecorderBeside:
         return process
 
     def _restart(self) -> None:
-        self._end()
+        self._kill()
         self._deaths += 1
         if self._deaths > _DEATHS:
             raise OSError(
                 f"the process that writes the crawl log ended {_DEATHS} times; nothing more is recorded"
             )
-        self._process = self._started()
+        self._process = self._start_process()
 
-    def _end(self) -> None:
+    def _kill(self) -> None:
         self._process.kill()
         self._process.communicate()
 
@@ -175,10 +175,10 @@ class RecorderBeside:
             try:
                 left = left[os.write(pipe, left) :]
             except BlockingIOError:
-                _wait(pipe)
+                _wait_for_room(pipe)
 
 
-def _wait(pipe: int) -> None:
+def _wait_for_room(pipe: int) -> None:
     poll = select.poll()
     poll.register(pipe, select.POLLOUT)
     if not poll.poll(PATIENCE * 1000):

@@ -35,7 +35,7 @@ _OF_WAITING = 0.2
 _REMEMBERED = 500
 
 
-class Again:
+class Refetching:
     """The further fetches of one crawl. *record* is given each answer with its request."""
 
     def __init__(self, crawler: Crawler, record: Callable[[Request, Response], None]) -> None:
@@ -44,7 +44,7 @@ class Again:
         self._pages = self._made = self._under_way = 0
         crawler.signals.connect(self._spider_idle, signal=signals.spider_idle)
 
-    def note(self, request: Request) -> None:
+    def remember(self, request: Request) -> None:
         """Remember *request*, which has brought a page."""
         self._pages += 1
         if request.method == "GET" and "redirect_urls" not in request.meta:

@@ -39,7 +39,7 @@ _CHOOSING = {
 }
 
 
-class Asking:
+class RequestDigests:
     """Notes in each request of a crawl a digest of its parts beside the URL. *by*: the setting ``DUST_CLASS_BY``."""
 
     def __init__(self, by: Sequence[str], settings: BaseSettings) -> None:
@@ -52,7 +52,7 @@ class Asking:
         if settings.getbool("COOKIES_ENABLED"):  # then Scrapy sets this header, whatever it was
             self._ignored |= {b"Cookie"}
 
-    def note(self, request: Request) -> None:
+    def note_digest(self, request: Request) -> None:
         """Note in the meta of *request* a digest of its headers, cookies and values for the callback.
 
         A redirect keeps the note of the request it came from.
@@ -60,11 +60,11 @@ class Asking:
         meta = request.meta
         if meta.get("redirect_urls"):
             return
-        if self._says_nothing(request, meta):
+        if self._has_url_alone(request, meta):
             if ASKED in meta:  # copied from the request before
                 del meta[ASKED]
             return
-        said, carried = self._said(request), self._carried(request)
+        said, carried = self._parts_beside_url(request), self._callback_values(request)
         if carried is None:
             meta[ASKED] = ALONE
             return
@@ -74,7 +74,7 @@ class Asking:
         elif ASKED in meta:  # copied from the request before
             del meta[ASKED]
 
-    def _says_nothing(self, request: Request, meta: dict[str, Any]) -> bool:
+    def _has_url_alone(self, request: Request, meta: dict[str, Any]) -> bool:
         """Whether *request* carries nothing beside its URL: true of nearly every request, and quick to see."""
         headers = request.headers
         return (
@@ -84,7 +84,7 @@ class Asking:
             and _CHOOSING.keys().isdisjoint(meta)
         )
 
-    def _said(self, request: Request) -> list[object]:
+    def _parts_beside_url(self, request: Request) -> list[object]:
         said: list[object] = []
         headers = request.headers
         if self._by_headers and headers:
@@ -99,7 +99,7 @@ class Asking:
             said += [("cookiejar", jar)] if jar is not None else []
         return said
 
-    def _carried(self, request: Request) -> list[tuple[str, object]] | None:
+    def _callback_values(self, request: Request) -> list[tuple[str, object]] | None:
         """The values that *request* passes on to its callback; None if one of them is an object that other callbacks
         may share.
 
@@ -115,7 +115,7 @@ class Asking:
             if not counts and (is_value(value) or is_of_the_crawl(name)):
                 continue
             content = (
-                value if is_value(value) else _content(without_url(value) if name == "splash" else value)
+                value if is_value(value) else _comparable(without_url(value) if name == "splash" else value)
             )
             if content is None and value is not None:
                 return None
@@ -123,7 +123,7 @@ class Asking:
         return sorted(said.items())
 
 
-def _content(value: object) -> bytes | None:
+def _comparable(value: object) -> bytes | None:
     """*value* in a form that can be compared, if it is made of plain containers such as a renderer's options; None for
     items and other objects.
     """

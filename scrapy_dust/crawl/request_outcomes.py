@@ -23,7 +23,7 @@ from scrapy_dust.crawl.answer_records import DUPLICATE_OF
 from scrapy_dust.crawl.outcome_middlewares import DustGivenMiddleware, DustOutcomeMiddleware
 from scrapy_dust.crawl.requests import ASKED_BY, STANDS_FOR, is_rendered
 from scrapy_dust.crawl.spider_answers import Answer, Callbacks, Doubt, Made, shows_page
-from scrapy_dust.crawl.succession import standings
+from scrapy_dust.crawl.succession import classes_stood_for
 from scrapy_dust.crawl.suspected_walls import Belief, NoItem, Walls
 
 if TYPE_CHECKING:
@@ -65,49 +65,49 @@ class Outcomes:
         ):
             crawler.signals.connect(handler, signal=signal)
 
-    def judged(self, asked_by: int, *, is_new: bool) -> None:
+    def request_judged(self, asked_by: int, *, is_new: bool) -> None:
         """Take note that a request of the answer with the number *asked_by* was let through (*is_new*), or filtered."""
         response = self._unjudged.get(asked_by)
         answer = None if response is None else self._given.get(response)
         if response is not None and answer is not None:
-            answer.judged(is_new=is_new)
+            answer.request_judged(is_new=is_new)
             self._decide_if_known(response, answer)
 
-    def failed(self, request: Request) -> None:
+    def request_failed(self, request: Request) -> None:
         """Take note that *request* ended without an answer, and no other request goes on in its place."""
-        if stands_for := standings(request):
+        if stands_for := classes_stood_for(request):
             self.succession.conclude(stands_for, None, is_page=False)
             self.succession.fetch_due()
 
-    def with_spider(self, response: Response) -> None:
+    def callback_begins(self, response: Response) -> None:
         """Take note that the callback for *response* is about to be called."""
         self._given[response] = Answer(self.sees_items)
 
-    def kept_back(self, response: Response) -> bool:
+    def is_kept_back(self, response: Response) -> bool:
         """Whether a middleware kept *response* from the callback, so that at most the errback was called. Then
         *response* brought no page.
         """
         if response in self._given:
             return False
         if shows_page(response):  # else that is known since it came
-            self.not_taken(response)
+            self.no_page(response)
         return True
 
-    def asked(self, response: Response, request: Request) -> None:
+    def callback_requested(self, response: Response, request: Request) -> None:
         """Take note that the callback for *response* has yielded *request*."""
         answer, asker = self._given.get(response), response.request
         if answer is None or answer.has_more or asker is None:
             return
-        if _is_again(request, response):
+        if _asks_again(request, response):
             answer.asks_again = True
             if STANDS_FOR in asker.meta:
                 request.meta[STANDS_FOR] = asker.meta[STANDS_FOR]
         else:
-            answer.asks(request)
+            answer.add_request(request)
 
     def _is_for_the_same(self, request: Request, asker: Request) -> bool:
         """Whether *request* can only bring the page that *asker* should have brought."""
-        stands_for = standings(asker)
+        stands_for = classes_stood_for(asker)
         if not stands_for:
             return False
         try:
@@ -116,19 +116,19 @@ class Outcomes:
             return False
         return any(name == of for of, _ in stands_for)
 
-    def gave(self, response: Response) -> None:
+    def callback_gave_item(self, response: Response) -> None:
         """Take note that the callback for *response* has yielded an item, where nobody watches what becomes of items."""
         if (answer := self._given.get(response)) is not None:
-            answer.gives()
+            answer.add_item()
 
-    def let_out(self, response: Response, one: object) -> None:
+    def middlewares_passed(self, response: Response, one: object) -> None:
         """Take note that all spider middlewares have let *one*, an item or a request, through."""
         answer = self._given.get(response)
         if answer is None:
             return
         if not isinstance(one, Request):
             answer.items += 1
-        elif not (_is_again(one, response) or answer.is_new or answer.has_more or answer.has_item):
+        elif not (_asks_again(one, response) or answer.is_new or answer.has_more or answer.has_item):
             if not answer.number:
                 self._count += 1
                 answer.number = self._count
@@ -137,9 +137,9 @@ class Outcomes:
             one.meta[ASKED_BY] = answer.number
             self._unjudged[answer.number] = response
             if len(self._unjudged) > _UNJUDGED:
-                self._give_up(next(iter(self._unjudged)))
+                self._give_up_waiting(next(iter(self._unjudged)))
 
-    def _give_up(self, number: int) -> None:
+    def _give_up_waiting(self, number: int) -> None:
         """Wait no longer for the requests of the answer with this *number*: they count as new."""
         response = self._unjudged.pop(number, None)
         answer = None if response is None else self._given.get(response)
@@ -147,28 +147,28 @@ class Outcomes:
             answer.is_new = True
             self._decide_if_known(response, answer)
 
-    def over(self, response: Response) -> None:
+    def callback_ended(self, response: Response) -> None:
         """Take note that the callback for *response* has ended without an exception."""
         if (answer := self._given.get(response)) is not None:
             answer.is_over = True
             self._decide_if_known(response, answer)
 
-    def through(self, response: Response) -> None:
+    def output_ended(self, response: Response) -> None:
         """Take note that all that the callback yielded for *response* has passed the spider middlewares."""
         if (answer := self._given.get(response)) is not None:
             answer.is_through = True
             self._decide_if_known(response, answer)
 
-    def raised(self, response: Response, exception: Exception) -> None:
+    def callback_raised(self, response: Response, exception: Exception) -> None:
         """Take note that the callback or a spider middleware has raised *exception*."""
         answer = self._given.pop(response, None)
         if answer is None:
             return
         self._unjudged.pop(answer.number, None)
         if not isinstance(exception, CloseSpider):
-            self.not_taken(response)
+            self.no_page(response)
         elif answer.has_any or "partial" not in response.flags:
-            self.taken(response, Made.NEW)
+            self.page_taken(response, Made.NEW)
         # Else nobody knows what was missing: where the job goes on, the next URL has its turn.
 
     def _decide_if_known(self, response: Response, answer: Answer) -> None:
@@ -177,62 +177,62 @@ class Outcomes:
         del self._given[response]
         self._unjudged.pop(answer.number, None)
         # Now that spider middlewares have seen them: a request's name is of what they have made of it.
-        made = answer.made(
+        made = answer.best_made(
             lambda one: response.request is None or not self._is_for_the_same(one, response.request)
         )
         if made is not None:
-            self.taken(response, made)
+            self.page_taken(response, made)
 
-    def taken(self, response: Response, made: Made) -> None:
+    def page_taken(self, response: Response, made: Made) -> None:
         """Take note that the spider is done with *response*, and of the best that it has *made* of *response*."""
         request = response.request
         if request is None:
             return
-        callback = self._callback(request)
-        before = self.callbacks.note(callback, made)
+        callback = self._callback_of(request)
+        before = self.callbacks.note_best(callback, made)
         if made > Made.NOTHING and before is Made.NOTHING:
-            self.succession.doubt(self._walls.shown(callback))
+            self.succession.doubt(self._walls.classes_without_yield(callback))
         if made is Made.ITEM and before is not Made.ITEM:
-            self.succession.doubt(self._walls.shown(NoItem(callback)))
+            self.succession.doubt(self._walls.classes_without_yield(NoItem(callback)))
         makes_more = self.callbacks.make_more(callback, made)
         is_page = shows_page(response)
-        if stands_for := standings(request):
+        if stands_for := classes_stood_for(request):
             landing = self._landing(request, response)
             belief = Belief.PAGE
             if is_page and DUPLICATE_OF not in request.meta:
-                belief = self._belief(callback, response, stands_for[0][0], made)
+                belief = self._believe(callback, response, stands_for[0][0], made)
             is_unsure = belief is Belief.UNSURE and makes_more and landing is None
             self.succession.conclude(
                 stands_for,
                 landing,
                 is_page=is_page and belief is not Belief.NONE,
-                how=life.nothing if is_unsure else life.taken,
+                how=life.yielded_nothing if is_unsure else life.page_taken,
             )
             if landing is not None and belief is Belief.NONE:
-                self.succession.is_no_landing(landing)
+                self.succession.note_no_landing(landing)
         if is_page and not makes_more:
             for told in self.told:
                 told(request, None if made >= Made.NEW else (callback, made))
         self.succession.fetch_due()
 
-    def _callback(self, request: Request) -> object:
+    def _callback_of(self, request: Request) -> object:
         function = request.callback
         if function is None and self._crawler.spider is not None:
             function = self._crawler.spider.parse
         return getattr(function, "__func__", function)
 
-    def _belief(self, callback: object, response: Response, of: bytes, made: Made) -> Belief:
+    def _believe(self, callback: object, response: Response, class_key: bytes, made: Made) -> Belief:
         if made < Made.NEW:
-            return self._walls.nothing(callback if made is Made.NOTHING else NoItem(callback), of)
+            return self._walls.note_nothing(callback if made is Made.NOTHING else NoItem(callback), class_key)
         answer = xxh3_128_digest(response.body)
-        belief, doubted = self._walls.something(callback, answer, of, is_item=made is Made.ITEM)
+        belief, doubted = self._walls.note_something(callback, answer, class_key, is_item=made is Made.ITEM)
         self.succession.doubt(doubted)
         return belief
 
-    def not_taken(self, response: Response) -> None:
+    def no_page(self, response: Response) -> None:
         """Take note that *response* brought no page, or that its callback raised an exception."""
         request = response.request
-        if request is not None and (stands_for := standings(request)):
+        if request is not None and (stands_for := classes_stood_for(request)):
             self.succession.conclude(stands_for, self._landing(request, response), is_page=False)
             self.succession.fetch_due()
 
@@ -251,32 +251,32 @@ class Outcomes:
         self.sees_items = outermost is not None
 
     def _response_received(self, response: Response, request: Request, spider: Spider) -> None:
-        for of, _ in standings(request):
-            self.succession.fetching.answered(of)
+        for of, _ in classes_stood_for(request):
+            self.succession.fetching.class_answered(of)
         if not shows_page(response):
-            self.not_taken(response)
+            self.no_page(response)
         elif not self._sees_spider:
-            self.taken(response, Made.NEW)
+            self.page_taken(response, Made.NEW)
 
     def _request_dropped(self, request: Request) -> None:
         if ASKED_BY in request.meta:  # nobody has asked the dupefilter
-            self.judged(request.meta.pop(ASKED_BY), is_new=False)
+            self.request_judged(request.meta.pop(ASKED_BY), is_new=False)
 
     def _item_scraped(self, item: object, response: object) -> None:
-        self._item_came(response, is_lost=False)
+        self._note_item(response, is_lost=False)
 
     def _item_lost(self, item: object, response: object) -> None:
-        self._item_came(response, is_lost=True)
+        self._note_item(response, is_lost=True)
 
-    def _item_came(self, response: object, *, is_lost: bool) -> None:
+    def _note_item(self, response: object, *, is_lost: bool) -> None:
         if isinstance(response, Response) and (answer := self._given.get(response)) is not None:
-            answer.comes_out(is_lost=is_lost)
+            answer.item_ended(is_lost=is_lost)
             self._decide_if_known(response, answer)
 
     def _spider_idle(self, spider: Spider) -> None:
         for number in list(self._unjudged):
-            self._give_up(number)
-        if self.succession.idle():
+            self._give_up_waiting(number)
+        if self.succession.spider_idle():
             raise DontCloseSpider
 
     def _landing(self, request: Request, response: Response) -> bytes | None:
@@ -287,6 +287,6 @@ class Outcomes:
         return self._name(request) if request.meta.get("redirect_urls") else None
 
 
-def _is_again(request: Request, response: Response) -> bool:
+def _asks_again(request: Request, response: Response) -> bool:
     """Whether *request*, which the callback for *response* has yielded, asks for the same URL once more."""
     return request.dont_filter and request.url == response.url

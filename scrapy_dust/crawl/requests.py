@@ -112,7 +112,7 @@ def may_be_rewritten(request: Request) -> bool:
     )
 
 
-def as_written(request: Request) -> Request | None:
+def spider_request(request: Request) -> Request | None:
     """The spider's request in whose place *request* was put; None if *request* is in no other's place."""
     written = request.meta.get(ORIGINAL_URL)
     if written is None or request.meta.get("redirect_urls"):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from scrapy import signals
 
-from scrapy_dust.crawl.plain_requests import made_again
+from scrapy_dust.crawl.plain_requests import from_journal
 from scrapy_dust.crawl.requests import OPT_OUT
 from scrapy_dust.crawl.returning import Returning
 from scrapy_dust.crawl_log.upkeep import hider
@@ -56,12 +56,12 @@ class Requeued:
         self._journal = Journal(
             journal_dir(settings.dir, spider.name), lambda: hider(settings.dir, settings.log_hide)
         )
-        self._fresh.later(self._requests(waiting, spider))
+        self._fresh.queue_later(self._requeued_requests(waiting, spider))
 
-    def _requests(self, waiting: Waiting, spider: Spider) -> Iterator[Request]:
+    def _requeued_requests(self, waiting: Waiting, spider: Spider) -> Iterator[Request]:
         assert self._journal is not None
         for event in waiting.events():
-            request = made_again(event.url, event.request or {}, spider)
+            request = from_journal(event.url, event.request or {}, spider)
             if self._is_in_force(event):
                 request.meta[OPT_OUT] = False
             if event.lacks:

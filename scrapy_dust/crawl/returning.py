@@ -35,7 +35,7 @@ class Returning:
         self._must_stand = False
         crawler.signals.connect(self._spider_idle, signal=signals.spider_idle)
 
-    def now(self, request: Request, *, must_stand: bool = False) -> None:
+    def queue_now(self, request: Request, *, must_stand: bool = False) -> None:
         """Queue *request* although it was seen before. *must_stand*: fetch it even if another URL stands for its
         class.
         """
@@ -45,20 +45,20 @@ class Returning:
         finally:
             self._coming = None
 
-    def later(self, requests: Iterator[Request]) -> None:
+    def queue_later(self, requests: Iterator[Request]) -> None:
         """Queue *requests* a few at a time; the iterator is read only as far as needed."""
         self._waiting.append(requests)
         if not self._is_listening:
             self._is_listening = True
             self._crawler.signals.connect(self._response_received, signal=signals.response_received)
 
-    def again(self) -> Callable[[Request], None]:
+    def queue_again(self) -> Callable[[Request], None]:
         """A function that queues once more the request that is just being queued."""
         if self._coming is None:
             return self._crawler.engine.crawl
-        return partial(self.now, must_stand=self._must_stand)
+        return partial(self.queue_now, must_stand=self._must_stand)
 
-    def coming(self) -> tuple[bool, bool]:
+    def coming_back(self) -> tuple[bool, bool]:
         """Whether the request that is just being queued comes back, and whether it must stand for its class. A second
         call says no.
         """
@@ -67,19 +67,19 @@ class Returning:
         return is_coming, is_coming and self._must_stand
 
     def _response_received(self, response: Response, request: Request, spider: Spider) -> None:
-        self._return(_WITH_AN_ANSWER)
+        self._queue_some(_WITH_AN_ANSWER)
 
     def _spider_idle(self, spider: Spider) -> None:
-        if self._return(_WHEN_IDLE):
+        if self._queue_some(_WHEN_IDLE):
             raise DontCloseSpider
 
-    def _return(self, most: int) -> int:
+    def _queue_some(self, most: int) -> int:
         returned = 0
         while self._waiting and returned < most:
             request = next(self._waiting[0], None)
             if request is None:
                 self._waiting.popleft()
                 continue
-            self.now(request)
+            self.queue_now(request)
             returned += 1
         return returned

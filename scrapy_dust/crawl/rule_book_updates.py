@@ -26,7 +26,7 @@ RENEWED = 3
 Found = tuple[str, Entry]  # with its site
 
 
-def found_of(
+def watched_entry(
     site: str,
     rule: Rule,
     watch: Watch,
@@ -71,22 +71,22 @@ def decided_entry(
     return Entry(rule, status, evidence, reason)
 
 
-def tell(paths: Sequence[str], found: Sequence[Found], max_age: int) -> list[str]:
+def write_entries(paths: Sequence[str], found: Sequence[Found], max_age: int) -> list[str]:
     """Write *found* into the books at *paths*. Returns a sentence for each rule that could not be written."""
     untold = []
     left = list(found)
     for path in map(in_project, paths):
-        here = _standing_in(path, left)
+        here = _entries_in(path, left)
         if here:
             try:
-                update(path, lambda book, here=here: _with(book, here, max_age))  # type: ignore[misc]
+                update(path, lambda book, here=here: _book_with(book, here, max_age))  # type: ignore[misc]
             except RuleBookError as error:
                 untold += [f"{error}" for _ in here[:1]]
             left = [one for one in left if one not in here]
     return untold
 
 
-def _standing_in(path: str, found: Sequence[Found]) -> list[Found]:
+def _entries_in(path: str, found: Sequence[Found]) -> list[Found]:
     try:
         book = RuleBook.load([path])
     except RuleBookError:
@@ -96,19 +96,19 @@ def _standing_in(path: str, found: Sequence[Found]) -> list[Found]:
     ]
 
 
-def _with(book: RuleBook, found: Sequence[Found], max_age: int) -> RuleBook:
+def _book_with(book: RuleBook, found: Sequence[Found], max_age: int) -> RuleBook:
     for site, entry in found:
         known = {one.rule: one for one in book.entries(site)}.get(entry.rule)
         if known is None or known.status in (Status.REFUTED, Status.DISABLED):
             continue
         is_news = known.status is not Status.VALID or entry.status is not Status.VALID
         is_news |= entry.evidence.shown != known.evidence.shown and bool(entry.evidence.shown)
-        if is_news or entry.evidence.contradictions or _ages(known, max_age):
+        if is_news or entry.evidence.contradictions or _is_old(known, max_age):
             book = book.merge(site, [entry])
     return book
 
 
-def _ages(entry: Entry, max_age: int) -> bool:
+def _is_old(entry: Entry, max_age: int) -> bool:
     """Whether the evidence of *entry* is so old that the book should say that a crawl has confirmed the rule."""
     last = entry.evidence.last_validated
     if last is None or not max_age:

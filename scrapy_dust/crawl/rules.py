@@ -18,7 +18,7 @@ from scrapy.utils.job import job_dir
 from scrapy.utils.misc import load_object
 
 from scrapy_dust.believe.states import is_decided_by_crawls
-from scrapy_dust.crawl.job_learning import Before, learned_before, set_aside_by
+from scrapy_dust.crawl.job_learning import LearnedBefore, learned_before, set_aside_by
 from scrapy_dust.crawl.job_rules import RulesInForce, is_begun, rules_of_job
 from scrapy_dust.crawl_log.log_names import is_own, log_name
 from scrapy_dust.crawl_log.log_places import log_dir, spider_log_dir
@@ -57,7 +57,9 @@ class CrawlRules:
     set_aside: frozenset[str] = frozenset()  #: sites of which a rule was taken back since the job began
     left_alone: tuple[str, ...] = ()  #: domains of which all were taken back since the job began
     goes_on: bool = False  #: an earlier crawl has begun the job
-    before: Before = field(default_factory=Before)  #: what the job had learned before it was paused
+    before: LearnedBefore = field(
+        default_factory=LearnedBefore
+    )  #: what the job had learned before it was paused
     answering: frozenset[tuple[str, Rule]] = frozenset()  #: rules whose target has been seen to answer
     #: By site, of rules that reach only so far (`believe/reach.py`).
     shown: Mapping[str, Mapping[Rule, Mapping[str, int]]] = field(default_factory=dict)
@@ -96,7 +98,7 @@ class CrawlRules:
         """Whether the rules of *url*'s site are set aside: only repetitions of the very same request are filtered there."""
         if not self.left_alone and not self.set_aside:
             return False
-        if self.left_alone and _but(self.left_alone)(url) is None:
+        if self.left_alone and _site_of_except(self.left_alone)(url) is None:
             return True
         return bool(self.set_aside) and self.site_of(url) in self.set_aside
 
@@ -105,7 +107,7 @@ class CrawlRules:
         site = site_of(url) or ""
         return tuple((rule_id(site, step.rule), step) for step in self.canonizer.explain(url))
 
-    def put(self, site: str, rules: Sequence[Rule]) -> None:
+    def add_rules(self, site: str, rules: Sequence[Rule]) -> None:
         """Add *rules* of *site*: URLs that they change have other keys from now on."""
         self.canonizer.put(site, rules)
         self.learned.add(site)
@@ -138,16 +140,16 @@ def rules_of(crawler: Crawler) -> CrawlRules:
         settings = DustSettings.from_settings(crawler.settings)
         for name in _WRAPPED:
             _refuse_ours(name, getattr(settings, name))
-        in_force = RulesInForce(_book(settings, _spider(crawler)), settings)
-        shown = _shown(in_force.book)
+        in_force = RulesInForce(_load_book(settings, _spider_name(crawler)), settings)
+        shown = _reach_by_rule(in_force.book)
         on_probation = _on_probation(in_force.book) if settings.mode == "enforce" else {}
         jobdir = job_dir(crawler.settings)
         goes_on = jobdir is not None and is_begun(jobdir)
         if settings.enabled and jobdir is not None:
             in_force = rules_of_job(jobdir, in_force)
-        before = learned_before(jobdir) if settings.enabled and jobdir is not None else Before()
+        before = learned_before(jobdir) if settings.enabled and jobdir is not None else LearnedBefore()
         may_learn = settings.enabled and settings.learn == "online" and settings.log_enabled
-        compiled = _compiled(_gone_on_with(in_force, before), before)
+        compiled = _crawl_rules(_for_paused_job(in_force, before), before)
         _rules[crawler] = replace(
             compiled, may_learn=may_learn, goes_on=goes_on, on_probation=on_probation, shown=shown
         )
@@ -161,11 +163,11 @@ def _refuse_ours(name: str, underneath: object) -> None:
         raise ValueError(f"{setting_name(name)} must be the class to put underneath, got scrapy-dust's own.")
 
 
-def _book(settings: DustSettings, spider: str) -> RuleBook:
+def _load_book(settings: DustSettings, spider: str) -> RuleBook:
     if not settings.enabled or settings.mode == "off":
         return RuleBook()
     book = RuleBook.load([in_project(path) for path in settings.rules])
-    return _of_spider(book, settings, spider) if settings.same == "items" else book
+    return _book_of_spider(book, settings, spider) if settings.same == "items" else book
 
 
 def _on_probation(book: RuleBook) -> dict[str, tuple[Rule, ...]]:
@@ -177,7 +179,7 @@ def _on_probation(book: RuleBook) -> dict[str, tuple[Rule, ...]]:
     return {site: of_site for site, of_site in found.items() if of_site}
 
 
-def _shown(book: RuleBook) -> dict[str, dict[Rule, Mapping[str, int]]]:
+def _reach_by_rule(book: RuleBook) -> dict[str, dict[Rule, Mapping[str, int]]]:
     found: dict[str, dict[Rule, Mapping[str, int]]] = {
         site: {entry.rule: dict(entry.evidence.shown) for entry in book.entries(site) if entry.evidence.shown}
         for site in book.sites
@@ -185,12 +187,12 @@ def _shown(book: RuleBook) -> dict[str, dict[Rule, Mapping[str, int]]]:
     return {site: shown for site, shown in found.items() if shown}
 
 
-def _spider(crawler: Crawler) -> str:
+def _spider_name(crawler: Crawler) -> str:
     """The name of the spider, under which its logs are kept."""
     return getattr(crawler.spider or crawler.spidercls, "name", None) or ""
 
 
-def _of_spider(book: RuleBook, settings: DustSettings, spider: str) -> RuleBook:
+def _book_of_spider(book: RuleBook, settings: DustSettings, spider: str) -> RuleBook:
     """*book* without rules shown only by other spiders' logs: these spiders take other things from the same pages."""
     folder = spider_log_dir(log_dir(settings.dir), spider)
     own = {log_name(file.name) for file in folder.glob("*")}
@@ -206,7 +208,7 @@ def _of_spider(book: RuleBook, settings: DustSettings, spider: str) -> RuleBook:
     return book
 
 
-def _gone_on_with(in_force: RulesInForce, before: Before) -> RulesInForce:
+def _for_paused_job(in_force: RulesInForce, before: LearnedBefore) -> RulesInForce:
     """*in_force* for a paused job that had learned rules: the settings by which its keys were made stay."""
     if not before.rules:
         return in_force
@@ -219,10 +221,10 @@ def _gone_on_with(in_force: RulesInForce, before: Before) -> RulesInForce:
     )
 
 
-def _compiled(in_force: RulesInForce, before: Before) -> CrawlRules:
+def _crawl_rules(in_force: RulesInForce, before: LearnedBefore) -> CrawlRules:
     book, settings = in_force.book, in_force.settings
     by_site = {**book.rules_by_site(), **before.rules}
-    of = _but(settings.skip_domains)
+    of = _site_of_except(settings.skip_domains)
     canonizer = Canonizer(by_site, of, settings.passes)
 
     traced = lru_cache(maxsize=200)(canonizer.key_and_rules)
@@ -235,18 +237,18 @@ def _compiled(in_force: RulesInForce, before: Before) -> CrawlRules:
         sites=frozenset(by_site),
         count=sum(map(len, by_site.values())),
         version=in_force.version,
-        stale=_stale(book, settings.max_age),
+        stale=_stale_ids(book, settings.max_age),
         changed=[traced.cache_clear],
         set_aside=in_force.set_aside,
         left_alone=in_force.left_alone,
-        answering=frozenset(_answering(book, canonizer)) if settings.rewrite else frozenset(),
+        answering=frozenset(_answering_rules(book, canonizer)) if settings.rewrite else frozenset(),
         learned=set(before.rules),
         before=before,
     )
 
 
 @lru_cache(maxsize=8)
-def _but(domains: tuple[str, ...]) -> Callable[[str], str | None]:
+def _site_of_except(domains: tuple[str, ...]) -> Callable[[str], str | None]:
     """A function like `site_of` that returns None for the hosts of *domains* and the hosts below them."""
     if not domains:
         return site_of
@@ -260,7 +262,7 @@ def _but(domains: tuple[str, ...]) -> Callable[[str], str | None]:
     return site_of_others
 
 
-def _stale(book: RuleBook, max_age: int) -> frozenset[str]:
+def _stale_ids(book: RuleBook, max_age: int) -> frozenset[str]:
     if not max_age:
         return frozenset()
     oldest = (datetime.now(UTC).date() - timedelta(days=max_age)).isoformat()
@@ -272,7 +274,7 @@ def _stale(book: RuleBook, max_age: int) -> frozenset[str]:
     )
 
 
-def _answering(book: RuleBook, canonizer: Canonizer) -> Iterator[tuple[str, Rule]]:
+def _answering_rules(book: RuleBook, canonizer: Canonizer) -> Iterator[tuple[str, Rule]]:
     """The rules that lead to a URL which a log or a validation saw answer with the right page.
 
     Rules for which a validation saw such a URL fail are left out. The second URL of an example answered, but mostly

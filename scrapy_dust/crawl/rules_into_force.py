@@ -15,9 +15,9 @@ from scrapy import signals
 from scrapy.utils.asyncio import create_looping_call
 from scrapy.utils.job import job_dir
 
-from scrapy_dust.crawl.job_learning import Learning
+from scrapy_dust.crawl.job_learning import JobLearning
 from scrapy_dust.crawl.requests import follows_rules
-from scrapy_dust.crawl.shown_urls import Shown
+from scrapy_dust.crawl.shown_urls import ShownUrls
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -45,17 +45,17 @@ class IntoForce:
         self._crawler, self._rules, self._enforcing = crawler, rules, enforcing
         #: What the crawl, or the job before it was paused, has learned.
         self.learned: dict[str, set[Rule]] = {site: set(of) for site, of in rules.before.rules.items()}
-        self._shown = Shown()
+        self._shown = ShownUrls()
         #: What callbacks made of pages and may have made too little of, by the numbers that the URLs of such pages have.
         self._doubts: dict[Doubt, int] = {}
         self._also: dict[str, Told] = {}  #: sites that are known by new keys → who else is told of their URLs
         jobdir = job_dir(crawler.settings)
-        self.job = None if jobdir is None else Learning(jobdir, rules.settings)
+        self.job = None if jobdir is None else JobLearning(jobdir, rules.settings)
         for site, urls in self.job.shown().items() if self.job is not None else ():
             for url in urls:
                 self._shown.add(site, url)
         self._going_on: AsyncioLoopingCall | LoopingCall | None = None
-        enforcing.outcomes.told.append(self._taken)
+        enforcing.outcomes.told.append(self._note_taken)
         crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
 
@@ -73,7 +73,7 @@ class IntoForce:
             )
             return False
         self.learned.setdefault(site, set()).update(new)
-        self._rules.put(site, together)
+        self._rules.add_rules(site, together)
         return True
 
     def make_keys(self, site: str, also: Told = lambda url: None) -> None:
@@ -81,10 +81,10 @@ class IntoForce:
         self._also[site] = also
 
         def make(shown: str) -> None:
-            url, _, handled = self._believed(shown).partition(" ")
+            url, _, handled = self._belief_text(shown).partition(" ")
             if url:
                 also(url)
-                self._enforcing.showed_page(url, handled)
+                self._enforcing.note_page(url, handled)
 
         self._shown.make_again(site, make)
 
@@ -93,7 +93,7 @@ class IntoForce:
         """Whether all new keys are made."""
         return self._shown.is_made
 
-    def _believed(self, shown: str) -> str:
+    def _belief_text(self, shown: str) -> str:
         """*shown* without the number of a doubt; empty if the callback makes more of other pages by now."""
         url, _, rest = shown.partition(" ")
         if not rest.startswith("?"):
@@ -102,14 +102,14 @@ class IntoForce:
         doubt = list(self._doubts)[int(number)]
         return "" if self._enforcing.outcomes.callbacks.make_more(*doubt) else f"{url} {handled}"
 
-    def _taken(self, request: Request, doubt: Doubt | None) -> None:
+    def _note_taken(self, request: Request, doubt: Doubt | None) -> None:
         """Take note that the spider has taken the page of *request*, or (*doubt*) that nothing new came of the page, and the
         callback may still turn out to make more of others.
         """
         site = self._rules.site_of(request.url)
         if site is None or not self._rules.may_get_rules(site) or not follows_rules(request):
             return
-        handled = self._enforcing.handled(request)
+        handled = self._enforcing.handling_name(request)
         if handled is None:
             return
         # No URL has a space.
@@ -117,7 +117,7 @@ class IntoForce:
         self._shown.add(site, f"{request.url} {number}{handled}")
         if site in self._also and doubt is None:
             self._also[site](request.url)
-            self._enforcing.showed_page(request.url, handled, request)
+            self._enforcing.note_page(request.url, handled, request)
 
     def _spider_opened(self) -> None:
         for site in self._rules.before.rules:
@@ -132,5 +132,5 @@ class IntoForce:
         if self.job is not None and self.learned:
             by_site = self._shown.by_site().items()
             self.job.save_shown(
-                {site: list(filter(None, map(self._believed, urls))) for site, urls in by_site}
+                {site: list(filter(None, map(self._belief_text, urls))) for site, urls in by_site}
             )

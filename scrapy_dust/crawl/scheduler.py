@@ -63,15 +63,15 @@ class DustScheduler(BaseScheduler):
         opened = self._inner.open(spider) if hasattr(self._inner, "open") else None
         # `scrapy shell` waits for the very request that it made; there the crawler does not crawl.
         if self._rules.enforced and self._rules.settings.rewrite and self._crawler.crawling:
-            self._begin(spider)
+            self._begin_rewriting(spider)
         if self._rules.may_learn and self._rules.enforced and self._crawler.crawling:
-            self.online = self._learning()
+            self.online = self._online_learning()
         if self._rules.settings.enabled and self._rules.settings.traps != "off" and self._crawler.crawling:
             key_of = self._rules.canonize if self.online is None else self.online.key_of
             self.trapping = Trapping(self._crawler, self._rules, key_of)
         return opened
 
-    def _begin(self, spider: Spider) -> None:
+    def _begin_rewriting(self, spider: Spider) -> None:
         dupefilter = getattr(self._inner, "df", None)
         if isinstance(dupefilter, DustDupeFilter) and not dupefilter.filters_nothing:
             self._answering = set(self._rules.answering)
@@ -92,7 +92,7 @@ class DustScheduler(BaseScheduler):
 
     def enqueue_request(self, request: Request) -> bool:
         if self.online is not None:
-            self.online.mark(request)
+            self.online.note_fingerprint(request)
         if self.trapping is None:
             return self._inner.enqueue_request(self._rewritten(request))
         link = self.trapping.linked(request)
@@ -116,20 +116,20 @@ class DustScheduler(BaseScheduler):
 
     def _turn(self, request: Request) -> Turn:
         before = 0 if self.trapping is None else self.trapping.wake(request)
-        turn = self._by_rules(request) if self.online is None else self.online.turn(request)
+        turn = self._turn_by_rules(request) if self.online is None else self.online.decide_turn(request)
         if turn is not Turn.GO or self.trapping is None:
             return turn
         is_fetched = self.trapping.is_fetched(request, before)
         return Turn.DROP if is_fetched is None else Turn.GO if is_fetched else Turn.WAIT
 
-    def _by_rules(self, request: Request) -> Turn:
+    def _turn_by_rules(self, request: Request) -> Turn:
         """Whether *request* is still to be fetched under the rules of now."""
         dupefilter = getattr(self._inner, "df", None)
         if not isinstance(dupefilter, DustDupeFilter) or request.dont_filter:
             return Turn.GO
         return Turn.GO if dupefilter.is_still_wanted(request) else Turn.DROP
 
-    def _learning(self) -> Online | None:
+    def _online_learning(self) -> Online | None:
         """The learning during this crawl, if there is any and our dupefilter runs in this process."""
         dupefilter = getattr(self._inner, "df", None)
         if type(dupefilter) is not DustDupeFilter or dupefilter.enforcing is None:

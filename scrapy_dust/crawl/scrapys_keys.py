@@ -31,7 +31,7 @@ def are_known(fingerprinter: object) -> bool:
 
 def scrapys_key(request: Request, url: str) -> bytes:
     """The fingerprint that Scrapy gives *request* if its URL is *url*. *url* must look as a request stores it."""
-    canonical, body, method = encode_basestring_ascii(as_compared(url)), request.body, request.method
+    canonical, body, method = encode_basestring_ascii(canonical_url(url)), request.body, request.method
     if body or method != "GET":
         told = f'"body": "{body.hex()}", "headers": {{}}, "method": {encode_basestring_ascii(method)}'
     else:
@@ -50,16 +50,16 @@ _TO_QUOTE = re.compile(r"[!$'()*,/:?@]")
 _QUOTED = str.maketrans({character: f"%{ord(character):02X}" for character in "!$'()*,/:?@"})
 
 
-def as_compared(url: str, *, keep_fragments: bool = False) -> str:
+def canonical_url(url: str, *, keep_fragments: bool = False) -> str:
     """*url* as `canonicalize_url` of w3lib returns it; for most URLs in less time."""
-    plain = _PLAIN.fullmatch(url) if _is_as_compared() else None
+    plain = _PLAIN.fullmatch(url) if _is_known_w3lib() else None
     if plain is None:
         return canonicalize_url(url, keep_fragments=keep_fragments)
-    return _plainly(plain, url)
+    return _canonical_plain_url(plain, url)
 
 
 @cache
-def _is_as_compared() -> bool:
+def _is_known_w3lib() -> bool:
     """Whether the installed w3lib canonizes like the versions that were compared. If not, w3lib is called for every URL."""
     marks = "".join(map(chr, _QUOTED))
     samples = (
@@ -68,10 +68,12 @@ def _is_as_compared() -> bool:
         *(f"http://a.test/?a={mark}" for mark in marks),
     )
     plain = ((_PLAIN.fullmatch(sample), sample) for sample in samples)
-    return all(match and _plainly(match, sample) == canonicalize_url(sample) for match, sample in plain)
+    return all(
+        match and _canonical_plain_url(match, sample) == canonicalize_url(sample) for match, sample in plain
+    )
 
 
-def _plainly(plain: re.Match[str], url: str) -> str:
+def _canonical_plain_url(plain: re.Match[str], url: str) -> str:
     before, query = plain.groups()
     if query is None:
         return url
@@ -86,7 +88,7 @@ def _plainly(plain: re.Match[str], url: str) -> str:
 _SAFE = re.compile(r"https?://[a-z0-9.-]+/[A-Za-z0-9/._~=&;,+:@%!-]*(?:\?[A-Za-z0-9/._~=&?;,+:@%!-]+)?")
 
 
-def as_requested(url: str, encoding: str) -> str:
+def url_in_request(url: str, encoding: str) -> str:
     """*url* as a request stores it. Raises `ValueError` where a request does."""
     if _SAFE.fullmatch(url):
         return url

@@ -32,7 +32,7 @@ _LINKS = 50_000
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class CopyFinding:
     """The finding about a page: whether it is a copy, of which page, and by which signature."""
 
     keeper: str | None = None  #: the URL that it is like; None: it is new, or known under this very URL
@@ -80,7 +80,7 @@ class Contents:
                 across_sites=self._across_sites,
             )
 
-    def look(self, url: str, body: Body, callback: str = "") -> Seen:
+    def examine(self, url: str, body: Body, callback: str = "") -> CopyFinding:
         """Find out whether the page at *url* is a copy, and remember the page. Raises `DustError`.
 
         Pages for different callbacks are never copies of each other.
@@ -95,17 +95,17 @@ class Contents:
         for by, signature in zip(Sameness, signatures, strict=False):
             known = self.store.find(signature)
             if known is not None:
-                return self._of_known(url, site, content, known, signatures, by)
-        known = self._named(url, content, scope)
+                return self._finding_for_known(url, site, content, known, signatures, by)
+        known = self._self_named_original(url, content, scope)
         if known is not None:
-            return self._of_known(url, site, content, known, signatures, Sameness.UNITS)
-        return self._of_new(url, site, content, signatures)
+            return self._finding_for_known(url, site, content, known, signatures, Sameness.UNITS)
+        return self._finding_for_new(url, site, content, signatures)
 
     def _signature(self, content: Content, url: str, scope: str, *, unnamed: bool = False) -> bytes:
         knowledge, with_words = self._knowledge(site_of(url) or ""), not self._ignore
         return unit_signature(content, url, knowledge, scope, with_words=with_words, unnamed=unnamed)
 
-    def _named(self, url: str, content: Content, scope: str) -> KeeperPage | None:
+    def _self_named_original(self, url: str, content: Content, scope: str) -> KeeperPage | None:
         """The page that the page at *url* names as its own, if both show the same otherwise."""
         if content.canonical is None or content.units is None:
             return None
@@ -131,27 +131,27 @@ class Contents:
             volatile=self._volatile.get(site, NOTHING_KNOWN.volatile),
         )
 
-    def _of_known(
+    def _finding_for_known(
         self, url: str, site: str, content: Content, known: KeeperPage, signatures: Signatures, by: Sameness
-    ) -> Seen:
+    ) -> CopyFinding:
         # Of what it shows at its keeper's URL, since a page may be known by its bytes.
-        number = _number(self.store.shown(known.url) or signatures)
+        number = _signature_number(self.store.shown(known.url) or signatures)
         # What is common on a site is known better by now than when the keeper came.
-        kind = self._kind(site, content) if known.kind is Kind.CONTENT else known.kind
+        kind = self._content_kind(site, content) if known.kind is Kind.CONTENT else known.kind
         if self._is_same(url, known.url):
-            self._seen_again(known, signatures)
+            self._refresh_signatures(known, signatures)
             self._learn(url, site, content, number, kind)
-            return Seen(kind=known.kind)
+            return CopyFinding(kind=known.kind)
         if kind is Kind.CONTENT and not content.is_binary:
             self._aliases.see(known.url, None, number)
-            belongs = self._belongs(url, site, content, known.url, number)
+            belongs = self._belongs_to_both(url, site, content, known.url, number)
             self._learn(url, site, content, number, kind)
             kind = Kind.CONTENT if belongs else Kind.WALL
         if kind is not Kind.CONTENT:
-            return Seen(known.url, by, kind)
-        return self._like(known.url, by, url, signatures)
+            return CopyFinding(known.url, by, kind)
+        return self._copy_of(known.url, by, url, signatures)
 
-    def _belongs(self, url: str, site: str, content: Content, keeper: str, number: int) -> bool:
+    def _belongs_to_both(self, url: str, site: str, content: Content, keeper: str, number: int) -> bool:
         """Whether the page at *url* is known to belong both to that URL and to the URL of *keeper*, so that it is a
         copy.
         """
@@ -165,37 +165,37 @@ class Contents:
         if content.units is not None:
             self._common.learn(site_number(site), content.shown)
 
-    def _seen_again(self, known: KeeperPage, signatures: Signatures) -> None:
+    def _refresh_signatures(self, known: KeeperPage, signatures: Signatures) -> None:
         showed = self.store.shown(known.url) or signatures
         if self._expires or not set(signatures) <= set(showed):
             self.store.keep(known.url, signatures if len(signatures) > 1 else showed, known.kind)
 
-    def _like(self, keeper: str, by: Sameness, url: str, signatures: Signatures) -> Seen:
+    def _copy_of(self, keeper: str, by: Sameness, url: str, signatures: Signatures) -> CopyFinding:
         showed = self.store.shown(url)
         if showed is not None and not set(showed) & set(signatures):
             # Said once: from now on this is what the URL shows.
             self.store.keep(url, signatures, Kind.CONTENT, claim=False)
-            return Seen(keeper, by, Kind.CHANGED)
-        return Seen(keeper, by)
+            return CopyFinding(keeper, by, Kind.CHANGED)
+        return CopyFinding(keeper, by)
 
-    def _of_new(self, url: str, site: str, content: Content, signatures: Signatures) -> Seen:
-        kind = self._kind(site, content)
+    def _finding_for_new(self, url: str, site: str, content: Content, signatures: Signatures) -> CopyFinding:
+        kind = self._content_kind(site, content)
         outline = self._near.outline(url, content) if self._near is not None else None
         if self._near is not None and outline is not None:
             keeper = self._near.find(site, outline) if kind is Kind.CONTENT else None
             self._near.learn(site, outline)
             if keeper is not None:
-                return self._like(keeper, Sameness.NEAR, url, signatures)
+                return self._copy_of(keeper, Sameness.NEAR, url, signatures)
         first = self.store.keep(url, signatures, kind)
         if first is not None and not self._is_same(url, first.url):
             # Another worker got a copy while this one was being looked at.
-            return self._of_known(url, site, content, first, signatures, Sameness.UNITS)
-        self._learn(url, site, content, _number(signatures), kind)
+            return self._finding_for_known(url, site, content, first, signatures, Sameness.UNITS)
+        self._learn(url, site, content, _signature_number(signatures), kind)
         if self._near is not None and outline is not None and kind is Kind.CONTENT:
             self._near.keep(site, outline)
-        return Seen(kind=kind, is_new=True)
+        return CopyFinding(kind=kind, is_new=True)
 
-    def _kind(self, site: str, content: Content) -> Kind:
+    def _content_kind(self, site: str, content: Content) -> Kind:
         if content.is_binary:
             return Kind.LITTLE if content.size < LITTLE_BYTES else Kind.CONTENT
         if content.units is None:
@@ -211,5 +211,5 @@ class Contents:
         return url == other or self._canonize(url) == self._canonize(other)
 
 
-def _number(signatures: Signatures) -> int:
+def _signature_number(signatures: Signatures) -> int:
     return int.from_bytes(signatures[-1][:8], "big")

@@ -60,7 +60,9 @@ class Shadow:
         from scrapy_dust.crawl.readings import Readings  # noqa: PLC0415
 
         readings = Readings(knowledge(rules.settings), rules.settings.ignore)
-        self._canaries = Canaries(crawler, rules, self._concluded, draw, SHADOW, self._is_looked_at, readings)
+        self._canaries = Canaries(
+            crawler, rules, self._count_outcome, draw, SHADOW, self._looks_again, readings
+        )
         crawler.signals.connect(self._response_received, signal=signals.response_received)
 
     def watch(self, request: Request, key: bytes, chain: Iterable[bytes]) -> None:
@@ -68,7 +70,7 @@ class Shadow:
         to it.
         """
         if key not in self._seen:
-            self._seen[key] = SETTLED._replace(keeper=self._naming.fetched(key, request.url))
+            self._seen[key] = SETTLED._replace(keeper=self._naming.note_fetched(key, request.url))
         elif key not in chain:
             self._canaries.send(request, key, self._naming.keeper(key, self._seen[key]))
 
@@ -76,15 +78,15 @@ class Shadow:
         """Count the request as saved: one that robots.txt forbids would not have been made either."""
         if (mark := canary_of(request, SHADOW)) is not None:
             known = self._seen[bytes.fromhex(mark["key"])]
-            self._naming.count(request, lambda: mark["keeper"], self._naming.behind(mark["url"], known))
+            self._naming.count(request, lambda: mark["keeper"], self._naming.merging_rules(mark["url"], known))
             self._crawler.stats.inc_value(Stat.SHADOW_BYTES.value, len(response.body))
 
-    def _is_looked_at(self, canary: Canary) -> bool:
+    def _looks_again(self, canary: Canary) -> bool:
         site = self._rules.site_of(canary.url) or ""
         rules = tuple(
             (site, rule) for rule in rules_at_work(self._rules.canonizer, canary.url, canary.keeper)
         )
-        plain = all(map(self._is_plain, rules))
+        plain = all(map(self._is_decided, rules))
         may = self._budget.left > AT_MOST * self._canaries.open
         looked_at = may and (not plain or self._canaries.are_chosen(canary.url))
         if looked_at:
@@ -94,13 +96,13 @@ class Shadow:
             self._crawler.stats.inc_value(Stat.SHADOW_OPEN.value)
         return looked_at
 
-    def _is_plain(self, rule: _OfSite) -> bool:
+    def _is_decided(self, rule: _OfSite) -> bool:
         """Whether the pages of *rule* that differ have been fetched again often enough to know what they show."""
         said = self._said.get(rule, Counter())
         agree = len(said) == 1 and said.total() >= _UNANIMOUS
         return agree or self._looked_at[rule] >= _LOOKED_AT
 
-    def _concluded(self, canary: Canary, outcome: Outcome) -> None:
+    def _count_outcome(self, canary: Canary, outcome: Outcome) -> None:
         for rule in self._inquired.pop(canary, ()):
             self._said.setdefault(rule, Counter())[outcome] += 1
         self._crawler.stats.inc_value(_STATS.get(outcome, Stat.SHADOW_UNKNOWN).value)

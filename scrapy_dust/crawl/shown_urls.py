@@ -12,7 +12,7 @@ REMEMBERED = 500_000
 Made = Callable[[str], None]
 
 
-class Shown:
+class ShownUrls:
     """The URLs of one crawl that have shown pages.
 
     The oldest URLs of a site are forgotten first, beginning with the site that was seen longest ago.
@@ -45,7 +45,7 @@ class Shown:
 
     def make_again(self, site: str, make: Made) -> None:
         """Call *make* with each URL of *site*, while `go_on` has time. A run under way for *site* begins anew."""
-        self._work[site] = self._made(list(self._urls.get(site, ())), make)
+        self._work[site] = self._make_each(list(self._urls.get(site, ())), make)
 
     def go_on(self, seconds: float) -> None:
         """Call the functions that `make_again` was given, with one URL after the other, for at most *seconds* seconds."""
@@ -61,7 +61,7 @@ class Shown:
         return not self._work
 
     @staticmethod
-    def _made(urls: list[str], make: Made) -> Iterator[None]:
+    def _make_each(urls: list[str], make: Made) -> Iterator[None]:
         for url in urls:
             make(url)
             yield

@@ -28,10 +28,10 @@ def shows_page(response: Response) -> bool:
     if not 200 <= response.status < 300 or response.status in _NO_PAGES or "dataloss" in response.flags:
         return False
     method = response.request.method if response.request is not None else "GET"
-    return method == "HEAD" or (bool(response.body) and not _lacks_some(response))
+    return method == "HEAD" or (bool(response.body) and not _is_cut_short(response))
 
 
-def _lacks_some(response: Response) -> bool:
+def _is_cut_short(response: Response) -> bool:
     """Whether the body is shorter than the server announced. The flag ``partial`` without a length says only that no
     length was announced.
     """
@@ -54,7 +54,7 @@ class Made(IntEnum):
 class Answer:
     """The state of an answer that the spider has got. Each method takes note of one event."""
 
-    is_watched: bool  #: `let_out` is told of all that leaves the spider middlewares
+    is_watched: bool  #: `middlewares_passed` is called with all that leaves the spider middlewares
     requests: list[Request] = field(default_factory=list)  #: that the callback yielded, the first of them
     asks_again: bool = False  #: the callback has asked for the same URL, which is not to be filtered
     has_more: bool = (
@@ -69,23 +69,23 @@ class Answer:
     is_over: bool = False  #: the callback has ended well
     is_through: bool = False  #: all that it has yielded has left the spider middlewares
 
-    def asks(self, request: Request) -> None:
+    def add_request(self, request: Request) -> None:
         """The callback has yielded *request*."""
         if len(self.requests) < _ASKED:
             self.requests.append(request)
         else:
             self.has_more = True
 
-    def gives(self) -> None:
+    def add_item(self) -> None:
         """The callback has yielded an item, and nobody watches what becomes of the item."""
         self.has_more = self.has_item = True
 
-    def judged(self, *, is_new: bool) -> None:
+    def request_judged(self, *, is_new: bool) -> None:
         """The dupefilter has let one of the requests through (*is_new*), or filtered it."""
         self.unjudged -= 1
         self.is_new |= is_new
 
-    def comes_out(self, *, is_lost: bool) -> None:
+    def item_ended(self, *, is_lost: bool) -> None:
         """An item has come out of the pipelines, or a pipeline has dropped it (*is_lost*)."""
         self.came_out += 1
         self.has_item |= not is_lost
@@ -106,7 +106,7 @@ class Answer:
             and is_judged
         )
 
-    def made(self, leads_on: Callable[[Request], bool]) -> Made | None:
+    def best_made(self, leads_on: Callable[[Request], bool]) -> Made | None:
         """The best of what the spider has made of the answer; None if the spider has only asked for the page again.
         *leads_on*: whether a request can bring another page than the answer's own.
         """
@@ -129,7 +129,7 @@ class Callbacks:
     def __init__(self) -> None:
         self._best: dict[object, Made] = {}
 
-    def note(self, callback: object, made: Made) -> Made:
+    def note_best(self, callback: object, made: Made) -> Made:
         """Take note of what *callback* has *made* of an answer. Returns the best that it had made before."""
         before = self._best.get(callback, Made.NOTHING)
         self._best[callback] = max(before, made)

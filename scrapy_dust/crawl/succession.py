@@ -18,7 +18,7 @@ from xxhash import xxh32_intdigest
 
 from scrapy_dust.crawl import life
 from scrapy_dust.crawl.class_store import Standing, StoreGone
-from scrapy_dust.crawl.fetches_under_way import Fetching
+from scrapy_dust.crawl.fetches_under_way import FetchesUnderWay
 from scrapy_dust.crawl.life import Class, Effect, State
 from scrapy_dust.crawl.requests import STANDS_FOR
 from scrapy_dust.stats import Stat
@@ -61,66 +61,68 @@ class Succession:
         self._due: dict[bytes, None] = {}  #: classes of which the next URL is to be fetched, in order
         #: Class whose page is still to come → what redirects that led there stand for.
         self._awaiting: dict[bytes, list[Sequence[Standing]]] = {}
-        self.fetching = Fetching(crawler.settings.getint("CONCURRENT_REQUESTS"))
+        self.fetching = FetchesUnderWay(crawler.settings.getint("CONCURRENT_REQUESTS"))
         self._looking: AsyncioLoopingCall | LoopingCall | None = None
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
 
-    def admit(self, request: Request, of: bytes, depth: int, keeper: int = 0) -> None:
+    def admit(self, request: Request, class_key: bytes, depth: int, keeper: int = 0) -> None:
         """Let *request* through: it stands for its class, and for the classes from which it was redirected."""
-        meta, url, priority = request.meta, number_of(request.url), request.priority
+        meta, url, priority = request.meta, alias_number(request.url), request.priority
         before = self._still_stands_for(request) if "redirect_urls" in meta else ()
-        self._store.change(of, lambda known: (life.let_through(known, url, priority, depth, keeper), None))
-        stands_for = [(of.hex(), url)]
+        self._store.change(
+            class_key, lambda known: (life.let_through(known, url, priority, depth, keeper), None)
+        )
+        stands_for = [(class_key.hex(), url)]
         meta[STANDS_FOR] = (
             [*((name.hex(), one) for name, one in before), *stands_for] if before else stands_for
         )
 
     def _still_stands_for(self, request: Request) -> list[Standing]:
         # Spiders copy meta from one request to the next; what is settled would be carried along for ever.
-        return [(of, url) for of, url in standings(request) if url in self._store.get(of).standing]
+        return [(of, url) for of, url in classes_stood_for(request) if url in self._store.get(of).standing]
 
-    def chain_ended(self, request: Request, of: bytes) -> None:
-        """Take note that *request* was filtered. After redirects, the page of the class *of* is all that their chain
+    def chain_ended(self, request: Request, class_key: bytes) -> None:
+        """Take note that *request* was filtered. After redirects, the page of the class *class_key* is all that their chain
         can bring.
         """
-        stands_for = standings(request) if request.meta.get("redirect_urls") else ()
+        stands_for = classes_stood_for(request) if request.meta.get("redirect_urls") else ()
         if not stands_for:
             return
-        waits = self._store.get(of).state not in (State.UNKNOWN, State.SETTLED, State.RESTING)
-        if waits and all(name != of for name, _ in stands_for):
+        waits = self._store.get(class_key).state not in (State.UNKNOWN, State.SETTLED, State.RESTING)
+        if waits and all(name != class_key for name, _ in stands_for):
             # Not before it has come: a login that the next alias would come too early for as well.
-            self._awaiting.setdefault(of, []).append(stands_for)
+            self._awaiting.setdefault(class_key, []).append(stands_for)
         else:
-            self.conclude(stands_for, of, is_page=not waits)
+            self.conclude(stands_for, class_key, is_page=not waits)
 
-    def replaced(self, request: Request, stands_for: Sequence[Standing], of: bytes) -> None:
-        """Take note that *request* is dropped, since the class *of* has its page, or another URL stands for it."""
-        if self._store.get(of).state is State.SETTLED:
+    def note_replaced(self, request: Request, stands_for: Sequence[Standing], class_key: bytes) -> None:
+        """Take note that *request* is dropped, since the class *class_key* has its page, or another URL stands for it."""
+        if self._store.get(class_key).state is State.SETTLED:
             self.conclude(stands_for, None, is_page=True)
         elif stands_for:
-            self._awaiting.setdefault(of, []).append(stands_for)
+            self._awaiting.setdefault(class_key, []).append(stands_for)
 
     def settle(self, request: Request) -> None:
         """Take note that *request* has brought the page of all classes that it stands for."""
-        self.conclude(standings(request), None, is_page=True)
+        self.conclude(classes_stood_for(request), None, is_page=True)
 
     def leaves_queue(self, request: Request) -> None:
         """Take note that *request* has left the queue."""
         if self.fetching.passed_by(request.priority):
-            self._look()  # at once: many a site answers that often before the next look
-        for of, _ in standings(request):
-            self.fetching.begins(of, request.priority)
+            self._fetch_overdue()  # at once: many a site answers that often before the next look
+        for of, _ in classes_stood_for(request):
+            self.fetching.class_begins(of, request.priority)
             if self._looking is None:
-                self._looking = create_looping_call(self._look)
+                self._looking = create_looping_call(self._fetch_overdue)
                 self._looking.start(_LOOKING, now=False)
 
-    def idle(self) -> bool:
+    def spider_idle(self) -> bool:
         """Take note that no URL that stands can bring a page any more. Returns whether others are fetched now."""
         self.fetching.clear()
         # Of all classes, and now: the spider may just have begun another round, which must not overtake what waits. Where
         # the project's dupefilter forgets, each of these requests may be another one than the next round's of its name.
         for of in self._store.waiting():
-            self._act(of, life.idle)
+            self._change_class(of, life.spider_idle)
         is_due = bool(self._due)
         self.fetch_due(all_of_them=self._lets_through_twice)
         return is_due
@@ -130,24 +132,24 @@ class Succession:
         for of in classes:
             landed_on = self._store.get(of).landed_on
             if landed_on is not None:
-                self.is_no_landing(landed_on)
-            self._act(of, life.doubted)
+                self.note_no_landing(landed_on)
+            self._change_class(of, life.page_doubted)
 
-    def is_no_landing(self, landing: bytes) -> None:
+    def note_no_landing(self, landing: bytes) -> None:
         """Take note that the class *landing*, to which redirects led, has no page of its own. The class is not fetched
         again for that.
         """
-        self._store.landed(landing, _NOBODY)
+        self._store.first_origin(landing, _NOBODY)
 
     def _spider_closed(self) -> None:
         if self._looking is not None and self._looking.running:
             self._looking.stop()
 
-    def _look(self) -> None:
+    def _fetch_overdue(self) -> None:
         """Fetch another URL of each class whose URL that stands takes too long."""
         with suppress(StoreGone):
-            for of in self.fetching.late(lambda of: bool(self._store.get(of).waiting)):
-                self._act(of, life.overdue)
+            for of in self.fetching.late_classes(lambda of: bool(self._store.get(of).waiting)):
+                self._change_class(of, life.overdue)
         self.fetch_due()
 
     def conclude(
@@ -156,7 +158,7 @@ class Succession:
         landed_on: bytes | None,
         *,
         is_page: bool,
-        how: Callable[[Class], life.After] = life.taken,
+        how: Callable[[Class], life.After] = life.page_taken,
     ) -> None:
         """Settle, or fail, all classes in *stands_for*, and decide about the requests that wait for them.
 
@@ -165,79 +167,81 @@ class Succession:
         left = [(stands_for, landed_on)]
         while left:
             standing, at = left.pop()
-            is_shared = at is not None and standing[0][0] != at and self._left(standing[0], at)
+            is_shared = at is not None and standing[0][0] != at and self._is_shared_landing(standing[0], at)
             for of, url in standing:
-                self.fetching.ended(of)
+                self.fetching.class_decided(of)
                 if is_page and at in (None, of):
-                    self._act(of, how)
+                    self._change_class(of, how)
                 elif is_page and at is not None and not is_shared:
-                    self._act(of, lambda known, at=at: life.led_away(known, at))  # type: ignore[misc]
+                    self._change_class(of, lambda known, at=at: life.redirected_away(known, at))  # type: ignore[misc]
                 else:
                     self._no_page(of, url)
                 left += [(others, of) for others in self._awaiting.pop(of, ())]
 
-    def _left(self, origin: Standing, landed_on: bytes) -> bool:
+    def _is_shared_landing(self, origin: Standing, landed_on: bytes) -> bool:
         """Whether redirects from other classes than that of *origin* also led to the class *landed_on*, where one has
         now led.
 
         A page to which several classes redirect is a login, a home or an error page, and belongs to none of them.
         """
-        first = self._store.landed(landed_on, origin)
+        first = self._store.first_origin(landed_on, origin)
         if first is not None and first[0] != origin[0]:
             self._no_page(*first)
         return first is None or first[0] != origin[0]
 
-    def _no_page(self, of: bytes, url: int) -> None:
-        self._act(of, lambda known: life.no_page(known, url))
+    def _no_page(self, class_key: bytes, url: int) -> None:
+        self._change_class(class_key, lambda known: life.no_page(known, url))
 
-    def _act(self, of: bytes, how: Callable[[Class], life.After]) -> None:
+    def _change_class(self, class_key: bytes, how: Callable[[Class], life.After]) -> None:
         try:
-            self._act_now(of, how)
+            self._change_class_now(class_key, how)
         except StoreGone:
             # What became of a request is known once; it is told later.
-            self._store.later(partial(self._act_later, of, how))
+            self._store.call_later(partial(self._change_class_later, class_key, how))
 
-    def _act_later(self, of: bytes, how: Callable[[Class], life.After]) -> None:
-        self._act_now(of, how)
+    def _change_class_later(self, class_key: bytes, how: Callable[[Class], life.After]) -> None:
+        self._change_class_now(class_key, how)
         self.fetch_due()
 
-    def _act_now(self, of: bytes, how: Callable[[Class], life.After]) -> None:
-        """Change the class *of* as the function *how* says, and carry out the effects. Raises `StoreGone`."""
-        was_rescued, effects = self._store.change(of, lambda known: _noted(known, *how(known)))
+    def _change_class_now(self, class_key: bytes, how: Callable[[Class], life.After]) -> None:
+        """Change the class *class_key* as the function *how* says, and carry out the effects. Raises `StoreGone`."""
+        was_rescued, effects = self._store.change(
+            class_key, lambda known: _with_late_page(known, *how(known))
+        )
         if was_rescued:
             self._crawler.stats.inc_value(Stat.KEPT_ALIVE.value)
         if Effect.FETCH_NEXT in effects:
-            self._due[of] = None
+            self._due[class_key] = None
 
     def fetch_due(self, *, all_of_them: bool = False) -> None:
         """Fetch the next URL of each class for which one is due."""
         # Not from within `chain_ended`: the scheduler is just queueing another request there.
         due, self._due = self._due, {}
-        for request in self._next_of(due, all_of_them=all_of_them):
+        for request in self._take_waiting(due, all_of_them=all_of_them):
             logger.debug(
                 "Queued %(request)s after all: the URL that was fetched in its place brought no page.",
                 {"request": request},
                 extra={"spider": self._crawler.spider},
             )
             self._fetched_after_all(request)
-            self._returning.now(request, must_stand=True)
+            self._returning.queue_now(request, must_stand=True)
 
-    def _next_of(self, due: Iterable[bytes], *, all_of_them: bool) -> Iterator[Request]:
+    def _take_waiting(self, due: Iterable[bytes], *, all_of_them: bool) -> Iterator[Request]:
         for of in due:
             is_next = True
             while is_next:
                 try:
-                    request = self._store.next_of(of)
+                    request = self._store.take_next(of)
                 except StoreGone:
                     self._due[of] = None
-                    self._store.later(self.fetch_due)
+                    self._store.call_later(self.fetch_due)
                     return
                 if request is not None:
                     yield request
                 is_next = all_of_them and request is not None
 
 
-def _noted(
+def _with_late_page(
     before: Class, after: Class, effects: tuple[Effect, ...]
 ) -> tuple[Class, tuple[bool, tuple[Effect, ...]]]:
     """The class *after* a change, with the *effects* to carry out, and whether a page came although the first URL had
@@ -247,14 +251,14 @@ def _noted(
     return after, (was_rescued, effects)
 
 
-def number_of(url: str) -> int:
+def alias_number(url: str) -> int:
     """A number by which the URLs of one class are told apart, below 2^16. Where two have the same, one that brings no
     page fails for the other too, and the next URL of their class is fetched.
     """
     return xxh32_intdigest(url.encode("utf-8", "surrogatepass")) & 0xFFFF
 
 
-def standings(request: Request) -> list[Standing]:
+def classes_stood_for(request: Request) -> list[Standing]:
     """The classes that *request* stands for, with the numbers of the URLs that were let through for them."""
     stands_for = request.meta.get(STANDS_FOR)
     return [(bytes.fromhex(name), url) for name, url in stands_for] if stands_for else []

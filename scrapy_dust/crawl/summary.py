@@ -21,9 +21,16 @@ def summary(rules: CrawlRules, spider: str, stats: Mapping[str, Any]) -> str:
     are listed.
     """
     if not rules.sites and not rules.learned:
-        return "; ".join([_without_rules(stats, rules.settings).rstrip("."), *_on_probation(stats)]) + "."
-    parts = _shadowed(rules, stats) if rules.shadowed else _enforced(rules, stats)
-    said = "; ".join([*parts, *_on_probation(stats)])
+        return (
+            "; ".join(
+                [_sentence_without_rules(stats, rules.settings).rstrip("."), *_clauses_of_probation(stats)]
+            )
+            + "."
+        )
+    parts = (
+        _clauses_of_shadow_mode(rules, stats) if rules.shadowed else _clauses_of_rules_in_force(rules, stats)
+    )
+    said = "; ".join([*parts, *_clauses_of_probation(stats)])
     filtered = stats.get(Stat.FILTERED, 0) or stats.get(Stat.RETURNED, 0)
     if rules.shadowed or not filtered:
         return f"{said}."
@@ -33,32 +40,32 @@ def summary(rules: CrawlRules, spider: str, stats: Mapping[str, Any]) -> str:
     return f"{said}. What was not fetched is listed in {where}; `scrapy dustrules explain URL` says why."
 
 
-def _enforced(rules: CrawlRules, stats: Mapping[str, Any]) -> Iterator[str]:
+def _clauses_of_rules_in_force(rules: CrawlRules, stats: Mapping[str, Any]) -> Iterator[str]:
     saved = stats.get(Stat.FILTERED, 0) - stats.get(Stat.HEIRS, 0)
     count = rules.count + stats.get(Stat.LEARNED, 0) + stats.get(Stat.PROVED, 0)
-    said = f"{_number(count, 'rule')} saved {_number(max(saved, 0), 'request')}"
-    yield said + _by_rule(stats, f"{Stat.FILTERED}/")
+    said = f"{_count_of(count, 'rule')} saved {_count_of(max(saved, 0), 'request')}"
+    yield said + _rules_that_save_most(stats, f"{Stat.FILTERED}/")
     if tested := stats.get(Stat.CANARIES, 0):
         different = stats.get(f"{Stat.CANARIES}/different", 0)
         wrong = f" ({different} of them showed another page)" if different else ""
-        yield f"{_number(tested, 'URL')} let through to test the rules{wrong}"
+        yield f"{_count_of(tested, 'URL')} let through to test the rules{wrong}"
     if kept := stats.get(Stat.KEPT_ALIVE, 0):
-        yield f"{_number(kept, 'page')} fetched under another URL, since the first one failed"
+        yield f"{_count_of(kept, 'page')} fetched under another URL, since the first one failed"
     if stats.get(Stat.SUSPENDED, 0):
-        returned = _number(stats.get(Stat.RETURNED, 0), "URL")
-        yield f"{_number(stats[Stat.SUSPENDED], 'rule')} suspended as no longer true, {returned} offered again"
+        returned = _count_of(stats.get(Stat.RETURNED, 0), "URL")
+        yield f"{_count_of(stats[Stat.SUSPENDED], 'rule')} suspended as no longer true, {returned} offered again"
 
 
-def _on_probation(stats: Mapping[str, Any]) -> Iterator[str]:
+def _clauses_of_probation(stats: Mapping[str, Any]) -> Iterator[str]:
     proved, left, refuted = (stats.get(stat, 0) for stat in (Stat.PROVED, Stat.ON_PROBATION, Stat.REFUTED))
     if proved or left or refuted:
         yield f"rules on probation: {proved} proved in this crawl, {refuted} refuted, {left} still open"
 
 
-def _shadowed(rules: CrawlRules, stats: Mapping[str, Any]) -> Iterator[str]:
+def _clauses_of_shadow_mode(rules: CrawlRules, stats: Mapping[str, Any]) -> Iterator[str]:
     filtered, size = stats.get(Stat.SHADOW_FILTERED, 0), stats.get(Stat.SHADOW_BYTES, 0)
-    said = f"{_number(rules.count, 'rule')} would have saved {_number(filtered, 'request')}"
-    yield f"{said} and {size / 1e6:.1f} MB{_by_rule(stats, f'{Stat.SHADOW_FILTERED}/')}"
+    said = f"{_count_of(rules.count, 'rule')} would have saved {_count_of(filtered, 'request')}"
+    yield f"{said} and {size / 1e6:.1f} MB{_rules_that_save_most(stats, f'{Stat.SHADOW_FILTERED}/')}"
     same, different = stats.get(Stat.SHADOW_SAME, 0), stats.get(Stat.SHADOW_DIFFERENT, 0)
     unclear = stats.get(Stat.SHADOW_OPEN, 0) + stats.get(Stat.SHADOW_UNKNOWN, 0)
     yield (
@@ -68,22 +75,22 @@ def _shadowed(rules: CrawlRules, stats: Mapping[str, Any]) -> Iterator[str]:
     )
 
 
-def _without_rules(stats: Mapping[str, Any], settings: DustSettings) -> str:
+def _sentence_without_rules(stats: Mapping[str, Any], settings: DustSettings) -> str:
     recorded = stats.get(Stat.RECORDED, 0)
     if settings.mode == "off":
-        return f"Rules are off (DUST_MODE); recorded {_number(recorded, 'answer')}."
-    answers = _number(recorded, "answer")
+        return f"Rules are off (DUST_MODE); recorded {_count_of(recorded, 'answer')}."
+    answers = _count_of(recorded, "answer")
     if settings.learn != "off" and settings.log_enabled:
         return f"Recorded {answers}; rules are learned from the log now."
     where = f" in {', '.join(settings.rules)}" if settings.rules else ""
     return f"No rules yet{where}; recorded {answers}. `scrapy dustmine` makes rules of them."
 
 
-def _number(count: int, noun: str) -> str:
+def _count_of(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def _by_rule(stats: Mapping[str, Any], prefix: str) -> str:
+def _rules_that_save_most(stats: Mapping[str, Any], prefix: str) -> str:
     counts = {
         # Fewer than none: what was filtered before a pause was given back after it.
         name.removeprefix(prefix): count

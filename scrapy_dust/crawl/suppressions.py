@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
 
-    from scrapy_dust.crawl.class_names import Behind, Naming
+    from scrapy_dust.crawl.class_names import MergingRules, Naming
     from scrapy_dust.crawl.class_store import Store, Suppressed
     from scrapy_dust.crawl.life import Class
     from scrapy_dust.crawl.rules import CrawlRules
@@ -41,51 +41,60 @@ class Suppressions:
         self._manners = Manners(shows=rules.settings.journal)
 
     def suppress(
-        self, request: Request, of: bytes, known: Class, behind: Behind, *, is_waiting: bool
+        self, request: Request, class_key: bytes, known: Class, behind: MergingRules, *, is_waiting: bool
     ) -> bool:
-        """Suppress *request* of the class *of*, which is *known*, by the rules *behind*, for good or (*is_waiting*) while
+        """Suppress *request* of the class *class_key*, which is *known*, by the rules *behind*, for good or (*is_waiting*) while
         another URL stands. False if *request* cannot be kept.
         """
         naming, ids, own = self._naming, behind.ids, self._naming.own(request)
         # Of a keeper that is not known nobody can say which rules made its key: any of the site's.
         also = () if known.keeper else (any_rule_of(self._rules.site_of(request.url) or ""),)
-        manner = self._manners.of(request, self._crawler.spider)
-        if not self._store.keep(of, own, ids + also, request, is_waiting=is_waiting, manner=manner):
+        manner = self._manners.manner_of(request, self._crawler.spider)
+        if not self._store.keep(class_key, own, ids + also, request, is_waiting=is_waiting, manner=manner):
             return False
-        keeper = partial(naming.keeper, of, known)
+        keeper = partial(naming.keeper, class_key, known)
         naming.count(request, keeper, behind)
         if self._rules.settings.journal:
             key = self._rules.canonize(request.url)
-            self._journal.tell_of(What.SUPPRESSED, request, ids, key, keeper(), manner)
+            self._journal.write_request_event(What.SUPPRESSED, request, ids, key, keeper(), manner)
         return True
 
-    def replace(self, written: Request, of: bytes, own: bytes) -> bool:
+    def replace(self, written: Request, class_key: bytes, own_key: bytes) -> bool:
         """Keep the request *written*, as the spider made it, while the canonical URL is fetched in its place. False if
         it cannot be kept.
         """
-        known = self._store.get(of)
-        ids, keeper = self._naming.behind(written.url, known).ids, self._naming.keeper(of, known)
-        if not self._store.keep(of, own, (*ids, REPLACED), written, is_waiting=True):
+        known = self._store.get(class_key)
+        ids, keeper = (
+            self._naming.merging_rules(written.url, known).ids,
+            self._naming.keeper(class_key, known),
+        )
+        if not self._store.keep(class_key, own_key, (*ids, REPLACED), written, is_waiting=True):
             return False
-        self._journal.tell_of(What.SUPPRESSED, written, ids, self._rules.canonize(written.url), keeper)
+        self._journal.write_request_event(
+            What.SUPPRESSED, written, ids, self._rules.canonize(written.url), keeper
+        )
         return True
 
-    def fetched_after_all(self, request: Request) -> None:
+    def note_fetched_after_all(self, request: Request) -> None:
         """Count that *request*, which had waited, is fetched now: the URL that stood for its class brought no page."""
         self._crawler.stats.inc_value(Stat.HEIRS.value)
-        self.tell(Event(What.RETURNED, now(), request.url, note="what was fetched instead brought no page"))
+        self.write_event(
+            Event(What.RETURNED, now(), request.url, note="what was fetched instead brought no page")
+        )
 
-    def returned_by_redirect(self, request: Request) -> None:
+    def note_returned_by_redirect(self, request: Request) -> None:
         """Count that *request*, which was suppressed, is fetched: the URL fetched in its place redirects to it."""
         self._naming.uncount(self._naming.rule_ids(request.url))
         self._crawler.stats.inc_value(Stat.RETURNED.value)
-        self.tell(Event(What.RETURNED, now(), request.url, note="what was fetched instead redirects here"))
+        self.write_event(
+            Event(What.RETURNED, now(), request.url, note="what was fetched instead redirects here")
+        )
 
-    def suppressed_by(self, rule: str) -> Iterator[Suppressed]:
+    def take_suppressed_by(self, rule: str) -> Iterator[Suppressed]:
         """Take out the requests that *rule* suppressed, the newest first, each with all rules that suppressed it."""
-        return self._store.of_rule(rule)
+        return self._store.take_of_rule(rule)
 
-    def given_back(self, request: Request, by: Sequence[str], why: str) -> None:
+    def note_given_back(self, request: Request, by: Sequence[str], why: str) -> None:
         """Count and write down that *request*, which the rules *by* suppressed, is offered to the crawl again, and
         *why*.
         """
@@ -93,8 +102,8 @@ class Suppressions:
         self._crawler.stats.inc_value(Stat.RETURNED.value)
         if REPLACED not in by:
             self._naming.uncount(ids)
-        self.tell(Event(What.RETURNED, now(), request.url, ids, note=why))
+        self.write_event(Event(What.RETURNED, now(), request.url, ids, note=why))
 
-    def tell(self, event: Event) -> None:
+    def write_event(self, event: Event) -> None:
         """Write *event* to the journal."""
-        self._journal.tell(event)
+        self._journal.write_event(event)

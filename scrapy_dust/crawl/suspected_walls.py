@@ -52,74 +52,78 @@ class Walls:
             OrderedDict()
         )  #: of each class the kind that it has shown last
 
-    def nothing(self, callback: Hashable, of: bytes) -> Belief:
-        """Whether an answer for the class *of* from which *callback* has yielded nothing is a page or a wall."""
-        return self._shown(callback, of, first=0)
+    def note_nothing(self, callback: Hashable, class_key: bytes) -> Belief:
+        """Whether an answer for the class *class_key* from which *callback* has yielded nothing is a page or a wall."""
+        return self._note_class(callback, class_key, first=0)
 
-    def something(
-        self, callback: Hashable, answer: bytes, of: bytes, *, is_item: bool = True
+    def note_something(
+        self, callback: Hashable, answer: bytes, class_key: bytes, *, is_item: bool = True
     ) -> tuple[Belief, list[bytes]]:
-        """Whether *answer*, a digest of an answer for the class *of* from which *callback* has yielded something, is a page or
+        """Whether *answer*, a digest of an answer for the class *class_key* from which *callback* has yielded something, is a page or
         a wall. If it is a wall, also the classes that have shown it, whose next URLs must be tried. *is_item*: an item
         came of it.
         """
         name = callback, answer
-        doubted = [] if isinstance(self._last.get(of), NoItem) and not is_item else self._turned(of, name)
+        doubted = (
+            []
+            if isinstance(self._last.get(class_key), NoItem) and not is_item
+            else self._classes_behind_wall(class_key, name)
+        )
         if name in self._kinds:
-            return self._shown(name, of, first=_ALIKE - 1), doubted
-        before = self._answers.setdefault(name, of)
-        if before == of:
+            return self._note_class(name, class_key, first=_ALIKE - 1), doubted
+        before = self._answers.setdefault(name, class_key)
+        if before == class_key:
             if len(self._answers) > _ANSWERS:
                 self._answers.popitem(last=False)
             return Belief.PAGE, doubted
         del self._answers[name]
-        self._shown(name, before, first=_ALIKE - 1)
-        return self._shown(name, of, first=_ALIKE - 1), doubted
+        self._note_class(name, before, first=_ALIKE - 1)
+        return self._note_class(name, class_key, first=_ALIKE - 1), doubted
 
-    def shown(self, callback: Hashable) -> list[bytes]:
+    def classes_without_yield(self, callback: Hashable) -> list[bytes]:
         """The classes from whose answers *callback* has yielded nothing; of a `NoItem`, nothing new."""
         kind = self._kinds.get(callback)
         return [] if kind is None else list(kind.classes)
 
-    def _shown(self, name: Hashable, of: bytes, *, first: int) -> Belief:
+    def _note_class(self, name: Hashable, class_key: bytes, *, first: int) -> Belief:
         kind = self._kinds.get(name)
         if kind is None:
             kind = self._kinds[name] = _Kind(first)
             if len(self._kinds) > _KINDS:
                 self._kinds.popitem(last=False)
-        self._last[of] = name
+        self._last[class_key] = name
         if len(self._last) > _CLASSES:
             self._last.popitem(last=False)
         if kind.is_wall:
             return Belief.NONE
-        if of not in kind.classes and len(kind.classes) >= _CLASSES:
+        if class_key not in kind.classes and len(kind.classes) >= _CLASSES:
             return Belief.UNSURE
-        times = kind.classes[of] = kind.classes.get(of, 0) + 1
+        times = kind.classes[class_key] = kind.classes.get(class_key, 0) + 1
         if times > 1:  # it is tried
-            return Belief.NONE if times < _ALIASES and self._is_tried(kind, of) else Belief.UNSURE
-        return Belief.NONE if self._is_tried(kind, of) else Belief.UNSURE
+            return Belief.NONE if times < _ALIASES and self._is_tried(kind, class_key) else Belief.UNSURE
+        return Belief.NONE if self._is_tried(kind, class_key) else Belief.UNSURE
 
     @staticmethod
-    def _is_tried(kind: _Kind, of: bytes) -> bool:
+    def _is_tried(kind: _Kind, class_key: bytes) -> bool:
         for number, name in enumerate(kind.classes):
             if number >= kind.first + _TRIED:
                 return False
-            if name == of:
+            if name == class_key:
                 return number >= kind.first
         return False
 
-    def _turned(self, of: bytes, name: Hashable) -> list[bytes]:
-        """The classes that had shown what *of* showed before it showed *name*: that answer was a wall, so their pages
+    def _classes_behind_wall(self, class_key: bytes, name: Hashable) -> list[bytes]:
+        """The classes that had shown what *class_key* showed before it showed *name*: that answer was a wall, so their pages
         must be fetched again.
         """
-        last = self._last.get(of)
+        last = self._last.get(class_key)
         if last is None or last == name:
             return []
-        del self._last[of]
+        del self._last[class_key]
         kind = self._kinds.get(last)
         if kind is None or kind.is_wall:
             return []
         kind.is_wall = True
-        doubted = [other for other in kind.classes if other != of]
+        doubted = [other for other in kind.classes if other != class_key]
         kind.classes.clear()
         return doubted

@@ -21,7 +21,7 @@ from scrapy.utils.job import job_dir
 
 from scrapy_dust.believe.blame import decisive_rules, rules_at_work
 from scrapy_dust.believe.watch import Standing, Watch
-from scrapy_dust.crawl.rule_book_updates import RENEWED, Found, found_of, tell
+from scrapy_dust.crawl.rule_book_updates import RENEWED, Found, watched_entry, write_entries
 from scrapy_dust.crawl.suppressions import any_rule_of
 from scrapy_dust.journal.events import Event, What, now
 from scrapy_dust.rule_book.entries import rule_id
@@ -101,14 +101,14 @@ class Suspension:
         working = rules_at_work(self._rules.canonizer, url, keeper)
         return not self.unproved.isdisjoint(rule_id(site, rule) for rule in working)
 
-    def concluded(self, canary: Canary, outcome: Outcome) -> Sequence[Rule]:
+    def take_outcome(self, canary: Canary, outcome: Outcome) -> Sequence[Rule]:
         """Take the *outcome* of *canary*. Returns the rules for which it was evidence."""
         site = self._rules.site_of(canary.url) or ""
         blamed = decisive_rules(self._rules.canonizer, site, canary.url, canary.keeper)
         ids = tuple(rule_id(site, rule) for rule in blamed)
         self._crawler.stats.inc_value(f"{Stat.CANARIES}/{outcome}")
         tested = Event(What.TESTED, now(), canary.url, ids, keeper=canary.keeper, note=str(outcome))
-        self._suppressions.tell(tested)
+        self._suppressions.write_event(tested)
         for identity, rule in zip(ids, blamed, strict=True):
             _, watch = self._watches.setdefault(
                 identity, ((site, rule), Watch(self._rules.settings.max_loss))
@@ -118,10 +118,10 @@ class Suspension:
             unclear = outcome not in (Outcome.SAME, Outcome.DIFFERENT)
             self._unjudged[identity] = max(0, self._unjudged.get(identity, 0) + (1 if unclear else -1))
             before = watch.standing
-            self._follow(identity, watch, before, watch.record(outcome), canary)
+            self._act_on_standing(identity, watch, before, watch.record(outcome), canary)
         return blamed
 
-    def _follow(
+    def _act_on_standing(
         self, identity: str, watch: Watch, before: Standing, standing: Standing, canary: Canary
     ) -> None:
         is_unclear = self._unjudged[identity] >= UNJUDGED
@@ -130,24 +130,24 @@ class Suspension:
             self._suspend(identity, canary)
         elif standing is Standing.DOUBTED:
             if before is Standing.TRUSTED:
-                self._doubt(identity, canary)
+                self._put_in_doubt(identity, canary)
             if not self._out[identity]:
-                self._probe(identity)
+                self._fetch_some(identity)
         elif standing is Standing.TRUSTED and is_unclear:
             if identity not in self._probes:
-                self._doubt(identity, canary)
+                self._put_in_doubt(identity, canary)
             if not self._out[identity]:
-                self._probe(identity)
+                self._fetch_some(identity)
         elif standing is Standing.TRUSTED and (before is Standing.DOUBTED or watch.same >= RENEWED):
             self.unproved.discard(identity)
             self.against.pop(identity, None)
             self._probes.pop(identity, None)
 
-    def _doubt(self, identity: str, canary: Canary) -> None:
+    def _put_in_doubt(self, identity: str, canary: Canary) -> None:
         self._crawler.stats.inc_value(Stat.DOUBTED.value)
         self.unproved.add(identity)
         (site, rule), watch = self._watches[identity]
-        self._probes[identity] = self._suppressions.suppressed_by(identity)
+        self._probes[identity] = self._suppressions.take_suppressed_by(identity)
         why = self._why(watch, canary)
         self.against[identity] = (site, rule), why
         logger.info(
@@ -162,12 +162,12 @@ class Suspension:
             return f"{watch.unknown} URLs that were fetched to test it could not be compared"
         return f"{canary.url} and {canary.keeper} show different pages"
 
-    def _probe(self, identity: str) -> bool:
+    def _fetch_some(self, identity: str) -> bool:
         """Fetch some more of the requests that the rule *identity* suppressed. False if there are no more."""
         sent = 0
         for ids, request in self._probes.get(identity, ()):
-            self._suppressions.given_back(request, ids, f"to test {identity}")
-            self._returning.now(request)
+            self._suppressions.note_given_back(request, ids, f"to test {identity}")
+            self._returning.queue_now(request)
             sent += 1
             if sent >= PROBES:
                 break
@@ -185,7 +185,7 @@ class Suspension:
         for told in self.announced:
             told(site, identity)
         self._crawler.stats.inc_value(Stat.SUSPENDED.value)
-        self._suppressions.tell(
+        self._suppressions.write_event(
             Event(What.SUSPENDED, now(), canary.url, (identity,), keeper=canary.keeper, note=str(rule))
         )
         self._give_back(identity, probes)
@@ -197,7 +197,7 @@ class Suspension:
         )
         verb = "refuted" if watch.different else "suspended"
         reason = f"{verb} by a crawl on {now()[:10]}: {why}"
-        self._tell([found_of(site, rule, watch, self._name, reason)])
+        self._update_book([watched_entry(site, rule, watch, self._crawl_name, reason)])
 
     def go_on_without(self, site: str, identity: str) -> None:
         """Take a rule out of force that was suspended before this job was paused, or by another worker."""
@@ -219,19 +219,19 @@ class Suspension:
         """Offer to the crawl all requests that the rule *identity* has suppressed, those in *first* before the others."""
 
         def requests() -> Iterator[Request]:
-            by = self._suppressions.suppressed_by
+            by = self._suppressions.take_suppressed_by
             for ids, request in chain(first, by(identity), by(any_rule_of(self.suspended[identity]))):
-                self._suppressions.given_back(request, ids, f"{identity} is suspended")
+                self._suppressions.note_given_back(request, ids, f"{identity} is suspended")
                 yield request
 
-        self._returning.later(requests())
+        self._returning.queue_later(requests())
 
     def _spider_idle(self, spider: Spider) -> None:
         if self._is_judging():
             return
         # What was sent and not judged by now failed, or showed nothing to be judged.
         self._out.clear()
-        if any(self._probe(identity) for identity in list(self._probes)):
+        if any(self._fetch_some(identity) for identity in list(self._probes)):
             raise DontCloseSpider
 
     async def _spider_closed(self, spider: Spider, reason: str) -> None:
@@ -241,22 +241,22 @@ class Suspension:
         # A job that goes on later remembers its doubts itself.
         is_over = reason == "finished" or not job_dir(self._crawler.settings)
         seen = [
-            found_of(
+            watched_entry(
                 site,
                 rule,
                 watch,
-                self._name,
-                self._doubt_left(watch) if is_over else None,
+                self._crawl_name,
+                self._why_doubted(watch) if is_over else None,
                 self._shown(site, rule),
             )
             for identity, ((site, rule), watch) in self._watches.items()
             if identity not in self.suspended and (watch.same or watch.different)
         ]
         if seen:
-            await self._told(seen)
+            await self._update_book_in_thread(seen)
 
     @staticmethod
-    def _doubt_left(watch: Watch) -> str | None:
+    def _why_doubted(watch: Watch) -> str | None:
         """A sentence that says why the next crawl should not apply the rule of *watch*; None if there is no reason."""
         if watch.standing is not Standing.DOUBTED:
             return None
@@ -266,18 +266,18 @@ class Suspension:
         )
 
     @property
-    def _name(self) -> str:
+    def _crawl_name(self) -> str:
         """The name of this crawl, under which a rule book lists the crawl's evidence."""
         begun = self._crawler.stats.get_value("start_time")
         assert self._crawler.spider is not None
         return f"canaries of {self._crawler.spider.name}, {begun:%Y-%m-%d %H:%M:%S}"
 
-    def _tell(self, found: list[Found]) -> None:
-        self._telling.append(deferred_from_coro(self._told(found)))
+    def _update_book(self, found: list[Found]) -> None:
+        self._telling.append(deferred_from_coro(self._update_book_in_thread(found)))
 
-    async def _told(self, found: list[Found]) -> None:
+    async def _update_book_in_thread(self, found: list[Found]) -> None:
         settings = self._rules.settings
-        for untold in await run_in_thread(tell, settings.rules, found, settings.max_age):
+        for untold in await run_in_thread(write_entries, settings.rules, found, settings.max_age):
             logger.warning(
                 "The next crawl will not know what this one found out about its rules: %(why)s",
                 {"why": untold},

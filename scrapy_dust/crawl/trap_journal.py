@@ -40,53 +40,53 @@ class TrapJournal:
     def put_last(self, request: Request, form: str, identity: str) -> None:
         """Report that *request* is fetched after all others."""
         self._crawler.stats.inc_value(Stat.PUT_LAST.value)
-        self._journal.tell_of(What.PUT_LAST, request, (identity,), form)
+        self._journal.write_request_event(What.PUT_LAST, request, (identity,), form)
 
     def its_turn(self, request: Request, identity: str) -> None:
         """Report that *request*, put last before, is fetched now."""
         self._crawler.stats.inc_value(Stat.LAST_FETCHED.value)
-        self._returned(request, identity, "its turn has come")
+        self._write_returned(request, identity, "its turn has come")
 
     def cap(self, request: Request, form: str, identity: str) -> bool:
         """Keep *request*, of a form that brings nothing and is fetched no more, so that it can be given back. False if
         it cannot be kept.
         """
-        if not self._kept().keep(b"", self._own(request), (identity,), request, is_waiting=False):
+        if not self._open_store().keep(b"", self._own_key(request), (identity,), request, is_waiting=False):
             return False
         self._crawler.stats.inc_value(Stat.CAPPED.value)
-        self._journal.tell_of(What.SUPPRESSED, request, (identity,), form)
+        self._journal.write_request_event(What.SUPPRESSED, request, (identity,), form)
         return True
 
     def take_back(self, request: Request) -> Request | None:
         """Take out *request* to fetch it, if it was capped; else None."""
-        if not self._kept().release(b"", self._own(request)):
+        if not self._open_store().release(b"", self._own_key(request)):
             return None
         self._crawler.stats.inc_value(Stat.CAPPED.value, -1)
-        self._returned(request, "", "a page outside of the trap links to it")
+        self._write_returned(request, "", "a page outside of the trap links to it")
         return request.replace(dont_filter=True)
 
     def give_back(self, identity: str) -> None:
         """Give back the capped requests of the form *identity*, whose pages bring something new again."""
-        self._returning.later(self._again(identity))
+        self._returning.queue_later(self._take_capped(identity))
 
-    def _again(self, identity: str) -> Iterator[Request]:
-        for _, request in self._kept().of_rule(identity):
+    def _take_capped(self, identity: str) -> Iterator[Request]:
+        for _, request in self._open_store().take_of_rule(identity):
             self._crawler.stats.inc_value(Stat.CAPPED.value, -1)
-            self._returned(request, identity, "its form brings something new again")
+            self._write_returned(request, identity, "its form brings something new again")
             yield request.replace(dont_filter=True)
 
-    def _returned(self, request: Request, identity: str, why: str) -> None:
-        self._journal.tell(
+    def _write_returned(self, request: Request, identity: str, why: str) -> None:
+        self._journal.write_event(
             Event(What.RETURNED, now(), request.url, (identity,) if identity else (), note=why)
         )
 
-    def _kept(self) -> LocalStore:
+    def _open_store(self) -> LocalStore:
         if not self._is_open:
             self._is_open = True
             self._store.open(goes_on=False)
         return self._store
 
-    def _own(self, request: Request) -> bytes:
+    def _own_key(self, request: Request) -> bytes:
         return self._crawler.request_fingerprinter.fingerprint(request)
 
     def _store_failed(self) -> None:

@@ -212,7 +212,7 @@ class Trapping:
 
     def _goes_first(self, request: Request, place: Place) -> bool:
         """Whether *request* is fetched before its turn, to see whether its form brings something again."""
-        if not self._ledger.budget.may_probe(place.site) or not self._draw.takes(request.url, _PROBES):
+        if not self._ledger.budget.may_probe(place.site) or not self._draw.chooses(request.url, _PROBES):
             return False
         self._ledger.budget.probe(place.site)
         return True

@@ -72,7 +72,7 @@ class TwoWayMiddleware:
         text = self._describe(body.content, body.content_type, body.encoding, response.url).text_digest
         if not self._is_new("content", text.encode()):
             self._stats.inc_value(Stat.COPIES_DROPPED.value)
-            response.request = response.request.replace(callback=_nothing)
+            response.request = response.request.replace(callback=_yield_nothing)
             return
         self._stats.inc_value(Stat.CONTENTS.value)
 
@@ -80,10 +80,10 @@ class TwoWayMiddleware:
         self, response: Response, result: AsyncIterator[Any]
     ) -> AsyncIterator[Any]:
         async for one in result:
-            if self._passes(one):
+            if self._lets_through(one):
                 yield one
 
-    def _passes(self, one: Any) -> bool:
+    def _lets_through(self, one: Any) -> bool:
         if not isinstance(one, Request) or self._is_new("url", canonicalize_url(one.url).encode()):
             return True
         self._stats.inc_value(Stat.KNOWN_SKIPPED.value)
@@ -95,6 +95,6 @@ class TwoWayMiddleware:
         return self._base.execute("INSERT OR IGNORE INTO signature VALUES (?, ?)", row).rowcount > 0
 
 
-def _nothing(response: Response, **_: Any) -> tuple[()]:
+def _yield_nothing(response: Response, **_: Any) -> tuple[()]:
     """The callback of a dropped page: it yields nothing."""
     return ()

@@ -87,7 +87,7 @@ class DustRedisDupeFilter(DustDupeFilter):
     def request_seen(self, request: Request) -> bool:
         self._has_begun = True
         returning = None if self.enforcing is None else self.enforcing.returning
-        again = self._crawler.engine.crawl if returning is None else returning.again()
+        again = self._crawler.engine.crawl if returning is None else returning.queue_again()
         try:
             seen = False if self._takes_over(request) else super().request_seen(request)
             self._leases.decided(request, let_through=not seen)
@@ -102,7 +102,7 @@ class DustRedisDupeFilter(DustDupeFilter):
             return False
         site = None if self.enforcing is None else self.enforcing.site_of(request)
         if self.enforcing is not None and site is not None:
-            self.enforcing.stands(request, site)
+            self.enforcing.fetch_waiting(request, site)
         return True
 
     def _begin_or_refuse(self, crawler: Crawler, rules: CrawlRules, *, shares_queue: bool) -> None:

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
-from scrapy_dust.crawl.class_store import LocalStore, as_json, from_json
-from scrapy_dust.crawl.life import UNKNOWN, Class, State, waits
+from scrapy_dust.crawl.class_store import LocalStore, class_from_json, class_json
+from scrapy_dust.crawl.life import UNKNOWN, Class, State, with_waiting
 from scrapy_dust.redis import lua_scripts
 from scrapy_dust.redis.request_json import freeze, thaw, to_json
 from scrapy_dust.redis.request_json import from_json as plain_of
@@ -38,102 +38,102 @@ class SharedStore:
         self._released: set[bytes] = set()  #: own names of requests that were fetched after all
         self._keepers: dict[bytes, int] = {}  #: by class, where this worker has written which URL it fetched
 
-    def get(self, of: bytes) -> Class:
-        """The class *of* as all workers know it; `UNKNOWN` if nothing is known of it."""
-        return self._class(of, self._read(of))
+    def get(self, class_key: bytes) -> Class:
+        """The class *class_key* as all workers know it; `UNKNOWN` if nothing is known of it."""
+        return self._class(class_key, self._read(class_key))
 
-    def change(self, of: bytes, how: Callable[[Class], tuple[Class, Result]]) -> Result:
-        """Change the class *of* by the function *how*, which is called again if another worker has changed the class
+    def change(self, class_key: bytes, how: Callable[[Class], tuple[Class, Result]]) -> Result:
+        """Change the class *class_key* by the function *how*, which is called again if another worker has changed the class
         meanwhile.
         """
         while True:
-            old = self._read(of)
-            before = self._class(of, old)
+            old = self._read(class_key)
+            before = self._class(class_key, old)
             after, result = how(before)
             if after.keeper:
-                self._keepers[of] = after.keeper
-            if after is before or self._swap(of, old, after):
+                self._keepers[class_key] = after.keeper
+            if after is before or self._swap(class_key, old, after):
                 return result
 
     def keep(
         self,
-        of: bytes,
-        own: bytes,
+        class_key: bytes,
+        own_key: bytes,
         rules: tuple[str, ...],
         request: Request,
         *,
         is_waiting: bool,
         manner: Manner | None = None,
     ) -> bool:
-        """Keep *request*, named *own*, of the class *of*, in this worker. False if it cannot be kept, or waits for a
+        """Keep *request*, named *own_key*, of the class *class_key*, in this worker. False if it cannot be kept, or waits for a
         URL that no worker is fetching any more.
         """
-        if not self._here.keep(of, own, rules, request, is_waiting=False, manner=manner):
+        if not self._here.keep(class_key, own_key, rules, request, is_waiting=False, manner=manner):
             return False
-        if not is_waiting or self._waits(of, own, request):
+        if not is_waiting or self._waits(class_key, own_key, request):
             return True
-        self._here.release(of, own)
+        self._here.release(class_key, own_key)
         return False
 
-    def _waits(self, of: bytes, own: bytes, request: Request) -> bool:
+    def _waits(self, class_key: bytes, own_key: bytes, request: Request) -> bool:
         """Whether *request* can wait for all workers. It cannot if no other worker could ask for it, or
         nothing stands for its class any more.
         """
         spider = self._spider()
         frozen = None if spider is None else freeze(request, spider)
         while frozen is not None:
-            old = self._read(of)
-            known = self._class(of, old)
+            old = self._read(class_key)
+            known = self._class(class_key, old)
             if known.state is State.SETTLED:
                 return True
             if known.state in (State.UNKNOWN, State.FAILED):
                 return False
-            if self._swap(of, old, waits(known), f"{own.hex()}\n{frozen}"):
+            if self._swap(class_key, old, with_waiting(known), f"{own_key.hex()}\n{frozen}"):
                 return True
         return False
 
-    def next_of(self, of: bytes) -> Request | None:
-        """Take out the request that has waited longest for the class *of*, whichever worker kept it."""
+    def take_next(self, class_key: bytes) -> Request | None:
+        """Take out the request that has waited longest for the class *class_key*, whichever worker kept it."""
         spider = self._spider()
-        names = (self._server.key("with_heirs"), self._list(of), self._server.held)
+        names = (self._server.key("with_heirs"), self._list(class_key), self._server.held)
         while spider is not None:
             identity = self._server.new_id()
-            found: bytes | None = self._server.run(lua_scripts.TAKE, names, (of.hex(), identity))
-            self.change(of, lambda known: (waits(known, -1), None))
+            found: bytes | None = self._server.run(lua_scripts.TAKE, names, (class_key.hex(), identity))
+            self.change(class_key, lambda known: (with_waiting(known, -1), None))
             if found is None:
                 return None
             own, _, frozen = found.partition(b"\n")
             name = bytes.fromhex(own.decode("ascii"))
-            self._here.release(of, name)
+            self._here.release(class_key, name)
             if name not in self._released:
                 request = thaw(frozen, spider)
                 self._leases.queued(request, identity)
                 return request
         return None
 
-    def release(self, of: bytes, own: bytes, *, stays: bool = False) -> bool:
-        """Take out the request *own* of the class *of*, or leave it (*stays*). Returns whether it was kept."""
-        was_kept = self._here.release(of, own, stays=stays)
+    def release(self, class_key: bytes, own_key: bytes, *, stays: bool = False) -> bool:
+        """Take out the request *own_key* of the class *class_key*, or leave it (*stays*). Returns whether it was kept."""
+        was_kept = self._here.release(class_key, own_key, stays=stays)
         if not was_kept or stays:
             return was_kept
-        self._released.add(own)
+        self._released.add(own_key)
         return True
 
-    def landed(self, at: bytes, origin: Standing) -> Standing | None:
-        """The first class from which a redirect led any worker to the page *at*; None if there were several."""
+    def first_origin(self, landing: bytes, origin: Standing) -> Standing | None:
+        """The first class from which a redirect led any worker to the page *landing*; None if there were several."""
         names = (self._server.key("landings"),)
         try:
-            first = self._server.run(lua_scripts.LANDED, names, (at.hex(), to_json(origin)))
+            first = self._server.run(lua_scripts.LANDED, names, (landing.hex(), to_json(origin)))
             known: Standing | None = plain_of(first) if first else None
             if known is not None and known[0] != origin[0]:
-                self._server.ask("hset", names[0], at.hex(), "")
+                self._server.ask("hset", names[0], landing.hex(), "")
         except Gone:  # then it is taken for the first, and has to be confirmed by its next alias
             return origin
         return known
 
-    def of_rule(self, rule: str) -> Iterator[Suppressed]:
+    def take_of_rule(self, rule: str) -> Iterator[Suppressed]:
         """Take out each request that *rule* suppressed in this worker, the newest first."""
-        return self._here.of_rule(rule)
+        return self._here.take_of_rule(rule)
 
     def waiting(self) -> Iterable[bytes]:
         """The classes in which requests wait, once all workers are idle."""
@@ -143,7 +143,7 @@ class SharedStore:
                 return [bytes.fromhex(name.decode("ascii")) for name in names]
         return ()
 
-    def later(self, what: Callable[[], object]) -> None:
+    def call_later(self, what: Callable[[], object]) -> None:
         """Have *what*, a function that has raised `StoreGone`, called again when Redis can be reached."""
         self._leases.postpone(what)
 
@@ -151,18 +151,22 @@ class SharedStore:
         """End the worker's part. Its list of suppressed requests is removed with it."""
         self._here.close()
 
-    def _class(self, of: bytes, kept: bytes) -> Class:
-        known = from_json(kept) if kept else UNKNOWN
-        return known._replace(keeper=self._keepers[of]) if of in self._keepers else known
+    def _class(self, class_key: bytes, kept: bytes) -> Class:
+        known = class_from_json(kept) if kept else UNKNOWN
+        return known._replace(keeper=self._keepers[class_key]) if class_key in self._keepers else known
 
-    def _read(self, of: bytes) -> bytes:
-        found: bytes | None = self._server.ask("hget", self._server.key("classes"), of.hex())
+    def _read(self, class_key: bytes) -> bytes:
+        found: bytes | None = self._server.ask("hget", self._server.key("classes"), class_key.hex())
         return b"" if found is None else found
 
-    def _swap(self, of: bytes, old: bytes, new: Class, row: str = "") -> bool:
-        names = (self._server.key("classes"), self._server.key("with_heirs"), self._list(of))
+    def _swap(self, class_key: bytes, old: bytes, new: Class, row: str = "") -> bool:
+        names = (self._server.key("classes"), self._server.key("with_heirs"), self._list(class_key))
         is_settled = "1" if new.state is State.SETTLED else ""
-        return bool(self._server.run(lua_scripts.SWAP, names, (of.hex(), old, as_json(new), is_settled, row)))
+        return bool(
+            self._server.run(
+                lua_scripts.SWAP, names, (class_key.hex(), old, class_json(new), is_settled, row)
+            )
+        )
 
-    def _list(self, of: bytes) -> str:
-        return self._server.key(f"heirs:{of.hex()}")
+    def _list(self, class_key: bytes) -> str:
+        return self._server.key(f"heirs:{class_key.hex()}")

@@ -13,7 +13,14 @@ from scrapy import FormRequest, Request, Spider
 from scrapy_dust.crawl import class_store, life
 from scrapy_dust.crawl.class_store import FILE, LocalStore
 from scrapy_dust.crawl.life import State
-from scrapy_dust.crawl.plain_requests import Manners, awake, beside_url, made_again, shown, url_at_rest
+from scrapy_dust.crawl.plain_requests import (
+    Manners,
+    bytes_beside_url,
+    from_bytes,
+    from_journal,
+    shown_parts,
+    url_bytes,
+)
 
 
 class Known(Spider):
@@ -64,7 +71,7 @@ def keep(
 
 
 def urls_of(rest: LocalStore, rule: str) -> list[int]:
-    return [int(request.url.rpartition("/")[2]) for _, request in rest.of_rule(rule)]
+    return [int(request.url.rpartition("/")[2]) for _, request in rest.take_of_rule(rule)]
 
 
 @given(st.lists(st.sets(st.sampled_from("abc"), min_size=1), max_size=40), st.integers(1, 8), st.randoms())
@@ -89,7 +96,7 @@ def test_who_gives_back_takes_nothing_that_came_to_rest_meanwhile(tmp_path):
     rest = opened(tmp_path)
     for number in range(3):
         keep(rest, number, "a")
-    first, second = rest.of_rule("a"), rest.of_rule("a")
+    first, second = rest.take_of_rule("a"), rest.take_of_rule("a")
     next(first)
     assert [request.url for _, request in second] == ["http://a.test/1", "http://a.test/0"]
     for number in range(3):
@@ -109,7 +116,7 @@ def test_what_waits_comes_in_the_order_of_arrival_each_once(steps):
             assert keep(rest, number, "r", is_waiting=True)
             waiting.append(number)
         elif step == "next":
-            request = rest.next_of(b"c")
+            request = rest.take_next(b"c")
             expected = waiting.pop(0) if waiting else None
             assert (request and request.url) == (expected and f"http://a.test/{expected}")
         elif waiting:
@@ -122,7 +129,7 @@ def test_a_job_goes_on_with_what_rested_and_with_its_classes(tmp_path):
     first = opened(tmp_path)
     first.change(b"c", lambda known: (life.let_through(known, "http://a.test/", 3, 2), ()))
     first.change(b"d", lambda known: (life.let_through(known, "http://a.test/d"), ()))
-    first.change(b"d", life.taken)
+    first.change(b"d", life.page_taken)
     for number in range(5):
         keep(first, number, "r", is_waiting=True, meta={"n": number})
     first.put_fact("day", "today")
@@ -132,7 +139,7 @@ def test_a_job_goes_on_with_what_rested_and_with_its_classes(tmp_path):
     assert second.get(b"c") == life.Class(State.STANDING, ("http://a.test/",), 5, priority=3, depth=2)
     assert second.get(b"d").state is State.SETTLED
     assert second.fact("day") == "today"
-    found = [second.next_of(b"c") for _ in range(5)]
+    found = [second.take_next(b"c") for _ in range(5)]
     assert [(one.meta["n"], one.callback) for one in found] == [(n, SPIDER.other) for n in range(5)]
 
 
@@ -188,9 +195,9 @@ def test_what_cannot_be_put_to_rest_is_not_kept(more):
 
 def test_a_subclass_of_request_comes_back_as_such():
     form = FormRequest("http://a.test/?a=1", callback=SPIDER.other)
-    beside = beside_url(form, SPIDER)
+    beside = bytes_beside_url(form, SPIDER)
     assert beside is not None
-    found = awake(beside + url_at_rest(form), SPIDER)
+    found = from_bytes(beside + url_bytes(form), SPIDER)
     assert type(found) is FormRequest
     assert found.callback == SPIDER.other
 
@@ -200,10 +207,10 @@ def test_requests_of_one_manner_rest_and_are_shown_as_each_alone(parts):
     manners = Manners(shows=True)
     for number, part in enumerate(parts):
         request = Request(f"http://a.test/?a={number}", **part)
-        manner = manners.of(request, SPIDER)
-        assert (manner.said, manner.lacks) == shown(request, SPIDER)
+        manner = manners.manner_of(request, SPIDER)
+        assert (manner.said, manner.lacks) == shown_parts(request, SPIDER)
         assert manner.beside is not None
-        again = awake(manner.beside + url_at_rest(request), SPIDER)
+        again = from_bytes(manner.beside + url_bytes(request), SPIDER)
         assert again is not None
         assert repr(again.to_dict(spider=SPIDER)) == repr(request.to_dict(spider=SPIDER))
 
@@ -211,7 +218,7 @@ def test_requests_of_one_manner_rest_and_are_shown_as_each_alone(parts):
 def test_what_is_shown_of_a_request_is_not_changed_by_what_becomes_of_another():
     manners, first, second = Manners(shows=True), ["a"], ["a"]
     for path in (first, second):
-        manner = manners.of(Request("http://a.test/", meta={"path": path}), SPIDER)
+        manner = manners.manner_of(Request("http://a.test/", meta={"path": path}), SPIDER)
         assert manner.said == {"meta": {"path": ["a"]}}
         path.append("b")
 
@@ -228,13 +235,13 @@ def test_a_request_made_anew_from_a_journal_is_what_was_shown_and_lacks_what_is_
         priority=3,
         flags=["f"],
     )
-    said, lacks = shown(request, SPIDER)
+    said, lacks = shown_parts(request, SPIDER)
     assert set(lacks) == {"headers.Authorization", "meta.item", "meta.pair", "meta.proxy", "cookies"}
-    again = made_again(request.url, said, SPIDER)
+    again = from_journal(request.url, said, SPIDER)
     assert (again.callback, again.errback, again.priority) == (SPIDER.other, SPIDER.parse, 3)
     assert (again.meta, again.cb_kwargs, again.flags) == ({"n": 1}, {"k": "v"}, ["f"])
     assert again.headers == {b"X-A": [b"1"]}
 
 
 def test_a_callback_that_the_spider_has_lost_is_the_default_one():
-    assert made_again("http://a.test/", {"callback": "gone"}, SPIDER).callback is None
+    assert from_journal("http://a.test/", {"callback": "gone"}, SPIDER).callback is None

@@ -55,21 +55,21 @@ def test_the_keeper_of_a_class_is_found_where_it_was_written(kept, in_block, tog
         patch.setattr(keepers, "_TOGETHER", together)
         found, written = Keepers(), {}
         for of, url, rules in kept:
-            written[of, found.put(of, url, rules)] = url, rules
+            written[of, found.add(of, url, rules)] = url, rules
         for (of, block), (url, rules) in written.items():
-            assert (found.url(of, block), found.rules(block)) == (url, rules)
+            assert (found.keeper_url(of, block), found.rules_number(block)) == (url, rules)
         assert {(of, block): url for of, url, block in found} == {at: url for at, (url, _) in written.items()}
-        assert all(found.url(b"another", block) is None for _, block in written)
+        assert all(found.keeper_url(b"another", block) is None for _, block in written)
 
 
 def test_where_no_file_can_be_written_old_keepers_are_unknown_and_new_ones_known(monkeypatch):
     monkeypatch.setattr(keepers.tempfile, "tempdir", "/nowhere/at/all")
     monkeypatch.setattr(keepers, "_TOGETHER", 2)
     found = Keepers()
-    blocks = [found.put(b"%d" % number, f"http://a.test/{number}", 7) for number in range(3)]
-    assert [found.url(b"%d" % number, block) for number, block in enumerate(blocks)] == [
+    blocks = [found.add(b"%d" % number, f"http://a.test/{number}", 7) for number in range(3)]
+    assert [found.keeper_url(b"%d" % number, block) for number, block in enumerate(blocks)] == [
         None,
         None,
         "http://a.test/2",
     ]
-    assert {found.rules(block) for block in blocks} == {7}
+    assert {found.rules_number(block) for block in blocks} == {7}

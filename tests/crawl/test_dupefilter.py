@@ -114,7 +114,7 @@ def test_a_canary_that_fails_does_not_reopen_a_class_that_has_its_page(with_rule
         settings = with_rules(site, SID) | {"DUST_CANARY_RATE": 0.5}
         draw = local_draw(Path(settings["DUST_DIR"]))
         for path in (f"/p?sid={n}" for n in range(50)):
-            aliases_of[draw.takes(site.url(path), 0.5)] = path
+            aliases_of[draw.chooses(site.url(path), 0.5)] = path
         crawl([site.url("/p")], settings, follow=True)
     assert site.asked == ["/p", aliases_of[True], "/next"]
 

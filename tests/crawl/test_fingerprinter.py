@@ -18,7 +18,14 @@ from scrapy.utils.test import get_crawler
 from w3lib.url import canonicalize_url, safe_url_string
 
 from scrapy_dust import DustRequestFingerprinter
-from scrapy_dust.crawl.scrapys_keys import _PLAIN, _SAFE, are_known, as_compared, as_requested, scrapys_key
+from scrapy_dust.crawl.scrapys_keys import (
+    _PLAIN,
+    _SAFE,
+    are_known,
+    canonical_url,
+    scrapys_key,
+    url_in_request,
+)
 from scrapy_dust.rules.parameters import DropParameter
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.rules.substitution import Substitute
@@ -140,9 +147,9 @@ def test_scrapys_key_is_the_one_of_a_request_for_that_url(request_class):
             expected = fingerprint(request.replace(url=form))
         except ValueError:
             with pytest.raises(ValueError, match=r"\w"):
-                as_requested(form, encoding)
+                url_in_request(form, encoding)
         else:
-            assert scrapys_key(request, as_requested(form, encoding)) == expected
+            assert scrapys_key(request, url_in_request(form, encoding)) == expected
 
     is_the_same()
 
@@ -174,7 +181,7 @@ def test_a_url_is_compared_as_scrapy_compares_it(url, keep_fragments):
     except ValueError:
         expected = None
     assume(expected is not None)
-    assert as_compared(url, keep_fragments=keep_fragments) == expected
+    assert canonical_url(url, keep_fragments=keep_fragments) == expected
 
 
 def test_a_page_that_a_renderer_fetches_is_canonized_where_the_renderer_looks(ours):

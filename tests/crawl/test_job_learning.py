@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from scrapy_dust.crawl.job_learning import FILE, Before, Learning, learned_before, set_aside_by
-from scrapy_dust.crawl.shown_urls import Shown
+from scrapy_dust.crawl.job_learning import FILE, JobLearning, LearnedBefore, learned_before, set_aside_by
+from scrapy_dust.crawl.shown_urls import ShownUrls
 from scrapy_dust.rules.guards import Condition
 from scrapy_dust.rules.parameters import DropParameter
 from scrapy_dust.rules.rule import Rule
@@ -18,11 +18,11 @@ RULES = (
 
 
 def test_rules_come_back_in_their_order_and_the_last_word_on_a_site_counts(tmp_path):
-    learning = Learning(str(tmp_path), DustSettings())
+    learning = JobLearning(str(tmp_path), DustSettings())
     learning.add_rules("s.test", RULES[:1])
     learning.add_log("a.jsonl")
     learning.add_rules("s.test", RULES)
-    Learning(str(tmp_path), DustSettings()).add_log("b.jsonl")
+    JobLearning(str(tmp_path), DustSettings()).add_log("b.jsonl")
     before = learned_before(str(tmp_path))
     assert before.rules == {"s.test": RULES}
     assert before.logs == ("a.jsonl", "b.jsonl")
@@ -30,14 +30,14 @@ def test_rules_come_back_in_their_order_and_the_last_word_on_a_site_counts(tmp_p
 
 
 def test_a_line_that_a_kill_cut_short_is_not_read(tmp_path):
-    Learning(str(tmp_path), DustSettings()).add_rules("s.test", RULES)
+    JobLearning(str(tmp_path), DustSettings()).add_rules("s.test", RULES)
     whole = (tmp_path / FILE).read_text()
     (tmp_path / FILE).write_text(whole + whole[: len(whole) // 2].splitlines()[-1])
     assert learned_before(str(tmp_path)).rules == {"s.test": RULES}
 
 
 def test_where_rules_are_applied_in_another_way_their_sites_are_set_aside(tmp_path):
-    Learning(str(tmp_path), DustSettings()).add_rules("s.test", RULES)
+    JobLearning(str(tmp_path), DustSettings()).add_rules("s.test", RULES)
     before = learned_before(str(tmp_path))
     assert set_aside_by(before, DustSettings(passes=3)) == {"s.test"}
     assert set_aside_by(before, DustSettings(mode="shadow")) == {"s.test"}
@@ -45,11 +45,11 @@ def test_where_rules_are_applied_in_another_way_their_sites_are_set_aside(tmp_pa
 
 def test_what_cannot_be_read_is_learned_again(tmp_path):
     (tmp_path / FILE).write_text("{}}\n")
-    assert learned_before(str(tmp_path)) == Before()
+    assert learned_before(str(tmp_path)) == LearnedBefore()
 
 
 def test_urls_that_showed_pages_are_forgotten_the_first_ones_of_the_site_seen_longest_ago_first():
-    shown = Shown(most=4)
+    shown = ShownUrls(most=4)
     for site, url in [
         ("a", "a1"),
         ("b", "b1"),

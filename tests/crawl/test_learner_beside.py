@@ -31,7 +31,7 @@ def pid_of(learner):
 
 def tell_all(learner):
     for one in ASKED:
-        learner.tell(one)
+        learner.send(one)
 
 
 def test_one_that_does_not_listen_holds_nothing_up_and_misses_nothing(beside):
@@ -45,7 +45,7 @@ def test_one_that_does_not_listen_holds_nothing_up_and_misses_nothing(beside):
     answers = []
 
     def has_answered():
-        answers.extend(beside.heard())
+        answers.extend(beside.received())
         return len(answers) >= len(ASKED)
 
     wait_until(has_answered)
@@ -57,5 +57,5 @@ def test_one_that_has_ended_is_told_in_vain(beside):
     beside._process.kill()
     beside._process.wait()
     tell_all(beside)
-    assert list(beside.heard()) == []
+    assert list(beside.received()) == []
     assert beside.code == -signal.SIGKILL

@@ -15,9 +15,15 @@ EVENTS = st.one_of(
     st.builds(lambda url: lambda of: (life.let_through(of, url), ()), URL),
     st.builds(lambda url: lambda of: life.no_page(of, url), URL),
     st.sampled_from(
-        [life.taken, life.nothing, life.overdue, life.idle, lambda of: life.led_away(of, b"there")]
+        [
+            life.page_taken,
+            life.yielded_nothing,
+            life.overdue,
+            life.spider_idle,
+            lambda of: life.redirected_away(of, b"there"),
+        ]
     ),
-    st.just(lambda of: (life.waits(of), ())),
+    st.just(lambda of: (life.with_waiting(of), ())),
 )
 
 
@@ -31,7 +37,7 @@ def test_what_waits_is_fetched_when_nothing_stands_any_more_or_the_page_is_there
         if lost_all and of.state not in (State.SETTLED, State.RESTING):
             assert Effect.FETCH_NEXT in effects
     if of.state is not State.SETTLED:
-        again, effects = life.idle(of)
+        again, effects = life.spider_idle(of)
         assert of.state is State.UNKNOWN or Effect.FETCH_NEXT in effects
         assert again.standing == ()
 
@@ -40,7 +46,7 @@ def test_what_waits_is_fetched_when_nothing_stands_any_more_or_the_page_is_there
 def test_a_class_that_has_its_page_is_opened_again_only_where_a_callback_made_nothing_of_it(events):
     of = life.SETTLED
     for event in events:
-        if event is life.nothing:
+        if event is life.yielded_nothing:
             continue
         of, _ = event(of)
         assert of.state is State.SETTLED
@@ -51,7 +57,7 @@ def test_a_url_waits_only_while_another_one_stands_or_rests(events, priority, de
     of = life.UNKNOWN
     for event in events:
         of, _ = event(of)
-    found = life.fate(of, priority, depth, is_fetched=False)
+    found = life.fate_of(of, priority, depth, is_fetched=False)
     assert (found is Fate.SUPPRESSED) <= (of.state is State.SETTLED)
     if found is Fate.WAITS:
         assert of.standing or of.state is State.RESTING
@@ -62,9 +68,9 @@ def test_a_url_waits_only_while_another_one_stands_or_rests(events, priority, de
 @pytest.mark.parametrize("state", [State.STANDING, State.CONFIRMING])
 def test_a_more_urgent_url_waits_for_one_that_is_fetched_but_not_for_one_in_the_queue(state):
     of = Class(state, (7,), priority=1)
-    assert life.fate(of, 2, None, is_fetched=False) is Fate.STANDS
-    assert life.fate(of, 2, None, is_fetched=True) is Fate.WAITS
-    assert life.fate(of._replace(depth=3), 0, 2, is_fetched=True) is Fate.STANDS
+    assert life.fate_of(of, 2, None, is_fetched=False) is Fate.STANDS
+    assert life.fate_of(of, 2, None, is_fetched=True) is Fate.WAITS
+    assert life.fate_of(of._replace(depth=3), 0, 2, is_fetched=True) is Fate.STANDS
 
 
 def test_every_state_and_every_fate_is_in_the_tables():

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from scrapy.crawler import AsyncCrawlerRunner
 
-from scrapy_dust.crawl.periodic_file import RewrittenFile
+from scrapy_dust.crawl.periodic_file import PeriodicFile
 from scrapy_dust.crawl.trapping import trap_id
 from scrapy_dust.rule_book import Entry, RuleBook, Status
 from scrapy_dust.rules.parameters import DropParameter
@@ -160,8 +160,8 @@ def test_several_spiders_of_one_process_each_have_their_page(settings, tmp_path)
 
 def test_two_crawls_never_write_one_page_in_turn(tmp_path):
     names = (tmp_path / f"live-{number}.html" for number in range(9))
-    first = RewrittenFile(tmp_path / "live.html", "DUST_LIVE_REPORT", lambda: b"first", 60, names)
-    second = RewrittenFile(tmp_path / "live.html", "DUST_LIVE_REPORT", lambda: b"second", 60, names)
+    first = PeriodicFile(tmp_path / "live.html", "DUST_LIVE_REPORT", lambda: b"first", 60, names)
+    second = PeriodicFile(tmp_path / "live.html", "DUST_LIVE_REPORT", lambda: b"second", 60, names)
     for one in (first, second, first, second, first):
         one.write()
     assert first.path != second.path
@@ -169,9 +169,7 @@ def test_two_crawls_never_write_one_page_in_turn(tmp_path):
 
 
 def test_a_page_that_somebody_removes_comes_back_under_its_name(tmp_path):
-    file = RewrittenFile(
-        tmp_path / "live.html", "DUST_LIVE_REPORT", lambda: b"it", 60, iter([tmp_path / "x"])
-    )
+    file = PeriodicFile(tmp_path / "live.html", "DUST_LIVE_REPORT", lambda: b"it", 60, iter([tmp_path / "x"]))
     file.write()
     file.path.unlink()
     file.write()

@@ -124,5 +124,5 @@ def test_while_the_crawl_itself_stands_still_no_site_is_late():
     clock = Clock(lambda: now)
     for seconds in (0.1, 0.1, 60.0, 0.1):
         now += seconds
-        clock.look()
+        clock.read()
     assert 0.3 < clock.now < 1

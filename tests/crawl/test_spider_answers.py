@@ -27,19 +27,19 @@ def events_of(answer, yielded):
         if "item" in one:
             yield [
                 lambda: setattr(answer, "items", answer.items + 1),
-                lambda one=one: answer.comes_out(is_lost="dropped" in one),
+                lambda one=one: answer.item_ended(is_lost="dropped" in one),
             ]
             continue
         request = Request("http://a.test/same" if "same" in one else "http://a.test/other")
-        answer.asks(request)
+        answer.add_request(request)
         yield [
             lambda: setattr(answer, "unjudged", answer.unjudged + 1),
-            lambda one=one: answer.judged(is_new="new" in one),
+            lambda one=one: answer.request_judged(is_new="new" in one),
         ]
 
 
 def made_of(answer):
-    return answer.made(lambda request: "same" not in request.url)
+    return answer.best_made(lambda request: "same" not in request.url)
 
 
 @given(YIELDED, st.booleans(), st.randoms(use_true_random=False))
@@ -67,9 +67,9 @@ def test_where_nobody_watches_items_and_requests_count_as_soon_as_the_callback_h
     answer = Answer(is_watched=False)
     for one in yielded:
         if "item" in one:
-            answer.gives()
+            answer.add_item()
         else:
-            answer.asks(Request("http://a.test/same" if "same" in one else "http://a.test/other"))
+            answer.add_request(Request("http://a.test/same" if "same" in one else "http://a.test/other"))
     assert not answer.is_known
     answer.is_over = True
     assert answer.is_known
@@ -90,7 +90,7 @@ def test_a_callback_makes_more_of_others_if_it_has_made_items_where_requests_wer
 
 def _makes_more(best: Made, made: Made) -> bool:
     callbacks = Callbacks()
-    assert callbacks.note("parse", best) is Made.NOTHING
-    callbacks.note("parse", Made.NOTHING)
+    assert callbacks.note_best("parse", best) is Made.NOTHING
+    callbacks.note_best("parse", Made.NOTHING)
     assert not callbacks.make_more("another", made)
     return callbacks.make_more("parse", made)

@@ -156,19 +156,19 @@ def test_items_are_seen_whichever_middlewares_are_there(both):
 
 def test_a_kind_of_answer_is_a_wall_once_a_class_shows_something_else():
     walls = Walls()
-    assert [walls.nothing("callback", of) for of in (b"0", b"1", b"2", b"3")] == [Belief.NONE] * 3 + [
+    assert [walls.note_nothing("callback", of) for of in (b"0", b"1", b"2", b"3")] == [Belief.NONE] * 3 + [
         Belief.UNSURE
     ]
-    assert walls.something("callback", b"digest", b"1") == (Belief.PAGE, [b"0", b"2", b"3"])
-    assert walls.nothing("callback", b"4") is Belief.NONE
+    assert walls.note_something("callback", b"digest", b"1") == (Belief.PAGE, [b"0", b"2", b"3"])
+    assert walls.note_nothing("callback", b"4") is Belief.NONE
 
 
 def test_a_kind_of_answer_is_believed_once_several_aliases_have_shown_it():
     walls = Walls()
-    assert [walls.nothing("callback", b"0") for _ in range(6)] == [Belief.NONE] * 4 + [Belief.UNSURE] * 2
+    assert [walls.note_nothing("callback", b"0") for _ in range(6)] == [Belief.NONE] * 4 + [Belief.UNSURE] * 2
 
 
 def test_two_classes_that_show_one_page_are_believed():
     walls = Walls()
-    shown = [walls.something("callback", b"digest", of)[0] for of in (b"0", b"1", b"2")]
+    shown = [walls.note_something("callback", b"digest", of)[0] for of in (b"0", b"1", b"2")]
     assert shown == [Belief.PAGE, Belief.UNSURE, Belief.NONE]

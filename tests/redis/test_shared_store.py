@@ -70,9 +70,9 @@ OPERATIONS = st.lists(
 CHANGES = {
     "let through": lambda known, url: (life.let_through(known, url), ()),
     "no page": life.no_page,
-    "taken": lambda known, url: life.taken(known),
-    "led away": lambda known, url: life.led_away(known, b"landed"),
-    "idle": lambda known, url: life.idle(known),
+    "taken": lambda known, url: life.page_taken(known),
+    "led away": lambda known, url: life.redirected_away(known, b"landed"),
+    "idle": lambda known, url: life.spider_idle(known),
 }
 
 
@@ -81,7 +81,7 @@ def told(store, operation, of, url):
     if operation == "next":
         if store.get(of).state is State.SETTLED:
             return None
-        request = store.next_of(of)
+        request = store.take_next(of)
         return request and request.url
     if operation == "keep":
         if store.get(of).state not in (State.STANDING, State.RESTING, State.CONFIRMING):
@@ -111,7 +111,7 @@ def test_each_heir_is_handed_out_once_however_many_workers_ask_at_a_time(shared)
 
     def ask_all():
         store = shared()
-        while (request := store.next_of(b"k")) is not None:
+        while (request := store.take_next(b"k")) is not None:
             handed_out.append(request.url)
 
     threads = [threading.Thread(target=ask_all) for _ in range(4)]

@@ -26,7 +26,7 @@ from scrapy_dust.crawl.suspension import Suspension
 #: Of what, the name of what is taken out, and what is there instead.
 Guard = tuple[type | ModuleType, str, Any]
 
-_open, _stands_or_waits, _taken = LocalStore.open, life.fate, Outcomes.taken
+_open, _stands_or_waits, _taken = LocalStore.open, life.fate_of, Outcomes.page_taken
 
 
 def _nothing(*_: object, **__: object) -> None:
@@ -61,7 +61,7 @@ def _whatever_the_priority(of: life.Class, priority: int, depth: int | None, **m
 def _forgetful(store: LocalStore, *, goes_on: bool) -> None:
     _open(store, goes_on=goes_on)
     for of in list(store.waiting()) if goes_on else ():
-        while store.next_of(of):
+        while store.take_next(of):
             pass
 
 
@@ -69,29 +69,29 @@ def _forgetful(store: LocalStore, *, goes_on: bool) -> None:
 BUGS: Mapping[str, tuple[Guard, ...]] = {
     # 1. Requests are one though the spider handles them in different ways.
     "callbacks are one": ((Handling, "name", lambda *_: ""),),
-    "depths are one": ((life, "fate", _whatever_the_depth),),
+    "depths are one": ((life, "fate_of", _whatever_the_depth),),
     # 2. What the project's own dupefilter lets through is filtered.
-    "inner dupefilter overruled": ((DustDupeFilter, "_was_had", _no),),
+    "inner dupefilter overruled": ((DustDupeFilter, "_was_fetched_before", _no),),
     # 3. A class has its page before the spider has taken one, or never gets it.
     "failures are pages": ((life, "CLASSES", _settled_by(Event.NO_PAGE)),),
     "any answer is a page": (
         (request_outcomes, "shows_page", lambda response: response.status < 300),
         # Behind it stands that the spider has made nothing of it.
-        (Outcomes, "taken", lambda self, response, made: _taken(self, response, max(made, Made.NEW))),
+        (Outcomes, "page_taken", lambda self, response, made: _taken(self, response, max(made, Made.NEW))),
     ),
     "what raises is a page": (
-        (Outcomes, "not_taken", lambda self, response: self.taken(response, Made.NEW)),
+        (Outcomes, "no_page", lambda self, response: self.page_taken(response, Made.NEW)),
     ),
     "heirs off": ((life, "CLASSES", _without(Effect.FETCH_NEXT)),),
     # Whoever lands on the page of another class has found its own.
-    "login guard off": ((Succession, "_left", _no),),
+    "login guard off": ((Succession, "_is_shared_landing", _no),),
     # 4. What another site links stands for a class.
     "strangers choose": (
-        (Naming, "linked_by", _nothing),
-        (Outcomes, "taken", lambda self, response, made: _taken(self, response, max(made, Made.NEW))),
+        (Naming, "linking_site", _nothing),
+        (Outcomes, "page_taken", lambda self, response, made: _taken(self, response, max(made, Made.NEW))),
     ),
     # 5. An alias waits though by itself it would not. No order of answers is lost by that, only time: tests/life shows it.
-    "nothing is urgent": ((life, "fate", _whatever_the_priority),),
+    "nothing is urgent": ((life, "fate_of", _whatever_the_priority),),
     "nothing is overdue": (
         (life, "CLASSES", {key: to for key, to in CLASSES.items() if key[1] is not Event.OVERDUE}),
     ),
