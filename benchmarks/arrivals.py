@@ -18,7 +18,7 @@ from random import Random
 from statistics import fmean
 
 from benchmarks.logs import EXACT, STRICT, lists_in, load, name_of
-from scrapy_dust.learners.evaluation import Protocol, Score, Task, Taught, judge, tasks_of, teach
+from scrapy_dust.learners.evaluation import Protocol, Score, Task, Taught, score_method, tasks_of, teach
 from scrapy_dust.learners.registry import LEARNERS
 from scrapy_dust.visits.pages import merge_visits
 
@@ -43,8 +43,8 @@ def new_site(path: Path) -> dict[object, Score]:
             tasks.append(Task(site, merge_visits(visit for visit in found if visit.url in first), rest))
         for method in NEW:
             taught = list(teach(LEARNERS[method](), tasks))
-            scores[size, method] = judge(method, taught, truths[EXACT])
-            scores[size, method, STRICT] = judge(method, taught, truths[STRICT])
+            scores[size, method] = score_method(method, taught, truths[EXACT])
+            scores[size, method, STRICT] = score_method(method, taught, truths[STRICT])
     return scores
 
 
@@ -55,7 +55,9 @@ def in_orders(path: Path) -> dict[object, Score]:
     for method in ORDERED:
         taught = list(teach(LEARNERS[method](), tasks))
         for order in range(ORDERS):
-            scores[order, method] = judge(method, [_shuffled(one, order) for one in taught], truths[EXACT])
+            scores[order, method] = score_method(
+                method, [_shuffled(one, order) for one in taught], truths[EXACT]
+            )
     return scores
 
 

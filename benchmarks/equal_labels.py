@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchmarks.curves import Curve, drawing
 from benchmarks.logs import EXACT, STRICT, lists_in, load, name_of
-from scrapy_dust.learners.evaluation import Protocol, Task, Truth, judge, tasks_of, teach
+from scrapy_dust.learners.evaluation import Protocol, Task, Truth, score_method, tasks_of, teach
 from scrapy_dust.learners.interface import Learner
 from scrapy_dust.learners.labelling import by_simhash, labelled
 from scrapy_dust.learners.registry import LEARNERS, NETWORKS
@@ -51,7 +51,7 @@ def learners() -> list[Learner]:
 def rows_of(name: str, tasks: Sequence[Task], truth: Truth, exact: Truth) -> Iterator[Row]:
     for learner in learners():
         taught = list(teach(learner, tasks))
-        score, by_text = judge(learner.name, taught, truth), judge(learner.name, taught, exact)
+        score, by_text = score_method(learner.name, taught, truth), score_method(learner.name, taught, exact)
         crawl = score.replay
         weighed = crawl.f(0.5), crawl.f(2.0)
         yield Row(

@@ -27,7 +27,16 @@ from benchmarks import arrivals
 from benchmarks.logs import EXACT, STRICT, lists_in, load, name_of
 from scrapy_dust.learners.crawl_keys import in_crawl
 from scrapy_dust.learners.dust_learner import Dust
-from scrapy_dust.learners.evaluation import Protocol, Score, Split, Task, Taught, judge, tasks_of, teach
+from scrapy_dust.learners.evaluation import (
+    Protocol,
+    Score,
+    Split,
+    Task,
+    Taught,
+    score_method,
+    tasks_of,
+    teach,
+)
 from scrapy_dust.learners.interface import Learner
 from scrapy_dust.learners.leftovers import Left
 from scrapy_dust.learners.registry import LEARNERS
@@ -124,7 +133,7 @@ class Lessons:
         """By the exact and the strict truth."""
         names = method, _NEAR.get(method, method)
         return [
-            judge(method, self._of(name), truths[truth])
+            score_method(method, self._of(name), truths[truth])
             for name, truth in zip(names, (EXACT, STRICT), strict=True)
         ]
 

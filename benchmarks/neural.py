@@ -23,7 +23,7 @@ from statistics import fmean
 from benchmarks.curves import Curve, drawing
 from benchmarks.logs import EXACT, STRICT, lists_in, load, name_of
 from benchmarks.table3 import SITE, case_urls, log_of_cases
-from scrapy_dust.learners.evaluation import Protocol, Score, Task, judge, tasks_of, teach
+from scrapy_dust.learners.evaluation import Protocol, Score, Task, score_method, tasks_of, teach
 from scrapy_dust.learners.interface import Learner
 from scrapy_dust.learners.registry import LEARNERS, NETWORKS
 from scrapy_dust.learners.seq2seq import Seq2Seq, ValidatedSeq2Seq
@@ -54,12 +54,12 @@ def table2(paths: Sequence[Path], methods: Sequence[str], losses: Losses) -> Ite
         yield "|---|" + "---:|" * 9
         for method in methods:
             taught = list(teach(_watched(method, name_of(path), losses), tasks))
-            exact, strict = (judge(method, taught, truths[truth]) for truth in (EXACT, STRICT))
+            exact, strict = (score_method(method, taught, truths[truth]) for truth in (EXACT, STRICT))
             again = [
                 replace(one, task=task, keys={url: one.learned.key(url) for url in task.urls})
                 for one, task in zip(taught, seen, strict=True)
             ]
-            trained = judge(method, again, truths[EXACT]).replay
+            trained = score_method(method, again, truths[EXACT]).replay
             means[method].append(exact)
             crawl, per_second = exact.replay, 1e6 / exact.us_per_url if exact.us_per_url else 0.0
             yield (

@@ -15,7 +15,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from benchmarks.logs import EXACT, STRICT, Truths, lists_in, load, name_of
-from scrapy_dust.learners.evaluation import Protocol, Split, Task, judge, tasks_of, teach
+from scrapy_dust.learners.evaluation import Protocol, Split, Task, score_method, tasks_of, teach
 from scrapy_dust.learners.measures import Replay
 from scrapy_dust.learners.registry import LEARNERS
 from scrapy_dust.visits.pages import Visit, merge_visits
@@ -43,7 +43,7 @@ def tasks_after(size: int, visits: dict[str, list[Visit]], truths: Truths, seed:
 
 def row(size: int, method: str, visits: dict[str, list[Visit]], truths: Truths) -> Replay:
     replays = [
-        judge(method, list(teach(LEARNERS[method](), tasks)), truths[EXACT]).replay
+        score_method(method, list(teach(LEARNERS[method](), tasks)), truths[EXACT]).replay
         for seed in range(_SEEDS)
         if (tasks := list(tasks_after(size, visits, truths, seed)))
     ]

@@ -83,7 +83,7 @@ ELEMENTS = (
     Element(XXHASH, "5, step 5", "signature of the text after the fetch", ("crawl.two_way_check:TwoWayMiddleware", "crawl.content_dedup:ContentDedupMiddleware"), 'with "paper"; else all that a spider could take, of addresses of one page', "content.md"),
     Element(XXHASH, "5, steps 6 and 7", "unique pages alone are left", ("crawl.two_way_check:TwoWayMiddleware",), 'with "paper"', "content.md"),
     # -- the network
-    Element(SIGIR, "§2.1", "static and dynamic delimiters", ("neural.url_tokens:split",), "more of them", "neural.md" ),
+    Element(SIGIR, "§2.1", "static and dynamic delimiters", ("neural.url_tokens:split_url",), "more of them", "neural.md" ),
     Element(SIGIR, "§2.1, figure 2", "function and argument tokens by document frequency", ("neural.vocabulary:vocabulary_of", "benchmarks.equal_labels:frequencies"), "a token that stands for missing ones is a function token too", "neural.md"),
     Element(SIGIR, "§2.1", "placeholders that are copied back", ("neural.vocabulary:Vocabulary.url_of",), "thirty of them", "neural.md"),
     Element(SIGIR, "§2.2", "clusters: simhash within 3 bits, equal titles", ("neural.training_pairs:clusters_of", "neural.simhashes:centres"), "stars, not chains", "neural.md"),
@@ -95,7 +95,7 @@ ELEMENTS = (
     Element(SIGIR, "§2.4", "bidirectional encoder, attention", (), "not built as in the paper, which saw no gain; `seq2seq-plus` points at what it copies", "neural.md"),
     Element(SIGIR, "§2.4", "greedy translation until <EOS>", ("neural.decoding:Decoder",)),
     Element(SIGIR, "§3.1", "the first 15,000 pages learned, 5,000 tested", ("learners.evaluation:Protocol",), "`dusteval --train 0.75`", "evaluation.md"),
-    Element(SIGIR, "§3.1", "RA, DTA, KeepAll", ("learners.ra:Ra", "learners.dta:Dta", "learners.interface:Fixed"), "from descriptions, with choices of ours", "evaluation.md"),
+    Element(SIGIR, "§3.1", "RA, DTA, KeepAll", ("learners.ra:Ra", "learners.dta:Dta", "learners.interface:FixedKeys"), "from descriptions, with choices of ours", "evaluation.md"),
     Element(SIGIR, "§3.1", "one training set for all methods", ("learners.labelling:labelled",)),
     Element(SIGIR, "§3.2", "precision, recall and F1 of a replayed crawl", ("learners.measures:Replay.f1",)),
     Element(SIGIR, "§3.3", "the weighted F1", ("learners.measures:Replay.f",)),

@@ -57,7 +57,7 @@ class LiveReport:
         self.file = PeriodicFile(file, "DUST_LIVE_REPORT", self.page, EVERY, _other_names(file, name))
 
     def ended(self, reason: str) -> None:
-        """Take note that the crawl has ended, and show its last numbers."""
+        """Show the last numbers of the crawl, which has ended with *reason*."""
         self._ended = reason
         self.file.stop()
 

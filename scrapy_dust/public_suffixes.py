@@ -29,13 +29,13 @@ def registrable(host: str) -> tuple[str, str] | None:
         found = _extractor()(host)
         return None if found.ipv4 or found.ipv6 else (found.domain, found.suffix)
     labels = host.split(".")
-    first = _first_of_suffix(labels)
+    first = _suffix_index(labels)
     return labels[first - 1] if first else "", ".".join(labels[first:])
 
 
-def _first_of_suffix(labels: list[str]) -> int:
-    """The place of the first label of the suffix, one past the last where there is none."""
-    table = _table()
+def _suffix_index(labels: list[str]) -> int:
+    """The index in *labels* of the first label of the public suffix; the number of labels where there is none."""
+    table = _suffix_table()
     first, above = len(labels), ""
     for place in range(len(labels) - 1, -1, -1):
         path = f"{labels[place]}.{above}" if above else labels[place]
@@ -51,8 +51,8 @@ def _first_of_suffix(labels: list[str]) -> int:
 
 
 @cache
-def _table() -> dict[str, bool]:
-    """The endings of suffixes, and whether each is a suffix itself."""
+def _suffix_table() -> dict[str, bool]:
+    """Public-suffix table: each ending of a public suffix, and whether it is itself one."""
     suffixes = set(_extractor().tlds)
     _extractor.cache_clear()
     table = dict.fromkeys(suffixes, True)

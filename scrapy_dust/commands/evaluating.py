@@ -23,7 +23,7 @@ from scrapy_dust.commands.truths import Examined, examine
 from scrapy_dust.crawl_log import log_dir
 from scrapy_dust.errors import DustError
 from scrapy_dust.learners.dust_learner import Dust
-from scrapy_dust.learners.evaluation import Order, Protocol, Score, Split, judge, tasks_of, teach
+from scrapy_dust.learners.evaluation import Order, Protocol, Score, Split, score_method, tasks_of, teach
 from scrapy_dust.learners.interface import Learner
 from scrapy_dust.learners.labelling import labelled
 from scrapy_dust.learners.leftovers import Left
@@ -175,7 +175,7 @@ class Evaluation:
             for learner, of_method in zip(self.learners, scores, strict=True):
                 line.show(f"Run {run} of {len(self.protocols)}: {learner.name} learns")
                 taught = list(teach(learner, tasks))
-                of_method.append(judge(learner.name, taught, examined.truth, consistency.inconsistent))
+                of_method.append(score_method(learner.name, taught, examined.truth, consistency.inconsistent))
         line.clear()
         return scores
 

@@ -154,7 +154,7 @@ class Naming:
         return None if stranger is None or stranger == site else str(stranger)
 
     def note_fetched(self, class_key: bytes, url: str) -> int:
-        """Take note that *url* is let through, the keeper of the class *class_key* from now on. Returns where it is written."""
+        """Write down *url*, which is let through, as the keeper of the class *class_key*. Returns where it is written."""
         return self._keepers.add(class_key, url, self._rules_on(url).number)
 
     def keeper(self, class_key: bytes, known: Class) -> str | None:

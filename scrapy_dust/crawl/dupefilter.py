@@ -314,7 +314,7 @@ class DustDupeFilter:
         return self.enforcing is not None and self.enforcing.proving.may_be_canary(url)
 
     def _request_scheduled(self, request: Request, spider: Spider) -> None:
-        """Take note of requests with ``dont_filter``, which Scrapy schedules without asking a dupefilter."""
+        """Let a request with ``dont_filter`` stand for its class: Scrapy schedules it without asking a dupefilter."""
         if not request.dont_filter or self.enforcing is None:
             return
         if ASKED_BY in request.meta:

@@ -148,7 +148,7 @@ class Enforcing:
             self.succession.admit(request, of, self._depth(request))
 
     def note_unfiltered(self, request: Request) -> bool:
-        """Take note of *request*, which has ``dont_filter`` and is fetched. Returns whether rules apply to it."""
+        """Let *request*, which has ``dont_filter``, stand for its class. Returns whether rules apply to it."""
         site = None if is_retry(request) else self.site_of(request)
         of, known = (None, life.UNKNOWN) if site is None else self._class_of(request, site)
         if of is None:
@@ -170,7 +170,7 @@ class Enforcing:
         return self._naming.handling_name(request)
 
     def note_page(self, url: str, handled: str | None, request: Request | None = None) -> None:
-        """Take note that *url* has brought a page. The class of *url*, by the rules of now, is settled by that."""
+        """Settle the class of *url*, by the rules of now: *url* has brought a page."""
         site = self._rules.site_of(url)
         if site is not None and handled is not None:
             self._settle_class(request or Request(url), (site, handled, None))

@@ -23,7 +23,7 @@ class Faults:
         self._are_said = False
 
     def note(self, what: str, error: Exception | str, *, count: int = 1, trace: bool | None = None) -> None:
-        """Take note of *what* failed by *error*, *count* times. *trace*: with a traceback; None: where it may be a bug."""
+        """Count, and log once, that *what* failed by *error*. *trace*: with a traceback; None: only where it may be a bug."""
         self._crawler.stats.inc_value(self._stat.value, count)
         if self._are_said:
             return

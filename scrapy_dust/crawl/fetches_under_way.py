@@ -15,7 +15,7 @@ _TIMES = 8.0
 #: Or until so many less urgent requests have been fetched, for each that may be fetched at a time.
 _OTHERS = 2
 
-#: So many are looked at; what became of those before them leaves no trace.
+#: So many classes are measured; the oldest is forgotten for a new one.
 _FETCHING = 1000
 
 
@@ -56,20 +56,20 @@ class FetchesUnderWay:
         return class_key in self._fetched
 
     def class_begins(self, class_key: bytes, priority: int) -> None:
-        """Take note that a URL of the class *class_key* has left the queue. A retry goes on as it was."""
+        """Measure from now on how long the class *class_key* takes, whose URL has left the queue. A retry goes on as it was."""
         self._fetched.setdefault(class_key, _Fetched(self._clock.now, priority))
         if len(self._fetched) > _FETCHING:
             del self._fetched[next(iter(self._fetched))]
 
     def passed_by(self, priority: int) -> bool:
-        """Take note that a request of this *priority* is fetched. Returns whether a more urgent one takes too long by now."""
+        """Count a request of this *priority* that is fetched. Returns whether a more urgent one takes too long by now."""
         more_urgent = [one for one in self._fetched.values() if priority < one.priority]
         for fetched in more_urgent:
             fetched.others += 1
         return any(fetched.others == self._most for fetched in more_urgent)
 
     def class_answered(self, class_key: bytes) -> None:
-        """Take note that an answer for the class *class_key* has come."""
+        """Stop measuring how long the class *class_key* takes: its answer has come."""
         fetched = self._fetched.get(class_key)
         if fetched is not None and not fetched.is_answered:
             self._answers += 1
@@ -77,7 +77,7 @@ class FetchesUnderWay:
             fetched.is_answered = True
 
     def class_decided(self, class_key: bytes) -> None:
-        """Take note that it is known what became of the class *class_key*."""
+        """Forget the class *class_key*: its outcome is known."""
         self._fetched.pop(class_key, None)
 
     def clear(self) -> None:

@@ -58,7 +58,7 @@ class Patience:
         return self._asked is not None and self._clock() - self._asked < self._longest
 
     def note_look(self) -> None:
-        """Take note that the process beside the crawl has looked at all pages."""
+        """End the wait for a look: the process beside the crawl has looked at all pages."""
         self._decided = True
 
     def is_over(self, pages: int, *, keys_made: bool) -> bool:

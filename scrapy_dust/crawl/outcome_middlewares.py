@@ -1,4 +1,4 @@
-"""Middlewares that report what becomes of requests and of what callbacks yield. They change nothing.
+"""Middlewares that report how requests end, and the items and requests of callbacks. They change nothing.
 
 `Outcomes` follows what they report, and `Trapping` what the spider makes of pages.
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class DustOutcomeMiddleware:
-    """Middleware that reports what became of requests, and which site links to each. It changes nothing else.
+    """Middleware that reports how requests end, and which site links to each. It changes nothing else.
 
     Goes into ``DOWNLOADER_MIDDLEWARES`` at 1, outermost, and into ``SPIDER_MIDDLEWARES`` at 10000, next to the
     spider.

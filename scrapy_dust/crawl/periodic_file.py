@@ -46,12 +46,12 @@ class PeriodicFile:
         self._writing: AsyncioLoopingCall | LoopingCall | None = None
 
     def start(self) -> None:
-        """Write at intervals from now on."""
+        """Write the file every *every* seconds from now on."""
         self._writing = create_looping_call(self.write)
         self._writing.start(self._every, now=False)
 
     def stop(self) -> None:
-        """Write a last time, and stop."""
+        """Write the file a last time, and stop."""
         if self._writing is not None and self._writing.running:
             self._writing.stop()
         self.write()

@@ -27,7 +27,7 @@ _ARE_ALL = _KNOWN.issuperset(Request.attributes)
 
 
 def as_plain(request: Request, spider: Spider | None) -> dict[str, Any] | None:
-    """*request* as a dict for `made`; None where its callback or errback is no method of *spider*."""
+    """*request* as a dict for `from_plain`; None where its callback or errback is no method of *spider*."""
     if type(request) is not Request or not _ARE_ALL:
         return _subclass_as_plain(request, spider)
     told: dict[str, Any] = {"url": request.url}
@@ -85,12 +85,12 @@ def bytes_beside_url(request: Request, spider: Spider | None) -> bytes | None:
 
 
 def url_bytes(request: Request) -> bytes:
-    """The URL of *request*, which rests after the bytes that `beside_url` gives."""
+    """The URL of *request*, which rests after the bytes that `bytes_beside_url` gives."""
     return request.url.encode("utf-8", "surrogatepass")
 
 
 def from_bytes(kept: bytes, spider: Spider | None) -> Request | None:
-    """The request of which `beside_url` and `url_at_rest` together are *kept*; None if *kept* cannot be read any more."""
+    """The request of which `bytes_beside_url` and `url_bytes` together are *kept*; None if *kept* cannot be read any more."""
     try:
         file = BytesIO(kept)
         told = pickle.load(file)  # noqa: S301  Written by this crawl, or in its JOBDIR.
@@ -102,7 +102,7 @@ def from_bytes(kept: bytes, spider: Spider | None) -> Request | None:
 class Manner(NamedTuple):
     """All of a request but its URL, in the forms in which it rests and is shown."""
 
-    beside: bytes | None  #: what `beside_url` gives
+    beside: bytes | None  #: what `bytes_beside_url` gives
     holds_objects: bool  #: that others may hold too
     said: dict[str, object]  #: what `shown_urls` gives, where that is asked for
     lacks: tuple[str, ...]
@@ -139,7 +139,7 @@ class Manners:
                 pickle.dumps(_attributes_beside_url(request)),
             )
             known = self._known.get(name)
-        except Exception:  # noqa: BLE001  As in `beside_url`; or a callback cannot be hashed.
+        except Exception:  # noqa: BLE001  As in `bytes_beside_url`; or a callback cannot be hashed.
             return manner_of(request, spider, shows=self._shows)
         if known is None:
             known = manner_of(request, spider, shows=self._shows)
@@ -187,7 +187,7 @@ def are_plain(values: Iterable[object]) -> bool:
 
 
 def is_as_good_as_its_copy(request: Request) -> bool:
-    """Whether the copy that `awake` makes can replace *request*: *request* holds no object that others may hold too."""
+    """Whether the copy that `from_bytes` makes can replace *request*: *request* holds no object that others may hold too."""
     if type(request) is not Request or not are_plain(request.cb_kwargs.values()):
         return False
     meta = request.meta

@@ -45,7 +45,7 @@ class Outcomes:
     def __init__(self, crawler: Crawler, succession: Succession, name: Callable[[Request], bytes]) -> None:
         self._crawler, self.succession, self._name = crawler, succession, name
         self._sees_spider = False
-        self.sees_items = False  #: what becomes of what callbacks yield
+        self.sees_items = False  #: whether items of callbacks are followed through the pipelines
         self.told: list[Told] = []
         #: Answers that are with the spider. An errback has none.
         self._given: WeakKeyDictionary[Response, Answer] = WeakKeyDictionary()
@@ -66,7 +66,7 @@ class Outcomes:
             crawler.signals.connect(handler, signal=signal)
 
     def request_judged(self, asked_by: int, *, is_new: bool) -> None:
-        """Take note that a request of the answer with the number *asked_by* was let through (*is_new*), or filtered."""
+        """Count one request of the answer with the number *asked_by* as let through (*is_new*), or filtered."""
         response = self._unjudged.get(asked_by)
         answer = None if response is None else self._given.get(response)
         if response is not None and answer is not None:
@@ -74,13 +74,13 @@ class Outcomes:
             self._decide_if_known(response, answer)
 
     def request_failed(self, request: Request) -> None:
-        """Take note that *request* ended without an answer, and no other request goes on in its place."""
+        """Let the classes of *request*, which ended without an answer, fail, so that their next URLs are fetched."""
         if stands_for := classes_stood_for(request):
             self.succession.conclude(stands_for, None, is_page=False)
             self.succession.fetch_due()
 
     def callback_begins(self, response: Response) -> None:
-        """Take note that the callback for *response* is about to be called."""
+        """Begin to follow *response*, whose callback is about to be called."""
         self._given[response] = Answer(self.sees_items)
 
     def is_kept_back(self, response: Response) -> bool:
@@ -94,7 +94,7 @@ class Outcomes:
         return True
 
     def callback_requested(self, response: Response, request: Request) -> None:
-        """Take note that the callback for *response* has yielded *request*."""
+        """Count *request* among the requests that the callback for *response* has yielded."""
         answer, asker = self._given.get(response), response.request
         if answer is None or answer.has_more or asker is None:
             return
@@ -117,12 +117,12 @@ class Outcomes:
         return any(name == of for of, _ in stands_for)
 
     def callback_gave_item(self, response: Response) -> None:
-        """Take note that the callback for *response* has yielded an item, where nobody watches what becomes of items."""
+        """Count an item that the callback for *response* has yielded, where the items' pipelines are not watched."""
         if (answer := self._given.get(response)) is not None:
             answer.add_item()
 
     def middlewares_passed(self, response: Response, one: object) -> None:
-        """Take note that all spider middlewares have let *one*, an item or a request, through."""
+        """Wait for the end of *one*, an item or a request of *response* that all spider middlewares have let through."""
         answer = self._given.get(response)
         if answer is None:
             return
@@ -148,19 +148,19 @@ class Outcomes:
             self._decide_if_known(response, answer)
 
     def callback_ended(self, response: Response) -> None:
-        """Take note that the callback for *response* has ended without an exception."""
+        """Decide about *response*, whose callback has ended without an exception, if nothing is waited for."""
         if (answer := self._given.get(response)) is not None:
             answer.is_over = True
             self._decide_if_known(response, answer)
 
     def output_ended(self, response: Response) -> None:
-        """Take note that all that the callback yielded for *response* has passed the spider middlewares."""
+        """Decide about *response*, whose output has passed all spider middlewares, if nothing is waited for."""
         if (answer := self._given.get(response)) is not None:
             answer.is_through = True
             self._decide_if_known(response, answer)
 
     def callback_raised(self, response: Response, exception: Exception) -> None:
-        """Take note that the callback or a spider middleware has raised *exception*."""
+        """Decide about *response*, whose callback or a spider middleware has raised *exception*."""
         answer = self._given.pop(response, None)
         if answer is None:
             return
@@ -184,7 +184,7 @@ class Outcomes:
             self.page_taken(response, made)
 
     def page_taken(self, response: Response, made: Made) -> None:
-        """Take note that the spider is done with *response*, and of the best that it has *made* of *response*."""
+        """Settle the classes of *response*, with which the spider is done, by the best that it has *made* of *response*."""
         request = response.request
         if request is None:
             return
@@ -230,7 +230,7 @@ class Outcomes:
         return belief
 
     def no_page(self, response: Response) -> None:
-        """Take note that *response* brought no page, or that its callback raised an exception."""
+        """Let the classes of *response* fail: it brought no page, or its callback raised an exception."""
         request = response.request
         if request is not None and (stands_for := classes_stood_for(request)):
             self.succession.conclude(stands_for, self._landing(request, response), is_page=False)

@@ -103,8 +103,8 @@ class IntoForce:
         return "" if self._enforcing.outcomes.callbacks.make_more(*doubt) else f"{url} {handled}"
 
     def _note_taken(self, request: Request, doubt: Doubt | None) -> None:
-        """Take note that the spider has taken the page of *request*, or (*doubt*) that nothing new came of the page, and the
-        callback may still turn out to make more of others.
+        """Remember the URL of *request*, whose page the spider has taken, for new keys. *doubt*: nothing new came of the
+        page, and the callback may still turn out to make more of others.
         """
         site = self._rules.site_of(request.url)
         if site is None or not self._rules.may_get_rules(site) or not follows_rules(request):

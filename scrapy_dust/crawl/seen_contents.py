@@ -120,7 +120,7 @@ class Contents:
         self.store.release(url)
 
     def keys_changed(self) -> None:
-        """Take note that rules have changed, so that links are compared by other keys from now on."""
+        """Compare links by the keys of now, since rules have changed."""
         self._link_key.cache_clear()
 
     def _knowledge(self, site: str) -> Knowledge:

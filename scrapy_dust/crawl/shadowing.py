@@ -66,7 +66,7 @@ class Shadow:
         crawler.signals.connect(self._response_received, signal=signals.response_received)
 
     def watch(self, request: Request, key: bytes, chain: Iterable[bytes]) -> None:
-        """Take note that *request* is fetched. *key*: of its class; *chain*: the keys of the requests that redirected
+        """Compare the page of *request*, when it comes, with its keeper's. *key*: of its class; *chain*: the keys of the requests that redirected
         to it.
         """
         if key not in self._seen:

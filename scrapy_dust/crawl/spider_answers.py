@@ -70,23 +70,23 @@ class Answer:
     is_through: bool = False  #: all that it has yielded has left the spider middlewares
 
     def add_request(self, request: Request) -> None:
-        """The callback has yielded *request*."""
+        """Count *request*, which the callback has yielded."""
         if len(self.requests) < _ASKED:
             self.requests.append(request)
         else:
             self.has_more = True
 
     def add_item(self) -> None:
-        """The callback has yielded an item, and nobody watches what becomes of the item."""
+        """Count an item that the callback has yielded, where the items' pipelines are not watched."""
         self.has_more = self.has_item = True
 
     def request_judged(self, *, is_new: bool) -> None:
-        """The dupefilter has let one of the requests through (*is_new*), or filtered it."""
+        """Count one of the requests as let through by the dupefilter (*is_new*), or as filtered."""
         self.unjudged -= 1
         self.is_new |= is_new
 
     def item_ended(self, *, is_lost: bool) -> None:
-        """An item has come out of the pipelines, or a pipeline has dropped it (*is_lost*)."""
+        """Count an item that has come out of the pipelines, or that a pipeline has dropped (*is_lost*)."""
         self.came_out += 1
         self.has_item |= not is_lost
 
@@ -130,7 +130,7 @@ class Callbacks:
         self._best: dict[object, Made] = {}
 
     def note_best(self, callback: object, made: Made) -> Made:
-        """Take note of what *callback* has *made* of an answer. Returns the best that it had made before."""
+        """Remember the best that *callback* has *made* of an answer. Returns the best that it had made before."""
         before = self._best.get(callback, Made.NOTHING)
         self._best[callback] = max(before, made)
         return before

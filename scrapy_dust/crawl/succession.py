@@ -82,9 +82,7 @@ class Succession:
         return [(of, url) for of, url in classes_stood_for(request) if url in self._store.get(of).standing]
 
     def chain_ended(self, request: Request, class_key: bytes) -> None:
-        """Take note that *request* was filtered. After redirects, the page of the class *class_key* is all that their chain
-        can bring.
-        """
+        """Give the classes that redirected to *request*, which was filtered, the page of the class *class_key*, once known."""
         stands_for = classes_stood_for(request) if request.meta.get("redirect_urls") else ()
         if not stands_for:
             return
@@ -96,18 +94,18 @@ class Succession:
             self.conclude(stands_for, class_key, is_page=not waits)
 
     def note_replaced(self, request: Request, stands_for: Sequence[Standing], class_key: bytes) -> None:
-        """Take note that *request* is dropped, since the class *class_key* has its page, or another URL stands for it."""
+        """Give the classes in *stands_for* the page of *class_key*, once known, since their *request* is dropped for it."""
         if self._store.get(class_key).state is State.SETTLED:
             self.conclude(stands_for, None, is_page=True)
         elif stands_for:
             self._awaiting.setdefault(class_key, []).append(stands_for)
 
     def settle(self, request: Request) -> None:
-        """Take note that *request* has brought the page of all classes that it stands for."""
+        """Settle all classes that *request* stands for: it has brought their page."""
         self.conclude(classes_stood_for(request), None, is_page=True)
 
     def leaves_queue(self, request: Request) -> None:
-        """Take note that *request* has left the queue."""
+        """Begin to measure how long the classes take that *request*, which has left the queue, stands for."""
         if self.fetching.passed_by(request.priority):
             self._fetch_overdue()  # at once: many a site answers that often before the next look
         for of, _ in classes_stood_for(request):
@@ -117,7 +115,7 @@ class Succession:
                 self._looking.start(_LOOKING, now=False)
 
     def spider_idle(self) -> bool:
-        """Take note that no URL that stands can bring a page any more. Returns whether others are fetched now."""
+        """Let every URL that stands fail, since the spider is idle. Returns whether other URLs are fetched now."""
         self.fetching.clear()
         # Of all classes, and now: the spider may just have begun another round, which must not overtake what waits. Where
         # the project's dupefilter forgets, each of these requests may be another one than the next round's of its name.
@@ -128,7 +126,7 @@ class Succession:
         return is_due
 
     def doubt(self, classes: Iterable[bytes]) -> None:
-        """Take note that the pages that *classes* have shown may be login walls or errors."""
+        """Confirm *classes* by other URLs, since the pages that they have shown may be login walls or errors."""
         for of in classes:
             landed_on = self._store.get(of).landed_on
             if landed_on is not None:
@@ -136,9 +134,7 @@ class Succession:
             self._change_class(of, life.page_doubted)
 
     def note_no_landing(self, landing: bytes) -> None:
-        """Take note that the class *landing*, to which redirects led, has no page of its own. The class is not fetched
-        again for that.
-        """
+        """Remember that the class *landing*, to which redirects led, has no page of its own. Nothing is fetched for that."""
         self._store.first_origin(landing, _NOBODY)
 
     def _spider_closed(self) -> None:
@@ -196,7 +192,7 @@ class Succession:
         try:
             self._change_class_now(class_key, how)
         except StoreGone:
-            # What became of a request is known once; it is told later.
+            # The outcome of a request is known once; the change is made later.
             self._store.call_later(partial(self._change_class_later, class_key, how))
 
     def _change_class_later(self, class_key: bytes, how: Callable[[Class], life.After]) -> None:

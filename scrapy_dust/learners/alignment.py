@@ -62,14 +62,18 @@ def as_columns(url: str) -> Consensus:
 def aligned(a: Consensus, b: Consensus) -> tuple[float, Consensus]:
     """The score of the best alignment, and the consensus of the two."""
     # What is equal at both ends is aligned in some best alignment: nothing scores more, and gaps are free.
-    head = _common(a, b)
-    tail = _common(a[head:][::-1], b[head:][::-1])
+    head = _common_length(a, b)
+    tail = _common_length(a[head:][::-1], b[head:][::-1])
     left, right = a[head : len(a) - tail], b[head : len(b) - tail]
-    score, middle = _aligned(left, right)
-    return score + head + tail, (*_both(a[:head], b), *middle, *_both(a[len(a) - tail :], b[len(b) - tail :]))
+    score, middle = _align(left, right)
+    return score + head + tail, (
+        *_columnwise(a[:head], b),
+        *middle,
+        *_columnwise(a[len(a) - tail :], b[len(b) - tail :]),
+    )
 
 
-def _common(a: Consensus, b: Consensus) -> int:
+def _common_length(a: Consensus, b: Consensus) -> int:
     length = 0
     for x, y in zip(a, b, strict=False):
         if x.tokens != y.tokens:
@@ -78,20 +82,20 @@ def _common(a: Consensus, b: Consensus) -> int:
     return length
 
 
-def _both(a: Consensus, b: Consensus) -> Consensus:
-    return tuple(_merged(x, y) for x, y in zip(a, b, strict=False))
+def _columnwise(a: Consensus, b: Consensus) -> Consensus:
+    return tuple(_merged_column(x, y) for x, y in zip(a, b, strict=False))
 
 
-def _merged(a: Column, b: Column) -> Column:
+def _merged_column(a: Column, b: Column) -> Column:
     return a if a == b else Column(a.tokens | b.tokens, a.gap or b.gap)
 
 
-def _aligned(a: Consensus, b: Consensus) -> tuple[float, list[Column]]:
+def _align(a: Consensus, b: Consensus) -> tuple[float, list[Column]]:
     table = [[0.0] * (len(b) + 1) for _ in range(len(a) + 1)]
     for i, left in enumerate(a, start=1):
         above, row = table[i - 1], table[i]
         for j, right in enumerate(b, start=1):
-            row[j] = max(above[j], row[j - 1], above[j - 1] + _match(left.tokens, right.tokens))
+            row[j] = max(above[j], row[j - 1], above[j - 1] + _resemblance(left.tokens, right.tokens))
     return table[-1][-1], _traced(a, b, table)[::-1]
 
 
@@ -102,7 +106,7 @@ def _traced(a: Consensus, b: Consensus, table: list[list[float]]) -> list[Column
     while i or j:
         if i and j and _stand_together(a[i - 1], b[j - 1], table[i][j] - table[i - 1][j - 1]):
             i, j = i - 1, j - 1
-            columns.append(_merged(a[i], b[j]))
+            columns.append(_merged_column(a[i], b[j]))
         elif j and (not i or table[i][j] == table[i][j - 1]):
             j -= 1
             columns.append(Column(b[j].tokens, gap=True))
@@ -113,11 +117,11 @@ def _traced(a: Consensus, b: Consensus, table: list[list[float]]) -> list[Column
 
 
 def _stand_together(a: Column, b: Column, gained: float) -> bool:
-    match = _match(a.tokens, b.tokens)
+    match = _resemblance(a.tokens, b.tokens)
     # Sums of the same fractions in another order may differ in the last bit.
     return abs(gained - match) < 1e-9 and (match > 0 or (a.kind is not None and a.kind == b.kind))
 
 
-def _match(a: frozenset[str], b: frozenset[str]) -> float:
+def _resemblance(a: frozenset[str], b: frozenset[str]) -> float:
     shared = len(a & b)
     return shared / len(a | b) if shared else 0.0

@@ -27,7 +27,7 @@ def content_of(page: Page) -> Hashable:
     return page.text_digest or page.url
 
 
-def duplicates(clusters: dict[str, Hashable]) -> list[list[str]]:
+def duplicate_clusters(clusters: dict[str, Hashable]) -> list[list[str]]:
     """The clusters of two URLs and more, in the log's order."""
     members: dict[Hashable, list[str]] = {}
     for url, cluster in clusters.items():

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from scrapy_dust.learners.interface import settled
+from scrapy_dust.learners.interface import apply_until_settled
 from scrapy_dust.learners.url_components import Components, components_of, url_of
 
 #: What a context asks of a component: its value, or None for any.
@@ -50,14 +50,14 @@ class Rewrite:
 
     def apply(self, keys: Components) -> dict[str, str]:
         """The components after the rule was applied to *keys*, which it fits."""
-        return applied(self.transformation, keys)
+        return apply_transformation(self.transformation, keys)
 
     def __str__(self) -> str:
         asked = sorted(f"{key}={'*' if value is None else value}" for key, value in self.context)
         return f"{' '.join(asked)} ⇒ {' '.join(sorted(map(str, self.transformation)))}"
 
 
-def applied(transformation: Transformation, keys: Components) -> dict[str, str]:
+def apply_transformation(transformation: Transformation, keys: Components) -> dict[str, str]:
     """The components after *transformation*; unchanged where a component that it copies is missing."""
     result = dict(keys)
     for change in transformation:
@@ -110,14 +110,14 @@ class Rewriter:
 
     def key(self, url: str) -> str:
         """*url* after the first rule that fits has been applied, again and again, as a text."""
-        return self._compose(settled(self._parse(url), self._once))
+        return self._compose(apply_until_settled(self._parse(url), self._apply_once))
 
-    def _once(self, keys: Components) -> Components:
+    def _apply_once(self, keys: Components) -> Components:
         changed = (rule.apply(keys) for rule in self.fitting(keys))
         return next((one for one in changed if one != keys), keys)
 
 
-def kept(
+def mostly_true_rules(
     support: Mapping[Rewrite, int],
     most_false: float,
     maps: Mapping[str, Components],

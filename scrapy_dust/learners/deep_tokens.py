@@ -30,7 +30,7 @@ class DeepTokens:
     def keys(self, url: str) -> dict[str, str]:
         """*url* as a map from components to values."""
         found: dict[str, str] = {}
-        for key, value in _two_sided(components_of(url)).items():
+        for key, value in _named_from_both_ends(components_of(url)).items():
             delimiters = self.delimiters.get(key)
             if delimiters and "".join(_DELIMITER.findall(value)) == delimiters:
                 found |= {f"{key} {place}": piece for place, piece in enumerate(_DELIMITER.split(value))}
@@ -51,14 +51,14 @@ class DeepTokens:
         for name, parts in pieces.items():
             text = "".join(self.delimiters[name][place - 1 : place] + value for place, value in sorted(parts))
             whole.setdefault(name, text)
-        return url_of(_one_sided(whole))
+        return url_of(_named_from_start(whole))
 
 
 def deep_tokens(urls: Iterable[str]) -> DeepTokens:
     """The delimiters that split the components of *urls* into parts."""
     values: dict[str, set[str]] = defaultdict(set)
     for url in urls:
-        for key, value in _two_sided(components_of(url)).items():
+        for key, value in _named_from_both_ends(components_of(url)).items():
             if key not in ("scheme", "host", "fragment"):
                 values[key].add(value)
     found = {key: _common_delimiters(texts) for key, texts in values.items() if len(texts) >= _LEAST}
@@ -78,17 +78,17 @@ def _common_delimiters(values: set[str]) -> str:
     return best
 
 
-def _two_sided(keys: Components) -> dict[str, str]:
+def _named_from_both_ends(keys: Components) -> dict[str, str]:
     last = sum(map(_is_segment, keys))
-    return {_from_end(key, last) if _is_segment(key) else key: value for key, value in keys.items()}
+    return {_name_from_end(key, last) if _is_segment(key) else key: value for key, value in keys.items()}
 
 
-def _from_end(key: str, segments: int) -> str:
+def _name_from_end(key: str, segments: int) -> str:
     place = int(key[1:])
     return f"p-{segments - place}" if segments - place <= _FROM_END else key
 
 
-def _one_sided(keys: Components) -> dict[str, str]:
+def _named_from_start(keys: Components) -> dict[str, str]:
     from_start = sorted(int(key[1:]) for key in keys if _is_segment(key))
     order = [f"p{place}" for place in from_start] + [f"p-{n}" for n in range(_FROM_END, 0, -1)]
     renamed = {key: f"p{place}" for place, key in enumerate(key for key in order if key in keys)}

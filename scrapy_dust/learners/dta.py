@@ -18,17 +18,17 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log2
 
-from scrapy_dust.learners.clusters import clusters_of, duplicates
+from scrapy_dust.learners.clusters import clusters_of, duplicate_clusters
 from scrapy_dust.learners.component_rules import (
     Context,
     Rewrite,
     Rewriter,
     Transformation,
     changes_between,
-    kept,
+    mostly_true_rules,
 )
 from scrapy_dust.learners.deep_tokens import DeepTokens, deep_tokens
-from scrapy_dust.learners.interface import Learned, unchanged
+from scrapy_dust.learners.interface import Learned, key_unchanged
 from scrapy_dust.learners.url_components import Components
 from scrapy_dust.visits.pages import SiteLog
 
@@ -58,19 +58,19 @@ class Dta:
         for transformation, positives in self._transformations(clusters, maps).items():
             if len(positives) >= self.coverage:
                 examples = _examples(transformation, positives, maps, clusters, known, tokens)
-                for context, count in self._leaves(examples, frozenset(), 0):
+                for context, count in self._contexts_of_leaves(examples, frozenset(), 0):
                     asked = context | _components_needed(transformation, positives, maps)
                     rules[Rewrite(asked, transformation)] += count
-        found = kept(rules, self.max_false, maps, clusters, tokens.url)
+        found = mostly_true_rules(rules, self.max_false, maps, clusters, tokens.url)
         if not found:
-            return Learned(unchanged)
+            return Learned(key_unchanged)
         return Learned(Rewriter(found, parse=tokens.keys, compose=tokens.url).key, tuple(map(str, found)))
 
     def _transformations(
         self, clusters: dict[str, Hashable], maps: Mapping[str, Components]
     ) -> dict[Transformation, dict[str, None]]:
         found: dict[Transformation, dict[str, None]] = defaultdict(dict)
-        for urls in duplicates(clusters):
+        for urls in duplicate_clusters(clusters):
             ranked = sorted(urls, key=lambda url: (len(maps[url]), len(url), url))
             step = max(1, len(ranked) // self.sources)
             for target in ranked[: self.targets]:
@@ -80,7 +80,7 @@ class Dta:
                         found[transformation][source] = None
         return found
 
-    def _leaves(
+    def _contexts_of_leaves(
         self, examples: Sequence[Example], context: Context, depth: int
     ) -> Iterator[tuple[Context, int]]:
         good = sum(is_good for _, is_good in examples)
@@ -92,10 +92,10 @@ class Dta:
         item = _best_test(examples) if depth < self.depth else None
         if item is None:
             return
-        yes = [example for example in examples if _passes(example[0], item)]
-        no = [example for example in examples if not _passes(example[0], item)]
-        yield from self._leaves(yes, context | {item}, depth + 1)
-        yield from self._leaves(no, context, depth + 1)
+        yes = [example for example in examples if _passes_test(example[0], item)]
+        no = [example for example in examples if not _passes_test(example[0], item)]
+        yield from self._contexts_of_leaves(yes, context | {item}, depth + 1)
+        yield from self._contexts_of_leaves(no, context, depth + 1)
 
 
 def _components_needed(
@@ -127,7 +127,7 @@ def _examples(
     return examples
 
 
-def _passes(keys: Components, item: Item) -> bool:
+def _passes_test(keys: Components, item: Item) -> bool:
     name, value = item
     return name in keys and (value is None or keys[name] == value)
 
@@ -145,12 +145,12 @@ def _best_test(examples: Sequence[Example]) -> Item | None:
 
     def left(item: Item) -> float:
         b, g = counts[item]
-        return _bits(g, b) + _bits(good - g, bad - b)
+        return _entropy_in_bits(g, b) + _entropy_in_bits(good - g, bad - b)
 
     # Of equal tests, one to which the good say yes: that is what a context can ask for.
     return min(useful, key=lambda item: (left(item), -counts[item][1], item[0], item[1] or ""), default=None)
 
 
-def _bits(good: int, bad: int) -> float:
+def _entropy_in_bits(good: int, bad: int) -> float:
     total = good + bad
     return -sum(n * log2(n / total) for n in (good, bad) if n)

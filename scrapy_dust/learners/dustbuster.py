@@ -37,9 +37,9 @@ class DustBuster:
 
     def learn(self, site: str, log: SiteLog) -> Learned:
         """Phases 1 to 3 on *log*, then the paper's validation, with the log in the place of fetches."""
-        return by_rules(site, list(self._valid(log.pages)) if log.pages else [])
+        return by_rules(site, list(self._valid_rules(log.pages)) if log.pages else [])
 
-    def _valid(self, pages: Sequence[Page]) -> Iterator[Rule]:
+    def _valid_rules(self, pages: Sequence[Page]) -> Iterator[Rule]:
         params = DetectionParams(similar=self.similar, min_support=self.min_support)
         likely = eliminate_redundant(detect_likely_rules(pages, params), EliminationParams()).kept
         likeness = likeness_of(pages, self.similar)

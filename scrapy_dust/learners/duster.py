@@ -23,8 +23,8 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from scrapy_dust.learners.alignment import Column, Consensus, consensus_of
-from scrapy_dust.learners.clusters import clusters_of, duplicates
-from scrapy_dust.learners.interface import Learned, settled, unchanged
+from scrapy_dust.learners.clusters import clusters_of, duplicate_clusters
+from scrapy_dust.learners.interface import Learned, apply_until_settled, key_unchanged
 from scrapy_dust.visits.pages import SiteLog
 
 # Possessive: nothing is tried twice, or a URL of many equal parts would take for ever.
@@ -58,14 +58,14 @@ class Duster:
         """Read a rule off each cluster of *log*, and keep the rules that merge few different pages."""
         clusters = clusters_of(log)
         support = {}
-        for pattern in self._candidates(duplicates(clusters)):
-            saved = self._validated(pattern, clusters)
+        for pattern in self._candidate_patterns(duplicate_clusters(clusters)):
+            saved = self._support_of(pattern, clusters)
             if saved:
                 support[pattern] = saved
         rules = sorted(support, key=lambda one: (-support[one], str(one)))
-        return Learned(PatternKeys(rules).key, tuple(map(str, rules))) if rules else Learned(unchanged)
+        return Learned(PatternKeys(rules).key, tuple(map(str, rules))) if rules else Learned(key_unchanged)
 
-    def _candidates(self, groups: Iterable[Sequence[str]]) -> list[Pattern]:
+    def _candidate_patterns(self, groups: Iterable[Sequence[str]]) -> list[Pattern]:
         clusters: Counter[Pattern] = Counter()
         urls: Counter[Pattern] = Counter()
         for group in groups:
@@ -74,7 +74,7 @@ class Duster:
             urls[pattern] += len(group)
         return [pattern for pattern in clusters if urls[pattern] >= self.least_support]
 
-    def _validated(self, pattern: Pattern, clusters: Mapping[str, Hashable]) -> int:
+    def _support_of(self, pattern: Pattern, clusters: Mapping[str, Hashable]) -> int:
         """How many URLs get from *pattern* a form that others get too; 0 if too few, or too many show other pages."""
         forms: dict[str, Counter[Hashable]] = defaultdict(Counter)
         match = re.compile(pattern.context).fullmatch
@@ -96,9 +96,9 @@ class PatternKeys:
 
     def key(self, url: str) -> str:
         """The key of *url*: the form that no rule changes, or *url* itself if there is none."""
-        return settled(url, self._once)
+        return apply_until_settled(url, self._apply_once)
 
-    def _once(self, url: str) -> str:
+    def _apply_once(self, url: str) -> str:
         for context, output in self._rules:
             found = context.fullmatch(url)
             if found is not None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from math import log2
 
 from scrapy_dust.learners.clusters import clusters_of
-from scrapy_dust.learners.interface import Learned, unchanged
+from scrapy_dust.learners.interface import Learned, key_unchanged
 from scrapy_dust.learners.url_components import parameters_of, parts_of, query_of
 from scrapy_dust.visits.pages import SiteLog
 
@@ -36,8 +36,8 @@ class Entropy:
                 seen[name].append((value, fingerprint))
         found = frozenset(name for name, pairs in seen.items() if self._is_irrelevant(pairs))
         if not found:
-            return Learned(unchanged)
-        return Learned(without(found), tuple(f"{name}=* → (left out)" for name in sorted(found)))
+            return Learned(key_unchanged)
+        return Learned(key_without(found), tuple(f"{name}=* → (left out)" for name in sorted(found)))
 
     def _is_irrelevant(self, pairs: list[tuple[Hashable, Hashable]]) -> bool:
         of_fingerprints = conditional_entropy((fingerprint, value) for value, fingerprint in pairs)
@@ -54,7 +54,7 @@ def conditional_entropy(pairs: Iterable[tuple[Hashable, Hashable]]) -> float:
     return -sum(count / total * log2(count / of_y[y]) for (_, y), count in joint.items())
 
 
-def without(names: frozenset[str]) -> Callable[[str], str]:
+def key_without(names: frozenset[str]) -> Callable[[str], str]:
     """The key function that leaves these parameters out."""
 
     def key(url: str) -> str:

@@ -115,7 +115,7 @@ def tasks_of(visits: Mapping[str, Sequence[Visit]], truth: Truth, protocol: Prot
     return tasks
 
 
-def _first_of_site(
+def _is_among_first(
     visits: Mapping[str, Sequence[Visit]], truth: Truth, protocol: Protocol
 ) -> Callable[[str], bool]:
     chosen: set[str] = set()
@@ -125,23 +125,23 @@ def _first_of_site(
     return chosen.__contains__
 
 
-def _of_contents(
+def _is_of_learned_contents(
     visits: Mapping[str, Sequence[Visit]], truth: Truth, protocol: Protocol
 ) -> Callable[[str], bool]:
     """A function that says whether a URL belongs to the part to learn from; all URLs of a content are in one part."""
-    held_out = _held_out(dict.fromkeys(truth.values()), protocol)
+    held_out = _held_out_names(dict.fromkeys(truth.values()), protocol)
     return lambda url: url not in truth or truth[url] not in held_out
 
 
-def _of_hosts(
+def _is_of_learned_hosts(
     visits: Mapping[str, Sequence[Visit]], truth: Truth, protocol: Protocol
 ) -> Callable[[str], bool]:
     hosts = dict.fromkeys(_host(visit.url) for of_site in visits.values() for visit in of_site)
-    held_out = _held_out(hosts, protocol)
+    held_out = _held_out_names(hosts, protocol)
     return lambda url: _host(url) not in held_out
 
 
-def _held_out(names: Iterable[Hashable], protocol: Protocol) -> set[Hashable]:
+def _held_out_names(names: Iterable[Hashable], protocol: Protocol) -> set[Hashable]:
     """A random part of the contents *names*, of which one at least is left to learn from."""
     listed = list(names)
     Random(protocol.seed).shuffle(listed)  # noqa: S311
@@ -156,7 +156,11 @@ def _host(url: str) -> str:
         return ""
 
 
-_TRAINING = {Split.LOG: _first_of_site, Split.CLUSTER: _of_contents, Split.HOST: _of_hosts}
+_TRAINING = {
+    Split.LOG: _is_among_first,
+    Split.CLUSTER: _is_of_learned_contents,
+    Split.HOST: _is_of_learned_hosts,
+}
 
 
 def teach(learner: Learner, tasks: Iterable[Task]) -> Iterator[Taught]:
@@ -169,13 +173,12 @@ def teach(learner: Learner, tasks: Iterable[Task]) -> Iterator[Taught]:
         yield Taught(task, learned, keys, middle - began, time.process_time() - middle)
 
 
-def judge(
+def score_method(
     method: str, taught: Sequence[Taught], truth: Truth, inconsistent: Container[str] = frozenset()
 ) -> Score:
-    """Crawl the second part of each task by the keys that were learned, and count. Contents of different sites are
-    different.
+    """Replay each task's held-out URLs with the learned keys; return fetches made, contents found, rules.
 
-    *inconsistent*: URLs that do not show the same page twice.
+    Contents of different sites are different. *inconsistent*: URLs that do not show the same page twice.
     """
     crawls = [replay(one.task.urls, truth, one.keys.__getitem__) for one in taught]
     left: Counter[Left] = Counter()

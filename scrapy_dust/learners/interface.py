@@ -42,17 +42,17 @@ class Learner(Protocol):
         """Learn from *log*, the training part of the log of *site*."""
 
 
-def unchanged(url: str) -> str:
+def key_unchanged(url: str) -> str:
     """The key function of a method that has learned nothing: each URL is its own key."""
     return url
 
 
 @dataclass(frozen=True, slots=True)
-class Fixed:
+class FixedKeys:
     """A method that learns nothing: *of* makes the key of each URL."""
 
     name: str
-    of: Callable[[str], str] = unchanged
+    of: Callable[[str], str] = key_unchanged
 
     def learn(self, site: str, log: SiteLog) -> Learned:
         """Learn nothing."""
@@ -62,11 +62,11 @@ class Fixed:
 def by_rules(site: str, rules: Sequence[Rule], passes: int = PASSES) -> Learned:
     """The keys that *rules* of our language make of the URLs of *site*."""
     if not rules:
-        return Learned(unchanged)
+        return Learned(key_unchanged)
     return Learned(Canonizer({site: rules}, site_of, passes).canonize, tuple(map(str, rules)))
 
 
-def settled(first: Form, once: Callable[[Form], Form]) -> Form:
+def apply_until_settled(first: Form, once: Callable[[Form], Form]) -> Form:
     """*first* after *once*, again and again until nothing changes; *first* itself where that comes to no end."""
     form = first
     for _ in range(PASSES):

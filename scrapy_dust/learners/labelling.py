@@ -19,10 +19,12 @@ from scrapy_dust.visits.pages import Page, SiteLog, Visit
 
 def labelled(log: SiteLog, labels: Mapping[str, Hashable]) -> SiteLog:
     """*log* with *labels*, by URL, for all that its pages show. A page without one is like no other."""
-    return replace(log, pages=[_with(page, labels.get(page.url)) for page in log.pages], comparing=None)
+    return replace(
+        log, pages=[_labelled_page(page, labels.get(page.url)) for page in log.pages], comparing=None
+    )
 
 
-def _with(page: Page, label: Hashable | None) -> Page:
+def _labelled_page(page: Page, label: Hashable | None) -> Page:
     digest = None if label is None else blake2b(repr(label).encode(), digest_size=28).digest()
     return Page(
         page.url,

@@ -48,23 +48,23 @@ def leftovers(
         by_content.setdefault(truth[url], []).append(url)
     again = {content: found for content, found in by_content.items() if len(found) > 1}
     few = {content: found for content, found in again.items() if len(found) < MANY}
-    rules = _rules(_needed(few), {url: truth[url] for url in keys.values()})
+    rules = _true_edits(_contents_explained(few), {url: truth[url] for url in keys.values()})
     counts: Counter[Left] = Counter()
     for first, *others in again.values():
         for url in others:
-            counts[_why(first, url, len(others) + 1, rules, images)] += 1
+            counts[_cause(first, url, len(others) + 1, rules, images)] += 1
     return counts
 
 
-def _needed(again: Mapping[Hashable, list[str]]) -> Counter[Rule]:
+def _contents_explained(again: Mapping[Hashable, list[str]]) -> Counter[Rule]:
     """For each edit, how many contents of *again* it would explain."""
     needed: Counter[Rule] = Counter()
     for first, *others in again.values():
-        needed.update({edit for url in others for edit in _edits(first, url)})
+        needed.update({edit for url in others for edit in _edits_between(first, url)})
     return needed
 
 
-def _rules(needed: Mapping[Rule, int], contents: Mapping[str, Hashable]) -> set[Rule]:
+def _true_edits(needed: Mapping[Rule, int], contents: Mapping[str, Hashable]) -> set[Rule]:
     """The edits of *needed* that hold on *contents* more often than not."""
     classes = classes_of(contents)
     often = (edit for edit, count in needed.items() if count >= _CONTENTS)
@@ -72,16 +72,16 @@ def _rules(needed: Mapping[Rule, int], contents: Mapping[str, Hashable]) -> set[
     return {edit for edit, effect in effects if effect.contents > len(effect.bad)}
 
 
-def _edits(one: str, other: str) -> set[Rule]:
+def _edits_between(one: str, other: str) -> set[Rule]:
     return set(edits_between(parts_of(one), parts_of(other)))
 
 
-def _why(first: str, url: str, found: int, rules: Collection[Rule], images: Collection[str]) -> Left:
+def _cause(first: str, url: str, found: int, rules: Collection[Rule], images: Collection[str]) -> Left:
     if url in images:
         return Left.IMAGE
     if found >= MANY:
         return Left.ERROR
-    if not _edits(first, url).isdisjoint(rules):
+    if not _edits_between(first, url).isdisjoint(rules):
         return Left.RULE
     here, there = parts_of(first).path, parts_of(url).path
     return Left.COPY if here[-1] == there[-1] and here[:-1] != there[:-1] else Left.OTHER

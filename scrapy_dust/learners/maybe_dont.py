@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from math import sqrt
 
 from scrapy_dust.learners.clusters import clusters_of
-from scrapy_dust.learners.interface import Learned, unchanged
+from scrapy_dust.learners.interface import Learned, key_unchanged
 from scrapy_dust.learners.url_components import parameters_of, parts_of, query_of
 from scrapy_dust.visits.pages import SiteLog
 
@@ -49,12 +49,14 @@ class MaybeDont:
                 for hypothesis in hypotheses:
                     same[hypothesis] += agreeing
                     seen[hypothesis] += pairs
-        sure = {one for one in seen if self._score(same[one], seen[one]) > self.believed}
+        sure = {one for one in seen if self._lower_bound(same[one], seen[one]) > self.believed}
         return (
-            Learned(BelievedKeys(sure).key, tuple(sorted(map(_said, sure)))) if sure else Learned(unchanged)
+            Learned(BelievedKeys(sure).key, tuple(sorted(map(_hypothesis_text, sure))))
+            if sure
+            else Learned(key_unchanged)
         )
 
-    def _score(self, same: int, seen: int) -> float:
+    def _lower_bound(self, same: int, seen: int) -> float:
         if seen < self.least:
             return 0.0
         share = (same + 1) / (seen + 2)
@@ -99,9 +101,9 @@ def observations(
     path: str, pages: Sequence[tuple[Query, Hashable]]
 ) -> Iterator[tuple[Sequence[Hypothesis], tuple[int, int]]]:
     """For each hypothesis, the number of pairs of pages that agree with it, and the number of all pairs."""
-    yield [("path", path)], _pairs(Counter(content for _, content in pages))
+    yield [("path", path)], _count_pairs(Counter(content for _, content in pages))
     varied: dict[tuple[str, Query], Counter[Hashable]] = defaultdict(Counter)
-    bare: Mapping[Query, Counter[Hashable]] = _contents(pages)
+    bare: Mapping[Query, Counter[Hashable]] = _contents_by_query(pages)
     for query, content in pages:
         for pair in query:
             rest = tuple(one for one in query if one != pair)
@@ -110,17 +112,17 @@ def observations(
                 agreeing = bare[rest][content]
                 yield hypotheses_about_value(path, *pair), (agreeing, bare[rest].total())
     for (name, rest), contents in varied.items():
-        yield hypotheses_about_parameter(path, name, rest), _pairs(contents + bare.get(rest, Counter()))
+        yield hypotheses_about_parameter(path, name, rest), _count_pairs(contents + bare.get(rest, Counter()))
 
 
-def _contents(pages: Iterable[tuple[Query, Hashable]]) -> dict[Query, Counter[Hashable]]:
+def _contents_by_query(pages: Iterable[tuple[Query, Hashable]]) -> dict[Query, Counter[Hashable]]:
     found: dict[Query, Counter[Hashable]] = defaultdict(Counter)
     for query, content in pages:
         found[query][content] += 1
     return dict(found)
 
 
-def _pairs(contents: Counter[Hashable]) -> tuple[int, int]:
+def _count_pairs(contents: Counter[Hashable]) -> tuple[int, int]:
     """The number of pairs of pages with one content, and the number of all pairs."""
     total = contents.total()
     return sum(n * (n - 1) // 2 for n in contents.values()), total * (total - 1) // 2
@@ -136,5 +138,5 @@ def hypotheses_about_value(path: str, name: str, value: str | None) -> Sequence[
     return ("value", name, value), ("value", path, name, value)
 
 
-def _said(hypothesis: Hypothesis) -> str:
+def _hypothesis_text(hypothesis: Hypothesis) -> str:
     return " ".join(str(part) for part in hypothesis)

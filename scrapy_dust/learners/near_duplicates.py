@@ -21,12 +21,12 @@ def near_contents(log: SiteLog) -> dict[str, Hashable | None]:
     template = template_hashes(log.pages)
     pages = {page.url: page for page in log.pages}
     return {
-        page.url: None if page.volatile else _content(_original(page, pages), template)
+        page.url: None if page.volatile else _content_name(_self_named_original(page, pages), template)
         for page in with_redirects(log)
     }
 
 
-def _original(page: Page, pages: Mapping[str, Page]) -> Page:
+def _self_named_original(page: Page, pages: Mapping[str, Page]) -> Page:
     """The page that the site itself names as the same, where title and half of the sketch agree; else *page*."""
     other = pages.get(page.canonical or "")
     if other is None or other.volatile or other.title != page.title:
@@ -35,7 +35,7 @@ def _original(page: Page, pages: Mapping[str, Page]) -> Page:
     return other if agreeing >= _FULL - _OWN else page
 
 
-def _content(page: Page, template: frozenset[int]) -> Hashable:
+def _content_name(page: Page, template: frozenset[int]) -> Hashable:
     sketch = page.sketch or ()
     if len(sketch) < _FULL or len(template.intersection(sketch)) > _FULL - _OWN:
         return page.text_digest

@@ -27,9 +27,9 @@ class NoValidation:
 
     def learn(self, site: str, log: SiteLog) -> Learned:
         """Mine *log* and let it alone decide which rules hold, as ``dustmine --no-validate`` does."""
-        return by_rules(site, self._valid(site, log) if log.pages else [], self.settings.passes)
+        return by_rules(site, self._valid_rules(site, log) if log.pages else [], self.settings.passes)
 
-    def _valid(self, site: str, log: SiteLog) -> list[Rule]:
+    def _valid_rules(self, site: str, log: SiteLog) -> list[Rule]:
         pool = self.pool.without(site)
         candidates = mine_log(site, log, self.settings, redirects_count=True, pool=pool).candidates()
         decisions = tried_by_log(site, candidates, evidence_of(site, log, self.settings), self.settings)

@@ -23,8 +23,8 @@ from itertools import combinations
 from math import log
 
 from scrapy_dust.learners.clusters import clusters_of
-from scrapy_dust.learners.component_rules import Change, Transformation, applied
-from scrapy_dust.learners.interface import Learned, settled, unchanged
+from scrapy_dust.learners.component_rules import Change, Transformation, apply_transformation
+from scrapy_dust.learners.interface import Learned, apply_until_settled, key_unchanged
 from scrapy_dust.learners.url_components import Components, components_of, url_of
 from scrapy_dust.visits.pages import SiteLog
 
@@ -90,9 +90,9 @@ class PatternTree:
         """Split the URLs of *log* into a tree of groups, and find the rules between groups that show the same pages."""
         known = TrainingUrls.of(clusters_of(log))
         names = frozenset(key for keys in known.maps.values() for key in keys)
-        root = self._tree(Node(list(known.maps)), known.maps, names)
-        for a, b in _comparable(root, known.clusters):
-            rule = None if a is not b and a.linked else self._rule(a, b, known)
+        root = self._grow_tree(Node(list(known.maps)), known.maps, names)
+        for a, b in _comparable_groups(root, known.clusters):
+            rule = None if a is not b and a.linked else self._rule_between(a, b, known)
             if rule:
                 a.rules.append(rule)
                 a.linked = a.linked or a is not b
@@ -102,9 +102,9 @@ class PatternTree:
             for node in root.walk()
             for rule in node.rules
         )
-        return Learned(TreeKeys(root).key, said) if said else Learned(unchanged)
+        return Learned(TreeKeys(root).key, said) if said else Learned(key_unchanged)
 
-    def _tree(self, node: Node, maps: Mapping[str, Components], keys: frozenset[str]) -> Node:
+    def _grow_tree(self, node: Node, maps: Mapping[str, Components], keys: frozenset[str]) -> Node:
         if len(node.urls) < self.least_urls:
             return node
         values: dict[str, Counter[str]] = defaultdict(Counter)
@@ -127,20 +127,22 @@ class PatternTree:
             value = maps[url].get(node.key, _ABSENT)
             groups[value if value in salient else _OTHERS].append(url)
         for value, urls in groups.items():
-            part = Node(urls, (*node.pattern, f"{node.key}={_said(value)}"))
-            node.parts[value] = self._tree(part, maps, frozenset(varied - {node.key}))
+            part = Node(urls, (*node.pattern, f"{node.key}={_value_in_words(value)}"))
+            node.parts[value] = self._grow_tree(part, maps, frozenset(varied - {node.key}))
         return node
 
-    def _rule(self, a: Node, b: Node, known: TrainingUrls) -> Transformation | None:
+    def _rule_between(self, a: Node, b: Node, known: TrainingUrls) -> Transformation | None:
         """The changes from URLs of *a* to URLs of *b*, where enough pages are in both and few are confused."""
-        pairs = _pairs(a, b, known.clusters)
+        pairs = _url_pairs(a, b, known.clusters)
         urls = {url for url, _ in pairs}
         if len(urls) < self.least_support or len(urls) < self.least_share * min(len(a.urls), len(b.urls)):
             return None
-        rule = self._changes(pairs, known.maps)
+        rule = self._common_changes(pairs, known.maps)
         return rule if rule and self._is_true(rule, a, known) else None
 
-    def _changes(self, pairs: Sequence[tuple[str, str]], maps: Mapping[str, Components]) -> Transformation:
+    def _common_changes(
+        self, pairs: Sequence[tuple[str, str]], maps: Mapping[str, Components]
+    ) -> Transformation:
         instances = [(maps[source], maps[target]) for source, target in pairs]
         sources = Counter(key for source, _ in instances for key in source)
         targets = Counter(key for _, target in instances for key in target)
@@ -150,11 +152,11 @@ class PatternTree:
             equal = sum(source.get(key) == target.get(key) for source, target in instances)
             if equal >= enough:
                 continue
-            change = self._origin(key, instances, enough) if targets[key] >= enough else None
+            change = self._change_of(key, instances, enough) if targets[key] >= enough else None
             changes.add(change or Change(key))
         return frozenset(changes)
 
-    def _origin(
+    def _change_of(
         self, key: str, instances: Sequence[tuple[Components, Components]], enough: float
     ) -> Change | None:
         constant, times = Counter(target.get(key, "") for _, target in instances).most_common(1)[0]
@@ -172,7 +174,7 @@ class PatternTree:
     def _is_true(self, rule: Transformation, node: Node, known: TrainingUrls) -> bool:
         forms: dict[str, set[str]] = defaultdict(set)
         for url in node.urls:
-            form = url_of(applied(rule, known.maps[url]))
+            form = url_of(apply_transformation(rule, known.maps[url]))
             forms[form].update((url, *known.by_form.get(form, ())))
         merged = [Counter(known.clusters[url] for url in urls) for urls in forms.values() if len(urls) > 1]
         wrong = sum(pages.total() - max(pages.values()) for pages in merged)
@@ -187,13 +189,13 @@ class TreeKeys:
 
     def key(self, url: str) -> str:
         """The key of *url*; *url* itself if the rules come to no end."""
-        return url_of(settled(components_of(url), self._once))
+        return url_of(apply_until_settled(components_of(url), self._apply_once))
 
-    def _once(self, keys: Components) -> dict[str, str]:
+    def _apply_once(self, keys: Components) -> dict[str, str]:
         node: Node | None = self._root
         while node is not None:
             for rule in node.rules:
-                following = applied(rule, keys)
+                following = apply_transformation(rule, keys)
                 if following != keys:
                     return following
             node = node.part_of(keys)
@@ -215,25 +217,27 @@ def salient_values(values: Counter[str]) -> set[str]:
     return {value for value, _ in ordered[: at + 1]} if drops[at] > 0 else set()
 
 
-def _comparable(root: Node, clusters: Mapping[str, Hashable]) -> Iterator[tuple[Node, Node]]:
+def _comparable_groups(root: Node, clusters: Mapping[str, Hashable]) -> Iterator[tuple[Node, Node]]:
     """Pairs of groups that show the same pages, larger groups first, each group with itself before others."""
     leaves = []
     for node in root.walk():
         yield node, node
-        yield from _sharing(list(node.parts.values()), clusters)
+        yield from _groups_sharing_pages(list(node.parts.values()), clusters)
         if node.key is None:
             leaves.append(node)
-    yield from _sharing(leaves, clusters)
+    yield from _groups_sharing_pages(leaves, clusters)
 
 
-def _sharing(nodes: Sequence[Node], clusters: Mapping[str, Hashable]) -> Iterator[tuple[Node, Node]]:
+def _groups_sharing_pages(
+    nodes: Sequence[Node], clusters: Mapping[str, Hashable]
+) -> Iterator[tuple[Node, Node]]:
     touched: dict[Hashable, dict[int, None]] = defaultdict(dict)
     for number, node in enumerate(nodes):
         for url in node.urls:
             touched[clusters[url]][number] = None
     shared = Counter(pair for numbers in touched.values() for pair in combinations(numbers, 2))
     for a, b in sorted(shared, key=lambda pair: (-shared[pair], pair)):
-        yield _directed(nodes[a], nodes[b])
+        yield _source_and_target(nodes[a], nodes[b])
 
 
 def _drop_implied(node: Node, above: frozenset[Transformation]) -> None:
@@ -242,11 +246,11 @@ def _drop_implied(node: Node, above: frozenset[Transformation]) -> None:
         _drop_implied(part, above.union(node.rules))
 
 
-def _directed(a: Node, b: Node) -> tuple[Node, Node]:
+def _source_and_target(a: Node, b: Node) -> tuple[Node, Node]:
     return (a, b) if min(map(len, a.urls)) > min(map(len, b.urls)) else (b, a)
 
 
-def _pairs(a: Node, b: Node, clusters: Mapping[str, Hashable]) -> list[tuple[str, str]]:
+def _url_pairs(a: Node, b: Node, clusters: Mapping[str, Hashable]) -> list[tuple[str, str]]:
     targets: dict[Hashable, list[str]] = defaultdict(list)
     for url in b.urls:
         targets[clusters[url]].append(url)
@@ -256,5 +260,5 @@ def _pairs(a: Node, b: Node, clusters: Mapping[str, Hashable]) -> list[tuple[str
     return [(longer, shorter) for urls in groups for shorter, longer in combinations(urls[:_PAIRS], 2)]
 
 
-def _said(value: str) -> str:
+def _value_in_words(value: str) -> str:
     return {_ABSENT: "(absent)", _OTHERS: "*"}.get(value, value)

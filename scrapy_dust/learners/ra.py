@@ -19,16 +19,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from scrapy_dust.learners.clusters import clusters_of, duplicates
+from scrapy_dust.learners.clusters import clusters_of, duplicate_clusters
 from scrapy_dust.learners.component_rules import (
     Context,
     Rewrite,
     Rewriter,
     Transformation,
     changes_between,
-    kept,
+    mostly_true_rules,
 )
-from scrapy_dust.learners.interface import Learned, unchanged
+from scrapy_dust.learners.interface import Learned, key_unchanged
 from scrapy_dust.learners.url_components import Components, components_of
 from scrapy_dust.visits.pages import SiteLog
 
@@ -50,36 +50,38 @@ class Ra:
         """Make a rule of each pair of duplicates in *log*, generalize the rules, keep those that are seldom wrong."""
         clusters = clusters_of(log)
         maps = {url: components_of(url) for url in clusters}
-        support = self._generalized(self._of_pairs(duplicates(clusters), maps))
+        support = self._generalize(self._rules_of_pairs(duplicate_clusters(clusters), maps))
         frequent = {Rewrite(*rule): len(by) for rule, by in support.items() if len(by) >= self.least_support}
-        rules = kept(frequent, self.most_false, maps, clusters)
-        return Learned(Rewriter(rules).key, tuple(map(str, rules))) if rules else Learned(unchanged)
+        rules = mostly_true_rules(frequent, self.most_false, maps, clusters)
+        return Learned(Rewriter(rules).key, tuple(map(str, rules))) if rules else Learned(key_unchanged)
 
-    def _of_pairs(self, groups: Iterable[Sequence[str]], maps: Mapping[str, Components]) -> Support:
+    def _rules_of_pairs(self, groups: Iterable[Sequence[str]], maps: Mapping[str, Components]) -> Support:
         support: Support = defaultdict(set)
         for urls in groups:
-            for target, source in self._pairs(sorted(urls, key=lambda url: (len(maps[url]), len(url), url))):
+            for target, source in self._pairs_of_cluster(
+                sorted(urls, key=lambda url: (len(maps[url]), len(url), url))
+            ):
                 transformation = changes_between(maps[source], maps[target])
                 if transformation:
                     support[frozenset(maps[source].items()), transformation].add(source)
         return support
 
-    def _pairs(self, urls: Sequence[str]) -> Iterator[tuple[str, str]]:
+    def _pairs_of_cluster(self, urls: Sequence[str]) -> Iterator[tuple[str, str]]:
         yield from combinations(urls[: self.most_paired], 2)
         for url in urls[self.most_paired :]:
             yield urls[0], url
 
-    def _generalized(self, support: Support) -> Support:
+    def _generalize(self, support: Support) -> Support:
         """The rules generalized, component by component, until nothing changes. Each round makes wildcards of values."""
         while True:
             names = {key for context, _ in support for key, value in context if value is not None}
             before = len(support)
             for key in sorted(names):
-                support = self._widened(support, key)
+                support = self._generalize_component(support, key)
             if len(support) == before:
                 return support
 
-    def _widened(self, support: Support, key: str) -> Support:
+    def _generalize_component(self, support: Support, key: str) -> Support:
         groups: dict[tuple[Context, Transformation], list[Context]] = defaultdict(list)
         result: Support = defaultdict(set)
         for (context, transformation), sources in support.items():
@@ -91,11 +93,11 @@ class Ra:
             rest = frozenset(item for item in context if item[0] not in loose)
             groups[rest, transformation].append(context)
         for (rest, transformation), contexts in groups.items():
-            for context, wide in self._wide(rest, contexts, key):
+            for context, wide in self._wildcard_contexts(rest, contexts, key):
                 result[wide, transformation] |= support[context, transformation]
         return result
 
-    def _wide(
+    def _wildcard_contexts(
         self, rest: Context, contexts: Sequence[Context], key: str
     ) -> Iterator[tuple[Context, Context]]:
         seen: dict[str, set[str | None]] = defaultdict(set)

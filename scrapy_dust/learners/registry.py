@@ -10,7 +10,7 @@ from scrapy_dust.learners.dust_learner import Dust
 from scrapy_dust.learners.dustbuster import DustBuster
 from scrapy_dust.learners.duster import Duster
 from scrapy_dust.learners.entropy import Entropy
-from scrapy_dust.learners.interface import Fixed, Learner
+from scrapy_dust.learners.interface import FixedKeys, Learner
 from scrapy_dust.learners.maybe_dont import MaybeDont
 from scrapy_dust.learners.no_validation import NoValidation
 from scrapy_dust.learners.pattern_tree import PatternTree
@@ -24,10 +24,10 @@ from scrapy_dust.settings import DustSettings
 
 #: Each makes a learner with its source's parameters.
 LEARNERS: Mapping[str, Callable[[], Learner]] = {
-    "keepall": lambda: Fixed("keepall"),
-    "scrapy": lambda: Fixed("scrapy", key_in_scrapy),
-    "standard": lambda: Fixed("standard", standard_key),
-    "surt": lambda: Fixed("surt", surt_key),
+    "keepall": lambda: FixedKeys("keepall"),
+    "scrapy": lambda: FixedKeys("scrapy", key_in_scrapy),
+    "standard": lambda: FixedKeys("standard", standard_key),
+    "surt": lambda: FixedKeys("surt", surt_key),
     "dustbuster": DustBuster,
     "dustbuster-size": lambda: DustBuster(Similar.SIZE),
     "ra": Ra,

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from scrapy_dust.learners.dust_learner import Dust
-from scrapy_dust.learners.interface import Learned, by_rules, unchanged
+from scrapy_dust.learners.interface import Learned, by_rules, key_unchanged
 from scrapy_dust.neural.distilling import proposals_of
 from scrapy_dust.neural.params import PAPER, PLUS, NetworkParams
-from scrapy_dust.neural.torch_extra import require
+from scrapy_dust.neural.torch_extra import require_torch
 from scrapy_dust.neural.trained_models import Watch, ignore_progress, trained_model
 from scrapy_dust.propose.edits.edit_detection import canonicals_of
 from scrapy_dust.propose.edits.edit_learning import EditParams, learn_edits
@@ -33,10 +33,10 @@ class Seq2Seq:
 
     def learn(self, site: str, log: SiteLog) -> Learned:
         """Train the network on *log*. Its translation of a URL is the URL's key, whether or not that is true."""
-        require()
+        require_torch()
         model = trained_model(site, log, self.params, watch=self.watch)
         if model is None:
-            return Learned(unchanged)
+            return Learned(key_unchanged)
         from scrapy_dust.neural.translator import Translator  # noqa: PLC0415  Needs PyTorch.
 
         told = f"a network of {model.size:,} numbers and {len(model.vocabulary.functions):,} tokens"
@@ -54,8 +54,8 @@ class ValidatedSeq2Seq:
 
     def learn(self, site: str, log: SiteLog) -> Learned:
         """Learn the rules of the learner `dust`, then those that the trained network proposes and *log* bears out."""
-        require()
-        proposed = _proposed(site, log, self.params)
+        require_torch()
+        proposed = _network_proposals(site, log, self.params)
         if not proposed:
             return Dust(pool=self.pool).learn(site, log)
         contents = texts_of(log)
@@ -67,7 +67,7 @@ class ValidatedSeq2Seq:
         return by_rules(site, found.rules)
 
 
-def _proposed(site: str, log: SiteLog, params: NetworkParams) -> Sequence[Proposal]:
+def _network_proposals(site: str, log: SiteLog, params: NetworkParams) -> Sequence[Proposal]:
     model = trained_model(site, log, params)
     if model is None:
         return ()

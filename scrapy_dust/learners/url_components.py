@@ -68,13 +68,13 @@ def components_of(url: str) -> dict[str, str]:
     for number, segment in enumerate(parts.path.split("/")[1:]):
         keys[f"p{number}"] = segment
     for name, value in parameters_of(parts.query or ""):
-        keys[_free(keys, "?" + name)] = "\0" if value is None else value
+        keys[_free_name(keys, "?" + name)] = "\0" if value is None else value
     if parts.fragment is not None:
         keys["fragment"] = parts.fragment
     return keys
 
 
-def _free(keys: Components, name: str) -> str:
+def _free_name(keys: Components, name: str) -> str:
     if name not in keys:
         return name
     number = 2

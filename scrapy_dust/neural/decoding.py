@@ -48,10 +48,10 @@ class Decoder:
         with torch.inference_mode():
             for at in range(0, len(order), _BATCH):
                 batch = order[at : at + _BATCH]
-                found.update(zip(batch, self._decode([readings[one] for one in batch]), strict=True))
+                found.update(zip(batch, self._decode_together([readings[one] for one in batch]), strict=True))
         return [found[number] for number in range(len(readings))]
 
-    def _decode(self, readings: Sequence[Reading]) -> list[Translation | None]:
+    def _decode_together(self, readings: Sequence[Reading]) -> list[Translation | None]:
         ids, lengths = padded([reading.ids for reading in readings], self._device)
         all_read, state = self._network.read(ids, lengths)
         open_: list[list[_Hypothesis]] = [[_Hypothesis((), 0.0, row)] for row in range(len(readings))]
@@ -63,22 +63,22 @@ class Decoder:
             read = all_read.select(torch.tensor([number for number, _ in living], device=self._device))
             state = state[:, torch.tensor([one.row for _, one in living], device=self._device)]
             said = [one.symbols[-1] if one.symbols else BEGIN for _, one in living]
-            logs, state = self._step(read, said, state)
+            logs, state = self._next_scores(read, said, state)
             open_ = [[] for _ in readings]
-            for number, following in self._following(living, logs, readings):
-                self._take(following, open_[number], number, ended)
+            for number, following in self._next_hypotheses(living, logs, readings):
+                self._sort_hypotheses(following, open_[number], number, ended)
         return ended
 
-    def _step(self, read: Read, said: list[int], state: Tensor) -> tuple[Tensor, Tensor]:
+    def _next_scores(self, read: Read, said: list[int], state: Tensor) -> tuple[Tensor, Tensor]:
         scores, state = self._network(read, torch.tensor(said, device=self._device)[:, None], state)
         return torch.log_softmax(scores[:, 0].float(), dim=1).cpu(), state
 
-    def _following(
+    def _next_hypotheses(
         self, living: Sequence[tuple[int, _Hypothesis]], logs: Tensor, readings: Sequence[Reading]
     ) -> list[tuple[int, list[_Hypothesis]]]:
         """For each reading, the hypotheses that may follow the living ones, the likeliest first."""
         if self._forms is not None:
-            logs = logs + self._allowed(living, logs, readings)
+            logs = logs + self._allowed_mask(living, logs, readings)
         best, symbols = logs.topk(min(self._beam + 1, logs.shape[1]), dim=1)
         found: dict[int, list[_Hypothesis]] = {}
         for row, ((number, one), values, names) in enumerate(
@@ -91,7 +91,7 @@ class Decoder:
             )
         return [(number, sorted(them, key=lambda one: -one.log)) for number, them in found.items()]
 
-    def _allowed(
+    def _allowed_mask(
         self, living: Sequence[tuple[int, _Hypothesis]], logs: Tensor, readings: Sequence[Reading]
     ) -> Tensor:
         assert self._forms is not None
@@ -103,7 +103,7 @@ class Decoder:
             mask[row, list(self._forms.allowed(one.symbols, own, copying))] = 0.0
         return mask
 
-    def _take(
+    def _sort_hypotheses(
         self,
         following: Sequence[_Hypothesis],
         beam: list[_Hypothesis],

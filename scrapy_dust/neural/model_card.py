@@ -27,7 +27,7 @@ def card_of(model: Model, data: TrainingData) -> str:
         "",
         "Of what is held out, or, where nothing is, of all." if not data.held_out else "Of what is held out.",
         "",
-        *(f"- {name.replace('_', ' ')}: {_number(value)}" for name, value in model.scores.items()),
+        *(f"- {name.replace('_', ' ')}: {_number_text(value)}" for name, value in model.scores.items()),
         f"- epochs: {len(model.state.epochs)}, in {model.state.epochs[-1].seconds:.0f} seconds",
         f"- numbers learned: {model.size:,}",
         "",
@@ -39,5 +39,5 @@ def card_of(model: Model, data: TrainingData) -> str:
     return "\n".join(lines)
 
 
-def _number(value: float) -> str:
+def _number_text(value: float) -> str:
     return f"{value:.4f}" if isinstance(value, float) and not value.is_integer() else f"{value:,.0f}"

@@ -44,12 +44,12 @@ class ModelError(DustError):
         return f"{self.path}: {self.reason} Remove the file, and the network is trained anew."
 
 
-def save(path: Path, model: Model) -> None:
+def save_model(path: Path, model: Model) -> None:
     """Write *model* to *path*. Raises `ModelError` where that fails."""
     groups = {"weights": model.state.weights, "best": model.state.best, "optimizer": model.state.optimizer}
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_STORED) as archive:
-        archive.writestr(zipfile.ZipInfo(_TEXT), json.dumps(_told(model)))
+        archive.writestr(zipfile.ZipInfo(_TEXT), json.dumps(_description(model)))
         for group, arrays in groups.items():
             for name, array in sorted(arrays.items()):
                 held = io.BytesIO()
@@ -64,11 +64,11 @@ def save(path: Path, model: Model) -> None:
         raise ModelError(str(path), f"cannot be written ({error.strerror}).") from None
 
 
-def load(path: Path) -> Model | None:
+def load_model(path: Path) -> Model | None:
     """The model at *path*; None without a file. Raises `ModelError` for a file that is no model of ours."""
     try:
         with zipfile.ZipFile(path) as archive:
-            return _model(archive)
+            return _read_model(archive)
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -79,7 +79,7 @@ def load(path: Path) -> Model | None:
         raise ModelError(str(path), f"is no whole model ({error}).") from None
 
 
-def _told(model: Model) -> dict[str, object]:
+def _description(model: Model) -> dict[str, object]:
     return {
         "format": FORMAT,
         "site": model.site,
@@ -92,13 +92,13 @@ def _told(model: Model) -> dict[str, object]:
     }
 
 
-def _model(archive: zipfile.ZipFile) -> Model:
-    members = _checked(archive)
+def _read_model(archive: zipfile.ZipFile) -> Model:
+    members = _array_names(archive)
     told = json.loads(archive.read(_TEXT))
     if told["format"] != FORMAT:
         raise ValueError(f"it has format {told['format']!r}; this version reads {FORMAT}")
-    params = _params(told["params"])
-    functions = tuple(map(_text, told["functions"]))
+    params = _parse_params(told["params"])
+    functions = tuple(map(_parse_text, told["functions"]))
     if len(functions) > _MOST_TOKENS:
         raise ValueError("it has too many tokens")
     vocabulary = Vocabulary(functions, params.whole, params.copies)
@@ -106,19 +106,21 @@ def _model(archive: zipfile.ZipFile) -> Model:
     groups: dict[str, dict[str, Any]] = {"weights": {}, "best": {}, "optimizer": {}}
     for member in members:
         group, _, name = member.removesuffix(".npy").partition("/")
-        groups[group][name] = _array(archive, member, shapes, name.partition(":")[0], ":" in name)
+        groups[group][name] = _read_array(archive, member, shapes, name.partition(":")[0], ":" in name)
     # Who has come to the end has no others than the best.
     for group in ("weights", "best") if groups["weights"] else ("best",):
         if groups[group].keys() != shapes.keys():
             raise ValueError(f"some of its {group} are missing")
-    epochs = tuple(Epoch(**_epoch(one)) for one in told["epochs"])
-    scores = {_text(name): float(value) for name, value in told["scores"].items()}
+    epochs = tuple(Epoch(**_parse_epoch(one)) for one in told["epochs"])
+    scores = {_parse_text(name): float(value) for name, value in told["scores"].items()}
     forms = tuple(tuple(map(int, form)) for form in told["forms"])
     state = State(epochs, **groups)
-    return Model(_text(told["site"]), params, vocabulary, forms, _text(told["lesson"]), state, scores)
+    return Model(
+        _parse_text(told["site"]), params, vocabulary, forms, _parse_text(told["lesson"]), state, scores
+    )
 
 
-def _checked(archive: zipfile.ZipFile) -> list[str]:
+def _array_names(archive: zipfile.ZipFile) -> list[str]:
     """The names of the arrays in the file. Compressed ones are refused, so that none is larger than it seems."""
     infos = archive.infolist()
     if any(one.compress_type != zipfile.ZIP_STORED or one.file_size != one.compress_size for one in infos):
@@ -144,7 +146,7 @@ def shapes_of(vocabulary: Vocabulary, params: NetworkParams) -> dict[str, tuple[
     return shapes
 
 
-def _array(
+def _read_array(
     archive: zipfile.ZipFile,
     member: str,
     shapes: Mapping[str, tuple[int, ...]],
@@ -168,7 +170,7 @@ def _array(
     return array
 
 
-def _params(told: Mapping[str, Any]) -> NetworkParams:
+def _parse_params(told: Mapping[str, Any]) -> NetworkParams:
     known = {one.name: type(one.default) for one in fields(NetworkParams)}
     values = {}
     for name, value in told.items():
@@ -182,7 +184,7 @@ def _params(told: Mapping[str, Any]) -> NetworkParams:
     return NetworkParams(**values)
 
 
-def _epoch(told: Mapping[str, Any]) -> dict[str, Any]:
+def _parse_epoch(told: Mapping[str, Any]) -> dict[str, Any]:
     held_out = told["held_out"]
     return {
         "number": int(told["number"]),
@@ -192,10 +194,10 @@ def _epoch(told: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _text(value: object) -> str:
+def _parse_text(value: object) -> str:
     if not isinstance(value, str):
         raise ValueError(f"{value!r} is no text")
     return value
 
 
-__all__ = ["Arrays", "ModelError", "load", "save", "shapes_of"]
+__all__ = ["Arrays", "ModelError", "load_model", "save_model", "shapes_of"]

@@ -49,7 +49,7 @@ class Network(nn.Module):
 
     def forward(self, read: Read, said: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
         """The scores of the symbol that follows each symbol of *said*, and the network's state after the last symbol."""
-        outputs, state = self.decoder(self._heard(read, said), state)
+        outputs, state = self.decoder(self._decoder_input(read, said), state)
         scores = self.spell(outputs)
         scores[..., PAD] = -torch.inf
         if self.point is None:
@@ -60,7 +60,7 @@ class Network(nn.Module):
         places = places.masked_fill(~read.may_copy[:, None, :], -torch.inf)
         return torch.cat((scores, places.to(scores.dtype)), dim=2), state
 
-    def _heard(self, read: Read, said: Tensor) -> Tensor:
+    def _decoder_input(self, read: Read, said: Tensor) -> Tensor:
         if not self.copies:
             return self.embed(said)
         place = (said - self.size).clamp(min=0)

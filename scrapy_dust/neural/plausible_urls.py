@@ -26,14 +26,14 @@ class Forms:
     def allowed(self, so_far: Symbols, own: Symbols, copying: Collection[int]) -> set[int]:
         """The symbols that may follow *so_far*. *own*: those of the URL as it is; *copying*: of its arguments."""
         found: set[int] = set()
-        node = self._after(so_far, copying)
+        node = self._node_after(so_far, copying)
         for symbol in node or ():
             found.update(copying if symbol == _ARGUMENT else (symbol,))
         if own[: len(so_far)] == so_far:
             found.add(own[len(so_far)] if len(so_far) < len(own) else EOS)
         return found
 
-    def _after(self, so_far: Symbols, copying: Collection[int]) -> dict[int, dict] | None:  # type: ignore[type-arg]
+    def _node_after(self, so_far: Symbols, copying: Collection[int]) -> dict[int, dict] | None:  # type: ignore[type-arg]
         node = self.root
         for symbol in so_far:
             following = node.get(_ARGUMENT if symbol in copying else symbol)

@@ -63,10 +63,10 @@ def likely_edits(keys: Mapping[str, str], contents: Mapping[str, Hashable], leas
         if effect.contents >= least and len(effect.good) >= _RIGHTLY * len(effect.bad):
             # Of edits that do the same, the first in order says it in the plainest way.
             found.setdefault(frozenset(effect.moved.items()), (proposal.edit, effect))
-    return _best(list(found.values()))
+    return _best_edits(list(found.values()))
 
 
-def _best(found: Sequence[tuple[Rule, Effect]]) -> list[LikelyEdit]:
+def _best_edits(found: Sequence[tuple[Rule, Effect]]) -> list[LikelyEdit]:
     ordered = sorted(found, key=lambda one: (-one[1].contents, -one[1].saves, one[0].order))
     return [
         LikelyEdit(as_rule(edit), effect.contents, effect.saves, weighed=False)

@@ -19,7 +19,7 @@ _WIDTH = _BITS // _BLOCKS
 _MASK = (1 << _WIDTH) - 1
 
 
-def parsed(text: str | None) -> int | None:
+def parse_simhash(text: str | None) -> int | None:
     """The simhash in a log's hexadecimal digits; None where the text is no simhash."""
     try:
         value = int(text or "", 16)

@@ -19,7 +19,7 @@ def is_installed() -> bool:
     return find_spec("torch") is not None
 
 
-def require() -> None:
+def require_torch() -> None:
     """Raise `NoNetwork`, with one sentence for the user, where PyTorch is missing."""
     if not is_installed():
         raise NoNetwork

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from scrapy_dust.neural.model import Model, model_of
 from scrapy_dust.neural.model_card import card_of
-from scrapy_dust.neural.model_files import ModelError, load, save
+from scrapy_dust.neural.model_files import ModelError, load_model, save_model
 from scrapy_dust.neural.params import NetworkParams
-from scrapy_dust.neural.torch_extra import require
+from scrapy_dust.neural.torch_extra import require_torch
 from scrapy_dust.neural.training_data import TrainingData, training_data_of
 from scrapy_dust.neural.training_state import Epoch, State
 from scrapy_dust.visits.pages import SiteLog
@@ -44,25 +44,25 @@ def trained_model(
     data = training_data_of(site, log, params)
     if data.is_empty:
         return None
-    require()
+    require_torch()
     from scrapy_dust.neural.training import train  # noqa: PLC0415  Only there is PyTorch needed.
 
-    path = None if folder is None else folder / f"{_name(site)}.model"
-    state = _known(path, data, params)
+    path = None if folder is None else folder / f"{_file_name(site)}.model"
+    state = _known_state(path, data, params)
     if state.is_over(params.epochs, params.patience):
         assert path is not None
-        return load(path)
+        return load_model(path)
     for state in train(data.pairs, data.held_out, data.vocabulary, params, state):  # noqa: B020
         watch(site, state.epochs[-1], params.epochs)
         if path is not None:
-            save(path, model_of(data, params, state))
-    return _finished(path, data, params, state)
+            save_model(path, model_of(data, params, state))
+    return _finish_model(path, data, params, state)
 
 
-def _known(path: Path | None, data: TrainingData, params: NetworkParams) -> State:
+def _known_state(path: Path | None, data: TrainingData, params: NetworkParams) -> State:
     """The state that an earlier run has reached; a new one where the file is unreadable or of other data."""
     try:
-        model = None if path is None else load(path)
+        model = None if path is None else load_model(path)
     except ModelError:
         model = None
     if model is None or (model.trained_on, model.params, model.site) != (data.digest, params, data.site):
@@ -70,7 +70,7 @@ def _known(path: Path | None, data: TrainingData, params: NetworkParams) -> Stat
     return model.state
 
 
-def _finished(path: Path | None, data: TrainingData, params: NetworkParams, state: State) -> Model:
+def _finish_model(path: Path | None, data: TrainingData, params: NetworkParams, state: State) -> Model:
     from scrapy_dust.neural.translator import Translator  # noqa: PLC0415
 
     best = state.best_epoch
@@ -81,7 +81,7 @@ def _finished(path: Path | None, data: TrainingData, params: NetworkParams, stat
     scores = Translator(model).scores(data.held_out or data.pairs)
     model = replace(model, scores={**scores, "best_epoch": best.number, "loss": best.loss})
     if path is not None:
-        save(path, model)
+        save_model(path, model)
         card = path.with_suffix(".md")
         try:
             card.write_text(card_of(model, data), encoding="utf-8", errors="backslashreplace")
@@ -90,6 +90,6 @@ def _finished(path: Path | None, data: TrainingData, params: NetworkParams, stat
     return model
 
 
-def _name(site: str) -> str:
+def _file_name(site: str) -> str:
     """*site* as a file name: not every file system allows the colon before a port."""
     return "".join(letter if letter.isalnum() or letter in ".-" else "_" for letter in site)

@@ -34,18 +34,18 @@ def train(
     """The state after each epoch, starting from *state*. There must be a pair."""
     device = best_device()
     network = new_network(vocabulary, params, device)
-    optimizer = _optimizer(network, params)
+    optimizer = _new_optimizer(network, params)
     state = state or State()
     if state.epochs:
         load_weights(network, state.weights)
         _load_optimizer(optimizer, network, state.optimizer)
-    learned, kept = _weighted(pairs, params), _weighted(held_out, params)
+    learned, kept = _with_weights(pairs, params), _with_weights(held_out, params)
     began = time.monotonic() - (state.epochs[-1].seconds if state.epochs else 0.0)
     while not state.is_over(params.epochs, params.patience):
         number = len(state.epochs) + 1
-        loss = _epoch(network, optimizer, learned, params, number, device)
+        loss = _run_epoch(network, optimizer, learned, params, number, device)
         with torch.no_grad():
-            judged = _epoch(network, None, kept, params, number, device) if kept else None
+            judged = _run_epoch(network, None, kept, params, number, device) if kept else None
         epochs = (*state.epochs, Epoch(number, loss, judged, time.monotonic() - began))
         weights = weights_of(network)
         is_best = State(epochs).best_epoch == epochs[-1]
@@ -65,14 +65,14 @@ def load_weights(network: Network, weights: Arrays) -> None:
     network.load_state_dict({name: torch.from_numpy(np.array(value)) for name, value in weights.items()})
 
 
-def _weighted(pairs: Sequence[Pair], params: NetworkParams) -> list[_Weighted]:
+def _with_weights(pairs: Sequence[Pair], params: NetworkParams) -> list[_Weighted]:
     """*pairs* with their weights in training. With *distinct*, a repeated pair weighs more, but not as often as it occurs."""
     if not params.distinct:
         return [(pair, 1.0) for pair in pairs]
     return [(pair, math.log2(1 + count)) for pair, count in sorted(Counter(pairs).items())]
 
 
-def _epoch(
+def _run_epoch(
     network: Network,
     optimizer: torch.optim.Optimizer | None,
     pairs: Sequence[_Weighted],
@@ -123,17 +123,17 @@ def _loss(
     logs = torch.log_softmax(scores.float(), dim=2)
     loss = -logs.gather(2, targets[..., None])[..., 0]
     if params.loss is Loss.ACE:
-        loss = loss + _others(logs, targets)
+        loss = loss + _loss_of_other_tokens(logs, targets)
     return (loss.where(known, 0.0) * weights).sum(), float(weights.sum())
 
 
-def _others(logs: Tensor, targets: Tensor) -> Tensor:
+def _loss_of_other_tokens(logs: Tensor, targets: Tensor) -> Tensor:
     """The second half of the paper's formula 3: all tokens but the right one should have no probability."""
     wrong = torch.log1p(-logs.exp().clamp(max=1 - 1e-6))
     return wrong.gather(2, targets[..., None])[..., 0] - wrong.sum(dim=2)
 
 
-def _optimizer(network: Network, params: NetworkParams) -> torch.optim.Optimizer:
+def _new_optimizer(network: Network, params: NetworkParams) -> torch.optim.Optimizer:
     if params.optimizer is Optimizer.ADAM:
         return torch.optim.Adam(network.parameters(), lr=params.rate)
     return torch.optim.SGD(network.parameters(), lr=params.rate)

@@ -52,9 +52,9 @@ def training_data_of(site: str, log: SiteLog, params: NetworkParams) -> Training
     targets = targets_of(clusters, singles=params.singles)
     urls = [url for members in clusters for url in members]
     vocabulary = vocabulary_of(urls, targets, params.frequency, whole=params.whole, copies=params.copies)
-    told = dict(_told(targets, vocabulary))
-    chosen = _held_out(targets, params)
-    forms = {form_of(vocabulary, reading) for url in urls if (reading := vocabulary.read(url)) is not None}
+    told = dict(_expressible_pairs(targets, vocabulary))
+    chosen = _held_out_targets(targets, params)
+    forms = {form_of(vocabulary, reading) for url in urls if (reading := vocabulary.encode(url)) is not None}
     return TrainingData(
         site,
         vocabulary,
@@ -67,17 +67,17 @@ def training_data_of(site: str, log: SiteLog, params: NetworkParams) -> Training
     )
 
 
-def _told(targets: Mapping[str, str], vocabulary: Vocabulary) -> Iterator[tuple[str, Pair]]:
+def _expressible_pairs(targets: Mapping[str, str], vocabulary: Vocabulary) -> Iterator[tuple[str, Pair]]:
     """The training pairs that the network can express. An argument that only the target has is noise."""
     for url, target in targets.items():
-        reading = vocabulary.read(url)
+        reading = vocabulary.encode(url)
         if reading is not None:
             symbols = vocabulary.symbols(reading, target)
             if UNKNOWN not in symbols:
                 yield url, Pair(reading.ids, symbols)
 
 
-def _held_out(targets: Mapping[str, str], params: NetworkParams) -> set[str]:
+def _held_out_targets(targets: Mapping[str, str], params: NetworkParams) -> set[str]:
     """Some of the canonical URLs, which are held out with all URLs that translate to them."""
     canonical = list(dict.fromkeys(targets.values()))
     if len(canonical) < _FEW:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 
-from scrapy_dust.neural.simhashes import centres, parsed
-from scrapy_dust.neural.url_tokens import split
+from scrapy_dust.neural.simhashes import centres, parse_simhash
+from scrapy_dust.neural.url_tokens import split_url
 from scrapy_dust.neural.vocabulary import document_frequencies
 from scrapy_dust.visits.pages import Page, SiteLog, with_redirects
 
@@ -19,18 +19,20 @@ from scrapy_dust.visits.pages import Page, SiteLog, with_redirects
 def clusters_of(log: SiteLog) -> list[list[str]]:
     """The URLs of each page, in the log's order, lone URLs included. Pages that change are left out."""
     pages = [page for page in with_redirects(log) if not page.volatile]
-    near = [(page, value) for page in pages if page.title and (value := parsed(page.simhash)) is not None]
+    near = [
+        (page, value) for page in pages if page.title and (value := parse_simhash(page.simhash)) is not None
+    ]
     numbers = centres((page.title, value) for page, value in near)
     by_url: dict[str, Hashable] = {
         page.url: ("near", number) for (page, _), number in zip(near, numbers, strict=True)
     }
     members: dict[Hashable, list[str]] = {}
     for page in pages:
-        members.setdefault(by_url.get(page.url) or _of_text(page), []).append(page.url)
+        members.setdefault(by_url.get(page.url) or _text_key(page), []).append(page.url)
     return list(members.values())
 
 
-def _of_text(page: Page) -> Hashable:
+def _text_key(page: Page) -> Hashable:
     return ("text", page.text_digest) if page.text_digest else ("url", page.url)
 
 
@@ -48,7 +50,7 @@ def targets_of(clusters: Sequence[Sequence[str]], *, singles: bool = False) -> d
 
 
 def _rank(url: str, seen: Counter[str]) -> tuple[int, int, str]:
-    tokens = split(url)
+    tokens = split_url(url)
     return len(tokens), -sum(seen[token] for token in tokens), url
 
 

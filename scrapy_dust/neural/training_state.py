@@ -43,7 +43,7 @@ class State:
     @property
     def best_epoch(self) -> Epoch | None:
         """The epoch with the least loss on the held-out pairs, or on all pairs where none are held out."""
-        return min(self.epochs, key=_judged, default=None)
+        return min(self.epochs, key=_loss_rank, default=None)
 
     def is_over(self, epochs: int, patience: int) -> bool:
         """Whether training has ended: after *epochs* epochs, or after *patience* epochs without an improvement."""
@@ -53,5 +53,5 @@ class State:
         return len(self.epochs) >= epochs or len(self.epochs) - best.number >= patience
 
 
-def _judged(epoch: Epoch) -> tuple[float, int]:
+def _loss_rank(epoch: Epoch) -> tuple[float, int]:
     return epoch.loss if epoch.held_out is None else epoch.held_out, epoch.number

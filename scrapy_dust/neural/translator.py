@@ -39,17 +39,17 @@ class Translator:
     def keys(self, urls: Iterable[str]) -> dict[str, str]:
         """The key of each URL; all are translated together."""
         found = {url: url for url in urls}
-        readings = {url: self._vocabulary.read(url) for url in found if site_of(url) == self._site}
-        self._translate(reading for reading in readings.values() if reading is not None)
+        readings = {url: self._vocabulary.encode(url) for url in found if site_of(url) == self._site}
+        self._translate_new(reading for reading in readings.values() if reading is not None)
         for url, reading in readings.items():
             if reading is not None:
-                found[url] = self._key(url, reading)
+                found[url] = self._key_of_reading(url, reading)
         return found
 
     def scores(self, pairs: Iterable[Pair]) -> dict[str, float]:
         """The share of *pairs* that are translated right, and the share of which the network is sure enough."""
         wanted = list(pairs)
-        said = self._decoder.translate([self._vocabulary.reading_of(pair.ids) for pair in wanted])
+        said = self._decoder.translate([self._vocabulary.reading_of_ids(pair.ids) for pair in wanted])
         sure = [
             one if one is not None and one.probability >= self._params.confidence else None for one in said
         ]
@@ -58,14 +58,14 @@ class Translator:
         )
         return {"right": right / len(wanted), "sure": sum(one is not None for one in sure) / len(wanted)}
 
-    def _translate(self, readings: Iterable[Reading]) -> None:
+    def _translate_new(self, readings: Iterable[Reading]) -> None:
         new = {reading.ids: reading for reading in readings if reading.ids not in self._known}
         if len(self._known) + len(new) > _REMEMBERED:
             self._known.clear()
         said = self._decoder.translate(list(new.values()))
         self._known.update(zip(new, said, strict=True))
 
-    def _key(self, url: str, reading: Reading) -> str:
+    def _key_of_reading(self, url: str, reading: Reading) -> str:
         said = self._known[reading.ids]
         if said is None or said.probability < self._params.confidence:
             return url

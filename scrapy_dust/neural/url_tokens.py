@@ -17,7 +17,7 @@ _PIECES = re.compile(r"([?=&;#.,])")
 _AUTHORITY = re.compile(r"([^/?#]*)//([^/?#]*)")
 
 
-def split(url: str, *, whole: bool = False) -> tuple[str, ...]:
+def split_url(url: str, *, whole: bool = False) -> tuple[str, ...]:
     """The tokens of *url*; with *whole*, `join` gives exactly *url* back."""
     found = _AUTHORITY.match(url)
     if found is None or not DYNAMIC.isdisjoint(found.groups()):
@@ -36,7 +36,7 @@ def split(url: str, *, whole: bool = False) -> tuple[str, ...]:
     return tuple(parts if whole else filter(None, parts))
 
 
-def join(tokens: Iterable[str], *, whole: bool = False) -> str:
+def join_tokens(tokens: Iterable[str], *, whole: bool = False) -> str:
     """The URL that *tokens* spell, with a slash between two tokens that no dynamic delimiter separates.
 
     Where empty parts were discarded, two between the scheme and what follows.

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from scrapy_dust.neural.url_tokens import join, split
+from scrapy_dust.neural.url_tokens import join_tokens, split_url
 from scrapy_dust.url.value_classes import value_class
 
 PAD, BEGIN, EOS, UNKNOWN = range(4)  #: ids that stand for no token
@@ -46,11 +46,11 @@ class Vocabulary:
     copies: bool = False
 
     @cached_property
-    def _numbers(self) -> dict[str, int]:
+    def _token_ids(self) -> dict[str, int]:
         return {token: number for number, token in enumerate(self.functions, start=_SPECIAL)}
 
     @cached_property
-    def _kinds(self) -> dict[str, int]:
+    def _kind_ids(self) -> dict[str, int]:
         return {kind: number for number, kind in enumerate(_KINDS, start=self.first_argument)}
 
     @property
@@ -62,21 +62,23 @@ class Vocabulary:
         """The number of all ids. With *copies*, the ids of places in a reading begin here."""
         return self.first_argument + (len(_KINDS) if self.copies else _PLACES)
 
-    def read(self, url: str) -> Reading | None:
-        """*url* as the network reads it; None where it has more arguments than can be told apart."""
-        tokens = split(url, whole=self.whole)
-        places = tuple(place for place, token in enumerate(tokens) if token not in self._numbers)
+    def encode(self, url: str) -> Reading | None:
+        """*url* as token ids, rare tokens as placeholders; None if it has more rare tokens than placeholders."""
+        tokens = split_url(url, whole=self.whole)
+        places = tuple(place for place, token in enumerate(tokens) if token not in self._token_ids)
         if not self.copies and len(places) > _PLACES:
             return None
-        ids = [self._numbers.get(token, UNKNOWN) for token in tokens]
+        ids = [self._token_ids.get(token, UNKNOWN) for token in tokens]
         for number, place in enumerate(places):
             offset = (
-                number if not self.copies else self._kinds[value_class(tokens[place])] - self.first_argument
+                number
+                if not self.copies
+                else self._kind_ids[value_class(tokens[place])] - self.first_argument
             )
             ids[place] = self.first_argument + offset
         return Reading(tokens, tuple(ids), places)
 
-    def reading_of(self, ids: tuple[int, ...]) -> Reading:
+    def reading_of_ids(self, ids: tuple[int, ...]) -> Reading:
         """A `Reading` of a URL of which only the token *ids* are known, without the texts of its arguments."""
         places = tuple(place for place, number in enumerate(ids) if number >= self.first_argument)
         return Reading((), ids, places)
@@ -89,13 +91,13 @@ class Vocabulary:
                 len(self) + place if self.copies else self.first_argument + number
             )
         said = []
-        for token in split(target, whole=self.whole):
+        for token in split_url(target, whole=self.whole):
             copies = free.get(token)
             if copies:
                 # The second of two equal arguments is the copy of the second, as long as there is one.
                 said.append(copies.pop(0) if len(copies) > 1 else copies[0])
             else:
-                said.append(self._numbers.get(token, UNKNOWN))
+                said.append(self._token_ids.get(token, UNKNOWN))
         return tuple(said)
 
     def tokens_of(self, reading: Reading, symbols: Iterable[int]) -> tuple[str, ...] | None:
@@ -128,7 +130,7 @@ class Vocabulary:
     def url_of(self, reading: Reading, symbols: Iterable[int]) -> str | None:
         """The URL that *symbols* mean; None if they name an argument that the URL lacks."""
         tokens = self.tokens_of(reading, symbols)
-        return None if tokens is None else join(tokens, whole=self.whole)
+        return None if tokens is None else join_tokens(tokens, whole=self.whole)
 
     def argument_symbols(self, reading: Reading) -> range | tuple[int, ...]:
         """The symbols by which the network copies one argument of *reading*."""
@@ -148,14 +150,14 @@ def vocabulary_of(
     in_urls = _document_frequencies(urls, whole=whole)
     added: Counter[str] = Counter()
     for url, target in targets.items():
-        added.update(set(split(target, whole=whole)) - set(split(url, whole=whole)))
+        added.update(set(split_url(target, whole=whole)) - set(split_url(url, whole=whole)))
     found = {token for token, count in in_urls.items() if count >= frequency * len(urls)}
     found |= {token for token, count in added.items() if count > 1 and count >= frequency * len(targets)}
     return Vocabulary(tuple(sorted(found, key=lambda token: (-in_urls[token], token))), whole, copies)
 
 
 def _document_frequencies(urls: Iterable[str], *, whole: bool) -> Counter[str]:
-    return Counter(token for url in urls for token in set(split(url, whole=whole)))
+    return Counter(token for url in urls for token in set(split_url(url, whole=whole)))
 
 
 def document_frequencies(urls: Iterable[str]) -> Counter[str]:

@@ -18,7 +18,7 @@ from scrapy_dust.engines.local import evidence_of, likely_parameters, mine_log, 
 from scrapy_dust.online.extent import ANY_VALUE, limited_to_seen
 from scrapy_dust.propose.edits.classes import classes_of
 from scrapy_dust.propose.edits.edit_detection import as_rule
-from scrapy_dust.propose.edits.edit_proposals import declared, proposals
+from scrapy_dust.propose.edits.edit_proposals import declared_edits, proposals
 from scrapy_dust.propose.edits.pooling import NOTHING_POOLED, Pool
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.rules.rule import Rule
@@ -66,7 +66,7 @@ def led_by_redirects(log: SiteLog) -> list[Rule]:
     Where rules suppress the URLs that redirects lead to, nothing else tells of these redirects.
     """
     found = []
-    for rule in dict.fromkeys(as_rule(one.edit) for one in declared(log.redirects)):
+    for rule in dict.fromkeys(as_rule(one.edit) for one in declared_edits(log.redirects)):
         followed = sum(rule.apply(url) == target for url, target in log.redirects.items())
         if followed >= LED and not any(rule.apply(page.url) != page.url for page in log.pages):
             found.append(rule)

@@ -27,7 +27,7 @@ from scrapy_dust.engines.remembering import parts_of, remembered_in
 from scrapy_dust.engines.side_by_side import Miner, mined_by, processes_for
 from scrapy_dust.errors import DustError, RuleBookError
 from scrapy_dust.neural.proposing import params_of, proposed_edits
-from scrapy_dust.neural.torch_extra import require
+from scrapy_dust.neural.torch_extra import require_torch
 from scrapy_dust.page.changing import changing_suspects, grouped
 from scrapy_dust.page.places import Names
 from scrapy_dust.page.site_log import compared_anew, comparison_of, site_log
@@ -98,7 +98,7 @@ def mine(
 def check_packages(settings: DustSettings) -> None:
     """Check that optional packages are installed before mining starts. Raises `DustError`."""
     if settings.learner == "seq2seq":
-        require()
+        require_torch()
 
 
 def finished(

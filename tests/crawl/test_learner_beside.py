@@ -58,4 +58,4 @@ def test_one_that_has_ended_is_told_in_vain(beside):
     beside._process.wait()
     tell_all(beside)
     assert list(beside.received()) == []
-    assert beside.code == -signal.SIGKILL
+    assert beside.exit_status == -signal.SIGKILL

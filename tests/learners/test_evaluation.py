@@ -11,7 +11,7 @@ from scrapy_dust.learners.evaluation import (
     Split,
     Task,
     content_by_text,
-    judge,
+    score_method,
     tasks_of,
     teach,
 )
@@ -78,7 +78,7 @@ def test_a_replay_counts_what_is_fetched_and_what_is_lost():
     visits = {SITE: [page(f"http://{SITE}/{where}", 0) for where in ("t/1", "x/1", "x/2", "x/3", "y/1")]}
     truth = dict(zip((one.url for one in visits[SITE]), (0, 1, 1, 2, 3), strict=True))
     tasks = tasks_of(visits, truth, Protocol(train=0.2))
-    score = judge("chopper", list(teach(Chopper(), tasks)), truth)
+    score = score_method("chopper", list(teach(Chopper(), tasks)), truth)
     crawl = score.replay
     assert (crawl.urls, crawl.clusters, crawl.crawled, crawl.covered, crawl.lost) == (4, 3, 2, 2, 1)
     assert (crawl.precision, crawl.recall, score.rules) == (1.0, 2 / 3, 1)
@@ -89,7 +89,7 @@ def test_sites_are_learned_one_by_one_and_counted_together():
         site: [page(f"http://{site}/x/{n}", n) for n in range(4)] for site in ("a.example", "b.example")
     }
     truth = {one.url: one.url for of_site in visits.values() for one in of_site}
-    crawl = judge(
+    crawl = score_method(
         "chopper", list(teach(Chopper(), tasks_of(visits, truth, Protocol(train=0.5)))), truth
     ).replay
     assert (crawl.urls, crawl.crawled, crawl.lost) == (4, 2, 2)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from scrapy_dust.neural.model import Model
-from scrapy_dust.neural.model_files import ModelError, load, save, shapes_of
+from scrapy_dust.neural.model_files import ModelError, load_model, save_model, shapes_of
 from scrapy_dust.neural.params import PLUS
 from scrapy_dust.neural.training_state import Epoch, State
 from scrapy_dust.neural.vocabulary import Vocabulary
@@ -49,9 +49,9 @@ class Evil:
 
 def test_a_model_comes_back_as_it_was(tmp_path):
     path = tmp_path / "models" / "a.example.model"
-    assert load(path) is None
-    save(path, MODEL)
-    found = load(path)
+    assert load_model(path) is None
+    save_model(path, MODEL)
+    found = load_model(path)
     assert (found.site, found.params, found.vocabulary, found.forms) == (
         MODEL.site,
         MODEL.params,
@@ -92,7 +92,7 @@ def header(text):
 @pytest.fixture
 def path(tmp_path):
     path = tmp_path / "a.example.model"
-    save(path, MODEL)
+    save_model(path, MODEL)
     return path
 
 
@@ -100,7 +100,7 @@ def test_a_pickle_in_the_place_of_weights_is_refused_and_not_run(path, tmp_path)
     trap = tmp_path / "trap"
     with_member(path, "best/spell.bias.npy", array([Evil(trap)], allow_pickle=True))
     with pytest.raises(ModelError, match="is no whole model"):
-        load(path)
+        load_model(path)
     assert not trap.exists()
 
 
@@ -108,7 +108,7 @@ def test_a_file_that_is_a_pickle_altogether_is_refused_and_not_run(path, tmp_pat
     trap = tmp_path / "trap"
     path.write_bytes(pickle.dumps(Evil(trap)))
     with pytest.raises(ModelError, match=r"is no model of scrapy-dust\. Remove the file"):
-        load(path)
+        load_model(path)
     assert not trap.exists()
 
 
@@ -136,7 +136,7 @@ def test_a_file_that_is_a_pickle_altogether_is_refused_and_not_run(path, tmp_pat
 def test_what_does_not_fit_is_one_sentence(path, name, content):
     with_member(path, name, content)
     with pytest.raises(ModelError) as failed:
-        load(path)
+        load_model(path)
     assert str(failed.value).startswith(f"{path}: is no whole model (")
     assert "\n" not in str(failed.value)
 
@@ -144,7 +144,7 @@ def test_what_does_not_fit_is_one_sentence(path, name, content):
 def test_a_small_file_that_says_it_is_large_is_not_unpacked(path):
     with_member(path, "best/spell.bias.npy", b"\0" * 10_000_000, zipfile.ZIP_DEFLATED)
     with pytest.raises(ModelError, match="compressed"):
-        load(path)
+        load_model(path)
 
 
 def test_every_cut_of_a_file_is_refused_or_whole(path):
@@ -152,4 +152,4 @@ def test_every_cut_of_a_file_is_refused_or_whole(path):
     for length in range(0, len(content), 499):
         path.write_bytes(content[:length])
         with pytest.raises(ModelError):
-            load(path)
+            load_model(path)

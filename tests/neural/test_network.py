@@ -19,7 +19,7 @@ from scrapy_dust.believe.evidence import LogEvidence
 from scrapy_dust.believe.validation import Verdict
 from scrapy_dust.learners.registry import NETWORKS
 from scrapy_dust.learners.seq2seq import Seq2Seq, ValidatedSeq2Seq
-from scrapy_dust.neural.model_files import load
+from scrapy_dust.neural.model_files import load_model
 from scrapy_dust.neural.params import PAPER, PLUS, Optimizer, Precision
 from scrapy_dust.neural.torch_extra import is_installed
 from scrapy_dust.neural.trained_models import trained_model
@@ -204,7 +204,7 @@ def test_dustmine_trains_says_so_keeps_the_model_and_puts_what_it_proposes_on_tr
     assert "of at most 6, loss " in done.stderr
     assert json.loads(done.stdout)["valid"] > 0
     [model] = (tmp_path / "dust").rglob("*.model")
-    assert load(model).site == SITE
+    assert load_model(model).site == SITE
     assert model.with_suffix(".md").is_file()
     wrong = [
         one["text"]

@@ -21,8 +21,8 @@ def spellable(forms, reading, url):
 
 def test_only_forms_of_the_log_and_the_url_itself_can_be_spelled():
     seen = ["http://a.example/q/12", "http://a.example/user/7"]
-    forms = forms_of(form_of(VOCABULARY, VOCABULARY.read(url)) for url in seen)
-    reading = VOCABULARY.read("http://a.example/q/99/title")
+    forms = forms_of(form_of(VOCABULARY, VOCABULARY.encode(url)) for url in seen)
+    reading = VOCABULARY.encode("http://a.example/q/99/title")
     assert spellable(forms, reading, "http://a.example/q/99")
     assert spellable(forms, reading, "http://a.example/user/99")
     assert spellable(forms, reading, "http://a.example/q/99/title")

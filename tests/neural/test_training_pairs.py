@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_dust.neural.params import PAPER, PLUS
-from scrapy_dust.neural.simhashes import MOST, centres, parsed
+from scrapy_dust.neural.simhashes import MOST, centres, parse_simhash
 from scrapy_dust.neural.training_data import training_data_of
 from scrapy_dust.neural.training_pairs import clusters_of, targets_of
 from scrapy_dust.visits.pages import Visit, merge_visits
@@ -38,8 +38,8 @@ def test_the_permuted_tables_find_what_looking_at_all_pairs_finds(hashes):
 
 
 def test_what_is_no_simhash_is_none():
-    assert parsed("fc00d29200432446") == 0xFC00D29200432446
-    assert [parsed(text) for text in (None, "", "none", "-1", "1" * 17)] == [None] * 5
+    assert parse_simhash("fc00d29200432446") == 0xFC00D29200432446
+    assert [parse_simhash(text) for text in (None, "", "none", "-1", "1" * 17)] == [None] * 5
 
 
 def page(url, simhash, title="t", text=None):

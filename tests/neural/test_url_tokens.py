@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_dust.neural.url_tokens import join, split
+from scrapy_dust.neural.url_tokens import join_tokens, split_url
 from scrapy_dust.neural.vocabulary import UNKNOWN, Vocabulary, vocabulary_of
 
 PIECES = ["http:", "//", "/", "a.example", "a", "12", ".", "=", "?", "#", "&", ";", ",", ":80", "é", "\0"]
@@ -15,24 +15,24 @@ ON_SITE = st.lists(st.sampled_from(PIECES), max_size=8).map(lambda rest: "http:/
 
 @given(url=URLS | ON_SITE)
 def test_whole_tokens_give_any_url_back(url):
-    assert join(split(url, whole=True), whole=True) == url
+    assert join_tokens(split_url(url, whole=True), whole=True) == url
 
 
 def test_dynamic_delimiters_are_tokens_and_the_static_one_is_none():
-    tokens = split("http://stackexchange.com/user/123/?sort=newest")
+    tokens = split_url("http://stackexchange.com/user/123/?sort=newest")
     assert tokens == ("http:", "stackexchange.com", "user", "123", "?", "sort", "=", "newest")
-    assert join(tokens) == "http://stackexchange.com/user/123?sort=newest"
+    assert join_tokens(tokens) == "http://stackexchange.com/user/123?sort=newest"
 
 
 def test_what_the_paper_discards_is_lost():
-    assert split("http://a.example/x/") == split("http://a.example/x")
+    assert split_url("http://a.example/x/") == split_url("http://a.example/x")
 
 
 def test_a_token_that_few_urls_have_is_an_argument_and_the_first_is_arg1():
     urls = [f"http://a.example/user/{n}/name{n}" for n in range(200)]
     vocabulary = vocabulary_of(urls, {}, 0.01, whole=False, copies=False)
     assert set(vocabulary.functions) == {"http:", "a.example", "user"}
-    reading = vocabulary.read(urls[7])
+    reading = vocabulary.encode(urls[7])
     assert [reading.tokens[place] for place in reading.places] == ["7", "name7"]
     first = vocabulary.first_argument
     assert reading.ids[-2:] == (first, first + 1)
@@ -45,7 +45,7 @@ def test_what_is_neither_known_nor_there_to_copy_cannot_be_said():
     urls = [f"http://a.example/t/prev/{n}" for n in range(200)]
     for copies in (False, True):
         vocabulary = vocabulary_of(urls, {}, 0.01, whole=False, copies=copies)
-        reading = vocabulary.read(urls[3])
+        reading = vocabulary.encode(urls[3])
         assert UNKNOWN in vocabulary.symbols(reading, "http://a.example/t/98579.aspx")
         assert vocabulary.url_of(reading, [vocabulary.first_argument + 5]) is None
         assert vocabulary.url_of(reading, [10_000]) is None
@@ -62,7 +62,7 @@ def test_the_name_of_one_page_that_many_become_is_learned_although_one_url_has_i
 @given(url=ON_SITE, copies=st.booleans())
 def test_a_url_said_by_its_own_symbols_is_itself(url, copies):
     vocabulary = Vocabulary(("http:", "", "a.example", "a"), whole=True, copies=copies)
-    reading = vocabulary.read(url)
+    reading = vocabulary.encode(url)
     assert vocabulary.url_of(reading, vocabulary.own_symbols(reading)) == url
     assert vocabulary.url_of(reading, vocabulary.symbols(reading, url)) == url
 
@@ -70,5 +70,5 @@ def test_a_url_said_by_its_own_symbols_is_itself(url, copies):
 def test_a_url_with_more_arguments_than_there_are_placeholders_is_not_translated():
     url = "http://a.example/" + "/".join(map(str, range(40)))
     functions = ("http:", "a.example")
-    assert Vocabulary(functions).read(url) is None
-    assert Vocabulary(functions, copies=True).read(url) is not None
+    assert Vocabulary(functions).encode(url) is None
+    assert Vocabulary(functions, copies=True).encode(url) is not None

@@ -19,14 +19,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scrapy_dust.propose.dustbuster.envelopes import Layer, bare_instances, counted, layers
+from scrapy_dust.propose.dustbuster.envelopes import Layer, bare_instances, layers, renumbered
 from scrapy_dust.propose.dustbuster.growth import Growth, staircases
-from scrapy_dust.propose.dustbuster.instances import Bools, Instances, rules_of, together
+from scrapy_dust.propose.dustbuster.instances import Bools, Instances, one_table, rules_of
 from scrapy_dust.propose.dustbuster.likely_rules import LikelyRule
 from scrapy_dust.propose.dustbuster.overlong_envelopes import bare_of, instances_beside_overlong
-from scrapy_dust.propose.dustbuster.sharing import Array, Suffixes, from_the_end
+from scrapy_dust.propose.dustbuster.sharing import Array, Suffixes, sort_from_end
 from scrapy_dust.propose.dustbuster.sketches import Likeness, Similar, likeness_of
-from scrapy_dust.propose.dustbuster.sketches import together as alike
+from scrapy_dust.propose.dustbuster.sketches import joined_likeness as alike
 from scrapy_dust.propose.dustbuster.sorting import edges_of, sorted_with_order
 from scrapy_dust.propose.dustbuster.substring_hashes import Hashes, SubstringHashes, mix
 from scrapy_dust.propose.dustbuster.token_arrays import Tokens, tokens_of
@@ -74,9 +74,11 @@ def detect_in_sites(
     """
     tokens = tokens_of(page.url for pages in sites for page in pages)
     edges = np.cumsum([0, *map(len, sites)])
-    order, common = from_the_end(tokens, edges)
-    tokens = tokens.at(order)
-    likeness = alike([likeness_of(pages, params.similar, params.sketch_matches) for pages in sites]).at(order)
+    order, common = sort_from_end(tokens, edges)
+    tokens = tokens.reordered(order)
+    likeness = alike(
+        [likeness_of(pages, params.similar, params.sketch_matches) for pages in sites]
+    ).reordered(order)
     found: list[list[LikelyRule]] = [[] for _ in sites]
     detection = _Detection(tokens, edges, Suffixes(tokens, common), likeness, params, hash_mask, held)
     for site, likely in detection.rules():
@@ -107,32 +109,32 @@ class _Detection:
 
     def rules(self) -> Iterator[tuple[int, LikelyRule]]:
         """The likely rules, each with the number of its site."""
-        bare, beside = self._instances()
-        bare, rule, is_open = self._supported(bare, beside)
-        stairs = staircases(bare, self._layers(), len(self._tokens), self._limits)
+        bare, beside = self._bare_and_other_instances()
+        bare, rule, is_open = self._with_support(bare, beside)
+        stairs = staircases(bare, self._prefix_layers(), len(self._tokens), self._limits)
         self._held.clear()
         growth = Growth(bare, stairs, self._tokens, self._params.max_substring, self._params.min_support)
         several = [beside]
         for found in growth.rules(rule, is_open):
             sizes = np.diff(found.edges)
-            several.append(found.instances.at(np.repeat(found.open, sizes)))
+            several.append(found.instances.rows(np.repeat(found.open, sizes)))
             closed = np.flatnonzero(~found.open)
-            yield from self._likely(
-                found.instances.at(found.edges[closed]), found.support[closed], sizes[closed]
+            yield from self._likely_rules(
+                found.instances.rows(found.edges[closed]), found.support[closed], sizes[closed]
             )
-        yield from self._of_several(together(several))
+        yield from self._count_and_group(one_table(several))
 
-    def _instances(self) -> tuple[Instances, Instances]:
+    def _bare_and_other_instances(self) -> tuple[Instances, Instances]:
         """The bare instances, and the instances that cannot grow from bare ones."""
         params, bare, beside = self._params, list[Instances](), list[Instances]()
-        for layer in self._layers():
+        for layer in self._prefix_layers():
             bare += bare_instances(layer, self._tokens, params.max_substring, *self._limits)
             beside += instances_beside_overlong(
                 layer, self._tokens, self._suffixes, params.max_substring, self._limits
             )
-        return self._similar(together(bare)), self._similar(together(beside))
+        return self._without_unlikely(one_table(bare)), self._without_unlikely(one_table(beside))
 
-    def _layers(self) -> Iterator[Layer]:
+    def _prefix_layers(self) -> Iterator[Layer]:
         if self._held:
             yield from self._held
             return
@@ -145,47 +147,49 @@ class _Detection:
                 self._held.clear()
             yield layer
 
-    def _similar(self, instances: Instances) -> Instances:
+    def _without_unlikely(self, instances: Instances) -> Instances:
         """*instances* without those whose two pages LikelySimilar thinks unlikely to be similar (figure 1, line 15)."""
-        return instances.at(np.flatnonzero(self._likeness.likely(instances.a, instances.b)))
+        return instances.rows(np.flatnonzero(self._likeness.likely(instances.a, instances.b)))
 
-    def _keys(self, instances: Instances, prefix: Array, suffix: Array) -> Hashes:
+    def _rule_keys(self, instances: Instances, prefix: Array, suffix: Array) -> Hashes:
         """For each instance, a number that is equal for equal pairs of substrings on one site, in either order."""
-        of_both = self._hashes.of(instances.a, prefix, suffix) + self._hashes.of(instances.b, prefix, suffix)
+        of_both = self._hashes.hashes_of(instances.a, prefix, suffix) + self._hashes.hashes_of(
+            instances.b, prefix, suffix
+        )
         return of_both + self._salt[self._site[instances.a]]
 
-    def _supported(self, bare: Instances, beside: Instances) -> tuple[Instances, Array, Bools]:
+    def _with_support(self, bare: Instances, beside: Instances) -> tuple[Instances, Array, Bools]:
         """The *bare* instances sorted by rule, if their rule has enough support, or *beside* has instances that grow
         from them.
 
         Also the number of each instance's rule and, for each rule, whether *beside* has some.
         """
-        keys = self._keys(bare, bare.prefix, bare.suffix)
-        beside_keys = np.unique(self._keys(beside, *bare_of(beside, self._tokens)))
-        instances, rule = self._by_rule(bare, keys, beside_keys)
+        keys = self._rule_keys(bare, bare.prefix, bare.suffix)
+        beside_keys = np.unique(self._rule_keys(beside, *bare_of(beside, self._tokens)))
+        instances, rule = self._grouped_by_rule(bare, keys, beside_keys)
         edges = edges_of(rule)
         if not len(rule):
             return instances, rule, np.zeros(0, dtype=np.bool_)
-        first = instances.at(edges[:-1])
-        is_open = np.isin(self._keys(first, first.prefix, first.suffix), beside_keys)
+        first = instances.rows(edges[:-1])
+        is_open = np.isin(self._rule_keys(first, first.prefix, first.suffix), beside_keys)
         return instances, rule, is_open
 
-    def _by_rule(self, instances: Instances, keys: Hashes, always: Hashes) -> tuple[Instances, Array]:
+    def _grouped_by_rule(self, instances: Instances, keys: Hashes, always: Hashes) -> tuple[Instances, Array]:
         """*instances* by rule, with the rules' numbers; only those with enough support, or with keys in *always*."""
         if not len(instances):
             return instances, np.zeros(0, dtype=np.int64)
         # As many bits of the hash as go beside the row's number: what has the same is compared by its tokens anyway.
         bits = np.uint64(len(keys).bit_length() + 1)
         key, order = sorted_with_order((keys >> bits).astype(np.int64))
-        instances, keys, edges = instances.at(order), keys[order], edges_of(key)
+        instances, keys, edges = instances.rows(order), keys[order], edges_of(key)
         enough = np.add.reduceat(instances.low, edges[:-1], dtype=np.int64) >= self._params.min_support
         if len(always):
             enough |= np.logical_or.reduceat(np.isin(keys, always), edges[:-1])
         sizes = np.diff(edges)[enough]
-        instances = instances.at(np.repeat(enough, np.diff(edges)))
-        return self._told_apart(instances, np.concatenate(([0], np.cumsum(sizes))))
+        instances = instances.rows(np.repeat(enough, np.diff(edges)))
+        return self._split_collisions(instances, np.concatenate(([0], np.cumsum(sizes))))
 
-    def _told_apart(self, instances: Instances, edges: Array) -> tuple[Instances, Array]:
+    def _split_collisions(self, instances: Instances, edges: Array) -> tuple[Instances, Array]:
         """*instances* in new groups by their tokens, since groups by hash may hold different substrings."""
         rule = np.repeat(np.arange(len(edges) - 1), np.diff(edges))
         if not len(rule):
@@ -198,26 +202,28 @@ class _Detection:
         for group in np.flatnonzero(~together).tolist():
             rows = np.arange(edges[group], edges[group + 1])
             numbers: dict[tuple[int, Substitute], int] = {}
-            rules = rules_of(instances.at(rows), self._tokens)
+            rules = rules_of(instances.rows(rows), self._tokens)
             for row, one in zip(rows, zip(site[rows].tolist(), rules, strict=True), strict=True):
                 rule[row] = numbers.setdefault(one, number + len(numbers))
             number += len(numbers)
         rule, order = sorted_with_order(rule)
-        return instances.at(order), counted(rule)
+        return instances.rows(order), renumbered(rule)
 
-    def _of_several(self, instances: Instances) -> Iterator[tuple[int, LikelyRule]]:
+    def _count_and_group(self, instances: Instances) -> Iterator[tuple[int, LikelyRule]]:
         """Figure 1, lines 17–22: group the instances by their two substrings and count."""
-        keys = self._keys(instances, instances.prefix, instances.suffix)
-        instances, rule = self._by_rule(instances, keys, keys[:0])
+        keys = self._rule_keys(instances, instances.prefix, instances.suffix)
+        instances, rule = self._grouped_by_rule(instances, keys, keys[:0])
         edges = edges_of(rule)
         if not len(rule):
             return
         support = np.add.reduceat(instances.low, edges[:-1], dtype=np.int64)
         wide = np.add.reduceat(instances.wide, edges[:-1], dtype=np.int64)
         enough = np.flatnonzero(support >= self._params.min_support)
-        yield from self._likely(instances.at(edges[enough]), support[enough], wide[enough])
+        yield from self._likely_rules(instances.rows(edges[enough]), support[enough], wide[enough])
 
-    def _likely(self, instances: Instances, support: Array, wide: Array) -> Iterator[tuple[int, LikelyRule]]:
+    def _likely_rules(
+        self, instances: Instances, support: Array, wide: Array
+    ) -> Iterator[tuple[int, LikelyRule]]:
         """The rules that *instances* show, with *support* under the lower and *wide* under the higher limit."""
         columns = self._site[instances.a].tolist(), support.tolist(), wide.tolist()
         for rule, site, of_rule, of_wide in zip(rules_of(instances, self._tokens), *columns, strict=True):

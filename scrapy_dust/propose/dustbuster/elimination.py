@@ -75,17 +75,17 @@ def eliminate_in_sites(
     narrow, wide = refinements(
         [one.rule for one in rules],
         np.repeat(np.arange(len(sizes)), sizes),
-        _windows(np.array([one.wide_support for one in rules], dtype=np.int64), ends, params),
+        _window_ends(np.array([one.wide_support for one in rules], dtype=np.int64), ends, params),
         hash_mask=hash_mask,
     )
-    because = _reasons(narrow, wide)
+    because = _dropped_because(narrow, wide)
     return [
-        _split(rules, range(end - size, end), because)
+        _elimination_of_site(rules, range(end - size, end), because)
         for end, size in zip(ends.tolist(), sizes.tolist(), strict=True)
     ]
 
 
-def _windows(support: Array, ends: Array, params: EliminationParams) -> Array:
+def _window_ends(support: Array, ends: Array, params: EliminationParams) -> Array:
     """For each rule, the last one that figure 2 compares with it: in its window, and with no far smaller support between."""
     least = support - params.allowed(support)
     last = np.arange(len(support)) + params.max_window
@@ -97,7 +97,7 @@ def _windows(support: Array, ends: Array, params: EliminationParams) -> Array:
     return last
 
 
-def _reasons(narrow: Array, wide: Array) -> dict[int, int]:
+def _dropped_because(narrow: Array, wide: Array) -> dict[int, int]:
     """For each dropped rule, the rule that made it redundant; rules are given by position."""
     refining: dict[int, int] = {}  # the first one behind a rule that refines it
     wider: dict[int, list[int]] = {}
@@ -122,7 +122,7 @@ def _reasons(narrow: Array, wide: Array) -> dict[int, int]:
     return because
 
 
-def _split(rules: Sequence[LikelyRule], site: range, because: Mapping[int, int]) -> Elimination:
+def _elimination_of_site(rules: Sequence[LikelyRule], site: range, because: Mapping[int, int]) -> Elimination:
     kept = (rules[i] for i in site if i not in because)
     return Elimination(
         kept=tuple(sorted(kept, key=lambda one: (-one.support, *anchored(one.rule)))),

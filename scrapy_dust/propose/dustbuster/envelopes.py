@@ -51,13 +51,13 @@ def layers(tokens: Tokens, sites: Array, suffixes: Suffixes) -> Iterator[Layer]:
         urls, prefix = shared.urls, shared.start
         ordered: Numbers = np.empty(len(urls), dtype=np.int32)
         common: Numbers = np.full(len(urls) + 1, -1, dtype=height)
-        for begin, end in portions(prefix, np.ones(len(urls), dtype=np.int64), URLS):
+        for begin, end in cut_places(prefix, np.ones(len(urls), dtype=np.int64), URLS):
             some = urls[begin:end], prefix[begin:end], lengths[urls[begin:end]] - shared.depth
-            ordered[begin:end], common[begin + 1 : end] = _from_the_end(*some, suffixes)
+            ordered[begin:end], common[begin + 1 : end] = _sort_from_end(*some, suffixes)
         yield Layer(shared.depth, ordered, common)
 
 
-def portions(prefix: Array, count: Array, together: int) -> Iterator[tuple[int, int]]:
+def cut_places(prefix: Array, count: Array, together: int) -> Iterator[tuple[int, int]]:
     """The places at which to cut the sorted *prefix*, where it changes, into parts of about *together* of *count* each."""
     made = np.cumsum(count)
     starts = edges_of(prefix)
@@ -73,7 +73,7 @@ def portions(prefix: Array, count: Array, together: int) -> Iterator[tuple[int, 
         begin = end
 
 
-def _from_the_end(urls: Array, prefix: Array, rest: Array, suffixes: Suffixes) -> tuple[Array, Array]:
+def _sort_from_end(urls: Array, prefix: Array, rest: Array, suffixes: Suffixes) -> tuple[Array, Array]:
     """URLs with one prefix sorted by their *rest* from its end, and how much neighbours have in common.
 
     *urls* come sorted from their ends, and mostly that is the same order. It differs where a prefix and a suffix that
@@ -87,7 +87,7 @@ def _from_the_end(urls: Array, prefix: Array, rest: Array, suffixes: Suffixes) -
     is_end[1:] |= common >= rest[1:]
     if not is_end.any():
         return urls, common
-    order = _with_ends_first(urls, prefix, rest, np.flatnonzero(is_end), suffixes)
+    order = _put_ends_first(urls, prefix, rest, np.flatnonzero(is_end), suffixes)
     urls, rest = urls[order], rest[order]
     common = common[np.minimum(order[:-1], len(common) - 1)]
     new = np.flatnonzero(np.diff(order) != 1)
@@ -95,12 +95,12 @@ def _from_the_end(urls: Array, prefix: Array, rest: Array, suffixes: Suffixes) -
     return urls, np.minimum(common, np.minimum(rest[:-1], rest[1:]))
 
 
-def _with_ends_first(urls: Array, prefix: Array, rest: Array, ends: Array, suffixes: Suffixes) -> Array:
+def _put_ends_first(urls: Array, prefix: Array, rest: Array, ends: Array, suffixes: Suffixes) -> Array:
     """An order of *urls* in which a rest that ends other rests stands before these. *ends*: rests that may be such."""
     others = np.delete(np.arange(len(urls)), ends)
     # The first URL that has it. Where a rest is the end of no other one, that may as well be its own.
     place = suffixes.place[suffixes.first[urls[ends]] + rest[ends]].astype(np.int64)
-    _, order = sorted_with_order(packed(packed(counted(prefix[ends]), place), rest[ends]))
+    _, order = sorted_with_order(packed(packed(renumbered(prefix[ends]), place), rest[ends]))
     ends = ends[order]
     bits = max(int(urls.max()).bit_length(), int(place.max()).bit_length())
     at = np.searchsorted((prefix[others] << bits) | urls[others], (prefix[ends] << bits) | place[order])
@@ -112,7 +112,7 @@ def _with_ends_first(urls: Array, prefix: Array, rest: Array, ends: Array, suffi
     return found
 
 
-def counted(ascending: Array) -> Array:
+def renumbered(ascending: Array) -> Array:
     """*ascending* numbers replaced by 0, 1, 2…: equal numbers stay equal, and few bits are needed."""
     sizes = np.diff(edges_of(ascending))
     return np.repeat(np.arange(len(sizes)), sizes)

@@ -49,11 +49,11 @@ def staircases(bare: Instances, layers: Iterable[Layer], urls: int, limits: tupl
         place[layer.urls] = np.arange(len(layer.urls))
         i, j = place[bare.a[rows]], place[bare.b[rows]]
         at = first[rows] + layer.depth
-        low[at], wide[at] = _steps(layer.common, np.minimum(i, j), np.maximum(i, j), limits)
+        low[at], wide[at] = _staircase_steps(layer.common, np.minimum(i, j), np.maximum(i, j), limits)
     return Staircases(first, low, wide)
 
 
-def _steps(common: Numbers, i: Numbers, j: Numbers, limits: tuple[int, int]) -> list[Numbers]:
+def _staircase_steps(common: Numbers, i: Numbers, j: Numbers, limits: tuple[int, int]) -> list[Numbers]:
     """The longest suffixes at which the runs with the places *i* and *j* have more URLs than each of *limits* allows."""
     found = [np.full(len(i), np.iinfo(common.dtype).max, dtype=common.dtype) for _ in limits]
     apart = j - i
@@ -100,7 +100,7 @@ class _Grown:
     rule: Array  #: ascending
     open: Bools  #: per rule
 
-    def at(self, chosen: Array | Bools) -> _Grown:
+    def rows(self, chosen: Array | Bools) -> _Grown:
         """The grown instances at the positions *chosen*."""
         return _Grown(
             self.row[chosen], self.prefix[chosen], self.suffix[chosen], self.rule[chosen], self.open
@@ -126,52 +126,56 @@ class Growth:
         """All rules with enough support, and all open ones. *rule*: the rule of each bare instance, ascending."""
         row = np.arange(len(self._bare))
         level = _Grown(row, self._bare.prefix, self._bare.suffix, rule, is_open)
-        level, found = self._counted(level, level.rule)
+        level, found = self._with_enough_support(level, level.rule)
         yield found
         to_right, rules = [level], len(level.open)
         while len(level.row):
-            level, found = self._counted(*self._to_the_right(level))
+            level, found = self._with_enough_support(*self._grow_right(level))
             yield found
             to_right.append(_Grown(level.row, level.prefix, level.suffix, level.rule + rules, level.open))
             rules += len(level.open)
-        level = _together(to_right)
+        level = _concatenated(to_right)
         while len(level.row):
-            level, found = self._counted(*self._to_the_left(level))
+            level, found = self._with_enough_support(*self._grow_left(level))
             yield found
 
-    def _to_the_right(self, level: _Grown) -> tuple[_Grown, Array]:
+    def _grow_right(self, level: _Grown) -> tuple[_Grown, Array]:
         at = self._stairs.first[level.row] + level.prefix
         suffix = level.suffix - 1
         may = self._may_turn[level.row] & (suffix > self._stairs.wide[at]) & (suffix >= 0)
         may &= self._length[level.row] - level.prefix - suffix <= self._longest
-        level, suffix = level.at(may), suffix[may]
+        level, suffix = level.rows(may), suffix[may]
         token = self._tokens.ids[self._tokens.offsets[1:][self._bare.a[level.row]] - suffix - 1]
-        return _Grown(level.row, level.prefix, suffix, level.rule, level.open), self._with(level.rule, token)
+        return _Grown(level.row, level.prefix, suffix, level.rule, level.open), self._keys_with_token(
+            level.rule, token
+        )
 
-    def _to_the_left(self, level: _Grown) -> tuple[_Grown, Array]:
+    def _grow_left(self, level: _Grown) -> tuple[_Grown, Array]:
         prefix = level.prefix - 1
         # Of an empty prefix, the entry before is another's, and not asked.
         at = np.maximum(self._stairs.first[level.row] + prefix, 0)
         may = (prefix >= 0) & (level.suffix > self._stairs.wide[at])
         may &= self._length[level.row] - prefix - level.suffix <= self._longest
-        level, prefix = level.at(may), prefix[may]
+        level, prefix = level.rows(may), prefix[may]
         token = self._tokens.ids[self._tokens.offsets[self._bare.a[level.row]] + prefix]
-        return _Grown(level.row, prefix, level.suffix, level.rule, level.open), self._with(level.rule, token)
+        return _Grown(level.row, prefix, level.suffix, level.rule, level.open), self._keys_with_token(
+            level.rule, token
+        )
 
-    def _with(self, rule: Array, token: Numbers) -> Array:
+    def _keys_with_token(self, rule: Array, token: Numbers) -> Array:
         return rule * self._vocabulary + token
 
-    def _counted(self, level: _Grown, key: Array) -> tuple[_Grown, Found]:
+    def _with_enough_support(self, level: _Grown, key: Array) -> tuple[_Grown, Found]:
         """The instances whose *key* has enough support, and new numbers for the rules that they show."""
         key, order = sorted_with_order(key)
-        level, edges = level.at(order), edges_of(key)
+        level, edges = level.rows(order), edges_of(key)
         is_low = level.suffix > self._stairs.low[self._stairs.first[level.row] + level.prefix]
         sizes = np.diff(edges)
         support = np.add.reduceat(is_low, edges[:-1], dtype=np.int64) if len(sizes) else sizes
         is_open = level.open[level.rule[edges[:-1]]] if len(sizes) else np.zeros(0, dtype=np.bool_)
         enough = (support >= self._least) | is_open
         chosen, sizes = np.repeat(enough, sizes), sizes[enough]
-        level, is_low, is_open = level.at(chosen), is_low[chosen], is_open[enough]
+        level, is_low, is_open = level.rows(chosen), is_low[chosen], is_open[enough]
         rule = np.repeat(np.arange(len(sizes)), sizes)
         edges = np.concatenate(([0], np.cumsum(sizes)))
         kept = _Grown(level.row, level.prefix, level.suffix, rule, is_open)
@@ -182,5 +186,5 @@ class Growth:
         return Instances(a, b, level.prefix, level.suffix, is_low, np.ones(len(a), dtype=np.bool_))
 
 
-def _together(levels: list[_Grown]) -> _Grown:
+def _concatenated(levels: list[_Grown]) -> _Grown:
     return _Grown(*(np.concatenate([getattr(level, name) for level in levels]) for name in _Grown.__slots__))

@@ -29,12 +29,12 @@ class Instances:
     def __len__(self) -> int:
         return len(self.a)
 
-    def at(self, chosen: Bools | Array) -> Instances:
+    def rows(self, chosen: Bools | Array) -> Instances:
         """The instances at the positions *chosen*."""
         return Instances(*(getattr(self, name)[chosen] for name in self.__slots__))
 
 
-def together(parts: Iterable[Instances]) -> Instances:
+def one_table(parts: Iterable[Instances]) -> Instances:
     """The instances of all *parts* in one table."""
     found = list(parts)
     if not found:
@@ -48,7 +48,9 @@ def together(parts: Iterable[Instances]) -> Instances:
 def rules_of(instances: Instances, tokens: Tokens) -> Iterator[Substitute]:
     """The rule that each instance shows, in the direction of `shrinking`."""
     sides = [
-        _texts(tokens, tokens.offsets[url] + instances.prefix, tokens.offsets[1:][url] - instances.suffix)
+        _texts_between(
+            tokens, tokens.offsets[url] + instances.prefix, tokens.offsets[1:][url] - instances.suffix
+        )
         for url in (instances.a, instances.b)
     ]
     anchors = (instances.prefix == 0).tolist(), (instances.suffix == 0).tolist()
@@ -57,7 +59,7 @@ def rules_of(instances: Instances, tokens: Tokens) -> Iterator[Substitute]:
         yield Substitute(alpha, beta, start, end)
 
 
-def _texts(tokens: Tokens, begin: Array, end: Array) -> Sequence[tuple[int, str]]:
+def _texts_between(tokens: Tokens, begin: Array, end: Array) -> Sequence[tuple[int, str]]:
     """The text of the tokens from *begin* to *end* of each instance, with its number of tokens."""
     counts = end - begin
     ends = np.cumsum(counts)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from scrapy_dust.propose.dustbuster.envelopes import Layer, counted, packed, portions
+from scrapy_dust.propose.dustbuster.envelopes import Layer, cut_places, packed, renumbered
 from scrapy_dust.propose.dustbuster.instances import Instances
 from scrapy_dust.propose.dustbuster.sharing import Array, Numbers, Suffixes
 from scrapy_dust.propose.dustbuster.sorting import edges_of, sorted_with_order
@@ -28,19 +28,21 @@ def instances_beside_overlong(
     rest = tokens.lengths()[layer.urls] - layer.depth
     if int(rest.max(initial=0)) <= longest:
         return
-    crowded = [_crowded(layer.common, limit) for limit in limits]
+    crowded = [_longest_crowded_suffix(layer.common, limit) for limit in limits]
     # A suffix of r tokens leaves a substring of length rest - r.
     least = np.maximum(0, rest - longest)
-    most = np.minimum(_shared_with(np.flatnonzero(rest > longest), layer, rest, suffixes), crowded[0])
+    most = np.minimum(
+        _longest_suffix_shared_with(np.flatnonzero(rest > longest), layer, rest, suffixes), crowded[0]
+    )
     count = np.maximum(0, most - least + 1)
     prefix = np.cumsum(layer.common[:-1] == -1)
-    for begin, end in portions(prefix, count, ENVELOPES):
+    for begin, end in cut_places(prefix, count, ENVELOPES):
         part = slice(begin, end)
         some = layer.urls[part], prefix[part], least[part], count[part], crowded[1][part]
-        yield from _of_envelopes(layer.depth, *some, suffixes, limits)
+        yield from _instances_of_envelopes(layer.depth, *some, suffixes, limits)
 
 
-def _crowded(common: Numbers, limit: int) -> Numbers:
+def _longest_crowded_suffix(common: Numbers, limit: int) -> Numbers:
     """For each URL, the longest suffix at which its run has more than *limit* URLs; -1 if there is none."""
     count = len(common) - 1
     found = np.full(count, -1, dtype=common.dtype)
@@ -52,7 +54,7 @@ def _crowded(common: Numbers, limit: int) -> Numbers:
     return found
 
 
-def _shared_with(overlong: Array, layer: Layer, rest: Array, suffixes: Suffixes) -> Array:
+def _longest_suffix_shared_with(overlong: Array, layer: Layer, rest: Array, suffixes: Suffixes) -> Array:
     """For each URL, the longest suffix that it shares with one of *overlong* with the same prefix; -1 if there is none."""
     group = np.cumsum(layer.common[:-1] == -1)
     after = np.searchsorted(overlong, np.arange(len(group)))
@@ -70,7 +72,7 @@ def _shared_with(overlong: Array, layer: Layer, rest: Array, suffixes: Suffixes)
     return found
 
 
-def _of_envelopes(
+def _instances_of_envelopes(
     depth: int,
     urls: Numbers,
     prefix: Array,
@@ -85,7 +87,7 @@ def _of_envelopes(
         return
     suffix = np.arange(total) + np.repeat(least - (np.cumsum(count) - count), count)
     place = suffixes.place[np.repeat(suffixes.first[urls], count) + suffix].astype(np.int64)
-    key, order = sorted_with_order(packed(packed(np.repeat(counted(prefix), count), place), suffix))
+    key, order = sorted_with_order(packed(packed(np.repeat(renumbered(prefix), count), place), suffix))
     edges = edges_of(key)
     sizes = np.diff(edges)
     row = np.repeat(np.arange(len(urls)), count)

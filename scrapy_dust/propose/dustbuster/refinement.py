@@ -31,7 +31,7 @@ class _Stripped:
     def __len__(self) -> int:
         return len(self.rule)
 
-    def at(self, chosen: Bools | Array) -> _Stripped:
+    def rows(self, chosen: Bools | Array) -> _Stripped:
         """The stripped rules at the positions *chosen*."""
         return _Stripped(self.rule[chosen], self.left[chosen], self.right[chosen])
 
@@ -48,11 +48,11 @@ def refinements(
     index = _Index(sides.keys(sides.whole()))
     found = [(site[:0], site[:0])]
     for stripped in sides.stripped():
-        row, wide = index.of(sides.keys(stripped))
+        row, wide = index.positions_of(sides.keys(stripped))
         narrow = stripped.rule[row]
         compared = np.maximum(narrow, wide) <= last[np.minimum(narrow, wide)]
         row, wide = row[compared], wide[compared]
-        same = sides.same(stripped.at(row), wide)
+        same = sides.same(stripped.rows(row), wide)
         found.append((stripped.rule[row[same]], wide[same]))
     narrow, wide = (np.concatenate(part) for part in zip(*found, strict=True))
     return narrow, wide
@@ -70,7 +70,7 @@ class _Index:
         self._shift = np.uint64(64 - bits)
         self._first = np.searchsorted(self._keys, np.arange(2**bits, dtype=np.uint64) << self._shift)
 
-    def of(self, sought: Hashes) -> tuple[Array, Array]:
+    def positions_of(self, sought: Hashes) -> tuple[Array, Array]:
         """The keys among *sought* that the index has, with their positions; a key with several positions appears several times."""
         place, last = self._first[sought >> self._shift], len(self._keys) - 1
         rows = np.flatnonzero(place <= last)
@@ -80,7 +80,7 @@ class _Index:
             rows = rows[place[rows] <= last]
         known = np.flatnonzero(self._keys[np.minimum(place, last)] == sought)
         count = self._count[place[known]]
-        return np.repeat(known, count), self._order[np.repeat(place[known], count) + _counting(count)]
+        return np.repeat(known, count), self._order[np.repeat(place[known], count) + _count_up(count)]
 
 
 class _Sides:
@@ -105,19 +105,19 @@ class _Sides:
         """All rules with some of the common beginning and end of their sides stripped, in every way."""
         tokens, shorter = self._tokens, np.minimum(self._alpha, self._beta)
         alpha, beta = tokens.offsets[:-1:2] + self._before, tokens.offsets[1:-1:2] + self._before
-        left = _common(tokens, alpha, beta, shorter, step=1)
-        right = _common(tokens, alpha + self._alpha - 1, beta + self._beta - 1, shorter, step=-1)
+        left = _common_tokens(tokens, alpha, beta, shorter, step=1)
+        right = _common_tokens(tokens, alpha + self._alpha - 1, beta + self._beta - 1, shorter, step=-1)
         for taken in range(int(left.max(initial=0)) + 1):
             rule = np.flatnonzero(left >= taken)
             count = np.minimum(right[rule], shorter[rule] - taken) + (taken > 0)
             rule = np.repeat(rule, count)
-            yield _Stripped(rule, np.full_like(rule, taken), _counting(count) + (taken == 0))
+            yield _Stripped(rule, np.full_like(rule, taken), _count_up(count) + (taken == 0))
 
-    def keys(self, of: _Stripped) -> Hashes:
+    def keys(self, sides: _Stripped) -> Hashes:
         """Numbers that are equal for the same two sides on one site, whichever is the first."""
-        before, after = self._before[of.rule] + of.left, self._after[of.rule] + of.right
-        alpha, beta = (self._hashes.of(2 * of.rule + side, before, after) for side in (0, 1))
-        return alpha + beta + self._salt[of.rule]
+        before, after = self._before[sides.rule] + sides.left, self._after[sides.rule] + sides.right
+        alpha, beta = (self._hashes.hashes_of(2 * sides.rule + side, before, after) for side in (0, 1))
+        return alpha + beta + self._salt[sides.rule]
 
     def same(self, narrow: _Stripped, wide: Array) -> Bools:
         """Whether the stripped sides of each rule in *narrow* equal the sides of the rule in *wide*, on one site."""
@@ -131,22 +131,22 @@ class _Sides:
             (self._tokens.offsets[2 * wide + side] + self._before[wide], lengths[wide])
             for side, lengths in enumerate((self._alpha, self._beta))
         )
-        straight = self._equal(alpha, one) & self._equal(beta, other)
-        crossed = self._equal(alpha, other) & self._equal(beta, one)
+        straight = self._are_equal(alpha, one) & self._are_equal(beta, other)
+        crossed = self._are_equal(alpha, other) & self._are_equal(beta, one)
         same: Bools = (straight | crossed) & (self._site[narrow.rule] == self._site[wide])
         return same
 
-    def _equal(self, one: tuple[Array, Array], other: tuple[Array, Array]) -> Bools:
+    def _are_equal(self, one: tuple[Array, Array], other: tuple[Array, Array]) -> Bools:
         (begin, length), (other_begin, other_length) = one, other
         equal: Bools = length == other_length
         rows = np.flatnonzero(equal)
         equal[rows] = (
-            _common(self._tokens, begin[rows], other_begin[rows], length[rows], step=1) == length[rows]
+            _common_tokens(self._tokens, begin[rows], other_begin[rows], length[rows], step=1) == length[rows]
         )
         return equal
 
 
-def _common(tokens: Tokens, one: Array, other: Array, most: Array, *, step: int) -> Array:
+def _common_tokens(tokens: Tokens, one: Array, other: Array, most: Array, *, step: int) -> Array:
     """How many tokens are equal from the positions *one* and *other* on, in the direction of *step*, up to *most*."""
     found = np.zeros_like(most)
     rows = np.flatnonzero(most > 0)
@@ -158,7 +158,7 @@ def _common(tokens: Tokens, one: Array, other: Array, most: Array, *, step: int)
     return found
 
 
-def _counting(counts: Array) -> Array:
+def _count_up(counts: Array) -> Array:
     """0, 1, 2… up to below each of *counts*, one run after the other."""
     ends = np.cumsum(counts)
     return np.arange(int(counts.sum())) - np.repeat(ends - counts, counts)

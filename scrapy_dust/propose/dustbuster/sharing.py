@@ -1,7 +1,7 @@
 """Finds which URLs begin with the same tokens, and which end with the same.
 
 The prefixes of the URLs of a site are a tree, as are their suffixes. URLs are numbered in the order of their tokens
-from the last to the first (`from_the_end`). So URLs with one suffix have consecutive numbers, and the common ending
+from the last to the first (`sort_from_end`). So URLs with one suffix have consecutive numbers, and the common ending
 of two URLs is the shortest common ending of neighbours between them. URLs that are processed together are near in
 memory.
 """
@@ -36,10 +36,12 @@ class Shared:
 
 def shared_prefixes(tokens: Tokens, sites: Array) -> Iterator[Shared]:
     """The shared prefixes of every length. *sites*: the number of the first URL of each site, and of all URLs."""
-    return _shared(tokens, sites, tokens.offsets[:-1], 1, np.empty(len(tokens), dtype=np.int64))
+    return _shared_beginnings(tokens, sites, tokens.offsets[:-1], 1, np.empty(len(tokens), dtype=np.int64))
 
 
-def _shared(tokens: Tokens, sites: Array, begin: Array, step: int, places: Array) -> Iterator[Shared]:
+def _shared_beginnings(
+    tokens: Tokens, sites: Array, begin: Array, step: int, places: Array
+) -> Iterator[Shared]:
     """The beginnings that URLs share from token *begin* on. *places* receives the length from which each shares no more."""
     ids, lengths = tokens.ids, tokens.lengths()
     vocabulary = int(ids.max(initial=0)) + 1
@@ -71,11 +73,11 @@ def _shared(tokens: Tokens, sites: Array, begin: Array, step: int, places: Array
         depth += 1
 
 
-def from_the_end(tokens: Tokens, sites: Array) -> tuple[Array, Heights]:
+def sort_from_end(tokens: Tokens, sites: Array) -> tuple[Array, Heights]:
     """The order of all URLs, sorted by their last tokens site by site, and how many each shares with the one before."""
     common: Heights = np.zeros(len(tokens), dtype=np.min_scalar_type(int(tokens.lengths().max(initial=0))))
     places = np.empty(len(tokens), dtype=np.int64)
-    for shared in _shared(tokens, sites, tokens.offsets[1:] - 1, -1, places):
+    for shared in _shared_beginnings(tokens, sites, tokens.offsets[1:] - 1, -1, places):
         edges = shared.edges
         place = np.arange(len(shared.urls)) + np.repeat(shared.start[edges[:-1]] - edges[:-1], np.diff(edges))
         place[edges[:-1]] = -1
@@ -84,7 +86,7 @@ def from_the_end(tokens: Tokens, sites: Array) -> tuple[Array, Heights]:
 
 
 class Suffixes:
-    """The suffixes of URLs that are numbered in the order of `from_the_end`."""
+    """The suffixes of URLs that are numbered in the order of `sort_from_end`."""
 
     def __init__(self, tokens: Tokens, common: Heights) -> None:
         self._common = common
@@ -102,7 +104,7 @@ class Suffixes:
             self.place[self.first[urls] + depth] = np.repeat(urls[begins], sizes)
             depth += 1
             urls = urls[shared[urls] >= depth]
-        self._least, self._level = _least_of_ranges(common)
+        self._least, self._level = _range_minima(common)
 
     def common(self, one: Array | Numbers, other: Array | Numbers) -> Array:
         """The length of the suffix that two different URLs of a site share."""
@@ -116,7 +118,7 @@ class Suffixes:
         return found
 
 
-def _least_of_ranges(values: Heights) -> tuple[Heights, Array]:
+def _range_minima(values: Heights) -> tuple[Heights, Array]:
     """For each k the least of 2ᵏ *values* from each position on; and for each length the greatest k that fits."""
     level = np.zeros(len(values) + 1, dtype=np.int64)
     levels = [np.append(values, values[:1])] if len(values) else [values]

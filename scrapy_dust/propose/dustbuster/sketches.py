@@ -67,7 +67,7 @@ class Likeness:
         likely: Bools = (agreeing >= needed) | (lengths_a == 0) | (lengths_b == 0)
         return likely
 
-    def at(self, order: Indices) -> Likeness:
+    def reordered(self, order: Indices) -> Likeness:
         """The same likeness for the pages in another *order*."""
         return replace(
             self,
@@ -77,7 +77,7 @@ class Likeness:
         )
 
 
-def together(sites: Sequence[Likeness]) -> Likeness:
+def joined_likeness(sites: Sequence[Likeness]) -> Likeness:
     """The likeness of the pages of several sites, one site after the other. Both pages of a pair must be of one site."""
     if len(sites) == 1:
         return sites[0]
@@ -104,7 +104,7 @@ def _unknown_sizes(count: int) -> Indices:
     return sizes
 
 
-def _narrow(values: Sequence[int]) -> Indices:
+def _as_small_numbers(values: Sequence[int]) -> Indices:
     """Numbers that are equal where *values* are, none of them negative, for hashes of any width."""
     with suppress(OverflowError):
         found = np.array(values, dtype=np.int64)
@@ -121,7 +121,7 @@ def likeness_of(pages: Sequence[Page], similar: Similar, matches: int = 4) -> Li
     lengths = np.array([len(page.sketch or ()) for page in pages], dtype=np.int64)
     sketches = np.full((len(pages), int(lengths.max(initial=0))), -1, dtype=np.int64)
     values = chain.from_iterable([page.sketch or () for page in pages])
-    sketches[np.arange(sketches.shape[1]) < lengths[:, np.newaxis]] = _narrow(list(values))
+    sketches[np.arange(sketches.shape[1]) < lengths[:, np.newaxis]] = _as_small_numbers(list(values))
     sizes = _unknown_sizes(len(pages))
     known = [(number, *page.size) for number, page in enumerate(pages) if page.size is not None]
     if known:

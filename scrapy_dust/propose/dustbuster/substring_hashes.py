@@ -61,7 +61,7 @@ class SubstringHashes:
         inverse[0] = 1
         self._inverse_powers = np.multiply.accumulate(inverse)
 
-    def of(self, url: Numbers, prefix: Numbers, suffix: Numbers) -> Hashes:
+    def hashes_of(self, url: Numbers, prefix: Numbers, suffix: Numbers) -> Hashes:
         """For each *url*, the hash of its substring from *prefix* to *suffix*."""
         offsets = self._tokens.offsets
         begin, end = offsets[url] + prefix, offsets[1:][url] - suffix

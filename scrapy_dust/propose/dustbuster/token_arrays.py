@@ -45,7 +45,7 @@ class Tokens:
         """The number of tokens of each URL."""
         return self.offsets[1:] - self.offsets[:-1]
 
-    def at(self, order: npt.NDArray[np.int64]) -> Tokens:
+    def reordered(self, order: npt.NDArray[np.int64]) -> Tokens:
         """The tokens of the same URLs in another *order*."""
         import numpy as np  # noqa: PLC0415
 
@@ -78,7 +78,7 @@ def tokens_of(urls: Iterable[str]) -> Tokens:
     ids, lengths = [np.zeros(0, dtype=np.int32)], [np.zeros(0, dtype=np.int64)]
     remaining = iter(urls)
     while some := list(islice(remaining, _TOGETHER)):
-        read = _read_ascii if len(some) >= _FEW and all(map(str.isascii, some)) else _read
+        read = _read_ascii_tokens if len(some) >= _FEW and all(map(str.isascii, some)) else _read_tokens
         of_some, counts = read(some, numbers)
         ids.append(of_some)
         lengths.append(counts)
@@ -86,7 +86,7 @@ def tokens_of(urls: Iterable[str]) -> Tokens:
     return Tokens(np.concatenate(ids), np.cumsum(offsets), ["", "", *numbers])
 
 
-def _read(urls: Sequence[str], numbers: _Numbers) -> tuple[Ids, Counts]:
+def _read_tokens(urls: Sequence[str], numbers: _Numbers) -> tuple[Ids, Counts]:
     """The token ids of *urls*, with anchors, and the count of each URL. New tokens get the next of *numbers*."""
     import numpy as np  # noqa: PLC0415
 
@@ -102,9 +102,9 @@ def _read(urls: Sequence[str], numbers: _Numbers) -> tuple[Ids, Counts]:
     return np.array(flat, dtype=np.int32), offsets[1:] - offsets[:-1]
 
 
-def _read_ascii(urls: Sequence[str], numbers: _Numbers) -> tuple[Ids, Counts]:
+def _read_ascii_tokens(urls: Sequence[str], numbers: _Numbers) -> tuple[Ids, Counts]:
     """The same as `_read` for URLs in ASCII, all at once."""
     # Loaded with the arrays that only those want who mine.
-    from scrapy_dust.propose.dustbuster.tokenizing import words_of  # noqa: PLC0415
+    from scrapy_dust.propose.dustbuster.tokenizing import token_ids_of  # noqa: PLC0415
 
-    return words_of(urls, numbers.__getitem__)
+    return token_ids_of(urls, numbers.__getitem__)

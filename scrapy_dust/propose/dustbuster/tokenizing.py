@@ -26,7 +26,7 @@ _MIXED = np.uint64(0x9E3779B97F4A7C15)
 _IS_ALNUM = np.array([chr(code).isalnum() and code < 128 for code in range(256)])
 
 
-def words_of(urls: Sequence[str], number_of: Callable[[str], int]) -> tuple[Ids, Array]:
+def token_ids_of(urls: Sequence[str], number_of: Callable[[str], int]) -> tuple[Ids, Array]:
     """The ids of all tokens, with 0 before and 1 after those of each URL; and how many ids each URL has."""
     text = "".join(urls)
     data = text.encode("ascii")
@@ -43,14 +43,16 @@ def words_of(urls: Sequence[str], number_of: Callable[[str], int]) -> tuple[Ids,
     counts = np.diff(before, append=len(first))
     ids = np.empty(len(first) + 2 * len(urls), dtype=np.int32)
     place = np.arange(len(first)) + 2 * np.repeat(np.arange(len(urls)), counts) + 1
-    ids[place] = _numbered(text, data, first, length, number_of)
+    ids[place] = _token_numbers(text, data, first, length, number_of)
     counts = counts + 2
     after = np.cumsum(counts)
     ids[after - counts], ids[after - 1] = 0, 1
     return ids, counts
 
 
-def _numbered(text: str, data: bytes, first: Array, length: Array, number_of: Callable[[str], int]) -> Array:
+def _token_numbers(
+    text: str, data: bytes, first: Array, length: Array, number_of: Callable[[str], int]
+) -> Array:
     """The number of each token in *text*, where tokens begin at *first* and have this *length*."""
     eight = np.ndarray(len(data), dtype="<u8", buffer=data + bytes(_WIDTH), strides=(1,))
     key = eight[first] & _MASKS[np.minimum(length, _WIDTH)]
@@ -65,11 +67,11 @@ def _numbered(text: str, data: bytes, first: Array, length: Array, number_of: Ca
     rows = np.flatnonzero(length > 1)
     if len(rows):
         some = eight, first[rows], length[rows]
-        number[rows] = _by_key(_hashed(key[rows], *some), text, *some, number_of)
+        number[rows] = _numbers_by_key(_token_hashes(key[rows], *some), text, *some, number_of)
     return number
 
 
-def _hashed(key: Words, eight: Words, first: Array, length: Array) -> Words:
+def _token_hashes(key: Words, eight: Words, first: Array, length: Array) -> Words:
     """A hash of each token's bytes, made of *key*, the number of its first eight bytes, and of the other bytes."""
     rows, at = np.flatnonzero(length > _WIDTH), _WIDTH
     key[rows] = key[rows] * _MIXED + length[rows].astype(np.uint64)
@@ -82,7 +84,7 @@ def _hashed(key: Words, eight: Words, first: Array, length: Array) -> Words:
     return key
 
 
-def _by_key(
+def _numbers_by_key(
     key: Words, text: str, eight: Words, first: Array, length: Array, number_of: Callable[[str], int]
 ) -> Array:
     """The numbers of tokens. Hardly any two different tokens have one *key*."""

@@ -85,7 +85,7 @@ class Classes:
         self.forms = {key: parts_of(key) for key in sorted(self.contents)}
         self._index = WordIndex(self.forms)
 
-    def _touched_by(self, edit: Rule) -> Iterator[str]:
+    def _touched_keys(self, edit: Rule) -> Iterator[str]:
         """The keys that *edit* may change, found by words; some that it does not change may be among them."""
         found = self._index.names_touched(edit)
         for key in self.forms if found is None else found:
@@ -108,29 +108,29 @@ class Classes:
         known = self._effects.get(edit)
         if known is None:
             before = self.work
-            effect = self._effect(edit)
+            effect = self._effect_of_merges(edit)
             self._effects[edit] = effect, self.work - before
             return effect
         self.work += known[1]
         return known[0]
 
-    def _effect(self, edit: Rule) -> Effect:
+    def _effect_of_merges(self, edit: Rule) -> Effect:
         moved: dict[str, str] = {}
         with_edit = self.function.with_rule(edit)
-        for key in self._touched_by(edit):
+        for key in self._touched_keys(edit):
             self.work += 1
             form = self.forms[key]
             edited = edit.change(form)
             if edited is form or (changed := edited.url) == key:
                 continue
-            target = self._settled(changed, edit, with_edit)
+            target = self._settled_key(changed, edit, with_edit)
             if target is None:
                 return Effect({}, endless=True)
             if target != key:
                 moved[key] = target
-        return self._merges(moved)
+        return self._sort_merges(moved)
 
-    def _settled(self, form: str, edit: Rule, with_edit: SiteRules) -> str | None:
+    def _settled_key(self, form: str, edit: Rule, with_edit: SiteRules) -> str | None:
         """The key of *form* once *edit* is accepted, as in *with_edit*; None where that comes to no end."""
         known = self._ways.get(form)
         if known is None:
@@ -143,7 +143,7 @@ class Classes:
         # Many edits make the same form, and most have then nothing more to do on its way.
         return with_edit.settle(form) if any(map(edit.may_change, forms)) else end
 
-    def _merges(self, moved: dict[str, str]) -> Effect:
+    def _sort_merges(self, moved: dict[str, str]) -> Effect:
         groups: dict[str, list[str]] = {}
         for key, target in moved.items():
             groups.setdefault(target, []).append(key)

@@ -42,11 +42,11 @@ def differences(one: Parts, other: Parts) -> list[Alternatives]:
     """The differences between two URLs. Their order does not matter."""
     a, b = sorted((one, other), key=smallness, reverse=True)
     return [
-        *_of_scheme(a, b),
-        *_of_host(a, b),
-        *_of_path(_segments(a), _segments(b)),
-        *_of_path_parameters(a, b),
-        *_of_query(a, b),
+        *_differences_of_scheme(a, b),
+        *_differences_of_host(a, b),
+        *_differences_of_path(_plain_segments(a), _plain_segments(b)),
+        *_differences_of_path_parameters(a, b),
+        *_differences_of_query(a, b),
         *([(DropFragment(),)] if a.fragment != b.fragment else []),
     ]
 
@@ -57,12 +57,12 @@ def smallness(url: Parts) -> tuple[int, str]:
     return len(text), text
 
 
-def _of_scheme(a: Parts, b: Parts) -> Iterator[Alternatives]:
+def _differences_of_scheme(a: Parts, b: Parts) -> Iterator[Alternatives]:
     if a.scheme != b.scheme and {a.scheme, b.scheme} == {"http", "https"}:
         yield (OneScheme(),)
 
 
-def _of_host(a: Parts, b: Parts) -> Iterator[Alternatives]:
+def _differences_of_host(a: Parts, b: Parts) -> Iterator[Alternatives]:
     if a.host == b.host or a.host is None or b.host is None:
         return
     plain = PlainHost()
@@ -74,20 +74,20 @@ def _of_host(a: Parts, b: Parts) -> Iterator[Alternatives]:
         yield (MapHost(*sorted((a.host, b.host), key=lambda host: (-len(host), host))),)
 
 
-def _segments(url: Parts) -> tuple[str, ...]:
+def _plain_segments(url: Parts) -> tuple[str, ...]:
     return tuple(map(without_path_parameters, url.path))
 
 
-def _of_path_parameters(a: Parts, b: Parts) -> Iterator[Alternatives]:
+def _differences_of_path_parameters(a: Parts, b: Parts) -> Iterator[Alternatives]:
     if a.has_parameters_in_path or b.has_parameters_in_path:
-        yield from _parameters(tuple(a.path_parameters), tuple(b.path_parameters))
+        yield from _differences_of_parameters(tuple(a.path_parameters), tuple(b.path_parameters))
 
 
-def _of_path(a: tuple[str, ...], b: tuple[str, ...]) -> Iterator[Alternatives]:
+def _differences_of_path(a: tuple[str, ...], b: tuple[str, ...]) -> Iterator[Alternatives]:
     if a == b:
         return
     for operation in (Decode(), FoldCase(), CollapseRepeats()):
-        if _same_path(operation, a, b):
+        if _makes_equal(operation, a, b):
             yield (operation,)
             return
     if bool(a[-1]) is not bool(b[-1]):
@@ -97,25 +97,25 @@ def _of_path(a: tuple[str, ...], b: tuple[str, ...]) -> Iterator[Alternatives]:
             return
         yield (DropSlash(),)
         b = b[:-1]
-    yield from _of_segments(a, b)
+    yield from _differences_of_segments(a, b)
 
 
-def _of_segments(a: tuple[str, ...], b: tuple[str, ...]) -> Iterator[Alternatives]:
+def _differences_of_segments(a: tuple[str, ...], b: tuple[str, ...]) -> Iterator[Alternatives]:
     for tag, i, j, k, m in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
         if tag == "delete":
-            yield from _optional(a, i, j)
+            yield from _differences_of_optional(a, i, j)
         elif tag == "insert":
-            yield from _optional(b, k, m)
+            yield from _differences_of_optional(b, k, m)
         elif tag == "replace":
-            yield from _replaced(a, b, (i, j), (k, m))
+            yield from _differences_of_replaced(a, b, (i, j), (k, m))
 
 
-def _same_path(operation: Operation, a: tuple[str, ...], b: tuple[str, ...]) -> bool:
+def _makes_equal(operation: Operation, a: tuple[str, ...], b: tuple[str, ...]) -> bool:
     forms = [operation.apply(Parts(None, None, path, None, None)).path for path in (a, b)]
     return forms[0] == forms[1]
 
 
-def _optional(path: tuple[str, ...], begin: int, end: int) -> Iterator[Alternatives]:
+def _differences_of_optional(path: tuple[str, ...], begin: int, end: int) -> Iterator[Alternatives]:
     """Operations on segments that one path has and the other lacks."""
     run = path[begin:end]
     if not begin or not any(run):
@@ -127,7 +127,7 @@ def _optional(path: tuple[str, ...], begin: int, end: int) -> Iterator[Alternati
         yield (MapSegments(run, ()),)
 
 
-def _replaced(
+def _differences_of_replaced(
     a: tuple[str, ...], b: tuple[str, ...], here: tuple[int, int], there: tuple[int, int]
 ) -> Iterator[Alternatives]:
     run, other = a[slice(*here)], b[slice(*there)]
@@ -137,7 +137,7 @@ def _replaced(
     narrow: list[Operation] = [MapSegments(longer, shorter)]
     if len(run) == len(other) == 1:
         if here[1] == len(a) and there[1] == len(b):
-            narrow = [*_suffixes(longer[0], shorter[0]), *narrow]
+            narrow = [*_suffix_operations(longer[0], shorter[0]), *narrow]
         if here == there:
             if is_cut(longer[0], shorter[0]):
                 narrow.insert(0, CutSegment(here[0], len(shorter[0])))
@@ -145,7 +145,7 @@ def _replaced(
     yield tuple(narrow)
 
 
-def _suffixes(one: str, other: str) -> Iterator[Operation]:
+def _suffix_operations(one: str, other: str) -> Iterator[Operation]:
     """Operations on last segments that differ only behind a dot."""
     stem = 0
     while stem < min(len(one), len(other)) and one[stem] == other[stem]:
@@ -157,51 +157,51 @@ def _suffixes(one: str, other: str) -> Iterator[Operation]:
             yield MapSuffix(one[cut:], other[cut:])
 
 
-def _of_query(a: Parts, b: Parts) -> Iterator[Alternatives]:
-    here, there = _pairs(a), _pairs(b)
+def _differences_of_query(a: Parts, b: Parts) -> Iterator[Alternatives]:
+    here, there = _query_pairs(a), _query_pairs(b)
     if here == there:
         return
     if not here or not there:
-        yield from _whole_query(here or there or ())
+        yield from _differences_of_whole_query(here or there or ())
         return
     decode = Decode()
     if any("%" in (v or "") or "%" in n for n, v in (*here, *there)):
-        forms = [_pairs(decode.apply(one)) or () for one in (a, b)]
+        forms = [_query_pairs(decode.apply(one)) or () for one in (a, b)]
         before = len(Counter(here) & Counter(there))
         if len(Counter(forms[0]) & Counter(forms[1])) > before:
             yield (decode,)
             here, there = forms
     if len(set(here)) < len(here) or len(set(there)) < len(there):
         once = [tuple(dict.fromkeys(one)) for one in (here, there)]
-        if _leftover(*once) < _leftover(here, there):
+        if _count_unequal(*once) < _count_unequal(here, there):
             yield (DropRepeated(),)
             here, there = once
-    yield from _order(here, there)
-    yield from _parameters(here, there)
+    yield from _differences_of_order(here, there)
+    yield from _differences_of_parameters(here, there)
 
 
-def _pairs(url: Parts) -> tuple[Pair, ...] | None:
+def _query_pairs(url: Parts) -> tuple[Pair, ...] | None:
     return None if url.query is None else tuple(one.pair for one in url.query)
 
 
-def _whole_query(query: tuple[Pair, ...]) -> Iterator[Alternatives]:
+def _differences_of_whole_query(query: tuple[Pair, ...]) -> Iterator[Alternatives]:
     named = [one for one in query if one[0] or one[1]]
     if not named:
         yield DropEmpty(), DropQuery()
         return
     if len(named) == 1 and named[0][1] is None:
-        yield (DropQuery(), *_dropped(named[0]))
+        yield (DropQuery(), *_ways_to_drop(named[0]))
         return
     for one in dict.fromkeys(named):
-        yield _dropped(one)
+        yield _ways_to_drop(one)
 
 
-def _leftover(here: tuple[Pair, ...], there: tuple[Pair, ...]) -> int:
+def _count_unequal(here: tuple[Pair, ...], there: tuple[Pair, ...]) -> int:
     x, y = Counter(here), Counter(there)
     return (x - y).total() + (y - x).total()
 
 
-def _order(here: tuple[Pair, ...], there: tuple[Pair, ...]) -> Iterator[Alternatives]:
+def _differences_of_order(here: tuple[Pair, ...], there: tuple[Pair, ...]) -> Iterator[Alternatives]:
     common = Counter(here) & Counter(there)
     one, other = ([pair for pair in query if pair in common] for query in (here, there))
     if one == other:
@@ -213,20 +213,20 @@ def _order(here: tuple[Pair, ...], there: tuple[Pair, ...]) -> Iterator[Alternat
         yield (SortParameters(values=True),)
 
 
-def _parameters(here: tuple[Pair, ...], there: tuple[Pair, ...]) -> Iterator[Alternatives]:
+def _differences_of_parameters(here: tuple[Pair, ...], there: tuple[Pair, ...]) -> Iterator[Alternatives]:
     mine, theirs = Counter(here) - Counter(there), Counter(there) - Counter(here)
     names = dict.fromkeys([name for name, _ in (*mine, *theirs)])
     for name in names:
         x = [value for key, value in mine if key == name]
         y = [value for key, value in theirs if key == name]
         if len(x) == len(y) == 1 and x[0] is not None and y[0] is not None:
-            yield _other_value(name, x[0], y[0])
+            yield _ways_to_change_value(name, x[0], y[0])
         else:
             for value in dict.fromkeys([*x, *y]):
-                yield _dropped((name, value))
+                yield _ways_to_drop((name, value))
 
 
-def _dropped(parameter: Pair) -> Alternatives:
+def _ways_to_drop(parameter: Pair) -> Alternatives:
     name, value = parameter
     if not name:
         return (DropEmpty(),)
@@ -235,7 +235,7 @@ def _dropped(parameter: Pair) -> Alternatives:
     return DropParameter(name), DropParameter(name, value)
 
 
-def _other_value(name: str, value: str, other: str) -> Alternatives:
+def _ways_to_change_value(name: str, value: str, other: str) -> Alternatives:
     shared = 0
     while shared < min(len(value), len(other)) and value[shared] == other[shared]:
         shared += 1
@@ -248,7 +248,7 @@ def _other_value(name: str, value: str, other: str) -> Alternatives:
     return DropParameter(name), AnyValue(name), *cut, MapValue(name, longer, shorter)
 
 
-def of_numbered_names(one: Parts, other: Parts) -> Iterator[Operation]:
+def drop_numbered_operations(one: Parts, other: Parts) -> Iterator[Operation]:
     """Operations that leave out numbered parameters: where the URLs differ in ``id38=``, all of ``id1=``, ``id2=`` and so on."""
     mine, theirs = Counter(one.parameters), Counter(other.parameters)
     for name in dict.fromkeys(name for name, _ in (*(mine - theirs), *(theirs - mine))):

@@ -13,7 +13,13 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from scrapy_dust.propose.edits.classes import Classes, Effect, classes_of
-from scrapy_dust.propose.edits.edit_proposals import EVERYWHERE, Proposal, declared, proposals, suggested
+from scrapy_dust.propose.edits.edit_proposals import (
+    EVERYWHERE,
+    Proposal,
+    declared_edits,
+    edits_of_canonicals,
+    proposals,
+)
 from scrapy_dust.propose.edits.narrowing import Truths, leaves, lone_guards, places_of
 from scrapy_dust.propose.edits.pooling import NOTHING_POOLED, Kinds, Pool, Tallies, Tally, kinds_of
 from scrapy_dust.propose.edits.weighing import COPIES, DECIDED, ONE_PAGE, Beliefs, Record
@@ -83,8 +89,8 @@ class _Search:
     params: EditParams
     left: float  #: of the budget
     urls: Sequence[str] = ()  #: of the log
-    declared: Sequence[Proposal] = ()  #: read off redirects
-    suggested: Sequence[Proposal] = ()  #: read off ``rel=canonical``
+    declared_edits: Sequence[Proposal] = ()  #: read off redirects
+    edits_of_canonicals: Sequence[Proposal] = ()  #: read off ``rel=canonical``
     more: Sequence[Proposal] = ()  #: from elsewhere
     learned: list[LearnedEdit] = field(default_factory=list)
     truths: Truths = field(default_factory=dict)
@@ -119,10 +125,10 @@ class _Search:
     def round(self) -> bool:
         """Propose, weigh and admit once. Returns whether any edit was admitted."""
         groups = self.classes.known_twice()
-        if groups and self.params.lone and self._try(self.declared, lone=True):
+        if groups and self.params.lone and self._try(self.declared_edits, lone=True):
             return True
         # What the site itself suggests was not thought of because of the contents that bear it out.
-        every = (*self.more, *proposals(groups, _LONE), *self.suggested) if groups else ()
+        every = (*self.more, *proposals(groups, _LONE), *self.edits_of_canonicals) if groups else ()
         named = {one.edit: one for one in every}
         found = [one for one in named.values() if self.looked_at[one.edit] < _LOOKS]
         # What says less first: wide operations only where no other does anything, several at once after them.
@@ -348,8 +354,8 @@ def learn_edits(
         params,
         params.budget * len(contents),
         tuple(contents),
-        declared(known),
-        suggested(canonicals or {}),
+        declared_edits(known),
+        edits_of_canonicals(canonicals or {}),
         more,
     )
     for _ in range(params.rounds):

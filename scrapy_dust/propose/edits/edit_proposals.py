@@ -13,7 +13,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from scrapy_dust.propose.edits.differences import differences, of_numbered_names, smallness
+from scrapy_dust.propose.edits.differences import differences, drop_numbered_operations, smallness
 from scrapy_dust.propose.edits.rewrite_proposals import rewrites
 from scrapy_dust.propose.edits.substitution_proposals import substitutions
 from scrapy_dust.rules.operation import Operation
@@ -52,7 +52,7 @@ class Proposal:
     contents: int | None
 
 
-def declared(redirects: Mapping[str, str]) -> list[Proposal]:
+def declared_edits(redirects: Mapping[str, str]) -> list[Proposal]:
     """Edits read off a server's redirects: *redirects* from URLs of one form to URLs of another."""
     alike: dict[object, list[tuple[Parts, Parts, Hashable]]] = {}
     for url, target in sorted(redirects.items()):
@@ -86,7 +86,7 @@ def proposals(groups: Mapping[Hashable, Sequence[Parts]], many: int) -> list[Pro
     return sorted(found, key=lambda one: one.edit.order)
 
 
-def suggested(canonicals: Mapping[str, str]) -> list[Proposal]:
+def edits_of_canonicals(canonicals: Mapping[str, str]) -> list[Proposal]:
     """Edits read off pages that name a canonical URL. The contents decide whether these edits are true."""
     pairs = [(parts_of(url), parts_of(target), url) for url, target in sorted(canonicals.items())]
     seen = Counter(edit for one, other, _ in pairs for edit in set(edits_between(one, other)))
@@ -99,12 +99,12 @@ def pairs_of(forms: Sequence[Parts]) -> Iterator[tuple[Parts, Parts]]:
     """The pairs of *forms*, URLs of one content, to compare: the smallest with the others, and neighbours in order."""
     listed = sorted(forms, key=smallness)
     by_text = sorted(forms, key=lambda form: form.url)
-    star = _spread([(listed[0], other) for other in listed[1:]], _PAIRS)
-    chain = _spread(list(pairwise(by_text)), _PAIRS)
+    star = _evenly_taken([(listed[0], other) for other in listed[1:]], _PAIRS)
+    chain = _evenly_taken(list(pairwise(by_text)), _PAIRS)
     yield from dict.fromkeys([*star, *chain])
 
 
-def _spread(pairs: list[tuple[Parts, Parts]], most: int) -> list[tuple[Parts, Parts]]:
+def _evenly_taken(pairs: list[tuple[Parts, Parts]], most: int) -> list[tuple[Parts, Parts]]:
     """At most *most* of *pairs*, taken evenly from the whole list."""
     return pairs if len(pairs) <= most else [pairs[n * len(pairs) // most] for n in range(most)]
 
@@ -114,7 +114,7 @@ def edits_between(one: Parts, other: Parts) -> Iterable[Rule]:
     places = differences(one, other)
     if not places or len(places) > _PLACES:
         return
-    for rule in (*substitutions(one, other), *of_numbered_names(one, other)):
+    for rule in (*substitutions(one, other), *drop_numbered_operations(one, other)):
         yield Rule((rule,))
     for alternatives in places:
         for operation in alternatives:
