@@ -15,7 +15,7 @@ import time
 from hashlib import blake2b
 
 from scrapy_dust.online.learner import OnlineLearner
-from scrapy_dust.rule_book.priors import shipped
+from scrapy_dust.rule_book.priors import priors_of_package
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.visits.pages import Visit
 
@@ -41,7 +41,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     learner, began, looks, sites_with_rules = (
-        OnlineLearner(DustSettings(), shipped()),
+        OnlineLearner(DustSettings(), priors_of_package()),
         time.process_time(),
         0,
         set[str](),

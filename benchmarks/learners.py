@@ -24,7 +24,7 @@ from scrapy_dust.believe.validation import Verdict
 from scrapy_dust.engines.local import mine_log, trial_params
 from scrapy_dust.learners.evaluation import Protocol, Task, tasks_of
 from scrapy_dust.learners.measures import replay
-from scrapy_dust.rule_book.priors import shipped
+from scrapy_dust.rule_book.priors import priors_of_package
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of
@@ -50,7 +50,9 @@ class Outcome:
 def outcome_of(task: Task, truths: Mapping[str, Mapping[str, Hashable]], learner: str) -> Outcome:
     began = time.process_time()
     settings = DustSettings(learner=learner)
-    mined = mine_log(task.site, task.log, settings, redirects_count=True, pool=shipped().without(task.site))
+    mined = mine_log(
+        task.site, task.log, settings, redirects_count=True, pool=priors_of_package().without(task.site)
+    )
     urls = [page.url for page in task.log.pages] + list(task.log.redirects)
     random.Random(f"0 {task.site}").shuffle(urls)
     campaign = Campaign(

@@ -40,7 +40,7 @@ def main() -> None:
         sites[site] = learn_edits(contents, EditParams(), log.redirects).tallies
         sources[site] = {"lists": lists[site], "urls": len(contents)}
         print(site, len(contents), len(sites[site]), flush=True)
-    Path(priors.__file__).with_name(priors.FILE).write_bytes(priors.content_of(sites, sources))
+    Path(priors.__file__).with_name(priors.FILE).write_bytes(priors.package_file(sites, sources))
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ from scrapy_dust.learners.no_validation import NoValidation
 from scrapy_dust.learners.normalization import Consistency, consistency_of
 from scrapy_dust.learners.registry import LEARNERS, NETWORKS
 from scrapy_dust.neural.torch_extra import NoNetwork, is_installed
-from scrapy_dust.rule_book.priors import known
+from scrapy_dust.rule_book.priors import all_priors
 from scrapy_dust.settings import DustSettings
 
 
@@ -83,7 +83,7 @@ _NEAR = ("strict", "cluster_strict")
 def _learner(name: str, settings: DustSettings, *, near: bool) -> Learner:
     """The learner *name*. Our own learners follow the project's settings, the others follow their papers."""
     if name == "dust":
-        return Dust(max_loss=settings.max_loss, near=near, pool=known(_state(settings)))
+        return Dust(max_loss=settings.max_loss, near=near, pool=all_priors(_state(settings)))
     return NoValidation(settings) if name == "dustmine" else _METHODS[name]()
 
 

@@ -24,7 +24,7 @@ from scrapy_dust.online.replaying import (
     with_relearning,
 )
 from scrapy_dust.page.site_log import site_log
-from scrapy_dust.rule_book.priors import shipped
+from scrapy_dust.rule_book.priors import priors_of_package
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.visits.pages import SiteLog
 
@@ -44,7 +44,7 @@ def _maybe_dont(arrivals: Arrivals, settings: DustSettings) -> OnlineCrawl:
 def _offline(arrivals: Arrivals, settings: DustSettings) -> OnlineCrawl:
     """A crawl that applies, from its start, the rules that our learner finds in the whole log, as a second crawl does."""
     log = site_log(visit for url in arrivals.urls for visit in arrivals.visits[url])
-    learner = Dust(max_loss=settings.max_loss, pool=shipped())
+    learner = Dust(max_loss=settings.max_loss, pool=priors_of_package())
     return with_keys(arrivals, learner.learn(arrivals.site, log).key)
 
 
@@ -52,7 +52,7 @@ def _offline(arrivals: Arrivals, settings: DustSettings) -> OnlineCrawl:
 METHODS: Mapping[str, Method] = {
     "keepall": lambda arrivals, settings: with_keys(arrivals, str),
     "maybedont": _maybe_dont,
-    "online": lambda arrivals, settings: online(arrivals, settings, shipped()),
+    "online": lambda arrivals, settings: online(arrivals, settings, priors_of_package()),
     "offline": _offline,
     "oracle": lambda arrivals, settings: with_knowledge(arrivals),
 }

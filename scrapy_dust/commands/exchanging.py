@@ -189,7 +189,7 @@ def _merge_parts(
         # The book may begin with this.
         replace(context, must_exist=False).change(lambda book: book.merge_sites(decided))
         for shard in shards:
-            priors.take_in(log_dir(context.dust_dir).parent, shard)
+            priors.add_priors_of_shard(log_dir(context.dust_dir).parent, shard)
     missing = [str(shard) for shard in missing_of(shards)]
     rules = sum(map(_rules_in, parts.values()))
     if context.as_json:

@@ -86,7 +86,7 @@ def job_of(project: Settings, logs: Sequence[str], opts: argparse.Namespace) -> 
             raise ValueError(
                 "--shard works with --engine local only: Spark divides the sites itself. Leave one of them out."
             )
-        settings = replace(settings, validation_budget=shard.of_budget(settings.validation_budget))
+        settings = replace(settings, validation_budget=shard.share_of_budget(settings.validation_budget))
     checked(opts.format, opts.base_url, opts.log_format)
     _check_together(opts, settings)
     if not settings.rules and opts.phase == "valid" and not opts.dry_run:
@@ -196,7 +196,7 @@ class Job:
 
     def _path_of_book(self) -> str:
         named = in_project(self.settings.rules[0])
-        return named if self.shard is None else self.shard.of_path(named)
+        return named if self.shard is None else self.shard.path_of_part(named)
 
     def _validation_log(self, progress: Progress) -> Read | None:
         """Read the log of ``--validate-on``, on whose URLs rules are tried; None without that option."""
@@ -360,7 +360,7 @@ class Job:
             return None
         named = self.settings.rules[0]
         if self.shard is not None:
-            return self.shard.of_path(named)
+            return self.shard.path_of_part(named)
         path = in_project(named)
         return named if is_uri(path) or Path(path).exists() else None
 

@@ -12,7 +12,7 @@ from scrapy_dust.crawl_log.log_places import log_dir
 from scrapy_dust.errors import RuleBookError
 from scrapy_dust.page.places import kind_of, name_of
 from scrapy_dust.page.volatile import NO_CHANGES, SHAPE, Changes, is_volatile, place_in
-from scrapy_dust.rule_book.volatile_places import Site, known
+from scrapy_dust.rule_book.volatile_places import Site, known_places
 
 #: Site, path template, place, whether only texts of one shape, counts.
 Row = tuple[str, str, str, bool, Changes]
@@ -20,7 +20,7 @@ Row = tuple[str, str, str, bool, Changes]
 
 def volatile(context: Context, wanted: str | None = None) -> None:
     """Print the volatile places of all sites, or of the one that is *wanted*. Raises `RuleBookError`."""
-    found = known(log_dir(context.dust_dir).parent)
+    found = known_places(log_dir(context.dust_dir).parent)
     if found.warning is not None:
         raise RuleBookError("", found.warning)
     rows = [row for site, one in found.sites.items() if wanted in (None, site) for row in _rows(site, one)]

@@ -279,9 +279,9 @@ class Enforcing:
             self.succession.chain_ended(request, class_key)
         asked = self.spider_request(request)
         behind = self._naming.merging_rules(asked.url, known)
-        spider_request = asked is request
+        as_written = asked is request
         if self.proving.becomes_canary(
-            asked, class_key, known, behind, early=is_waiting, as_written=spider_request
+            asked, class_key, known, behind, early=is_waiting, as_written=as_written
         ):
             if is_waiting:
                 self.succession.admit(request, class_key, self._depth(request))

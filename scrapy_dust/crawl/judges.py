@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from scrapy_dust.crawl_log.log_places import log_dir
 from scrapy_dust.judge.judging import Judge
 from scrapy_dust.page.knowledge import NOTHING_KNOWN
-from scrapy_dust.rule_book.volatile_places import known
+from scrapy_dust.rule_book.volatile_places import known_places
 from scrapy_dust.sites import site_of
 
 if TYPE_CHECKING:
@@ -25,12 +25,12 @@ _HOSTS = 100
 
 def volatile_places(settings: DustSettings) -> Mapping[str, Volatile]:
     """For each site, the places of its pages that are known to change at each fetch."""
-    return known(log_dir(settings.dir).parent).volatile()
+    return known_places(log_dir(settings.dir).parent).volatile()
 
 
 def knowledge(settings: DustSettings) -> Mapping[str, Knowledge]:
     """The knowledge of each site that earlier crawls and validations have gathered."""
-    return known(log_dir(settings.dir).parent).knowledge()
+    return known_places(log_dir(settings.dir).parent).knowledge()
 
 
 class Judges:

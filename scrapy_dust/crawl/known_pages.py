@@ -32,7 +32,7 @@ from scrapy_dust.crawl.rules import rules_of
 from scrapy_dust.crawl.spider_answers import shows_page
 from scrapy_dust.crawl_log.log_places import log_dir
 from scrapy_dust.errors import DustError
-from scrapy_dust.signatures.taken_pages import KnownPages, TakenPage, now
+from scrapy_dust.signatures.taken_pages import KnownPages, TakenPage, now_in_seconds
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class KnownMiddleware:
         if not settings.enabled or settings.known == "off":
             raise NotConfigured
         self._mode, days = settings.known, settings.known_days
-        self._since = 0 if days is None else now() - int(timedelta(days=days).total_seconds())
+        self._since = 0 if days is None else now_in_seconds() - int(timedelta(days=days).total_seconds())
         self._crawler = crawler
         self._faults = Faults(crawler, Stat.KNOWN_ERRORS, "The crawl goes on and fetches")
         self._naming = Naming(crawler, self._rules)
@@ -157,7 +157,7 @@ class KnownMiddleware:
         except Exception as error:  # noqa: BLE001  as above
             self._faults.note("Could not name a page", error)
             return None
-        taken = TakenPage(own, key, request.url, handled, is_plain(request), 0, 0, now())
+        taken = TakenPage(own, key, request.url, handled, is_plain(request), 0, 0, now_in_seconds())
         page = self._pages[own] = self._of[request] = _Page(taken)
         return page
 
@@ -194,11 +194,11 @@ class KnownMiddleware:
     def _keys_changed(self) -> None:
         """Make the known keys anew after rules have changed during the crawl."""
         if self._known is not None:
-            self._make_keys_by(self._known, f"{self._rules.version} {id(self)} {now()}")
+            self._make_keys_by(self._known, f"{self._rules.version} {id(self)} {now_in_seconds()}")
 
     def _make_keys_by(self, known: KnownPages, version: str) -> None:
         try:
-            known.go_by(version, self._key_of)
+            known.rename_keys(version, self._key_of)
         except DustError as error:
             self._faults.note("Could not make keys anew", error)
             self._known = None
@@ -237,7 +237,7 @@ class KnownMiddleware:
         taken = [page.taken for page in self._pages.values() if page.is_taken]
         try:
             with closing(known):
-                known.has_led_on(self._lead_on)
+                known.save_leads_on(self._lead_on)
                 if reason == "finished":
                     self._save_taken(known, taken)
                 elif (path := self._job_file()) is not None:

@@ -62,7 +62,7 @@ class NearPages:
         if best is None or not face.heading or self._boilerplate.is_general(number, face.heading):
             return None
         own = self._own_shingles(page.url, page.shingles)
-        if len(own) < LITTLE_TO_COMPARE or not self._boilerplate.knows(number):
+        if len(own) < LITTLE_TO_COMPARE or not self._boilerplate.knows_enough(number):
             return None
         for other in self._store.near(self._bands(page.url, face, own)):
             if not face.may_be(other.face) or self._is_same(page.url, other.url):
@@ -106,7 +106,7 @@ class NearPages:
         return self._thresholds.get(site, self._thresholds.get("*"))
 
     def _own_shingles(self, url: str, shingles: Shingles) -> Shingles:
-        return self._boilerplate.own(site_number(site_of(url) or ""), shingles, strict=True)
+        return self._boilerplate.without_boilerplate(site_number(site_of(url) or ""), shingles, strict=True)
 
     def _bands(self, url: str, face: Face, own: Shingles) -> list[int]:
         # Only pages of one heading can be near, so that no others need be looked at.

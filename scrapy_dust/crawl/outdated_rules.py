@@ -12,7 +12,7 @@ from scrapy_dust.believe.site_profile import Encounter, sentence_on_untestable
 from scrapy_dust.crawl.requests import follows_rules
 from scrapy_dust.crawl_log import log_dir
 from scrapy_dust.rule_book.entries import rule_id
-from scrapy_dust.rule_book.profiles import known
+from scrapy_dust.rule_book.profiles import known_profiles
 from scrapy_dust.stats import Stat
 from scrapy_dust.visits.outcomes import Outcome
 
@@ -33,7 +33,7 @@ class Staleness:
 
     def __init__(self, crawler: Crawler, rules: CrawlRules) -> None:
         self._crawler, self._rules = crawler, rules
-        profiles = known(log_dir(rules.settings.dir).parent)
+        profiles = known_profiles(log_dir(rules.settings.dir).parent)
         self._met = {site: Encounter(profiles[site]) for site in rules.sites if site in profiles}
         self._seen: set[int] = set()  #: hashes of URLs
         if self._met:

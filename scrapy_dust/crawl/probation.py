@@ -141,7 +141,7 @@ class Probation:
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
 
     def _sites_on_trial(self) -> dict[str, _Site]:
-        known = probations.known(self._state)
+        known = probations.known_proofs(self._state)
         found = {}
         for site, rules in self._rules.on_probation.items():
             of_site = known.get(site, {})
@@ -415,7 +415,7 @@ class Probation:
             for name, site in self._sites.items()
         }
         try:
-            probations.remember(self._state, proofs, {(one.site, one.id) for one in self.decided})
+            probations.save_proofs(self._state, proofs, {(one.site, one.id) for one in self.decided})
         except RuleBookError as error:
             logger.warning("%s The next crawl tests the rules on probation from the beginning.", error)
 

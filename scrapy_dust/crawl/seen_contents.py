@@ -156,7 +156,7 @@ class Contents:
         copy.
         """
         is_alias = self._aliases.are_aliases(url, content.canonical, keeper, number)
-        return is_alias and self._common.knows(site_number(site))
+        return is_alias and self._common.knows_enough(site_number(site))
 
     def _learn(self, url: str, site: str, content: Content, number: int, kind: Kind) -> None:
         """Count the texts of a page, of login walls too: texts that many pages show say little about a page."""
@@ -200,7 +200,7 @@ class Contents:
             return Kind.LITTLE if content.size < LITTLE_BYTES else Kind.CONTENT
         if content.units is None:
             return Kind.CONTENT
-        own = len(self._common.own(site_number(site), content.shown))
+        own = len(self._common.without_boilerplate(site_number(site), content.shown))
         if is_little(own, len(content.words), is_markup=content.is_markup):
             return Kind.LITTLE
         if self._errors.match(content.heading, content.beginning, len(content.words), own):

@@ -119,7 +119,7 @@ class Takings:
         """By site, the places that earlier crawls have seen change at each fetch."""
         from scrapy_dust.rule_book import volatile_places  # noqa: PLC0415
 
-        return volatile_places.known(log_dir(self._rules.settings.dir).parent).volatile()
+        return volatile_places.known_places(log_dir(self._rules.settings.dir).parent).volatile()
 
     def _spider_idle(self, spider: Spider) -> None:
         """Give up canaries whose callbacks have taken nothing by now."""

@@ -19,7 +19,7 @@ from scrapy_dust.learners.seq2seq import Seq2Seq, ValidatedSeq2Seq
 from scrapy_dust.learners.standard_keys import standard_key, surt_key
 from scrapy_dust.neural.params import PLUS
 from scrapy_dust.propose.dustbuster.sketches import Similar
-from scrapy_dust.rule_book.priors import shipped
+from scrapy_dust.rule_book.priors import priors_of_package
 from scrapy_dust.settings import DustSettings
 
 #: Each makes a learner with its source's parameters.
@@ -36,12 +36,12 @@ LEARNERS: Mapping[str, Callable[[], Learner]] = {
     "duster": Duster,
     "entropy": Entropy,
     "maybedont": MaybeDont,
-    "dustmine": lambda: NoValidation(pool=shipped()),
+    "dustmine": lambda: NoValidation(pool=priors_of_package()),
     "dustmine-plain": lambda: NoValidation(DustSettings(learner="dustbuster"), "dustmine-plain"),
-    "dust": lambda: Dust(pool=shipped()),
-    "dust-crawl": lambda: InCrawl(Dust(pool=shipped()), "dust-crawl"),
-    "dust-near": lambda: Dust(near=True, pool=shipped(), name="dust-near"),
-    "dust-bold": lambda: Dust(max_loss=0.01, max_risk=0.25, pool=shipped(), name="dust-bold"),
+    "dust": lambda: Dust(pool=priors_of_package()),
+    "dust-crawl": lambda: InCrawl(Dust(pool=priors_of_package()), "dust-crawl"),
+    "dust-near": lambda: Dust(near=True, pool=priors_of_package(), name="dust-near"),
+    "dust-bold": lambda: Dust(max_loss=0.01, max_risk=0.25, pool=priors_of_package(), name="dust-bold"),
     "dust-alone": lambda: Dust(name="dust-alone"),
 }
 
@@ -49,5 +49,5 @@ LEARNERS: Mapping[str, Callable[[], Learner]] = {
 NETWORKS: Mapping[str, Callable[[], Learner]] = {
     "seq2seq": Seq2Seq,
     "seq2seq-plus": lambda: Seq2Seq(PLUS, "seq2seq-plus"),
-    "seq2seq-gated": lambda: ValidatedSeq2Seq(pool=shipped()),
+    "seq2seq-gated": lambda: ValidatedSeq2Seq(pool=priors_of_package()),
 }

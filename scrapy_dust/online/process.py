@@ -33,7 +33,7 @@ from scrapy_dust.online.messages import (
     to_message,
 )
 from scrapy_dust.rule_book import volatile_places
-from scrapy_dust.rule_book.priors import known
+from scrapy_dust.rule_book.priors import all_priors
 from scrapy_dust.visits.pages import Visit
 
 #: Seconds between two looks into the log.
@@ -105,9 +105,9 @@ class LearningProcess:
                 self._tail = Tail(Path(message.log))
                 self._learner = OnlineLearner(
                     message.settings,
-                    known(message.state),
+                    all_priors(message.state),
                     in_force=message.rules,
-                    volatile=volatile_places.known(message.state).volatile(),
+                    volatile=volatile_places.known_places(message.state).volatile(),
                 )
                 self._read_again(self._learner, message.logs)
             elif isinstance(message, Refuted) and self._learner is not None:

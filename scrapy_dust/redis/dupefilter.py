@@ -71,7 +71,7 @@ class DustRedisDupeFilter(DustDupeFilter):
         """Forget the requests that were seen: before the crawl, or after it, unless other workers go on."""
         try:
             if self._leases.drop(force=not self._has_begun) and not self._has_begun:
-                self._begin(self._rules)
+                self._register_worker(self._rules)
         except Gone as gone:
             logger.warning("Redis is gone (%s): the keys of this crawl stay.", gone)
 
@@ -89,14 +89,14 @@ class DustRedisDupeFilter(DustDupeFilter):
         returning = None if self.enforcing is None else self.enforcing.returning
         again = self._crawler.engine.crawl if returning is None else returning.queue_again()
         try:
-            seen = False if self._takes_over(request) else super().request_seen(request)
-            self._leases.decided(request, let_through=not seen)
+            seen = False if self._is_taken_over(request) else super().request_seen(request)
+            self._leases.note_decided(request, let_through=not seen)
         except Gone:
             self._leases.park(request, again)
             return True
         return seen
 
-    def _takes_over(self, request: Request) -> bool:
+    def _is_taken_over(self, request: Request) -> bool:
         """Whether another worker let *request* through, and has died since."""
         if not self._leases.is_adopted(request):
             return False
@@ -114,12 +114,12 @@ class DustRedisDupeFilter(DustDupeFilter):
         try:
             if not self._persists:
                 self._server.drop(queue.replace("%(spider)s", crawler.spider.name), self._lease)
-            begun_with = self._begin(rules)
+            begun_with = self._register_worker(rules)
         except Gone as gone:
             raise DustError(f"Redis cannot be reached ({gone}): start it, or set DUST_REDIS_URL.") from None
         if (
             begun_with == rules.version
-            or self._is_what_it_has_become(rules)
+            or self._are_rules_of_crawl(rules)
             or crawler.settings.getbool("SCHEDULER_FLUSH_ON_START")
         ):
             return
@@ -129,14 +129,14 @@ class DustRedisDupeFilter(DustDupeFilter):
             "or SCHEDULER_FLUSH_ON_START."
         )
 
-    def _is_what_it_has_become(self, rules: CrawlRules) -> bool:
+    def _are_rules_of_crawl(self, rules: CrawlRules) -> bool:
         """Whether *rules* are the rules of the running crawl, except for rules that were suspended in it."""
         try:
             return bool(self._server.ask("sismember", self._server.key("versions"), rules.version))
         except Gone:
             return False
 
-    def _begin(self, rules: CrawlRules) -> str:
+    def _register_worker(self, rules: CrawlRules) -> str:
         names = (self._server.key("meta"), self._server.key("workers"))
         found: bytes = self._server.run(lua_scripts.BEGIN, names, (rules.version, self._server.worker))
         return found.decode()

@@ -74,7 +74,7 @@ class Leases:
             )
             crawler.signals.connect(self._scheduler_empty, signal=signals.scheduler_empty)
 
-    def taken_over_by(self, request: Request) -> tuple[str, str]:
+    def lease_of(self, request: Request) -> tuple[str, str]:
         """The id and the JSON with which another worker could take over *request*; empty where none need
         or can.
         """
@@ -86,21 +86,21 @@ class Leases:
         frozen = freeze(request, self._spider)
         return ("", "") if frozen is None else (identity, f"j{frozen}")
 
-    def queued(self, request: Request, identity: str) -> None:
+    def note_queued(self, request: Request, identity: str) -> None:
         """Note that *request* is held under *identity*, and is in a queue or on its way into one."""
         request.meta[HELD] = identity
         self._queued.add(identity)
 
-    def decided(self, request: Request, *, let_through: bool) -> None:
+    def note_decided(self, request: Request, *, let_through: bool) -> None:
         """Note whether *request* is going to be queued. Raises `Gone` while Redis is away."""
         identity = request.meta.get(HELD)
         if let_through and not self._shares_queue and identity not in self._queued:
-            identity, frozen = self.taken_over_by(request)
+            identity, frozen = self.lease_of(request)
             if not identity:
                 self._crawler.stats.inc_value(Stat.NOT_SHARED.value)
                 return
             self._server.ask("hset", self._server.held, identity, frozen)
-            self.queued(request, identity)
+            self.note_queued(request, identity)
         elif not let_through and identity in self._queued:
             self._release([identity])
         elif identity not in self._queued:
@@ -128,17 +128,19 @@ class Leases:
         """Whether all workers, this one included, have nothing to do. Raises `Gone` while Redis is away."""
         if not self._crawler.engine.spider_is_idle():
             return False  # whoever was told before that the spider is idle has queued a request
-        self._put_down_all()
+        self._finish_all()
         is_waiting = self._parked or self._postponed or self._queued
         return (
-            not is_waiting and not self._held_by_others() and (self._queue is None or self._queue.is_empty())
+            not is_waiting
+            and not self._count_held_by_others()
+            and (self._queue is None or self._queue.is_empty())
         )
 
-    def popped(self, identity: str, request: Request) -> None:
+    def note_popped(self, identity: str, request: Request) -> None:
         """Note that this worker has taken *request*, held under *identity*, out of the queue of all workers."""
         self._flights[identity] = request
 
-    def pushed(self, request: Request) -> list[str]:
+    def ids_to_release(self, request: Request) -> list[str]:
         """The ids under which this worker no longer holds *request*, which is about to enter the queue
         of all workers.
         """
@@ -148,7 +150,7 @@ class Leases:
         self._queued.remove(identity)
         return [identity]
 
-    def finished(self) -> list[str]:
+    def finished_ids(self) -> list[str]:
         """The ids of the requests that this worker has finished since the last call."""
         slot = (
             self._crawler.engine._slot
@@ -160,7 +162,7 @@ class Leases:
 
     def drop(self, *, force: bool = False) -> bool:
         """Forget the whole crawl, unless other workers are in it."""
-        self._put_down_all()
+        self._finish_all()
         self._clears_up = not self._server.drop("", self._lease, force=force)
         return not self._clears_up
 
@@ -181,12 +183,12 @@ class Leases:
             for known in (self._answered, self._queued, self._adopted):
                 known.discard(identity)
 
-    def _put_down_all(self) -> None:
+    def _finish_all(self) -> None:
         """Finish everything that this worker holds, now that the spider is idle."""
         waiting = {request.meta.get(HELD) for request, _ in self._parked}
         self._release((self._flights.keys() | self._queued) - waiting)
 
-    def _held_by_others(self) -> int:
+    def _count_held_by_others(self) -> int:
         arguments = (self._server.worker, self._server.prefix)
         found: int = self._server.run(lua_scripts.OTHERS, (self._server.key("workers"),), arguments)
         return found
@@ -207,7 +209,7 @@ class Leases:
             self._queued.add(identity)
         elif request.dont_filter:
             try:
-                self.decided(request, let_through=True)
+                self.note_decided(request, let_through=True)
             except Gone:
                 self._notice_gone()
 
@@ -224,16 +226,16 @@ class Leases:
 
     def _scheduler_empty(self) -> None:
         try:
-            self._release(self.finished())
+            self._release(self.finished_ids())
         except Gone:
             self._notice_gone()
 
     def _spider_idle(self, spider: Spider) -> None:
         try:
             if self._crawler.engine.spider_is_idle():  # nobody who was told so before has queued a request
-                self._put_down_all()
-            self._go_on()
-            must_wait = bool(self._held_by_others() or self._queued)
+                self._finish_all()
+            self._renew()
+            must_wait = bool(self._count_held_by_others() or self._queued)
         except Gone:
             self._notice_gone()
             must_wait = True
@@ -245,7 +247,7 @@ class Leases:
             self._beats.stop()
         names = (self._server.key("workers"), self._server.held, self._server.done)
         try:
-            self._release(self.finished())
+            self._release(self.finished_ids())
             self._server.run(lua_scripts.LEAVE, names, (self._server.worker,))
             if self._clears_up:
                 # Of several that leave at a time, the last one.
@@ -261,13 +263,13 @@ class Leases:
 
     def _beat(self) -> None:
         try:
-            self._go_on()
+            self._renew()
         except Gone:
             self._notice_gone()
 
-    def _go_on(self) -> None:
+    def _renew(self) -> None:
         """Renew this worker's lease, send what is overdue, and take over the requests of dead workers. Raises `Gone`."""
-        self._release(self.finished())
+        self._release(self.finished_ids())
         queue, kind = ("", "") if self._queue is None else (self._queue.key, self._queue.kind)
         arguments = (self._server.worker, kind, self._lease, self._server.prefix, _AT_A_TIME)
         found = self._server.run(lua_scripts.RESCUE, (self._server.key("workers"), queue), arguments)
@@ -276,9 +278,9 @@ class Leases:
             found += self._server.run(lua_scripts.RECONCILE, (self._server.held, queue), (kind, *known))
         self._server.keep_alive()
         self._notice_back()
-        self._adopt(found)
+        self._take_over(found)
 
-    def _adopt(self, found: list[bytes]) -> None:
+    def _take_over(self, found: list[bytes]) -> None:
         for identity, payload in zip(map(bytes.decode, found[::2]), found[1::2], strict=True):
             try:
                 request = thaw(payload[1:], self._spider)
@@ -286,7 +288,7 @@ class Leases:
                 logger.error("Cannot take over a request of another worker: %s", error)
                 self._release([identity])
                 continue
-            self.queued(request, identity)
+            self.note_queued(request, identity)
             self._adopted.add(identity)
             self._crawler.stats.inc_value(Stat.TAKEN_OVER.value)
             self._crawler.engine.crawl(request)
@@ -302,7 +304,7 @@ class Leases:
             self._is_gone = False
             logger.warning("Redis is back.", extra={"spider": self._crawler.spider})
         if self._queue is not None:
-            self._queue.send()
+            self._queue.push_kept()
         while self._postponed:
             self._postponed[0]()
             del self._postponed[0]

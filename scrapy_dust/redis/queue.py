@@ -76,7 +76,7 @@ class LeasedQueue:
 
     def push(self, request: Request) -> None:
         """Add *request*; while Redis is away, keep it for `send`."""
-        held = self._leases.pushed(request)
+        held = self._leases.ids_to_release(request)
         try:
             self._theirs.push(request)
         except (NoConnection, NoAnswer, ReadOnlyError):
@@ -85,7 +85,7 @@ class LeasedQueue:
         if held:
             self._server.ask("hdel", self._server.held, *held)
 
-    def send(self) -> None:
+    def push_kept(self) -> None:
         """Push the requests that could not be pushed while Redis was away."""
         unsent, self._unsent = self._unsent, []
         for request in unsent:
@@ -95,7 +95,7 @@ class LeasedQueue:
         """The next request. The call never waits for one, since the worker would do nothing meanwhile."""
         identity = self._server.new_id()
         names = (self._server.key("workers"), self._server.held, self.key)
-        arguments = (self._server.worker, self.kind, identity, *self._leases.finished())
+        arguments = (self._server.worker, self.kind, identity, *self._leases.finished_ids())
         try:
             raw = self._server.run(lua_scripts.POP, names, arguments)
         except Gone:
@@ -103,7 +103,7 @@ class LeasedQueue:
         if raw is None:
             return None
         request: Request = self._theirs._decode_request(raw)
-        self._leases.popped(identity, request)
+        self._leases.note_popped(identity, request)
         return request
 
     def clear(self) -> None:

@@ -36,18 +36,18 @@ def thaw(frozen: str | bytes, spider: Spider) -> Request:
 
 def to_json(value: object) -> str:
     """*value* as JSON. Raises `TypeError` for a value that would not come back as it is."""
-    return json.dumps(_told(value), separators=(",", ":"))
+    return json.dumps(_tagged(value), separators=(",", ":"))
 
 
 def from_json(text: str | bytes) -> Any:
     """The value that `to_json` wrote. Raises `ValueError` for anything else."""
     try:
-        return _untold(json.loads(text))
+        return _untagged(json.loads(text))
     except (AttributeError, RecursionError, TypeError) as error:
         raise ValueError(f"not what another worker writes ({error})") from None
 
 
-def _told(value: Any) -> Any:
+def _tagged(value: Any) -> Any:
     """A value as JSON, an object of one key where JSON lacks the type: ``b`` bytes, ``t`` a tuple, ``s``
     a set, ``d`` a dict, ``p`` a dict with other keys than strings.
     """
@@ -55,31 +55,31 @@ def _told(value: Any) -> Any:
     if kind in _PLAIN:
         return value
     if kind is list:
-        return [_told(part) for part in value]
+        return [_tagged(part) for part in value]
     if kind is dict:
         if all(type(key) is str for key in value):
-            return {"d": {key: _told(part) for key, part in value.items()}}
-        return {"p": [[_told(key), _told(part)] for key, part in value.items()]}
+            return {"d": {key: _tagged(part) for key, part in value.items()}}
+        return {"p": [[_tagged(key), _tagged(part)] for key, part in value.items()]}
     if kind is bytes:
         return {"b": b64encode(value).decode("ascii")}
     if kind is tuple:
-        return {"t": [_told(part) for part in value]}
+        return {"t": [_tagged(part) for part in value]}
     if kind is set:
-        return {"s": sorted((_told(part) for part in value), key=repr)}
+        return {"s": sorted((_tagged(part) for part in value), key=repr)}
     raise TypeError(f"{value!r} is no plain value")
 
 
-def _untold(told: Any) -> Any:
+def _untagged(told: Any) -> Any:
     if isinstance(told, list):
-        return [_untold(part) for part in told]
+        return [_untagged(part) for part in told]
     if not isinstance(told, dict):
         return told
     ((kind, of),) = told.items()
     if kind == "d":
-        return {key: _untold(part) for key, part in of.items()}
+        return {key: _untagged(part) for key, part in of.items()}
     if kind == "p":
-        return {_untold(key): _untold(part) for key, part in of}
+        return {_untagged(key): _untagged(part) for key, part in of}
     if kind == "b":
         return b64decode(of)
-    parts = [_untold(part) for part in of]
+    parts = [_untagged(part) for part in of]
     return tuple(parts) if kind == "t" else set(parts)

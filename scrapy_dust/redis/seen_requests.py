@@ -46,7 +46,7 @@ class SeenByAll:
         """
         key = self._crawler.request_fingerprinter.fingerprint(request)
         identity = self._ids.setdefault(request, self._server.new_id())
-        held, payload = self._leases.taken_over_by(request)
+        held, payload = self._leases.lease_of(request)
         names = (self._server.key("seen"), self._server.done, self._server.held)
         arguments: tuple[str | bytes, ...] = (
             key,
@@ -58,7 +58,7 @@ class SeenByAll:
         is_first = bool(self._server.run(lua_scripts.ENTER, names, arguments))
         self._acknowledged = [identity] if is_first else []
         if is_first and held:
-            self._leases.queued(request, held)
+            self._leases.note_queued(request, held)
         return not is_first
 
     def open(self) -> None:

@@ -86,13 +86,13 @@ class Server:
         registered = self._scripts.get(script)
         if registered is None:
             registered = self._scripts[script] = self._client.register_script(script)
-        return self._asked(registered, list(keys), list(arguments))
+        return self._call_redis(registered, list(keys), list(arguments))
 
     def ask(self, command: str, *arguments: Any) -> Any:
         """Send one command to Redis. Raises `Gone` while Redis is away."""
-        return self._asked(getattr(self._client, command), *arguments)
+        return self._call_redis(getattr(self._client, command), *arguments)
 
-    def _asked(self, ask: Any, *arguments: Any) -> Any:
+    def _call_redis(self, ask: Any, *arguments: Any) -> Any:
         if time.monotonic() < self._asleep_until:
             raise Gone("it was not there a moment ago")
         try:

@@ -40,15 +40,15 @@ class SharedStore:
 
     def get(self, class_key: bytes) -> Class:
         """The class *class_key* as all workers know it; `UNKNOWN` if nothing is known of it."""
-        return self._class(class_key, self._read(class_key))
+        return self._class_from(class_key, self._read_class(class_key))
 
     def change(self, class_key: bytes, how: Callable[[Class], tuple[Class, Result]]) -> Result:
         """Change the class *class_key* by the function *how*, which is called again if another worker has changed the class
         meanwhile.
         """
         while True:
-            old = self._read(class_key)
-            before = self._class(class_key, old)
+            old = self._read_class(class_key)
+            before = self._class_from(class_key, old)
             after, result = how(before)
             if after.keeper:
                 self._keepers[class_key] = after.keeper
@@ -70,20 +70,20 @@ class SharedStore:
         """
         if not self._here.keep(class_key, own_key, rules, request, is_waiting=False, manner=manner):
             return False
-        if not is_waiting or self._waits(class_key, own_key, request):
+        if not is_waiting or self._may_wait(class_key, own_key, request):
             return True
         self._here.release(class_key, own_key)
         return False
 
-    def _waits(self, class_key: bytes, own_key: bytes, request: Request) -> bool:
+    def _may_wait(self, class_key: bytes, own_key: bytes, request: Request) -> bool:
         """Whether *request* can wait for all workers. It cannot if no other worker could ask for it, or
         nothing stands for its class any more.
         """
         spider = self._spider()
         frozen = None if spider is None else freeze(request, spider)
         while frozen is not None:
-            old = self._read(class_key)
-            known = self._class(class_key, old)
+            old = self._read_class(class_key)
+            known = self._class_from(class_key, old)
             if known.state is State.SETTLED:
                 return True
             if known.state in (State.UNKNOWN, State.FAILED):
@@ -95,7 +95,7 @@ class SharedStore:
     def take_next(self, class_key: bytes) -> Request | None:
         """Take out the request that has waited longest for the class *class_key*, whichever worker kept it."""
         spider = self._spider()
-        names = (self._server.key("with_heirs"), self._list(class_key), self._server.held)
+        names = (self._server.key("with_heirs"), self._list_key(class_key), self._server.held)
         while spider is not None:
             identity = self._server.new_id()
             found: bytes | None = self._server.run(lua_scripts.TAKE, names, (class_key.hex(), identity))
@@ -107,7 +107,7 @@ class SharedStore:
             self._here.release(class_key, name)
             if name not in self._released:
                 request = thaw(frozen, spider)
-                self._leases.queued(request, identity)
+                self._leases.note_queued(request, identity)
                 return request
         return None
 
@@ -151,16 +151,16 @@ class SharedStore:
         """End the worker's part. Its list of suppressed requests is removed with it."""
         self._here.close()
 
-    def _class(self, class_key: bytes, kept: bytes) -> Class:
+    def _class_from(self, class_key: bytes, kept: bytes) -> Class:
         known = class_from_json(kept) if kept else UNKNOWN
         return known._replace(keeper=self._keepers[class_key]) if class_key in self._keepers else known
 
-    def _read(self, class_key: bytes) -> bytes:
+    def _read_class(self, class_key: bytes) -> bytes:
         found: bytes | None = self._server.ask("hget", self._server.key("classes"), class_key.hex())
         return b"" if found is None else found
 
     def _swap(self, class_key: bytes, old: bytes, new: Class, row: str = "") -> bool:
-        names = (self._server.key("classes"), self._server.key("with_heirs"), self._list(class_key))
+        names = (self._server.key("classes"), self._server.key("with_heirs"), self._list_key(class_key))
         is_settled = "1" if new.state is State.SETTLED else ""
         return bool(
             self._server.run(
@@ -168,5 +168,5 @@ class SharedStore:
             )
         )
 
-    def _list(self, class_key: bytes) -> str:
+    def _list_key(self, class_key: bytes) -> str:
         return self._server.key(f"heirs:{class_key.hex()}")

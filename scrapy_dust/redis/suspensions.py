@@ -40,28 +40,28 @@ class SharedSuspensions:
         self._crawler, self._server = crawler, server
         self._rules, self._proving = rules, proving
         self._again_at = 0.0
-        proving.suspension.announced.append(self._tell)
+        proving.suspension.announced.append(self._publish)
         crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
         crawler.signals.connect(self._response_received, signal=signals.response_received)
         crawler.signals.connect(self._spider_idle, signal=signals.spider_idle)
 
-    def _tell(self, site: str, identity: str) -> None:
+    def _publish(self, site: str, identity: str) -> None:
         with suppress(Gone):
             self._server.ask("hset", self._server.key("suspended"), identity, site)
             self._server.ask("sadd", self._server.key("versions"), _version_of(self._rules))
 
     def _spider_opened(self, spider: Spider) -> None:
-        self._look()
+        self._take_suspended()
 
     def _response_received(self, response: Response, request: Request, spider: Spider) -> None:
         if time.monotonic() >= self._again_at:
-            self._look()
+            self._take_suspended()
 
     def _spider_idle(self, spider: Spider) -> None:
-        if self._look():
+        if self._take_suspended():
             raise DontCloseSpider
 
-    def _look(self) -> bool:
+    def _take_suspended(self) -> bool:
         """Whether another worker has found a false rule."""
         self._again_at = time.monotonic() + _EVERY
         try:

@@ -40,7 +40,7 @@ class RuleBook:
         for path in paths:
             content = safe_files.read(path)
             if content is not None:
-                together = together._and(parse(path, content))
+                together = together._joined_with(parse(path, content))
             elif not missing_ok:
                 raise RuleBookError(
                     path, "there is no such file. Check the path; `scrapy dustmine` makes rule books."
@@ -83,7 +83,7 @@ class RuleBook:
 
     def with_site(self, site: str, entries: Iterable[Entry]) -> RuleBook:
         """The book with *entries*, and no others, for *site*."""
-        return self._with({site: tuple(entries)})
+        return self._with_entries({site: tuple(entries)})
 
     def merge(self, site: str, entries: Iterable[Entry]) -> RuleBook:
         """The book merged with what a run has found (see `merging`). Refuted entries take rules out of force."""
@@ -91,11 +91,11 @@ class RuleBook:
 
     def merge_sites(self, found: Mapping[str, Iterable[Entry]]) -> RuleBook:
         """The book after `merge` for each of these sites."""
-        return self._with(
+        return self._with_entries(
             {site: merge_entries(self.entries(site), of_site) for site, of_site in found.items()}
         )
 
-    def _with(self, changed: Mapping[str, tuple[Entry, ...]]) -> RuleBook:
+    def _with_entries(self, changed: Mapping[str, tuple[Entry, ...]]) -> RuleBook:
         sites = {**self.document.sites, **changed}
         for site in changed:
             if not sites[site] and site not in self.document.site_extra:
@@ -121,7 +121,7 @@ class RuleBook:
         """The book as the bytes of a file."""
         return render(self.document, f"scrapy-dust {__version__}")
 
-    def _and(self, other: Document) -> RuleBook:
+    def _joined_with(self, other: Document) -> RuleBook:
         sites = dict(self.document.sites)
         for site, entries in other.sites.items():
             sites[site] = _first_of_each(sites.get(site, ()), entries)
@@ -129,7 +129,7 @@ class RuleBook:
             Document(
                 sites,
                 {**other.extra, **self.document.extra},
-                _joined(self.document.site_extra, other.site_extra),
+                _joined_extra(self.document.site_extra, other.site_extra),
             )
         )
 
@@ -162,7 +162,7 @@ def _first_of_each(first: Sequence[Entry], second: Sequence[Entry]) -> tuple[Ent
     return tuple(entries.values())
 
 
-def _joined(
+def _joined_extra(
     first: Mapping[str, Mapping[str, object]], second: Mapping[str, Mapping[str, object]]
 ) -> dict[str, Mapping[str, object]]:
     return {site: {**second.get(site, {}), **first.get(site, {})} for site in {**second, **first}}

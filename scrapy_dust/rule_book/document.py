@@ -41,7 +41,7 @@ def parse(path: str, content: bytes) -> Document:
         site_extra: dict[str, dict[str, object]] = {}
         met: dict[Rule, Rule] = {}
         for site, value in Block(book.take("sites"), "'sites'").rest().items():
-            sites[site], unknown = _site(site, value, met)
+            sites[site], unknown = _parse_site(site, value, met)
             if unknown:
                 site_extra[site] = unknown
         return Document(sites, book.rest(), site_extra)
@@ -55,11 +55,11 @@ def render(document: Document, generator: str) -> bytes:
     """*document* as the bytes of a file: sites sorted, rules in the order in which they are applied."""
     sites = {
         site: {"rules": [entry_json(site, entry) for entry in document.sites[site]]}
-        | _unknown(document.site_extra.get(site, {}), {"rules"})
+        | _without_known(document.site_extra.get(site, {}), {"rules"})
         for site in sorted(document.sites)
     }
     book = {"format": FORMAT, "generator": generator, "sites": sites}
-    return dump_json(book | _unknown(document.extra, book), indent=2)
+    return dump_json(book | _without_known(document.extra, book), indent=2)
 
 
 def entry_json(site: str, entry: Entry) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def entry_json(site: str, entry: Entry) -> dict[str, Any]:
         if getattr(entry, key) is not None:
             known[key] = getattr(entry, key)
     known["evidence"] = _evidence_json(entry)
-    return known | _unknown(entry.extra, known)
+    return known | _without_known(entry.extra, known)
 
 
 def _evidence_json(entry: Entry) -> dict[str, Any]:
@@ -83,10 +83,10 @@ def _evidence_json(entry: Entry) -> dict[str, Any]:
     if evidence.shown:
         known["shown"] = dict(evidence.shown)
     known["examples"] = [list(pair) for pair in evidence.examples]
-    return known | _unknown(entry.evidence_extra, known)
+    return known | _without_known(entry.evidence_extra, known)
 
 
-def _unknown(extra: Mapping[str, object], known: Mapping[str, object] | set[str]) -> dict[str, object]:
+def _without_known(extra: Mapping[str, object], known: Mapping[str, object] | set[str]) -> dict[str, object]:
     return {key: value for key, value in extra.items() if key not in known}
 
 
@@ -106,20 +106,22 @@ def _check_format(book: Block) -> None:
         )
 
 
-def _site(site: str, value: object, met: dict[Rule, Rule]) -> tuple[tuple[Entry, ...], dict[str, object]]:
+def _parse_site(
+    site: str, value: object, met: dict[Rule, Rule]
+) -> tuple[tuple[Entry, ...], dict[str, object]]:
     """The entries of *site* in the JSON *value*. *met*: the rules of all sites, so that equal rules are one object."""
     where = f"site {site!r}"
     block = Block(value, where)
     entries: dict[Rule, Entry] = {}
     for number, one in enumerate(block.items("rules"), start=1):
-        entry = _entry(site, Block(one, f"{where}, rule {number}"), met)
+        entry = _parse_entry(site, Block(one, f"{where}, rule {number}"), met)
         if entry.rule in entries:
             raise Damaged(f"{where}, rule {number}: the same rule stands above; keep one of them")
         entries[entry.rule] = entry
     return tuple(entries.values()), block.rest()
 
 
-def _entry(site: str, block: Block, met: dict[Rule, Rule]) -> Entry:
+def _parse_entry(site: str, block: Block, met: dict[Rule, Rule]) -> Entry:
     given_id = block.maybe_text("id")
     rule = rule_of(block)
     rule = met.setdefault(rule, rule)
@@ -127,7 +129,7 @@ def _entry(site: str, block: Block, met: dict[Rule, Rule]) -> Entry:
     reason, comment = block.maybe_text("reason"), block.maybe_text("comment")
     inner = Block(block.take("evidence", {}), f"{block.where}, 'evidence'")
     try:
-        evidence = _evidence(inner)
+        evidence = _parse_evidence(inner)
         entry = Entry(rule, Status(status), evidence, reason, comment, block.rest(), inner.rest())
     except Damaged:
         raise
@@ -142,25 +144,25 @@ def _entry(site: str, block: Block, met: dict[Rule, Rule]) -> Entry:
     return entry
 
 
-def _evidence(block: Block) -> Evidence:
+def _parse_evidence(block: Block) -> Evidence:
     return Evidence(
         **{name: block.count(name, 0) for name in COUNTS},
         loss_bound=block.maybe_number("loss_bound"),
         unseen_bound=block.maybe_number("unseen_bound"),
-        shown=_shown(block),
-        examples=_examples(block),
+        shown=_parse_reach(block),
+        examples=_parse_examples(block),
         first_validated=block.maybe_text("first_validated"),
         last_validated=block.maybe_text("last_validated"),
         logs=tuple(block.strings("logs", block.items("logs", []))),
     )
 
 
-def _shown(block: Block) -> tuple[tuple[str, int], ...]:
+def _parse_reach(block: Block) -> tuple[tuple[str, int], ...]:
     shown = Block(block.take("shown", {}), f"{block.where}, 'shown'")
     return tuple((aspect, shown.count(aspect)) for aspect in sorted(shown.rest()))
 
 
-def _examples(block: Block) -> Examples:
+def _parse_examples(block: Block) -> Examples:
     pairs: list[tuple[str, str]] = []
     for pair in block.items("examples", []):
         if not isinstance(pair, list) or len(pair) != 2:

@@ -30,15 +30,15 @@ def join(mine: RuleBook, theirs: RuleBook) -> tuple[RuleBook, list[Difference]]:
         together = {entry.rule: entry for entry in mine.entries(site)}
         for entry in theirs.entries(site):
             known = together.get(entry.rule)
-            together[entry.rule] = entry if known is None else _joined(known, entry)
+            together[entry.rule] = entry if known is None else _joined_entry(known, entry)
             if known is not None and known.status is not entry.status:
                 differences.append(Difference(site, known, entry, together[entry.rule].status))
         book = book.with_site(site, _without_opposites(together.values()))
     return book, differences
 
 
-def _joined(mine: Entry, theirs: Entry) -> Entry:
-    standing = _standing(mine, theirs)
+def _joined_entry(mine: Entry, theirs: Entry) -> Entry:
+    standing = _entry_that_counts(mine, theirs)
     # Evidence that names no log may have been counted already, whoever begins.
     old, new = (mine, theirs) if mine.evidence.logs else (theirs, mine)
     comments = dict.fromkeys(one for one in (mine.comment, theirs.comment) if one)
@@ -51,7 +51,7 @@ def _joined(mine: Entry, theirs: Entry) -> Entry:
     )
 
 
-def _standing(mine: Entry, theirs: Entry) -> Entry:
+def _entry_that_counts(mine: Entry, theirs: Entry) -> Entry:
     """The entry that counts: a person's, then the later one; of one day, the one against the rule."""
     order = {Status.PROBATION: 0, Status.VALID: 1, Status.SUSPENDED: 2, Status.REFUTED: 3}
 
@@ -70,12 +70,16 @@ def _without_opposites(entries: Iterable[Entry]) -> list[Entry]:
     kept = []
     for entry in found:
         reverse = None if entry.rule.reverse is None else in_force.get(entry.rule.reverse)
-        if entry.status is Status.VALID and reverse is not None and _weight(entry) < _weight(reverse):
+        if (
+            entry.status is Status.VALID
+            and reverse is not None
+            and _evidence_rank(entry) < _evidence_rank(reverse)
+        ):
             kept.append(replace(entry, status=Status.PROBATION, reason="its reverse is in force"))
         else:
             kept.append(entry)
     return kept
 
 
-def _weight(entry: Entry) -> tuple[int, str, str]:
+def _evidence_rank(entry: Entry) -> tuple[int, str, str]:
     return entry.evidence.positive, entry.evidence.last_validated or "", str(entry.rule)

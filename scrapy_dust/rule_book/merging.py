@@ -45,7 +45,7 @@ def merge_entries(known: Iterable[Entry], found: Iterable[Entry]) -> tuple[Entry
     for new in sorted(found, key=lambda entry: entry.status not in _AGAINST):
         old = merged.get(new.rule)
         if old is not None:
-            merged[new.rule] = _update(old, new, opposed=_is_opposed(new.rule, merged))
+            merged[new.rule] = _updated_entry(old, new, opposed=_is_opposed(new.rule, merged))
         elif new.status not in _AGAINST and not _is_opposed(new.rule, merged):
             merged[new.rule] = new
     return tuple(merged.values())
@@ -57,8 +57,8 @@ def _is_opposed(rule: Rule, known: dict[Rule, Entry]) -> bool:
     return reverse is not None and reverse.status in (Status.VALID, Status.DISABLED)
 
 
-def _update(old: Entry, new: Entry, *, opposed: bool) -> Entry:
-    status, reason = _status(old, new, opposed=opposed)
+def _updated_entry(old: Entry, new: Entry, *, opposed: bool) -> Entry:
+    status, reason = _status_after(old, new, opposed=opposed)
     return replace(
         old,
         status=status,
@@ -70,10 +70,10 @@ def _update(old: Entry, new: Entry, *, opposed: bool) -> Entry:
     )
 
 
-def _status(old: Entry, new: Entry, *, opposed: bool) -> tuple[Status, str | None]:
+def _status_after(old: Entry, new: Entry, *, opposed: bool) -> tuple[Status, str | None]:
     event = _EVENTS[new.status]
     if event is Event.PROVED and old.status is not Status.VALID:
-        is_back = old.status not in _AGAINST or _redeems(old.evidence, new.evidence)
+        is_back = old.status not in _AGAINST or _brings_back(old.evidence, new.evidence)
         event = event if is_back and not opposed else Event.LOOKS_RIGHT
     status = after(old.status, event)
     assert status is not None  # what is in a book stays in it
@@ -84,7 +84,7 @@ def _status(old: Entry, new: Entry, *, opposed: bool) -> tuple[Status, str | Non
     return status, new.reason or f"{status} on {new.evidence.last_validated or 'an unknown day'}"
 
 
-def _redeems(old: Evidence, new: Evidence) -> bool:
+def _brings_back(old: Evidence, new: Evidence) -> bool:
     """Whether *new* brings back a rule that was out of force: no contradiction, from another log or a later day."""
     if new.contradictions:
         return False
@@ -118,13 +118,13 @@ def merge_evidence(old: Evidence, new: Evidence) -> Evidence:
         ),
         examples=old.examples
         + _not_in(old.examples, new.examples)[: max(0, EXAMPLES_KEPT - len(old.examples))],
-        first_validated=min(_dates(old.first_validated, new.first_validated), default=None),
-        last_validated=max(_dates(old.last_validated, new.last_validated), default=None),
+        first_validated=min(_known_dates(old.first_validated, new.first_validated), default=None),
+        last_validated=max(_known_dates(old.last_validated, new.last_validated), default=None),
         logs=(_not_in(new.logs, old.logs) + new.logs)[-LOGS_KEPT:],
     )
 
 
-def _dates(*dates: str | None) -> list[str]:
+def _known_dates(*dates: str | None) -> list[str]:
     return [date for date in dates if date is not None]
 
 

@@ -27,74 +27,78 @@ _SITES, _KINDS = 500, 100
 
 
 @cache
-def shipped() -> Pool:
+def priors_of_package() -> Pool:
     """The prior beliefs about edits that come with the package."""
-    return Pool(_of_shard(None).parsed((resources("scrapy_dust.rule_book") / FILE).read_bytes()))
+    return Pool(_state_file(None).parsed((resources("scrapy_dust.rule_book") / FILE).read_bytes()))
 
 
-def own(state: str | PathLike[str]) -> Pool:
+def priors_of_project(state: str | PathLike[str]) -> Pool:
     """The project's own prior beliefs: how often edits proved right on its sites. Empty where the file is missing or damaged."""
-    return Pool(_of_shard(None).known(state)[0])
+    return Pool(_state_file(None).known(state)[0])
 
 
-def known(state: str | PathLike[str] | None = None) -> Pool:
+def all_priors(state: str | PathLike[str] | None = None) -> Pool:
     """All prior beliefs about edits: those of the package and those of the project, whose folder of state is *state*."""
-    return shipped() if state is None else shipped() | own(state)
+    return priors_of_package() if state is None else priors_of_package() | priors_of_project(state)
 
 
-def remember(state: str | PathLike[str], site: str, tallies: Tallies, *, shard: Shard | None = None) -> None:
+def save_priors(
+    state: str | PathLike[str], site: str, tallies: Tallies, *, shard: Shard | None = None
+) -> None:
     """Save the evidence about edits that *site* gave, in the place of its earlier evidence. Raises `RuleBookError`.
 
     A *shard* saves it in a file of its own until `take_in`: a shard that begins later must not know more than the
     others.
     """
-    _add(state, {site: tallies}, shard)
+    _save_sites(state, {site: tallies}, shard)
 
 
-def take_in(state: str | PathLike[str], shard: Shard) -> None:
+def add_priors_of_shard(state: str | PathLike[str], shard: Shard) -> None:
     """Add the evidence that *shard* has saved apart to the project's file of prior beliefs. Raises `RuleBookError`."""
-    file = _of_shard(shard)
+    file = _state_file(shard)
     found, _ = file.known(state)
     if found:
-        _add(state, found)
+        _save_sites(state, found)
         (Path(state) / file.name).unlink(missing_ok=True)
 
 
-def _add(state: str | PathLike[str], found: Mapping[str, Tallies], shard: Shard | None = None) -> None:
-    _of_shard(shard).change(
+def _save_sites(state: str | PathLike[str], found: Mapping[str, Tallies], shard: Shard | None = None) -> None:
+    _state_file(shard).change(
         state, lambda old: {site: kinds for site, kinds in old.items() if site not in found} | dict(found)
     )
 
 
-def _of_shard(shard: Shard | None) -> StateFile[Tallies]:
-    return StateFile(FILE if shard is None else shard.of_path(FILE), FORMAT, _of_site, _written, _SITES)
+def _state_file(shard: Shard | None) -> StateFile[Tallies]:
+    return StateFile(
+        FILE if shard is None else shard.path_of_part(FILE), FORMAT, _parse_site, _site_json, _SITES
+    )
 
 
-def content_of(sites: Mapping[str, Tallies], sources: Mapping[str, object]) -> bytes:
+def package_file(sites: Mapping[str, Tallies], sources: Mapping[str, object]) -> bytes:
     """The bytes of the package's file. *sources*: the crawl that the evidence of each site was counted on."""
-    rows = {site: {"from": sources.get(site), **_written(tallies)} for site, tallies in sites.items()}
+    rows = {site: {"from": sources.get(site), **_site_json(tallies)} for site, tallies in sites.items()}
     return dump_json({"format": FORMAT, "sites": rows}, indent=1)
 
 
-def _written(tallies: Tallies) -> dict[str, object]:
-    return {"kinds": {kind: _row(tallies[kind]) for kind in sorted(_telling(tallies))}}
+def _site_json(tallies: Tallies) -> dict[str, object]:
+    return {"kinds": {kind: _tally_json(tallies[kind]) for kind in sorted(_kinds_worth_saving(tallies))}}
 
 
-def _telling(tallies: Tallies) -> list[str]:
+def _kinds_worth_saving(tallies: Tallies) -> list[str]:
     found = [kind for kind, tally in tallies.items() if tally.laws or tally.accidents or "→" in kind]
     return sorted(found, key=lambda kind: (-tallies[kind].held - tallies[kind].failed, kind))[:_KINDS]
 
 
-def _row(tally: Tally) -> list[float]:
+def _tally_json(tally: Tally) -> list[float]:
     return [round(value, 4) for value in astuple(tally)]
 
 
-def _of_site(block: Block) -> Tallies:
+def _parse_site(block: Block) -> Tallies:
     kinds = Block(block.take("kinds"), "'kinds'")
-    return {kind: _tally(kinds.items(kind)) for kind in list(kinds.rest())}
+    return {kind: _parse_tally(kinds.items(kind)) for kind in list(kinds.rest())}
 
 
-def _tally(row: list[object]) -> Tally:
+def _parse_tally(row: list[object]) -> Tally:
     match row:
         case [int(), int(), int() | float(), int(), int(), int() | float()]:
             return Tally(*row)  # type: ignore[arg-type]

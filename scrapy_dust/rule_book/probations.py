@@ -18,12 +18,12 @@ _RULES = 5000
 _HASH = re.compile(r"[0-9a-f]{16}")
 
 
-def known(state: str | PathLike[str]) -> dict[str, dict[str, Proof]]:
+def known_proofs(state: str | PathLike[str]) -> dict[str, dict[str, Proof]]:
     """The results by site, as far as the file can be read. *state*: the folder of the project's state."""
     return _FILE.known(state)[0]
 
 
-def remember(
+def save_proofs(
     state: str | PathLike[str], proofs: Mapping[str, Proofs], decided: Collection[tuple[str, str]] = ()
 ) -> None:
     """Add *proofs* to the results of other crawls, and remove those of *decided* rules. Raises `RuleBookError`."""
@@ -33,7 +33,7 @@ def remember(
         for site, of_site in proofs.items():
             for name, proof in of_site.items():
                 before = rows.pop((site, name), None)
-                rows[site, name] = proof if before is None else joined(before, proof)
+                rows[site, name] = proof if before is None else joined_proof(before, proof)
         sites: dict[str, dict[str, Proof]] = {}
         for (site, name), proof in [(key, one) for key, one in rows.items() if key not in decided][-_RULES:]:
             sites.setdefault(site, {})[name] = proof
@@ -42,14 +42,14 @@ def remember(
     _FILE.change(state, added)
 
 
-def joined(one: Proof, other: Proof) -> Proof:
+def joined_proof(one: Proof, other: Proof) -> Proof:
     """The results of two crawls together. The later crawl may have begun with the results of the earlier one."""
     where = dict(one.where)
     for aspect, contents in other.where.items():
-        where[aspect] = _most(where.get(aspect, {}), contents)
+        where[aspect] = _larger_counts(where.get(aspect, {}), contents)
     return Proof(
-        _most(one.contents, other.contents),
-        _most(one.together, other.together),
+        _larger_counts(one.contents, other.contents),
+        _larger_counts(one.together, other.together),
         where,
         max(one.wrong, other.wrong),
         max(one.silent, other.silent),
@@ -57,42 +57,42 @@ def joined(one: Proof, other: Proof) -> Proof:
     )
 
 
-def _most(one: Mapping[int, int], other: Mapping[int, int]) -> dict[int, int]:
+def _larger_counts(one: Mapping[int, int], other: Mapping[int, int]) -> dict[int, int]:
     return {content: max(one.get(content, 0), other.get(content, 0)) for content in (*one, *other)}
 
 
-def _row(proof: Proof) -> dict[str, object]:
+def _proof_json(proof: Proof) -> dict[str, object]:
     return {
-        "contents": _counted(proof.contents),
-        "together": _counted(proof.together),
-        "where": {aspect: _counted(contents) for aspect, contents in proof.where.items()},
+        "contents": _contents_json(proof.contents),
+        "together": _contents_json(proof.together),
+        "where": {aspect: _contents_json(contents) for aspect, contents in proof.where.items()},
         "wrong": proof.wrong,
         "silent": proof.silent,
         "unsure": proof.unsure + proof.shared.total(),
     }
 
 
-def _counted(contents: Mapping[int, int]) -> list[list[object]]:
+def _contents_json(contents: Mapping[int, int]) -> list[list[object]]:
     return [[f"{content:016x}", pairs] for content, pairs in contents.items()]
 
 
-def _of_site(block: Block) -> dict[str, Proof]:
-    return {name: _proof(Block(block.take(name), repr(name))) for name in list(block.rest())}
+def _parse_site(block: Block) -> dict[str, Proof]:
+    return {name: _parse_proof(Block(block.take(name), repr(name))) for name in list(block.rest())}
 
 
-def _proof(block: Block) -> Proof:
+def _parse_proof(block: Block) -> Proof:
     inner = Block(block.take("where"), f"{block.where}, 'where'")
     return Proof(
-        _contents(block, "contents"),
-        _contents(block, "together"),
-        {aspect: _contents(inner, aspect) for aspect in list(inner.rest())},
+        _parse_contents(block, "contents"),
+        _parse_contents(block, "together"),
+        {aspect: _parse_contents(inner, aspect) for aspect in list(inner.rest())},
         max(0, block.count("wrong")),
         max(0, block.count("silent")),
         max(0, block.count("unsure")),
     )
 
 
-def _contents(block: Block, key: str) -> dict[int, int]:
+def _parse_contents(block: Block, key: str) -> dict[int, int]:
     contents: dict[int, int] = {}
     for row in block.items(key):
         match row:
@@ -104,5 +104,9 @@ def _contents(block: Block, key: str) -> dict[int, int]:
 
 
 _FILE = StateFile(
-    "probation.json", 1, _of_site, lambda of_site: {name: _row(one) for name, one in of_site.items()}, _RULES
+    "probation.json",
+    1,
+    _parse_site,
+    lambda of_site: {name: _proof_json(one) for name, one in of_site.items()},
+    _RULES,
 )

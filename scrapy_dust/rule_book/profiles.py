@@ -12,24 +12,24 @@ from scrapy_dust.rules.strict_json import Block, Damaged
 FILE = "profiles.json"
 
 
-def known(state: str | PathLike[str]) -> dict[str, Profile]:
+def known_profiles(state: str | PathLike[str]) -> dict[str, Profile]:
     """The profiles by site, as far as the file can be read."""
     return _FILE.known(state)[0]
 
 
-def remember(state: str | PathLike[str], profiles: Mapping[str, Profile]) -> None:
+def save_profiles(state: str | PathLike[str], profiles: Mapping[str, Profile]) -> None:
     """Keep *profiles*, each in the place of an older one. Raises `RuleBookError`."""
     _FILE.change(
         state, lambda old: {site: one for site, one in old.items() if site not in profiles} | dict(profiles)
     )
 
 
-def _row(one: Profile) -> dict[str, object]:
+def _profile_json(one: Profile) -> dict[str, object]:
     names = sorted(one.names) if one.has_names else None
     return {"urls": one.urls, "names": names, "uses": dict(sorted(one.uses.items()))}
 
 
-def _of_site(block: Block) -> Profile:
+def _parse_profile(block: Block) -> Profile:
     names, uses = block.take("names"), Block(block.take("uses"), "'uses'")
     if names is not None and not isinstance(names, list):
         raise Damaged("'names' is no list")
@@ -41,4 +41,4 @@ def _of_site(block: Block) -> Profile:
     )
 
 
-_FILE = StateFile(FILE, 1, _of_site, _row)
+_FILE = StateFile(FILE, 1, _parse_profile, _profile_json)

@@ -46,7 +46,7 @@ def read(path: str) -> bytes | None:
         return None
     except OSError as error:
         raise RuleBookError(
-            path, f"cannot be read ({_said(error)}). Check the path and its permissions."
+            path, f"cannot be read ({_reason(error)}). Check the path and its permissions."
         ) from None
 
 
@@ -61,7 +61,7 @@ def _read_uri(uri: str) -> bytes:
         with fsspec.open(uri, "rb") as file:
             content: bytes = file.read()
     except (ImportError, ValueError) as error:  # a protocol that is unknown, or whose package is missing
-        raise RuleBookError(uri, f"fsspec cannot open it ({_said(error)}). Check the URI.") from None
+        raise RuleBookError(uri, f"fsspec cannot open it ({_reason(error)}). Check the URI.") from None
     return content
 
 
@@ -71,7 +71,7 @@ def make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise RuleBookError(
-            str(folder), f"cannot be made ({_said(error)}). Check the path and its permissions."
+            str(folder), f"cannot be made ({_reason(error)}). Check the path and its permissions."
         ) from None
 
 
@@ -88,9 +88,9 @@ def lock(path: str, patience: float = PATIENCE) -> Iterator[Path]:
     file = Path(os.path.realpath(path))
     beside = file.with_name(f".{file.name}.lock")
     try:
-        descriptor = _acquire(path, beside, patience)
+        descriptor = _acquire_lock(path, beside, patience)
     except OSError as error:
-        raise _unwritable(path, error) from None
+        raise _error_of_writing(path, error) from None
     try:
         yield file
     finally:
@@ -100,7 +100,7 @@ def lock(path: str, patience: float = PATIENCE) -> Iterator[Path]:
         os.close(descriptor)
 
 
-def _acquire(path: str, beside: Path, patience: float) -> int:
+def _acquire_lock(path: str, beside: Path, patience: float) -> int:
     until = time.monotonic() + patience
     while True:
         descriptor = os.open(beside, os.O_RDWR | os.O_CREAT, 0o666)
@@ -151,16 +151,16 @@ def replace(file: Path, content: bytes) -> None:
         if permissions is not None and not os.access(file, os.W_OK):
             raise PermissionError(0, "it is read-only")
         beginning.unlink(missing_ok=True)
-        _write(beginning, content, permissions)
+        _write_new_file(beginning, content, permissions)
         beginning.replace(file)
         _sync_folder(file.parent)
     except OSError as error:
         with suppress(OSError):
             beginning.unlink(missing_ok=True)
-        raise _unwritable(str(file), error) from None
+        raise _error_of_writing(str(file), error) from None
 
 
-def _write(file: Path, content: bytes, permissions: int | None) -> None:
+def _write_new_file(file: Path, content: bytes, permissions: int | None) -> None:
     with file.open("xb") as stream:
         if permissions is not None:
             file.chmod(permissions)
@@ -179,14 +179,14 @@ def _sync_folder(folder: Path) -> None:
             os.close(descriptor)
 
 
-def _unwritable(path: str, error: OSError) -> RuleBookError:
+def _error_of_writing(path: str, error: OSError) -> RuleBookError:
     if isinstance(error, FileNotFoundError):
         return RuleBookError(
             path, f"cannot be written, the folder {str(Path(path).parent)!r} does not exist. Make it first."
         )
-    return RuleBookError(path, f"cannot be written ({_said(error)}). Check the path and its permissions.")
+    return RuleBookError(path, f"cannot be written ({_reason(error)}). Check the path and its permissions.")
 
 
-def _said(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return " ".join(said.split()).rstrip(".")

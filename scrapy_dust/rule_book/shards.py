@@ -43,14 +43,14 @@ class Shard:
         digest = blake2b(site.encode("utf-8", "surrogatepass"), digest_size=8).digest()
         return int.from_bytes(digest) % self.count == self.number - 1
 
-    def of_path(self, path: str | PathLike[str]) -> str:
+    def path_of_part(self, path: str | PathLike[str]) -> str:
         """The path at which this shard keeps what others keep at *path*: ``rules.json`` → ``rules.2-of-4.json``."""
         # Of text: a path may be a URI.
         suffix = PurePath(path).suffix
         stem = fspath(path).removesuffix(suffix)
         return f"{stem}.{self.number}-of-{self.count}{suffix}"
 
-    def of_budget(self, budget: int) -> int:
+    def share_of_budget(self, budget: int) -> int:
         """This shard's share of *budget* fetches, at least one."""
         return budget and max(1, budget // self.count + (self.number <= budget % self.count))
 
@@ -69,7 +69,7 @@ def shard_of(text: str) -> Shard:
         ) from None
 
 
-def write(path: str, shard: Shard, decided: Mapping[str, Sequence[Entry]]) -> None:
+def write_part(path: str, shard: Shard, decided: Mapping[str, Sequence[Entry]]) -> None:
     """Write the part of *shard* to *path*. *decided*: its decisions by site. Raises `RuleBookError`."""
     sites = {site: tuple(entries) for site, entries in decided.items() if entries}
     content = render(Document(sites, {KEY: str(shard)}), f"scrapy-dust {__version__}")

@@ -57,19 +57,19 @@ class Verdicts:
             content = safe_files.read(fspath(path))
             if content is None:
                 return cls()
-            sites, rests = _parse(content)
+            sites, rests = _parse_file(content)
             return cls(sites, rests=rests)
         except (Damaged, RuleBookError) as error:
             said = str(error) if isinstance(error, RuleBookError) else f"{fspath(path)}: {error}."
             return cls(warning=f"{said} What it had decided is tried again.")
 
-    def of(self, site: str) -> Mapping[Rule, PastVerdict]:
+    def of_site(self, site: str) -> Mapping[Rule, PastVerdict]:
         """The verdicts of trials on *site* that are over, by rule, the oldest first."""
         return self.sites.get(site, {})
 
     def with_verdicts(self, site: str, verdicts: Iterable[PastVerdict]) -> Verdicts:
         """A copy with the trials of this run, each in the place of an older one. The newest `KEPT` trials stay."""
-        together = dict(self.of(site))
+        together = dict(self.of_site(site))
         for one in verdicts:
             together.pop(one.rule, None)
             together[one.rule] = one
@@ -79,7 +79,7 @@ class Verdicts:
     def without(self, site: str, rules: Iterable[Rule]) -> Verdicts:
         """A copy without the trials of *rules*, so that these rules are tried again."""
         gone = set(rules)
-        left = {rule: one for rule, one in self.of(site).items() if rule not in gone}
+        left = {rule: one for rule, one in self.of_site(site).items() if rule not in gone}
         return Verdicts({**self.sites, site: left}, self.warning, self.rests)
 
     def with_rest(self, site: str, rest: str | None) -> Verdicts:
@@ -91,7 +91,9 @@ class Verdicts:
 
     def rendered(self) -> bytes:
         """The content of the file."""
-        sites = {site: [_row(one) for one in self.sites[site].values()] for site in sorted(self.sites)}
+        sites = {
+            site: [_verdict_json(one) for one in self.sites[site].values()] for site in sorted(self.sites)
+        }
         known = {site: rows for site, rows in sites.items() if rows}
         return dump_json({"format": FORMAT, "sites": known, "rests": dict(sorted(self.rests.items()))})
 
@@ -111,11 +113,11 @@ def update(
         safe_files.replace(file, change(Verdicts.load(file)).rendered())
 
 
-def _row(one: PastVerdict) -> list[object]:
+def _verdict_json(one: PastVerdict) -> list[object]:
     return [*content_of(one.rule), str(one.verdict), *astuple(one.tally), one.date]
 
 
-def _parse(content: bytes) -> tuple[dict[str, dict[Rule, PastVerdict]], dict[str, str]]:
+def _parse_file(content: bytes) -> tuple[dict[str, dict[Rule, PastVerdict]], dict[str, str]]:
     file = Block(load_json(content), "the file")
     found = file.count("format")
     if found != FORMAT:
@@ -123,15 +125,15 @@ def _parse(content: bytes) -> tuple[dict[str, dict[Rule, PastVerdict]], dict[str
     sites = Block(file.take("sites"), "'sites'")
     rests = Block(file.take("rests", {}), "'rests'")
     resting = {site: rests.text(site) for site in list(rests.rest())}
-    return {site: _of_site(sites.items(site)) for site in list(sites.rest())}, resting
+    return {site: _parse_site(sites.items(site)) for site in list(sites.rest())}, resting
 
 
-def _of_site(rows: list[object]) -> dict[Rule, PastVerdict]:
-    past = [_past_verdict(row) for row in rows]
+def _parse_site(rows: list[object]) -> dict[Rule, PastVerdict]:
+    past = [_parse_verdict(row) for row in rows]
     return {one.rule: one for one in past}
 
 
-def _past_verdict(row: object) -> PastVerdict:
+def _parse_verdict(row: object) -> PastVerdict:
     rule: Rule
     match row:
         case [list(operations), list(guard), str(verdict), *counts, str(day)]:

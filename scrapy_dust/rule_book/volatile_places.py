@@ -64,7 +64,7 @@ class KnownPlaces:
         return {site: one.knowledge for site, one in self.sites.items()}
 
 
-def known(state: str | PathLike[str] | None) -> KnownPlaces:
+def known_places(state: str | PathLike[str] | None) -> KnownPlaces:
     """Read the file in the folder *state*; nothing is known where the file is missing or damaged."""
     if state is None:
         return KnownPlaces()
@@ -72,7 +72,7 @@ def known(state: str | PathLike[str] | None) -> KnownPlaces:
     return KnownPlaces(sites, None if why is None else f"{why} Which places change is learned again.")
 
 
-def remember(state: str | PathLike[str], learned: Mapping[str, Site]) -> None:
+def save_places(state: str | PathLike[str], learned: Mapping[str, Site]) -> None:
     """Add the knowledge *learned* of some sites to the file. A new template replaces the old one. Raises `RuleBookError`."""
     learned = {site: one for site, one in learned.items() if one.volatile or one.template}
 
@@ -87,7 +87,7 @@ def remember(state: str | PathLike[str], learned: Mapping[str, Site]) -> None:
         _FILE.change(state, joined)
 
 
-def _row(site: Site) -> dict[str, object]:
+def _site_json(site: Site) -> dict[str, object]:
     largest = sorted(site.volatile.changes.items(), key=lambda one: (-len(one[1]), one[0]))[:_TEMPLATES]
     # Where more stays than changes on all kinds of pages, nothing will be set aside.
     moving = {key for _, known in largest for key, one in known.items() if one.survived <= one.changed}
@@ -102,38 +102,40 @@ def _row(site: Site) -> dict[str, object]:
     places = {place_in(key) for rows in templates.values() for key, *_ in rows}
     names = {str(place): site.names[place] for place in sorted(places) if place in site.names}
     row = {"templates": {template: rows for template, rows in templates.items() if rows}, "names": names}
-    return row | ({"common": _written(site.template)} if site.template else {})
+    return row | ({"common": _template_json(site.template)} if site.template else {})
 
 
-def _written(template: SiteTemplate) -> dict[str, str]:
+def _template_json(template: SiteTemplate) -> dict[str, str]:
     return {
         name: getattr(template, name)[:_UNITS].astype("<u8").tobytes().hex() for name in _PARTS_OF_TEMPLATE
     }
 
 
-def _of_site(block: Block) -> Site:
+def _parse_site(block: Block) -> Site:
     templates, names = Block(block.take("templates"), "'templates'"), Block(block.take("names"), "'names'")
-    changes = {template: dict(map(_change, templates.items(template))) for template in list(templates.rest())}
+    changes = {
+        template: dict(map(_parse_change, templates.items(template))) for template in list(templates.rest())
+    }
     common = block.take("common", None)
     return Site(
         Volatile(changes),
-        {_place(place): names.text(place) for place in list(names.rest())},
-        NO_TEMPLATE if common is None else _template(Block(common, "'common'")),
+        {_parse_place(place): names.text(place) for place in list(names.rest())},
+        NO_TEMPLATE if common is None else _parse_template(Block(common, "'common'")),
     )
 
 
-def _template(block: Block) -> SiteTemplate:
-    return SiteTemplate(**{name: _units(block.text(name)) for name in _PARTS_OF_TEMPLATE})
+def _parse_template(block: Block) -> SiteTemplate:
+    return SiteTemplate(**{name: _parse_units(block.text(name)) for name in _PARTS_OF_TEMPLATE})
 
 
-def _units(text: str) -> UnitSet:
+def _parse_units(text: str) -> UnitSet:
     try:
         return np.unique(np.frombuffer(bytes.fromhex(text), "<u8").astype(np.uint64))
     except ValueError:
         raise Damaged("one of its templates is no list of units") from None
 
 
-def _change(row: object) -> tuple[int, Changes]:
+def _parse_change(row: object) -> tuple[int, Changes]:
     if (
         not isinstance(row, list)
         or len(row) != 7
@@ -144,10 +146,10 @@ def _change(row: object) -> tuple[int, Changes]:
     return key, Changes(*counts)
 
 
-def _place(text: str) -> int:
+def _parse_place(text: str) -> int:
     if not text.isdecimal() or len(text) > 9:
         raise Damaged("one of its names is of no place")
     return int(text)
 
 
-_FILE = StateFile(FILE, FORMAT, _of_site, _row)
+_FILE = StateFile(FILE, FORMAT, _parse_site, _site_json)

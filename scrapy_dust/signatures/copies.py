@@ -97,7 +97,7 @@ class Boilerplate:
             counts = self._counts[row]
             counts[cells] += counts[cells] < np.iinfo(np.uint16).max
 
-    def own(self, site: int, shingles: Shingles, *, strict: bool = False) -> Shingles:
+    def without_boilerplate(self, site: int, shingles: Shingles, *, strict: bool = False) -> Shingles:
         """*shingles* without boilerplate."""
         texts = self._texts[site]
         if texts < _TEXTS:
@@ -106,7 +106,7 @@ class Boilerplate:
         own: Shingles = shingles[self._counts_of(site, shingles) < min(least, np.iinfo(np.uint16).max)]
         return own
 
-    def knows(self, site: int) -> bool:
+    def knows_enough(self, site: int) -> bool:
         """Whether enough texts of *site* were counted to tell its boilerplate."""
         return self._texts[site] >= _TEXTS
 

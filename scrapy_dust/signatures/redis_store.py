@@ -53,7 +53,7 @@ class RedisStore:
         self._where = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query=""))
         self._redis = _redis()
         self._lifetime = None if keep_days is None else keep_days * DAY
-        with self._saying():
+        with self._errors_in_words():
             self._server = self._redis.Redis.from_url(
                 self.url, socket_timeout=_PATIENCE, socket_connect_timeout=_PATIENCE
             )
@@ -61,26 +61,26 @@ class RedisStore:
 
     def find(self, signature: bytes) -> KeeperPage | None:
         """The keeper of *signature*; None if there is none."""
-        with self._saying():
+        with self._errors_in_words():
             url = self._server.get(self._key(b"s:", signature))
-            page = None if url is None else self._server.get(self._of_url(b"u:", url))
-        if url is None or page is None or signature not in _signatures(page):
+            page = None if url is None else self._server.get(self._key_of_url(b"u:", url))
+        if url is None or page is None or signature not in _unpack_signatures(page):
             return None
         return KeeperPage(url.decode("utf-8", "surrogatepass"), KINDS[_PAGE.unpack_from(page)[0]])
 
     def shown(self, url: str) -> Signatures | None:
         """The signatures that *url* showed last; None where Redis does not know the URL."""
-        with self._saying():
-            page = self._server.get(self._of_url(b"u:", _encoded(url)))
-        return None if page is None else _signatures(page)
+        with self._errors_in_words():
+            page = self._server.get(self._key_of_url(b"u:", _encoded(url)))
+        return None if page is None else _unpack_signatures(page)
 
     def keep(self, url: str, signatures: Signatures, kind: Kind, *, claim: bool = True) -> KeeperPage | None:
         """Save that *url* shows *signatures*. Returns the URL that another worker has saved for the last one meanwhile."""
         encoded = _encoded(url)
         page = _PAGE.pack(KINDS.index(kind), int(time.time())) + b"".join(signatures)
-        with self._saying():
+        with self._errors_in_words():
             pipe = self._server.pipeline(transaction=False)
-            pipe.set(self._of_url(b"u:", encoded), page, ex=self._lifetime)
+            pipe.set(self._key_of_url(b"u:", encoded), page, ex=self._lifetime)
             for signature in signatures:
                 pipe.set(self._key(b"s:", signature), encoded, ex=self._lifetime, nx=True, get=True)
             _, *keepers = pipe.execute()
@@ -89,38 +89,38 @@ class RedisStore:
             known = None if keeper in (None, encoded) else self.find(signature)
             if keeper not in (None, encoded) and known is None:
                 # Its keeper shows something else by now.
-                with self._saying():
+                with self._errors_in_words():
                     self._server.set(self._key(b"s:", signature), encoded, ex=self._lifetime)
         return known
 
     def release(self, url: str) -> None:
         """Forget what *url* shows, so that the next page with its content becomes the keeper."""
         encoded = _encoded(url)
-        with self._saying():
-            self._server.delete(self._of_url(b"u:", encoded), self._of_url(b"n:", encoded))
+        with self._errors_in_words():
+            self._server.delete(self._key_of_url(b"u:", encoded), self._key_of_url(b"n:", encoded))
 
     def near(self, bands: Sequence[int]) -> list[Outline]:
         """The outlines of pages that share one of *bands*: candidates for near-duplicates."""
-        with self._saying():
+        with self._errors_in_words():
             pipe = self._server.pipeline(transaction=False)
             for band in bands:
-                pipe.srandmember(self._band(band), MOST_CANDIDATES)
+                pipe.srandmember(self._key_of_band(band), MOST_CANDIDATES)
             found = dict.fromkeys(hashed for band in pipe.execute() for hashed in band)
             keys = [self._key(b"n:", hashed) for hashed in list(found)[:MOST_CANDIDATES]]
             outlines = self._server.mget(keys) if keys else []
-        return [_outline(packed) for packed in outlines if packed is not None]
+        return [_unpack_outline(packed) for packed in outlines if packed is not None]
 
     def keep_near(self, outline: Outline, bands: Sequence[int]) -> None:
         """Save the *outline* of a page, so that `near` finds it by each of *bands*."""
         encoded = _encoded(outline.url)
         hashed = xxh3_128_digest(encoded)
-        with self._saying():
+        with self._errors_in_words():
             pipe = self._server.pipeline(transaction=False)
-            pipe.set(self._key(b"n:", hashed), _packed(outline, encoded), ex=self._lifetime)
+            pipe.set(self._key(b"n:", hashed), _pack_outline(outline, encoded), ex=self._lifetime)
             for band in bands:
-                pipe.sadd(self._band(band), hashed)
+                pipe.sadd(self._key_of_band(band), hashed)
                 if self._lifetime is not None:
-                    pipe.expire(self._band(band), self._lifetime)
+                    pipe.expire(self._key_of_band(band), self._lifetime)
             pipe.execute()
 
     def flush(self) -> None:
@@ -131,14 +131,16 @@ class RedisStore:
 
     def rows(self) -> Iterator[Row]:
         """All pages of the store, in no order."""
-        with self._saying():
+        with self._errors_in_words():
             for key in self._server.scan_iter(match=self._prefix + b"s:*", count=1000):
                 url, signature = self._server.get(key), key[len(self._prefix) + 2 :]
-                page = None if url is None else self._server.get(self._of_url(b"u:", url))
+                page = None if url is None else self._server.get(self._key_of_url(b"u:", url))
                 # Of two signatures of a page the last stands for it.
-                if page is not None and _signatures(page)[-1:] == (signature,):
+                if page is not None and _unpack_signatures(page)[-1:] == (signature,):
                     kind, seen = _PAGE.unpack_from(page)
-                    yield Row(url.decode("utf-8", "surrogatepass"), _signatures(page), KINDS[kind], seen)
+                    yield Row(
+                        url.decode("utf-8", "surrogatepass"), _unpack_signatures(page), KINDS[kind], seen
+                    )
 
     def take(self, rows: Iterable[Row]) -> int:
         """Add the pages *rows* of another store, unless this store has seen them later. Returns how many were added."""
@@ -157,7 +159,7 @@ class RedisStore:
             if signatures is None:
                 continue
             self.release(url)
-            with self._saying():
+            with self._errors_in_words():
                 for signature in signatures:
                     if self._server.get(self._key(b"s:", signature)) == _encoded(url):
                         self._server.delete(self._key(b"s:", signature))
@@ -167,14 +169,14 @@ class RedisStore:
     def _key(self, what: bytes, name: bytes) -> bytes:
         return self._prefix + what + name
 
-    def _of_url(self, what: bytes, url: bytes) -> bytes:
+    def _key_of_url(self, what: bytes, url: bytes) -> bytes:
         return self._key(what, xxh3_128_digest(url))
 
-    def _band(self, band: int) -> bytes:
+    def _key_of_band(self, band: int) -> bytes:
         return self._key(b"b:", band.to_bytes(8, "big"))
 
     @contextmanager
-    def _saying(self) -> Iterator[None]:
+    def _errors_in_words(self) -> Iterator[None]:
         try:
             yield
         except (self._redis.RedisError, ValueError) as error:  # ValueError: a URL that cannot be
@@ -197,18 +199,18 @@ def _encoded(url: str) -> bytes:
     return url.encode("utf-8", "surrogatepass")
 
 
-def _signatures(page: bytes) -> Signatures:
+def _unpack_signatures(page: bytes) -> Signatures:
     packed = page[_PAGE.size :]
     return tuple(packed[at : at + _SIGNATURE] for at in range(0, len(packed), _SIGNATURE))
 
 
-def _packed(outline: Outline, url: bytes) -> bytes:
+def _pack_outline(outline: Outline, url: bytes) -> bytes:
     canonical = (outline.face.canonical or "").encode("utf-8", "surrogatepass")[: 1 << 15]
     head = _OUTLINE.pack(outline.face.heading, len(url), len(canonical))
     return head + url + canonical + outline.shingles.astype("<u8").tobytes()
 
 
-def _outline(packed: bytes) -> Outline:
+def _unpack_outline(packed: bytes) -> Outline:
     heading, of_url, of_canonical = _OUTLINE.unpack_from(packed)
     middle, end = _OUTLINE.size + of_url, _OUTLINE.size + of_url + of_canonical
     canonical = packed[middle:end].decode("utf-8", "surrogatepass") or None

@@ -88,12 +88,12 @@ class SqliteStore:
             )
         self._pending = Pending()
         self._written = time.monotonic()
-        with self._saying():
+        with self._errors_in_words():
             if path is not None:
                 path.parent.mkdir(parents=True, exist_ok=True)
             self._base = sqlite3.connect(path or "", isolation_level=None, check_same_thread=False)
             try:
-                self._recognize(must_exist=must_exist)
+                self._refuse_other_files(must_exist=must_exist)
                 self._prepare()
             except BaseException:
                 self._base.close()
@@ -104,8 +104,8 @@ class SqliteStore:
         pending = self._pending.keeper(signature)
         if pending is not None:
             return pending
-        with self._saying():
-            found = self._base.execute(_FIND, {"digest": signature, "oldest": self._oldest()}).fetchone()
+        with self._errors_in_words():
+            found = self._base.execute(_FIND, {"digest": signature, "oldest": self._oldest_time()}).fetchone()
         # What waits to be written is newer.
         if found is None or found[0] in self._pending:
             return None
@@ -115,28 +115,28 @@ class SqliteStore:
         """The signatures that *url* showed last; None where the store does not know the URL."""
         if url in self._pending:
             return self._pending.signatures(url)
-        with self._saying():
-            found = self._base.execute(_OF_URL, (_hash(url), url)).fetchone()
-        if found is None or found[4] < self._oldest():
+        with self._errors_in_words():
+            found = self._base.execute(_OF_URL, (_url_hash(url), url)).fetchone()
+        if found is None or found[4] < self._oldest_time():
             return None
         return _signatures(found[1], found[2]) or None
 
     def keep(self, url: str, signatures: Signatures, kind: Kind, *, claim: bool = True) -> KeeperPage | None:
         """Save, with the next transaction, that *url* shows a content with these *signatures*."""
         self._pending.add(Row(url, signatures, kind, _now()), claim=claim)
-        self._write_sometimes()
+        self._flush_if_due()
         return None
 
     def release(self, url: str) -> None:
         """Forget what *url* shows, so that the next page with its content becomes the keeper."""
         self._pending.add(Row(url, (), Kind.LITTLE, _now()))
-        self._write_sometimes()
+        self._flush_if_due()
 
     def near(self, bands: Sequence[int]) -> list[Outline]:
         """The outlines of pages that share one of *bands*: candidates for near-duplicates."""
         query = _NEAR.format(",".join("?" * len(bands)), MOST_CANDIDATES)
-        with self._saying():
-            found = self._base.execute(query, (*bands, self._oldest())).fetchall()
+        with self._errors_in_words():
+            found = self._base.execute(query, (*bands, self._oldest_time())).fetchall()
         outlines = {url: _outline(url, *more) for url, *more in found if url not in self._pending}
         outlines |= {one.url: one for one in self._pending.near(bands)}
         return list(outlines.values())[-MOST_CANDIDATES:]
@@ -148,7 +148,7 @@ class SqliteStore:
     def flush(self) -> None:
         """Write all pages that wait in memory, so that a crash loses none of them."""
         if self._pending:
-            with self._saying(), self._transaction():
+            with self._errors_in_words(), self._transaction():
                 self._write(self._pending.rows())
                 self._write_near()
             self._pending.clear()
@@ -159,13 +159,13 @@ class SqliteStore:
         try:
             self.flush()
         finally:
-            with self._saying():
+            with self._errors_in_words():
                 self._base.close()
 
     def rows(self) -> Iterator[Row]:
         """All pages of the store, those that still wait in memory too."""
         self.flush()
-        with self._saying():
+        with self._errors_in_words():
             query = "SELECT url, body, text, kind, seen FROM page WHERE body IS NOT NULL OR text IS NOT NULL"
             for url, body, text, kind, seen in self._base.execute(query):
                 yield Row(url, _signatures(body, text), KINDS[kind], seen)
@@ -173,9 +173,9 @@ class SqliteStore:
     def take(self, rows: Iterable[Row]) -> int:
         """Add the pages *rows* of another store, unless this store has seen them later. Returns how many were added."""
         taken = 0
-        with self._saying(), self._transaction():
+        with self._errors_in_words(), self._transaction():
             for row in rows:
-                known = self._base.execute(_OF_URL, (_hash(row.url), row.url)).fetchone()
+                known = self._base.execute(_OF_URL, (_url_hash(row.url), row.url)).fetchone()
                 if known is None or known[4] < row.seen:
                     self._write([row])
                     taken += 1
@@ -184,13 +184,13 @@ class SqliteStore:
     def purge(self, urls: Iterable[str]) -> int:
         """Forget *urls*, and shrink the file. Raises `SignatureStoreError`."""
         self.flush()
-        with self._saying():
+        with self._errors_in_words():
             with self._transaction():
                 self._base.execute("CREATE TEMP TABLE gone (id INTEGER PRIMARY KEY)")
                 for url in urls:
                     self._base.execute(
                         "INSERT OR IGNORE INTO gone SELECT id FROM page WHERE hash = ? AND url = ?",
-                        (_hash(url), url),
+                        (_url_hash(url), url),
                     )
                 (count,) = self._base.execute("SELECT count(*) FROM gone").fetchone()
                 for table, column in (
@@ -206,11 +206,11 @@ class SqliteStore:
 
     def signatures(self) -> int:
         """The number of signatures in the store."""
-        with self._saying():
+        with self._errors_in_words():
             (count,) = self._base.execute("SELECT count(*) FROM signature").fetchone()
         return int(count)
 
-    def _recognize(self, *, must_exist: bool) -> None:
+    def _refuse_other_files(self, *, must_exist: bool) -> None:
         """Raise `SignatureStoreError` where the file is another program's, before anything is written to it."""
         (version,) = self._base.execute("PRAGMA user_version").fetchone()
         tables = {
@@ -227,7 +227,7 @@ class SqliteStore:
             self._base.execute("PRAGMA journal_mode = OFF")
             self._base.execute("PRAGMA synchronous = OFF")
         else:
-            self._write_ahead()
+            self._use_write_ahead_log()
             self._base.execute("PRAGMA synchronous = NORMAL")
         with self._transaction():
             (version,) = self._base.execute("PRAGMA user_version").fetchone()
@@ -240,7 +240,7 @@ class SqliteStore:
                 for statement in filter(str.strip, _SCHEMA.split(";")):
                     self._base.execute(statement)
 
-    def _write_ahead(self) -> None:
+    def _use_write_ahead_log(self) -> None:
         # SQLite's time-out does not hold here: of several that change the mode at once, all but one are refused at once.
         until = time.monotonic() + _PATIENCE / 1000
         while True:
@@ -253,7 +253,7 @@ class SqliteStore:
             else:
                 return
 
-    def _write_sometimes(self) -> None:
+    def _flush_if_due(self) -> None:
         late = time.monotonic() - self._written >= _SECONDS
         if late or len(self._pending) >= _PENDING:
             try:
@@ -269,7 +269,7 @@ class SqliteStore:
         (last,) = self._base.execute("SELECT coalesce(max(id), 0) FROM page").fetchone()
         new, changed, claims = [], [], []
         for row in rows:
-            hashed = _hash(row.url)
+            hashed = _url_hash(row.url)
             known = self._base.execute(_OF_URL, (hashed, row.url)).fetchone()
             body, text = (
                 row.signatures[0] if row.signatures else None,
@@ -283,7 +283,7 @@ class SqliteStore:
                 if (body, text) != known[1:3]:
                     self._base.execute("DELETE FROM near WHERE page = ?", (page,))
                 changed.append((body, text, KINDS.index(row.kind), row.seen, page))
-            claims += [(signature, page, self._oldest()) for signature in set(row.signatures)]
+            claims += [(signature, page, self._oldest_time()) for signature in set(row.signatures)]
         run = self._base.executemany
         run("INSERT INTO page VALUES (?, ?, ?, ?, ?, ?, ?)", new)
         run("UPDATE page SET body = ?, text = ?, kind = ?, seen = ? WHERE id = ?", changed)
@@ -292,17 +292,17 @@ class SqliteStore:
 
     def _write_near(self) -> None:
         for outline, bands in self._pending.outlines():
-            known = self._base.execute(_OF_URL, (_hash(outline.url), outline.url)).fetchone()
+            known = self._base.execute(_OF_URL, (_url_hash(outline.url), outline.url)).fetchone()
             if known is None:
                 continue
-            heading = _signed(outline.face.heading)
+            heading = _as_signed(outline.face.heading)
             row = (known[0], heading, outline.face.canonical, outline.shingles.astype("<u8").tobytes())
             self._base.execute("INSERT OR REPLACE INTO near VALUES (?, ?, ?, ?)", row)
             self._base.executemany(
                 "INSERT OR IGNORE INTO band VALUES (?, ?)", [(band, known[0]) for band in bands]
             )
 
-    def _oldest(self) -> int:
+    def _oldest_time(self) -> int:
         return 0 if self._days is None else _now() - self._days * DAY
 
     @contextmanager
@@ -316,7 +316,7 @@ class SqliteStore:
         self._base.execute("COMMIT")
 
     @contextmanager
-    def _saying(self) -> Iterator[None]:
+    def _errors_in_words(self) -> Iterator[None]:
         try:
             yield
         except (sqlite3.Error, OSError) as error:
@@ -337,12 +337,12 @@ def _now() -> int:
     return int(time.time())
 
 
-def _signed(number: int) -> int:
+def _as_signed(number: int) -> int:
     return number - (1 << 64) if number >= 1 << 63 else number
 
 
-def _hash(url: str) -> int:
-    return _signed(xxh3_64_intdigest(url.encode("utf-8", "surrogatepass")))
+def _url_hash(url: str) -> int:
+    return _as_signed(xxh3_64_intdigest(url.encode("utf-8", "surrogatepass")))
 
 
 def _signatures(body: bytes | None, text: bytes | None) -> Signatures:

@@ -55,18 +55,18 @@ class KnownPages:
 
     def __init__(self, path: Path, spider: str) -> None:
         self.path, self._spider = path, spider
-        with self._saying():
+        with self._errors_in_words():
             path.parent.mkdir(parents=True, exist_ok=True)
             self._base = sqlite3.connect(
                 path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
             )
             try:
                 with self._base_transaction():
-                    self._prepare()
+                    self._create_tables()
             except BaseException:
                 self._base.close()
                 raise
-        with self._saying():
+        with self._errors_in_words():
             asked = self._base.execute("SELECT handled FROM callback WHERE spider = ?", (spider,))
             self._lead_on = {handled for (handled,) in asked}
 
@@ -76,30 +76,30 @@ class KnownPages:
             "SELECT own, key, url, handled, is_plain, items, requests, seen FROM page"
             " WHERE spider = ? AND key = ? AND seen >= ?"
         )
-        with self._saying():
+        with self._errors_in_words():
             return [TakenPage(*row) for row in self._base.execute(query, (self._spider, key, since))]
 
     def leads_on(self, handled: str) -> bool:
         """Whether callbacks of requests that are *handled* so have ever made further requests."""
         return handled in self._lead_on
 
-    def has_led_on(self, handled: Iterable[str]) -> None:
+    def save_leads_on(self, handled: Iterable[str]) -> None:
         """Remember that callbacks of requests that are *handled* so have made further requests."""
         new = set(handled) - self._lead_on
         self._lead_on |= new
-        with self._saying(), self._base_transaction():
+        with self._errors_in_words(), self._base_transaction():
             rows = [(self._spider, one) for one in sorted(new)]
             self._base.executemany("INSERT OR IGNORE INTO callback VALUES (?, ?)", rows)
 
     def add(self, pages: Iterable[TakenPage]) -> None:
         """Save *pages*."""
-        with self._saying(), self._base_transaction():
+        with self._errors_in_words(), self._base_transaction():
             rows = [(self._spider, *astuple(page)) for page in pages]
             self._base.executemany("INSERT OR REPLACE INTO page VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
-    def go_by(self, version: str, key_of: KeyOf) -> None:
+    def rename_keys(self, version: str, key_of: KeyOf) -> None:
         """Make all keys anew, if they were made by other rules than those of *version*. Pages without a key are forgotten."""
-        with self._saying(), self._base_transaction():
+        with self._errors_in_words(), self._base_transaction():
             known = self._base.execute(
                 "SELECT version FROM spider WHERE name = ?", (self._spider,)
             ).fetchone()
@@ -116,15 +116,15 @@ class KnownPages:
 
     def forget_before(self, seen: int) -> None:
         """Forget pages taken before the time *seen*."""
-        with self._saying():
+        with self._errors_in_words():
             self._base.execute("DELETE FROM page WHERE spider = ? AND seen < ?", (self._spider, seen))
 
     def close(self) -> None:
         """Close the file."""
-        with self._saying():
+        with self._errors_in_words():
             self._base.close()
 
-    def _prepare(self) -> None:
+    def _create_tables(self) -> None:
         (version,) = self._base.execute("PRAGMA user_version").fetchone()
         if version > FORMAT:
             why = f"it has format {version}; this version reads up to {FORMAT}. Upgrade scrapy-dust."
@@ -144,7 +144,7 @@ class KnownPages:
         self._base.execute("COMMIT")
 
     @contextmanager
-    def _saying(self) -> Iterator[None]:
+    def _errors_in_words(self) -> Iterator[None]:
         try:
             yield
         except (sqlite3.Error, OSError) as error:
@@ -152,6 +152,6 @@ class KnownPages:
             raise SignatureStoreError(str(self.path), why) from error
 
 
-def now() -> int:
+def now_in_seconds() -> int:
     """The time of now, in seconds."""
     return int(time.time())

@@ -45,16 +45,16 @@ def conclude(
     if shard is None:
         update(path, lambda book: book.merge_sites(decided))
     else:
-        shards.write(shard.of_path(path), shard, decided)
+        shards.write_part(shard.path_of_part(path), shard, decided)
     # Not the one book that was written: a run begins with all of them.
     known = RuleBook.load([in_project(path) for path in settings.rules])
     if shard is not None:
         known = known.merge_sites(decided)
     _keep_verdicts(verdicts_path, trials, settled, known)
-    volatile_places.remember(
+    volatile_places.save_places(
         verdicts_path.parent, {site.site: Site(site.volatile, site.names, site.template) for site in trials}
     )
-    profiles.remember(verdicts_path.parent, dict(_profiles(trials, known, settings)))
+    profiles.save_profiles(verdicts_path.parent, dict(_profiles(trials, known, settings)))
     return known
 
 

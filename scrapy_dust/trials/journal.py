@@ -36,7 +36,7 @@ _Version = Sequence[int | str]
 def probes_path(verdicts: Path, shard: Shard | None = None) -> Path:
     """The path of the journal, beside the *verdicts*. Each *shard* has its own, since a journal has one writer."""
     path = verdicts.with_name("probes.jsonl")
-    return path if shard is None else Path(shard.of_path(path))
+    return path if shard is None else Path(shard.path_of_part(path))
 
 
 class ProbeJournal:

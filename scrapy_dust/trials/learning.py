@@ -35,7 +35,7 @@ from scrapy_dust.page.volatile import Volatile
 from scrapy_dust.rule_book import volatile_places
 from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.entries import Status
-from scrapy_dust.rule_book.priors import known, remember
+from scrapy_dust.rule_book.priors import all_priors, save_priors
 from scrapy_dust.rule_book.shards import Shard
 from scrapy_dust.rule_book.verdicts import Verdicts
 from scrapy_dust.rules.rule import Rule
@@ -78,14 +78,14 @@ def mine(
     many as there are processors, if there is enough to do. *shard*: the shard of *visits*.
     """
     check_packages(settings)
-    pool = known(state)
+    pool = all_priors(state)
     in_turn = _in_turn(visits)
     taken = visits.share if isinstance(visits, Shelved) else _whole
     sites = ((site, visits[site], taken(site)) for site in in_turn)
     remembered = None
     if state is not None:
         remembered = remembered_in(state, settings, pool, redirects_count=redirects_count)
-    volatile = volatile_places.known(state).volatile()
+    volatile = volatile_places.known_places(state).volatile()
     miner = Miner(settings, redirects_count, pool, remembered, volatile)
     with ExitStack() as stack:
         keeping = stack.enter_context(Keeping(remembered.memory)) if remembered and keep else None
@@ -115,7 +115,7 @@ def finished(
     if keep and state is not None and len(mined.log.pages) >= _TELLING:
         # What cannot be kept costs later sites a little evidence, and nothing else.
         with suppress(RuleBookError):
-            remember(state, mined.site, mined.tallies, shard=shard)
+            save_priors(state, mined.site, mined.tallies, shard=shard)
     compared = comparison_of(mined.log)
     if compared is not None:
         compared.name(names)
@@ -123,7 +123,7 @@ def finished(
         learned = volatile_places.Site(compared.knowledge.volatile, compared.knowledge.names)
         # What cannot be kept is learned again.
         with suppress(RuleBookError):
-            volatile_places.remember(state, {mined.site: learned})
+            volatile_places.save_places(state, {mined.site: learned})
     if settings.learner == "seq2seq":
         mined = _with_network(mined, settings, state if keep else None, reporter)
     reporter.mined(mined)
@@ -322,7 +322,7 @@ def _renderers(log: SiteLog, evidence: LogEvidence) -> dict[str, str]:
 
 def _refuted(verdicts: Verdicts, site: str, candidates: Iterable[Candidate]) -> set[Rule]:
     """The rules refuted earlier, and the other rules of their candidates: a pair of different pages refutes them all."""
-    refuted = {rule: one for rule, one in verdicts.of(site).items() if one.verdict is Verdict.REFUTED}
+    refuted = {rule: one for rule, one in verdicts.of_site(site).items() if one.verdict is Verdict.REFUTED}
     contradicted = {rule for rule, one in refuted.items() if one.tally.contradictions}
     together = (one.rules for one in candidates if not contradicted.isdisjoint(one.rules))
     return set(refuted).union(*together)

@@ -12,7 +12,7 @@ from scrapy_dust.engines import spark
 from scrapy_dust.engines.local import Mined
 from scrapy_dust.errors import EngineError
 from scrapy_dust.rule_book import volatile_places
-from scrapy_dust.rule_book.priors import known
+from scrapy_dust.rule_book.priors import all_priors
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.trials.learning import check_packages, finished
 from scrapy_dust.trials.reading import Read, Reporter, Source, seconds_of, told_of
@@ -34,8 +34,8 @@ def read_and_mine(
     found = spark.read_and_mine(
         source.paths,
         settings,
-        known(state),
-        volatile_places.known(state).volatile(),
+        all_priors(state),
+        volatile_places.known_places(state).volatile(),
         log_format=source.format,
         host=source.host,
         redirects_count=redirects_count,

@@ -37,7 +37,7 @@ def _said(mined: Mined, book: RuleBook, verdicts: Verdicts, settings: DustSettin
     if mined.log.declared:
         yield sorted(mined.log.declared)
     yield sorted((rule_id(mined.site, one.rule), str(one.status)) for one in book.entries(mined.site))
-    refuted = (rule for rule, one in verdicts.of(mined.site).items() if one.verdict is Verdict.REFUTED)
+    refuted = (rule for rule, one in verdicts.of_site(mined.site).items() if one.verdict is Verdict.REFUTED)
     yield sorted(rule_id(mined.site, rule) for rule in refuted)
 
 

@@ -13,7 +13,7 @@ from scrapy_dust.commands.dustrules import Command
 from scrapy_dust.page.places import Kind, place_of
 from scrapy_dust.page.volatile import Changes, Volatile
 from scrapy_dust.rule_book import Entry, Evidence, RuleBook, Status, rule_id
-from scrapy_dust.rule_book.volatile_places import Site, remember
+from scrapy_dust.rule_book.volatile_places import Site, save_places
 from scrapy_dust.rules.parameters import DropParameter
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.rules.substitution import Substitute
@@ -405,7 +405,7 @@ def test_volatile_places_are_listed_by_site(dustrules, folder):
     place = place_of(Kind.TEXT, "p.seen")
     changes = {place: Changes(5, 10, 0), place_of(Kind.TEXT, "p.price"): Changes(2, 2, 0)}
     site = Site(Volatile({"http://a.example/.": changes}), {place: "text p.seen"})
-    remember(folder, {"a.example": site, "b.example": site})
+    save_places(folder, {"a.example": site, "b.example": site})
     said = ("-s", f"DUST_DIR={folder}")
     rows = out(dustrules("volatile", *said)).splitlines()
     assert [row.split() for row in rows[2:]] == [

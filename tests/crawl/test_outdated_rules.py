@@ -8,7 +8,7 @@ import pytest
 
 from scrapy_dust.believe.site_profile import Profile
 from scrapy_dust.rule_book.entries import rule_id
-from scrapy_dust.rule_book.profiles import remember
+from scrapy_dust.rule_book.profiles import save_profiles
 from scrapy_dust.rules.parameters import DropParameter
 from scrapy_dust.rules.rule import Rule
 from tests.crawl.crawling import crawl
@@ -27,7 +27,7 @@ def warned(with_rules, tmp_path, caplog):
             identity = rule_id(site.name, SID)
             profile = Profile(1000, frozenset({"sid", "id"}), {identity: 500})
             settings = with_rules(site, SID) | {"CONCURRENT_REQUESTS": 8, "LOG_LEVEL": "WARNING"}
-            remember(tmp_path / "dust", {site.name: profile})
+            save_profiles(tmp_path / "dust", {site.name: profile})
             urls = [site.url(f"/{n}?{query}") for n in range(220 // len(queries)) for query in queries]
             result = crawl(urls, settings)
         said = [one.getMessage() for one in caplog.records if one.name.endswith("staleness")]

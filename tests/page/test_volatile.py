@@ -14,7 +14,7 @@ from scrapy_dust.page.sketch import describe
 from scrapy_dust.page.unitsets import UnitSet, array_of, set_of
 from scrapy_dust.page.volatile import LEAST_SURE, LEAST_URLS, Volatile
 from scrapy_dust.rule_book import volatile_places
-from scrapy_dust.rule_book.volatile_places import FILE, Site, known, remember
+from scrapy_dust.rule_book.volatile_places import FILE, Site, known_places, save_places
 from tests.page.building import page, place_named, volatile_in
 
 KIND = "http://s.example/tea/."
@@ -149,8 +149,8 @@ def test_what_stays_on_one_kind_of_page_is_not_surely_volatile_on_others(
     learned = volatile_in(kinds)
     new = set_of(page("text .seen: 7"))
     assert learned.surely(KIND).has(new).tolist() == [sure]
-    remember(tmp_path, {"s.example": Site(learned)})
-    again = known(tmp_path).sites["s.example"].volatile.joined(learned)
+    save_places(tmp_path, {"s.example": Site(learned)})
+    again = known_places(tmp_path).sites["s.example"].volatile.joined(learned)
     assert again.surely(KIND).has(new).tolist() == [sure]
 
 
@@ -162,9 +162,9 @@ def site() -> Site:
 
 
 def test_what_is_remembered_is_known_to_the_next_run(tmp_path: Path) -> None:
-    remember(tmp_path, {"s.example": site()})
-    remember(tmp_path, {"t.example": site()})
-    found = known(tmp_path)
+    save_places(tmp_path, {"s.example": site()})
+    save_places(tmp_path, {"t.example": site()})
+    found = known_places(tmp_path)
     assert set(found.sites) == {"s.example", "t.example"}
     assert aside(found.sites["s.example"].volatile, "text .seen: 7", "text h1: 7") == [True, False]
     assert found.sites["s.example"].names == site().names
@@ -177,19 +177,19 @@ def test_the_newest_template_is_known_to_the_next_run_and_an_old_one_stays_where
     old, new = (
         SiteTemplate(*(array_of(range(first, first + count)) for count in (3, 2, 1))) for first in (7, 9)
     )
-    remember(tmp_path, {"s.example": replace(site(), template=old)})
-    remember(tmp_path, {"s.example": Site(template=new)})
-    remember(tmp_path, {"s.example": site()})
-    found = known(tmp_path).knowledge()["s.example"]
+    save_places(tmp_path, {"s.example": replace(site(), template=old)})
+    save_places(tmp_path, {"s.example": Site(template=new)})
+    save_places(tmp_path, {"s.example": site()})
+    found = known_places(tmp_path).knowledge()["s.example"]
     kept = (found.common.tolist(), found.template.tolist(), found.chrome.tolist())
     assert kept == ([9, 10, 11], [9, 10], [9])
     assert aside(found.volatile, "text .seen: 7") == [True]
 
 
 def test_nothing_learned_writes_nothing(tmp_path: Path) -> None:
-    remember(tmp_path, {"s.example": Site()})
+    save_places(tmp_path, {"s.example": Site()})
     assert not (tmp_path / FILE).exists()
-    assert known(tmp_path).sites == {} == known(None).sites
+    assert known_places(tmp_path).sites == {} == known_places(None).sites
 
 
 @pytest.mark.parametrize(
@@ -214,19 +214,19 @@ def test_a_torn_or_foreign_file_is_told_in_one_sentence_and_begun_anew(
     tmp_path: Path, content: bytes, said: str
 ) -> None:
     (tmp_path / FILE).write_bytes(content)
-    found = known(tmp_path)
+    found = known_places(tmp_path)
     assert found.sites == {}
     assert found.warning is not None
     assert said in found.warning
     assert found.warning.startswith(str(tmp_path / FILE))
-    remember(tmp_path, {"s.example": site()})
-    assert set(known(tmp_path).sites) == {"s.example"}
+    save_places(tmp_path, {"s.example": site()})
+    assert set(known_places(tmp_path).sites) == {"s.example"}
 
 
 def test_the_file_says_which_format_it_has_and_is_the_same_each_time(tmp_path: Path) -> None:
-    remember(tmp_path, {"s.example": site()})
+    save_places(tmp_path, {"s.example": site()})
     before = (tmp_path / FILE).read_bytes()
-    remember(tmp_path, {"s.example": site()})
+    save_places(tmp_path, {"s.example": site()})
     assert (tmp_path / FILE).read_bytes() == before
     assert json.loads(before)["format"] == volatile_places.FORMAT
 

@@ -29,25 +29,28 @@ def risk(**sites):
 
 def test_what_comes_with_the_package_says_where_it_is_from():
     sites = json.loads(Path(priors.__file__).with_name(priors.FILE).read_bytes())["sites"]
-    assert priors.shipped().sites.keys() == sites.keys()
+    assert priors.priors_of_package().sites.keys() == sites.keys()
     assert len(sites) > 5
     assert all(site["from"]["lists"] and site["from"]["urls"] for site in sites.values())
 
 
 def test_what_a_site_has_shown_is_kept_in_the_place_of_what_it_had_before(tmp_path):
-    priors.remember(tmp_path, "a.example", ACCIDENT)
-    priors.remember(tmp_path, "b.example", LAW)
-    priors.remember(tmp_path, "a.example", LAW)
-    assert priors.own(tmp_path) == Pool({"b.example": LAW, "a.example": LAW})
-    assert priors.known(tmp_path).sites.keys() == priors.shipped().sites.keys() | {"a.example", "b.example"}
+    priors.save_priors(tmp_path, "a.example", ACCIDENT)
+    priors.save_priors(tmp_path, "b.example", LAW)
+    priors.save_priors(tmp_path, "a.example", LAW)
+    assert priors.priors_of_project(tmp_path) == Pool({"b.example": LAW, "a.example": LAW})
+    assert priors.all_priors(tmp_path).sites.keys() == priors.priors_of_package().sites.keys() | {
+        "a.example",
+        "b.example",
+    }
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"\xff", b'{"format": 2, "sites": {}}', b"[1]"])
 def test_a_damaged_file_is_begun_anew(tmp_path, content):
     (tmp_path / priors.FILE).write_bytes(content)
-    assert priors.own(tmp_path) == Pool({})
-    priors.remember(tmp_path, "a.example", LAW)
-    assert priors.own(tmp_path) == Pool({"a.example": LAW})
+    assert priors.priors_of_project(tmp_path) == Pool({})
+    priors.save_priors(tmp_path, "a.example", LAW)
+    assert priors.priors_of_project(tmp_path) == Pool({"a.example": LAW})
 
 
 def test_a_name_that_was_a_law_on_other_sites_is_believed_sooner_and_one_that_was_none_later():

@@ -27,7 +27,7 @@ def test_which_one_is_the_same_on_every_machine_and_in_every_version():
 
 @given(st.integers(0, 5000), st.integers(1, 20))
 def test_all_shards_together_spend_the_budget(budget, count):
-    shares = [Shard(number + 1, count).of_budget(budget) for number in range(count)]
+    shares = [Shard(number + 1, count).share_of_budget(budget) for number in range(count)]
     assert sum(shares) == max(budget, count) if budget else not any(shares)
 
 
@@ -40,8 +40,8 @@ def test_what_is_no_shard_is_said(text):
 def part(folder, shard, site=None):
     """The file of *shard*, with a rule of the first site that it has."""
     site = site or next(site for site in SITES if shard.has(site))
-    path = shard.of_path(folder / "dust-rules.json")
-    shards.write(path, shard, {site: [Entry(INDEX), Entry(STORY)], "nothing.example": []})
+    path = shard.path_of_part(folder / "dust-rules.json")
+    shards.write_part(path, shard, {site: [Entry(INDEX), Entry(STORY)], "nothing.example": []})
     return path
 
 

@@ -42,21 +42,21 @@ def test_verdicts_that_are_saved_and_loaded_are_the_same(tmp_path_factory, sites
 
 def test_none_is_known_at_first(tmp_path):
     assert Verdicts.load(tmp_path / "verdicts.json") == Verdicts(warning=None)
-    assert Verdicts().of(SITE) == {}
+    assert Verdicts().of_site(SITE) == {}
 
 
 def test_a_later_verdict_takes_the_place_of_an_earlier_one():
     undecided = PastVerdict(WWW, Verdict.UNDECIDED, Tally(), "2026-11-19")
     known = Verdicts().with_verdicts(SITE, [refuted(), refuted(INDEX)]).with_verdicts(SITE, [undecided])
-    assert known.of(SITE) == {WWW: undecided, INDEX: refuted(INDEX)}
-    assert known.without(SITE, [WWW]).of(SITE) == {INDEX: refuted(INDEX)}
+    assert known.of_site(SITE) == {WWW: undecided, INDEX: refuted(INDEX)}
+    assert known.without(SITE, [WWW]).of_site(SITE) == {INDEX: refuted(INDEX)}
 
 
 def test_the_newest_are_kept(monkeypatch):
     monkeypatch.setattr(verdicts, "KEPT", 3)
     days = [refuted(Rule.of(DropParameter(f"p{day}")), f"2026-11-0{day}") for day in (1, 5, 2, 4)]
     known = Verdicts().with_verdicts(SITE, days).with_verdicts(SITE, [refuted(WWW, "2026-11-03")])
-    assert [one.date for one in known.of(SITE).values()] == ["2026-11-03", "2026-11-04", "2026-11-05"]
+    assert [one.date for one in known.of_site(SITE).values()] == ["2026-11-03", "2026-11-04", "2026-11-05"]
 
 
 def test_a_rule_that_applies_nowhere_can_be_settled():

@@ -32,8 +32,8 @@ def test_boilerplate_is_what_a_fifth_of_the_texts_and_three_of_them_have(texts):
         counts = {shingle: sum(shingle in other for other in texts) for shingle in text}
         least = max(3, 0.2 * len(texts))
         expected = [one for one in sorted(text) if len(texts) < 8 or counts[one] < least]
-        assert known.own(5, array(text)).tolist() == expected
-    assert known.own(6, array(texts[0])).tolist() == sorted(texts[0])
+        assert known.without_boilerplate(5, array(text)).tolist() == expected
+    assert known.without_boilerplate(6, array(texts[0])).tolist() == sorted(texts[0])
 
 
 def test_counts_do_not_overflow():
@@ -42,7 +42,7 @@ def test_counts_do_not_overflow():
     for _ in range(9):
         known.learn(1, shingles)
     known._texts[1] = 10**6
-    assert len(known.own(1, shingles)) == 0
+    assert len(known.without_boilerplate(1, shingles)) == 0
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from scrapy.utils.test import get_crawler
 
 from scrapy_dust.believe.validation import Verdict
 from scrapy_dust.rule_book import RuleBook
-from scrapy_dust.rule_book.priors import own
+from scrapy_dust.rule_book.priors import priors_of_project
 from scrapy_dust.rule_book.verdicts import Verdicts
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.trials.concluding import conclude
@@ -273,8 +273,8 @@ def test_what_a_site_has_shown_of_edits_is_kept_for_others_where_it_is_asked_for
     visits = recorded(tmp_path, groups).visits
     for keep in (False, True):
         list(mine(visits, DustSettings(learner="dust"), Reporter(), state=tmp_path / "state", keep=keep))
-        assert (own(tmp_path / "state").sites.keys() == {"s.example"}) is keep
-    assert own(tmp_path / "state").sites["s.example"]["parameter sid"].laws == 1
+        assert (priors_of_project(tmp_path / "state").sites.keys() == {"s.example"}) is keep
+    assert priors_of_project(tmp_path / "state").sites["s.example"]["parameter sid"].laws == 1
 
 
 def test_many_addresses_of_one_page_are_one_by_the_log_alone(learned):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from scrapy_dust.propose.edits.edit_learning import EditParams, learn_edits
 from scrapy_dust.propose.edits.edit_proposals import EVERYWHERE
-from scrapy_dust.propose.edits.joined_rules import said_together
+from scrapy_dust.propose.edits.joined_rules import joined_rules
 from scrapy_dust.propose.edits.log_sampling import sample
 from scrapy_dust.propose.edits.pooling import NOTHING_POOLED, Pool, Tallies
 from scrapy_dust.propose.edits.weighing import contents_needed
@@ -57,10 +57,10 @@ def detect_edits(log: SiteLog, params: EditParams, pool: Pool = NOTHING_POOLED) 
     known = {one.rule for one in found}
     wider = [
         LikelyEdit(rule, seen, saves, weighed=seen > contents_needed(rule.families, params.max_risk))
-        for rule, seen, saves in said_together(contents, [one.edit for one in site.learned])
+        for rule, seen, saves in joined_rules(contents, [one.edit for one in site.learned])
         if rule not in known
     ]
-    everywhere = _by_their_words([page for page in log.pages if page.url in contents], known)
+    everywhere = _edits_for_equal_words([page for page in log.pages if page.url in contents], known)
     return Detected((*wider, *found, *everywhere), site.tallies)
 
 
@@ -68,7 +68,7 @@ def detect_edits(log: SiteLog, params: EditParams, pool: Pool = NOTHING_POOLED) 
 _ALIKE, _UNLIKE = 3, 0.1
 
 
-def _by_their_words(pages: Iterable[Page], known: Collection[Rule]) -> list[LikelyEdit]:
+def _edits_for_equal_words(pages: Iterable[Page], known: Collection[Rule]) -> list[LikelyEdit]:
     """Edits of kinds that hold on every site, where it is left to trials whether pages with the same words are one.
 
     Two hosts of one site link to themselves: as long as a log does not have the ends of these links, it does not tell

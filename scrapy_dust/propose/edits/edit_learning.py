@@ -125,7 +125,7 @@ class _Search:
     def round(self) -> bool:
         """Propose, weigh and admit once. Returns whether any edit was admitted."""
         groups = self.classes.known_twice()
-        if groups and self.params.lone and self._try(self.declared_edits, lone=True):
+        if groups and self.params.lone and self._weigh_and_admit(self.declared_edits, lone=True):
             return True
         # What the site itself suggests was not thought of because of the contents that bear it out.
         every = (*self.more, *proposals(groups, _LONE), *self.edits_of_canonicals) if groups else ()
@@ -133,36 +133,38 @@ class _Search:
         found = [one for one in named.values() if self.looked_at[one.edit] < _LOOKS]
         # What says less first: wide operations only where no other does anything, several at once after them.
         ranks = sorted({_width(one.edit) for one in found})
-        return any(self._try([one for one in found if _width(one.edit) == rank]) for rank in ranks)
+        return any(
+            self._weigh_and_admit([one for one in found if _width(one.edit) == rank]) for rank in ranks
+        )
 
-    def _try(self, found: Sequence[Proposal], *, lone: bool = False) -> bool:
-        effects = self._within_means(found, lone)
+    def _weigh_and_admit(self, found: Sequence[Proposal], *, lone: bool = False) -> bool:
+        effects = self._weigh_within_work(found, lone)
         self._learn_families(effects)
-        self._tally(effects)
+        self._count_by_kind(effects)
         self.looked_at.update(one.edit for one, _ in effects)
         for one, effect in effects:
             if len(effect.bad) > _HOPELESS * (1 + len(effect.good)):
                 self.looked_at[one.edit] = _LOOKS
-        return self._admit(list(self._narrowed(effects)))
+        return self._admit(list(self._narrow(effects)))
 
-    def _within_means(self, found: Sequence[Proposal], lone: bool) -> list[tuple[_Weighed, Effect]]:
+    def _weigh_within_work(self, found: Sequence[Proposal], lone: bool) -> list[tuple[_Weighed, Effect]]:
         """Weigh the proposals in *found*, those that most contents suggest first, until the allowed work is done."""
         end = self.classes.work + _MEANS * len(self.urls)
         effects: dict[Rule, tuple[_Weighed, Effect]] = {}
         for one in sorted(found, key=lambda one: (one.contents is not None, -(one.contents or 0))):
             if self.classes.work >= end:
                 break
-            effects[one.edit] = self._looked_at(one, lone)
+            effects[one.edit] = self._weigh(one, lone)
         return [effects[one.edit] for one in found if one.edit in effects]
 
-    def _looked_at(self, found: Proposal, lone: bool) -> tuple[_Weighed, Effect]:
+    def _weigh(self, found: Proposal, lone: bool) -> tuple[_Weighed, Effect]:
         effect = self.classes.effect(found.edit)
         kinds = [kinds_of(operation, effect.moved) for operation in found.edit.operations]
         return _Weighed(
             found.edit, found_by=0 if found.contents is None else 1, lone=lone, kinds=kinds
         ), effect
 
-    def _tally(self, effects: list[tuple[_Weighed, Effect]]) -> None:
+    def _count_by_kind(self, effects: list[tuple[_Weighed, Effect]]) -> None:
         """Count, by kind, how single operations fared when they were first weighed."""
         for weighed, effect in effects:
             if len(weighed.edit.operations) == 1 and not weighed.lone and not self.looked_at[weighed.edit]:
@@ -183,20 +185,20 @@ class _Search:
         if records:
             self.beliefs.learn(records)
 
-    def _narrowed(self, effects: list[tuple[_Weighed, Effect]]) -> Iterator[tuple[_Weighed, Effect]]:
-        for weighed, effect in map(self._named, effects):
+    def _narrow(self, effects: list[tuple[_Weighed, Effect]]) -> Iterator[tuple[_Weighed, Effect]]:
+        for weighed, effect in map(self._limit_to_name_seen, effects):
             if not effect.good or (weighed.lone and self._shows_more(effect)):
                 continue
             if not effect.bad:
-                yield from self._where_seen(weighed, effect)
+                yield from self._limit_to_parts_seen(weighed, effect)
             else:
                 for leaf in leaves(effect, self.truths):
                     edit = Rule(weighed.edit.operations, leaf.guard)
-                    yield self._guarded(replace(weighed, edit=edit, slab=leaf.slab, tries=leaf.tries))
+                    yield self._with_effect(replace(weighed, edit=edit, slab=leaf.slab, tries=leaf.tries))
             if self.params.lone:
                 for guard in lone_guards(effect, _LONE):
                     edit = Rule(weighed.edit.operations, guard)
-                    yield self._guarded(_Weighed(edit, slab=(1.0, 1.0), lone=True, kinds=(ONE_PAGE,)))
+                    yield self._with_effect(_Weighed(edit, slab=(1.0, 1.0), lone=True, kinds=(ONE_PAGE,)))
 
     def _shows_more(self, effect: Effect) -> bool:
         """Whether some URLs show pages of their own, where others lead to the one page that supports an edit.
@@ -206,15 +208,15 @@ class _Search:
         borne_out = {content for merge in effect.good for content in merge.contents}
         return len(borne_out) == 1 and any(self.classes.contents[key] - borne_out for key in effect.moved)
 
-    def _named(self, looked_at: tuple[_Weighed, Effect]) -> tuple[_Weighed, Effect]:
+    def _limit_to_name_seen(self, looked_at: tuple[_Weighed, Effect]) -> tuple[_Weighed, Effect]:
         """Limit an edit that removes any file name of a directory's page to the one name seen, unless there were two."""
         weighed, effect = looked_at
-        name = _only_name(weighed.edit, effect)
+        name = _only_index_name(weighed.edit, effect)
         if name is None:
             return looked_at
-        return self._guarded(replace(weighed, edit=Rule((DropLast(name),))))
+        return self._with_effect(replace(weighed, edit=Rule((DropLast(name),))))
 
-    def _where_seen(self, weighed: _Weighed, effect: Effect) -> Iterator[tuple[_Weighed, Effect]]:
+    def _limit_to_parts_seen(self, weighed: _Weighed, effect: Effect) -> Iterator[tuple[_Weighed, Effect]]:
         """The edit for the whole site if enough parts of the site support it; else for those parts only."""
         first = weighed.edit.operations[0]
         if first.is_of_one_part or _OF_HOSTS.issuperset(weighed.edit.families):
@@ -226,9 +228,9 @@ class _Search:
             yield weighed, effect
             return
         for guard in parts:
-            yield self._guarded(replace(weighed, edit=Rule(weighed.edit.operations, guard)))
+            yield self._with_effect(replace(weighed, edit=Rule(weighed.edit.operations, guard)))
 
-    def _guarded(self, weighed: _Weighed) -> tuple[_Weighed, Effect]:
+    def _with_effect(self, weighed: _Weighed) -> tuple[_Weighed, Effect]:
         return weighed, self.classes.effect(weighed.edit)
 
     def _admit(self, ready: list[tuple[_Weighed, Effect]]) -> bool:
@@ -278,13 +280,13 @@ class _Search:
             cost = risk * max(share * len(self.urls), effect.saves)
             if effect.bad or effect.endless or risk > self.params.max_risk or cost > self.left:
                 continue
-            if self._keys([edit]) > self._keys():
+            if self._count_keys([edit]) > self._count_keys():
                 continue  # it makes of URLs what guards of other edits do not know
             self.left -= cost
             self.learned.append(LearnedEdit(edit, effect.contents, effect.saves, risk, ()))
             self.classes.accept(edit, effect)
 
-    def _keys(self, more: Sequence[Rule] = ()) -> int:
+    def _count_keys(self, more: Sequence[Rule] = ()) -> int:
         """How many different keys the URLs of the log have under the admitted edits and *more*."""
         function = SiteRules("", (*self.classes.function.rules, *more))
         return len({function.key(url) for url in self.urls})
@@ -295,7 +297,7 @@ class _Search:
         return self.price(weighed, effect), -effect.saves, silent, str(weighed.edit)
 
 
-def _only_name(edit: Rule, effect: Effect) -> str | None:
+def _only_index_name(edit: Rule, effect: Effect) -> str | None:
     if edit.operations != (DropIndex(),):
         return None
     names = {parts_of(url).path[-1] for merge in effect.good for url in merge.moved}
@@ -362,10 +364,12 @@ def learn_edits(
         if not search.round():
             break
     search.believe_others()
-    return _replayed(contents, search, before)
+    return _consistent_edits(contents, search, before)
 
 
-def _replayed(contents: Mapping[str, Hashable | None], search: _Search, before: Sequence[Rule]) -> EditedSite:
+def _consistent_edits(
+    contents: Mapping[str, Hashable | None], search: _Search, before: Sequence[Rule]
+) -> EditedSite:
     """The learned edits, without those that act differently on the log's URLs than they did step by step.
 
     Each edit was weighed on forms that earlier edits had left; on the URLs themselves their order may differ. An edit
@@ -374,7 +378,7 @@ def _replayed(contents: Mapping[str, Hashable | None], search: _Search, before: 
     learned = list(search.learned)
     while learned:
         function = SiteRules("", (*before, *(one.edit for one in learned)))
-        wrong = _first_wrong(contents, function, search.classes)
+        wrong = _first_url_with_wrong_key(contents, function, search.classes)
         if wrong is None:
             break
         culprits = function.touching(wrong)
@@ -383,7 +387,7 @@ def _replayed(contents: Mapping[str, Hashable | None], search: _Search, before: 
     return EditedSite(function, tuple(learned), search.tallies)
 
 
-def _first_wrong(
+def _first_url_with_wrong_key(
     contents: Mapping[str, Hashable | None], function: SiteRules, classes: Classes
 ) -> str | None:
     """The first URL for which *function* comes to no end, or to which it gives the key of another content."""

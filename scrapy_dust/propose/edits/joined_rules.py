@@ -31,22 +31,22 @@ _SEGMENTS = ("segments",)
 Together = tuple[Rule, int, int]  #: a rule, the contents that bear it out, the URLs that it would spare
 
 
-def said_together(contents: Mapping[str, Hashable | None], learned: Sequence[Rule]) -> list[Together]:
+def joined_rules(contents: Mapping[str, Hashable | None], learned: Sequence[Rule]) -> list[Together]:
     """The joined rules. *contents*: what each URL of the log shows. *learned*: the rules to join, among others."""
-    joined = [*_of_parameters(contents, learned), *_of_segments(contents, learned)]
+    joined = [*_joined_parameter_rules(contents, learned), *_joined_segment_rules(contents, learned)]
     classes = classes_of(contents) if joined else None
     found = []
     for rule in joined:
         assert classes is not None
         effect = classes.effect(rule)
         if effect.contents >= _CONTENTS and not effect.bad and not effect.endless:
-            found.append((_where_seen(rule, effect), effect.contents, effect.saves))
+            found.append((_limit_to_part_seen(rule, effect), effect.contents, effect.saves))
     return found
 
 
-def _of_parameters(urls: Iterable[str], learned: Iterable[Rule]) -> Iterator[Rule]:
+def _joined_parameter_rules(urls: Iterable[str], learned: Iterable[Rule]) -> Iterator[Rule]:
     """Rules that leave out all parameters that stand together and that *learned* is about."""
-    names = frozenset(_parameters(learned))
+    names = frozenset(_parameter_names(learned))
     if len(names) < 2:
         return
     having: dict[frozenset[str], list[Parts]] = {}
@@ -55,10 +55,12 @@ def _of_parameters(urls: Iterable[str], learned: Iterable[Rule]) -> Iterator[Rul
         if len(present) > 1:
             having.setdefault(present, []).append(form)
     for present in sorted(having, key=lambda one: (-len(having[one]), sorted(one)))[:_MOST]:
-        yield Rule(tuple(map(DropParameter, sorted(present)))).under_guard(_guard(present, having[present]))
+        yield Rule(tuple(map(DropParameter, sorted(present)))).under_guard(
+            _guard_on_parameters(present, having[present])
+        )
 
 
-def _of_segments(urls: Iterable[str], learned: Iterable[Rule]) -> list[Rule]:
+def _joined_segment_rules(urls: Iterable[str], learned: Iterable[Rule]) -> list[Rule]:
     """Rules that a segment does not matter at a place where several of *learned* put one value for another, under one guard."""
     values: dict[Guard, list[Rule]] = {}
     for rule in learned:
@@ -69,14 +71,16 @@ def _of_segments(urls: Iterable[str], learned: Iterable[Rule]) -> list[Rule]:
     for url in urls if several else ():
         for rule in several:
             changed = rule.apply(url)
-            place = None if changed is url else _only_change(parts_of(url).path, parts_of(changed).path)
+            place = (
+                None if changed is url else _place_of_only_change(parts_of(url).path, parts_of(changed).path)
+            )
             if place is not None:
                 places.setdefault(Rule((AnySegment(place),), rule.guard), set()).add(rule)
     found = [wide for wide, narrow in places.items() if len(narrow) > 1]
     return sorted(found, key=lambda wide: (-len(places[wide]), str(wide)))[:_MOST]
 
 
-def _only_change(path: Sequence[str], changed: Sequence[str]) -> int | None:
+def _place_of_only_change(path: Sequence[str], changed: Sequence[str]) -> int | None:
     """The place of the one segment in which the two paths differ; None if they differ otherwise."""
     if len(path) != len(changed):
         return None
@@ -84,19 +88,19 @@ def _only_change(path: Sequence[str], changed: Sequence[str]) -> int | None:
     return places[0] if len(places) == 1 else None
 
 
-def _parameters(rules: Iterable[Rule]) -> Iterator[str]:
+def _parameter_names(rules: Iterable[Rule]) -> Iterator[str]:
     for operation in chain.from_iterable(rule.operations for rule in rules):
         if operation.parameter is not None:
             yield operation.parameter
 
 
-def _where_seen(rule: Rule, effect: Effect) -> Rule:
+def _limit_to_part_seen(rule: Rule, effect: Effect) -> Rule:
     """*rule*, limited to the part of the site where it was seen, if there is only one."""
     parts = {part for _, part in places_of(effect)}
     return rule.under_guard(tuple(parts)) if len(parts) == 1 else rule
 
 
-def _guard(names: Iterable[str], forms: Iterable[Parts]) -> Guard:
+def _guard_on_parameters(names: Iterable[str], forms: Iterable[Parts]) -> Guard:
     """A guard that demands all parameters in *names*, with values of the classes that they have in *forms*."""
     forms = list(forms)
     guard = []

@@ -28,12 +28,12 @@ def sample(contents: Mapping[str, Hashable | None], most: int = MOST_URLS) -> di
         groups.setdefault(("", url) if content is None else content, []).append(url)
     several = {content: urls for content, urls in groups.items() if len(urls) > 1}
     taken: dict[str, None] = {}
-    for content in _shuffled(several):
-        urls = _shuffled(several[content])[:_OF_ONE]
+    for content in _in_hash_order(several):
+        urls = _in_hash_order(several[content])[:_OF_ONE]
         if len(taken) + len(urls) <= most * 2 // 3:
             taken.update(dict.fromkeys(urls))
     around = {_directory(url) for url in taken}
-    others = _shuffled(urls[0] for urls in groups.values() if len(urls) == 1)
+    others = _in_hash_order(urls[0] for urls in groups.values() if len(urls) == 1)
     near = [url for url in others if _directory(url) in around]
     taken.update(dict.fromkeys([*near, *others][: most - len(taken)]))
     return {url: contents[url] for url in taken}
@@ -43,7 +43,7 @@ def _directory(url: str) -> str:
     return url.partition("?")[0].rpartition("/")[0]
 
 
-def _shuffled(values: Iterable[T]) -> list[T]:
+def _in_hash_order(values: Iterable[T]) -> list[T]:
     return sorted(values, key=_hash)
 
 

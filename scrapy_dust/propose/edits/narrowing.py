@@ -43,11 +43,11 @@ Truths = dict[str, frozenset[Condition]]
 
 def leaves(effect: Effect, known: Truths) -> list[Leaf]:
     """The guards that a decision tree over the merges of *effect* finds. *known*: findings about URLs, to which new ones are added."""
-    rows = [_row(merge, known) for merge in (*effect.good, *effect.bad)]
-    return list(_split(rows, (), 1))
+    rows = [_row_of_merge(merge, known) for merge in (*effect.good, *effect.bad)]
+    return list(_leaves_below(rows, (), 1))
 
 
-def _row(merge: Merge, known: Truths) -> _Row:
+def _row_of_merge(merge: Merge, known: Truths) -> _Row:
     common: frozenset[Condition] | None = None
     for key in merge.moved[:8]:
         found = known.get(key)
@@ -64,7 +64,7 @@ def _conditions(url: Parts) -> Iterator[Condition]:
             yield Condition(name)
 
 
-def _split(rows: Sequence[_Row], guard: Guard, tries: int) -> Iterator[Leaf]:
+def _leaves_below(rows: Sequence[_Row], guard: Guard, tries: int) -> Iterator[Leaf]:
     good = sum(row.merge.is_good for row in rows)
     bad = len(rows) - good
     if len(guard) >= _DEPTH or not good or not bad:
@@ -75,7 +75,7 @@ def _split(rows: Sequence[_Row], guard: Guard, tries: int) -> Iterator[Leaf]:
     useful = {one: (g, b) for one, (g, b) in counts if 1 < g + b < len(rows)}
     if not useful:
         return
-    gains = {counted: _gain(good, bad, *counted) for counted in set(useful.values())}
+    gains = {counted: _information_gain(good, bad, *counted) for counted in set(useful.values())}
     most = max(gains.values())
     if most < _MIN_GAIN:
         return
@@ -92,14 +92,14 @@ def _split(rows: Sequence[_Row], guard: Guard, tries: int) -> Iterator[Leaf]:
             if len(contents) >= _LEAST:
                 yield Leaf(narrower, slab, more)
         else:
-            yield from _split(side, narrower, more)
+            yield from _leaves_below(side, narrower, more)
 
 
 #: Nats of information that a condition must give.
 _MIN_GAIN = 2.0
 
 
-def _gain(good: int, bad: int, inside_good: int, inside_bad: int) -> float:
+def _information_gain(good: int, bad: int, inside_good: int, inside_bad: int) -> float:
     return (
         _entropy(good, bad)
         - _entropy(inside_good, inside_bad)
@@ -133,13 +133,13 @@ def lone_guards(effect: Effect, many: int) -> Iterator[Guard]:
     """
     for merge in effect.good:
         if merge.members >= many:
-            for forms in _alike(merge):
+            for forms in _urls_by_shape(merge):
                 guard = _lone_guard(forms, effect.bad) if len(forms) >= many - 1 else None
                 if guard is not None:
                     yield guard
 
 
-def _alike(merge: Merge) -> list[list[Parts]]:
+def _urls_by_shape(merge: Merge) -> list[list[Parts]]:
     """The URLs that *merge* moves to another key, in groups whose URLs one path shape can describe."""
     alike: dict[object, list[Parts]] = {}
     for form in map(parts_of, merge.moved):
@@ -155,7 +155,7 @@ def _lone_guard(forms: Sequence[Parts], bad: Sequence[Merge]) -> Guard | None:
         return None
     guard: Guard = (Condition("host", forms[0].host), Condition("shape", "/".join(shape)))
     against = [form for one in bad for form in map(parts_of, one.moved) if holds(guard, form)]
-    common = _common(forms)
+    common = _common_conditions(forms)
     while against and len(guard) < _LONE_CONDITIONS:
         left = {one: sum(one.accepts(form) for form in against) for one in common if one not in guard}
         if not left:
@@ -168,7 +168,7 @@ def _lone_guard(forms: Sequence[Parts], bad: Sequence[Merge]) -> Guard | None:
     return None if against else guard
 
 
-def _common(forms: Sequence[Parts]) -> set[Condition]:
+def _common_conditions(forms: Sequence[Parts]) -> set[Condition]:
     common: set[Condition] | None = None
     for form in forms:
         found = set(_conditions(form))

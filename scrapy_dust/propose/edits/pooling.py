@@ -49,7 +49,7 @@ def kinds_of(operation: Operation, urls: Iterable[str] = ()) -> Kinds:
     family = operation.family
     if operation.parameter is not None:
         value = operation.required_value
-        kind = value_class(value) if value is not None else _class_in(urls, operation.parameter)
+        kind = value_class(value) if value is not None else _most_frequent_class(urls, operation.parameter)
         return family, f"{family} of {kind}", f"{family} {operation.detail}"
     if operation.detail:
         return family, f"{family} {operation.detail}"
@@ -60,7 +60,7 @@ def kinds_of(operation: Operation, urls: Iterable[str] = ()) -> Kinds:
 _LOOKED_AT = 20
 
 
-def _class_in(urls: Iterable[str], name: str) -> str:
+def _most_frequent_class(urls: Iterable[str], name: str) -> str:
     found = Counter(
         value_class(value)
         for _, url in zip(range(_LOOKED_AT), urls, strict=False)
@@ -95,21 +95,23 @@ class Pool:
         """Both pools as one; for a site in both, the evidence of *other* counts."""
         return Pool({**self.sites, **other.sites})
 
-    def _of(self, kind: str) -> Iterator[Tally]:
+    def _tallies_of(self, kind: str) -> Iterator[Tally]:
         return (tallies[kind] for tallies in self.sites.values() if kind in tallies)
 
     def law_share(self, kinds: Kinds, prior: float) -> float:
         """The share of laws for the narrowest kind. *prior*: for the family, before any site was seen."""
         share, strength = prior, _OF_FAMILY
         for kind in kinds:
-            decided = [t.laws / (t.laws + t.accidents) for t in self._of(kind) if t.laws + t.accidents]
+            decided = [
+                t.laws / (t.laws + t.accidents) for t in self._tallies_of(kind) if t.laws + t.accidents
+            ]
             share = (strength * share + fsum(decided)) / (strength + len(decided))
             strength = _OF_KIND
         return share
 
     def holds(self, family: str, prior: float) -> float:
         """How often an accident of a family holds. *prior*: before any site was seen."""
-        shares = [t.shares / t.accidents for t in self._of(family) if t.accidents]
+        shares = [t.shares / t.accidents for t in self._tallies_of(family) if t.accidents]
         return (_OF_FAMILY * prior + fsum(shares)) / (_OF_FAMILY + len(shares))
 
     def unseen(self, operation: Operation) -> tuple[float, float] | None:
@@ -118,7 +120,7 @@ class Pool:
         None if too few sites have shown anything.
         """
         kind = kinds_of(operation)[-1]
-        found = [tally for tally in self._of(kind) if tally.held + tally.failed]
+        found = [tally for tally in self._tallies_of(kind) if tally.held + tally.failed]
         if len(found) < _SITES:
             return None
         weights = [min(1.0, _OF_SITE / (tally.held + tally.failed)) for tally in found]

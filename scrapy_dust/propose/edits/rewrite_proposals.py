@@ -40,17 +40,17 @@ def rewrites(pairs: Iterable[tuple[Parts, Parts, Hashable]], *, directed: bool =
             texts = [rest_of(one), rest_of(other)]
             if not directed:
                 texts.sort(key=lambda text: (-len(text), text))
-            instance = _aligned(texts[0], texts[1], content)
+            instance = _instance_of_pair(texts[0], texts[1], content)
             if instance is not None:
                 found.setdefault((instance.form, instance.other), []).append(instance)
     for instances in found.values():
         if len({instance.content for instance in instances}) > 1:
-            rule = _generalized(instances)
+            rule = _generalize(instances)
             if rule is not None:
                 yield rule
 
 
-def _aligned(one: str, other: str, content: Hashable) -> _Instance | None:
+def _instance_of_pair(one: str, other: str, content: Hashable) -> _Instance | None:
     here, there = tokenize(one), tokenize(other)
     if len(here) > _TOKENS or len(there) > _TOKENS:
         return None
@@ -58,17 +58,17 @@ def _aligned(one: str, other: str, content: Hashable) -> _Instance | None:
     theirs: list[Piece] = list(there)
     values: list[str] = []
     while len(values) < _CAPTURES:
-        i, k, size = _longest(mine, theirs)
+        i, k, size = _longest_common_run(mine, theirs)
         if not size:
             break
         values.append("".join(map(str, mine[i : i + size])))
         mine[i : i + size] = theirs[k : k + size] = [len(values) - 1]
     if not values:
         return None
-    return _Instance(_joined(mine), _joined(theirs), tuple(values), content)
+    return _Instance(_join_pieces(mine), _join_pieces(theirs), tuple(values), content)
 
 
-def _longest(here: Sequence[Piece], there: Sequence[Piece]) -> tuple[int, int, int]:
+def _longest_common_run(here: Sequence[Piece], there: Sequence[Piece]) -> tuple[int, int, int]:
     """The longest run of texts with a letter or digit that both share: its position in each, and its length."""
     best = (0, 0, 0)
     ends: dict[int, int] = {}
@@ -85,7 +85,7 @@ def _longest(here: Sequence[Piece], there: Sequence[Piece]) -> tuple[int, int, i
     return best
 
 
-def _joined(pieces: Sequence[Piece]) -> Form:
+def _join_pieces(pieces: Sequence[Piece]) -> Form:
     form: list[Piece] = []
     for piece in pieces:
         if isinstance(piece, str) and form and isinstance(form[-1], str):
@@ -95,12 +95,12 @@ def _joined(pieces: Sequence[Piece]) -> Form:
     return tuple(form)
 
 
-def _generalized(instances: Sequence[_Instance]) -> Rewrite | None:
+def _generalize(instances: Sequence[_Instance]) -> Rewrite | None:
     """One rule of which all *instances* are instances; None if it would say nothing."""
     texts: dict[int, list[Piece]] = {}
     classes: list[str] = []
     for values in zip(*(instance.values for instance in instances), strict=True):
-        before, varying, after = _factored([tokenize(value) for value in values])
+        before, varying, after = _split_common([tokenize(value) for value in values])
         if varying is None:
             texts[len(texts)] = [before]
             continue
@@ -111,7 +111,7 @@ def _generalized(instances: Sequence[_Instance]) -> Rewrite | None:
             return None
         texts[len(texts)] = [before, len(classes), after]
         classes.append(kind)
-    form, other = (_filled(one, texts) for one in (instances[0].form, instances[0].other))
+    form, other = (_fill_form(one, texts) for one in (instances[0].form, instances[0].other))
     captured = [piece for piece in form if isinstance(piece, int)]
     if not classes or form == other or len(captured) < len(classes):
         return None
@@ -120,7 +120,7 @@ def _generalized(instances: Sequence[_Instance]) -> Rewrite | None:
     return Rewrite(form, other, tuple(classes))
 
 
-def _factored(values: Sequence[list[str]]) -> tuple[str, list[str] | None, str]:
+def _split_common(values: Sequence[list[str]]) -> tuple[str, list[str] | None, str]:
     """The beginning that all *values* share, the part that varies (None if none does), and the end that all share."""
     if all(value == values[0] for value in values):
         return "".join(values[0]), None, ""
@@ -135,8 +135,8 @@ def _factored(values: Sequence[list[str]]) -> tuple[str, list[str] | None, str]:
     return "".join(values[0][:head]), varying, "".join(values[0][len(values[0]) - tail :])
 
 
-def _filled(form: Form, texts: dict[int, list[Piece]]) -> Form:
+def _fill_form(form: Form, texts: dict[int, list[Piece]]) -> Form:
     pieces: list[Piece] = []
     for piece in form:
         pieces += [one for one in texts[piece] if one != ""] if isinstance(piece, int) else [piece]
-    return _joined(pieces)
+    return _join_pieces(pieces)

@@ -106,7 +106,7 @@ class Beliefs:
             shares.append((STRENGTH * prior + seen.laws) / (STRENGTH + seen.decided))
         return min(shares)
 
-    def slab(self, edit: Sequence[Kinds]) -> tuple[float, float]:
+    def accident_prior(self, edit: Sequence[Kinds]) -> tuple[float, float]:
         """The prior belief about how often an accident of the family of *edit* holds; uniform at first."""
         holds = 0.0
         for one, *_ in edit:
@@ -131,11 +131,11 @@ class Beliefs:
 
     def risk(self, edit: Sequence[Kinds], record: Record) -> float:
         """The expected share of suppressed URLs that are lost, below 1."""
-        a, b = slab = record.slab or self.slab(edit)
+        a, b = slab = record.slab or self.accident_prior(edit)
         if record.failed:
             return (record.failed + b) / (record.held + record.failed + a + b)
         law = self.law_share(edit)
-        accident = (1 - law) * record.tries * chance(record.held, slab)
+        accident = (1 - law) * record.tries * chance_of_accident(record.held, slab)
         return accident / (law + accident) * b / (a + b + record.held)
 
 
@@ -155,7 +155,7 @@ DECIDED = 4
 _SHARES = 4.0
 
 
-def chance(held: int, slab: tuple[float, float]) -> float:
+def chance_of_accident(held: int, slab: tuple[float, float]) -> float:
     """The probability that an accident holds *held* times in a row without a failure."""
     a, b = slab
     product = 1.0
