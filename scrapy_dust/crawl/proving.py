@@ -251,7 +251,7 @@ class Proving:
             turn.end, turn.is_over = _TIMES * turn.end, False
         return turn
 
-    def _are_tested(self, behind: Behind) -> None:
+    def _are_tested(self, behind: MergingRules) -> None:
         """Take note that one URL tests all rules *behind*: none of them needs another for its turn."""
         for identity in behind.ids if self._rules.settings.canary_rate else ():
             turn = self._turn(identity)

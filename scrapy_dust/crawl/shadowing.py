@@ -78,7 +78,9 @@ class Shadow:
         """Count the request as saved: one that robots.txt forbids would not have been made either."""
         if (mark := canary_of(request, SHADOW)) is not None:
             known = self._seen[bytes.fromhex(mark["key"])]
-            self._naming.count(request, lambda: mark["keeper"], self._naming.merging_rules(mark["url"], known))
+            self._naming.count(
+                request, lambda: mark["keeper"], self._naming.merging_rules(mark["url"], known)
+            )
             self._crawler.stats.inc_value(Stat.SHADOW_BYTES.value, len(response.body))
 
     def _looks_again(self, canary: Canary) -> bool:

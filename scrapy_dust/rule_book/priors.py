@@ -47,7 +47,7 @@ def save_priors(
 ) -> None:
     """Save the evidence about edits that *site* gave, in the place of its earlier evidence. Raises `RuleBookError`.
 
-    A *shard* saves it in a file of its own until `take_in`: a shard that begins later must not know more than the
+    A *shard* saves it in a file of its own until `add_priors_of_shard`: a shard that begins later must not know more than the
     others.
     """
     _save_sites(state, {site: tallies}, shard)
