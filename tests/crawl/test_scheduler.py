@@ -98,7 +98,7 @@ class Lazy(Visitor):
     """Asks for the next when it has the answer to the last."""
 
     async def start(self):
-        yield Request(self.requests[0].keeper_url, callback=self.parse, errback=self.failed)
+        yield Request(self.requests[0].url, callback=self.parse, errback=self.failed)
 
     def parse(self, response):
         self.crawl.got.append(response.url)

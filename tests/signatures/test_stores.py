@@ -193,7 +193,7 @@ def test_a_crawl_that_must_wait_for_another_loses_nothing(tmp_path, monkeypatch)
     store.keep("v", (B,), Kind.CONTENT)
     store.close()
     again = SqliteStore(tmp_path / "pages.sqlite")
-    assert [again.find(one).keeper_url for one in (A, B)] == ["u", "v"]
+    assert [again.find(one).url for one in (A, B)] == ["u", "v"]
     again.close()
     other.close()
 
