@@ -20,7 +20,7 @@ from queue import Queue
 
 from benchmarks.recorder import serve
 from scrapy_dust.crawl_log import read_visits
-from scrapy_dust.crawl_log.locks import taken
+from scrapy_dust.crawl_log.locks import lock_of_log
 
 
 class Answers:
@@ -52,7 +52,7 @@ def killed(port: int, folder: str, answers: Answers, seconds: float) -> float:
 def ended(log: Path) -> Path:
     """*log* when nobody writes it any more."""
     while True:
-        with taken(log) as ours:
+        with lock_of_log(log) as ours:
             if ours:
                 return log
         time.sleep(0.05)

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from scrapy_dust.crawl_log.place_names import Naming
 from scrapy_dust.crawl_log.recording import _GARBAGE
-from scrapy_dust.crawl_log.records import record_of_answer, said_of
+from scrapy_dust.crawl_log.records import fields_of, record_of_answer
 from scrapy_dust.page import unit_reading
 from scrapy_dust.page.elements import Memory
 from scrapy_dust.page.sketch import describe_each
@@ -82,7 +82,7 @@ def _times(pages: list[Asked]) -> list[float]:
 def _bytes_of_a_record(pages: list[Asked], ignore: tuple[str, ...] | None) -> float:
     naming, lines = Naming(), []
     for (body, _, _, url), text in zip(pages, describe_each(pages, ignore), strict=True):
-        record = record_of_answer(url, 200, size=len(body), fetched_at=_WHEN) | said_of(text, naming)
+        record = record_of_answer(url, 200, size=len(body), fetched_at=_WHEN) | fields_of(text, naming)
         lines.append(json.dumps(record, separators=(",", ":")))
     return len(gzip.compress("\n".join(lines).encode(), 6)) / len(pages)
 

@@ -56,9 +56,9 @@ class DustExtension:
             self._metrics.start()
         # `scrapy shell` opens a spider, and crawls nothing.
         if self._rules.settings.live_report is not None and self._crawler.crawling:
-            self._show(self._rules.settings.live_report)
+            self._show_live_report(self._rules.settings.live_report)
 
-    def _show(self, path: str) -> None:
+    def _show_live_report(self, path: str) -> None:
         # Not loaded by a crawl that nobody watches.
         from scrapy_dust.live_report import LiveReport  # noqa: PLC0415
 
@@ -80,7 +80,7 @@ class DustExtension:
     async def _engine_stopped(self) -> None:
         settings = self._rules.settings
         if self._live is not None:
-            self._live.ended(self._reason or "it did not begin")
+            self._live.show_ended(self._reason or "it did not begin")
         # One who stops a crawl, or pauses it, does not want to wait for another.
         if settings.learn == "off" or not settings.log_enabled or self._reason in (None, "shutdown"):
             return

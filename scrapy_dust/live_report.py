@@ -56,7 +56,7 @@ class LiveReport:
         file = Path(path.replace("%(spider)s", name))
         self.file = PeriodicFile(file, "DUST_LIVE_REPORT", self.page, EVERY, _other_names(file, name))
 
-    def ended(self, reason: str) -> None:
+    def show_ended(self, reason: str) -> None:
         """Show the last numbers of the crawl, which has ended with *reason*."""
         self._ended = reason
         self.file.stop()
@@ -83,20 +83,20 @@ class LiveReport:
             sent=stats.get("downloader/request_count", 0),
             queued=self._queued() or 0,
             saved=max(stats.get(filtered, 0) - stats.get(Stat.HEIRS, 0), 0),
-            facts=list(self._facts(stats)),
+            facts=list(self._facts_in_words(stats)),
             causes=_causes(stats),
             rules=sum(len(self._rules.canonizer.rules(site)) for site in self._sites()),
-            in_force=self._in_force(),
-            on_probation=self._on_probation(),
-            decided=self._decided(),
-            waiting=self._waiting(stats),
-            forms=self._forms(),
+            in_force=self._rules_in_force(),
+            on_probation=self._rules_on_probation(),
+            decided=self._decided_rules(),
+            waiting=self._waiting_requests(stats),
+            forms=self._trap_forms(),
         )
 
     def _sites(self) -> set[str]:
         return {*self._rules.sites, *self._rules.learned}
 
-    def _facts(self, stats: dict[str, Any]) -> Iterator[str]:
+    def _facts_in_words(self, stats: dict[str, Any]) -> Iterator[str]:
         sites = [site for site in self._sites() if self._rules.canonizer.rules(site)]
         rules = sum(len(self._rules.canonizer.rules(site)) for site in sites)
         yield f"{number(rules, 'rule')} in force on {number(len(sites), 'site')}"
@@ -116,10 +116,10 @@ class LiveReport:
     def _forget_names(self) -> None:
         self._names = None
 
-    def _in_force(self) -> dict[Kind, tuple[list[InForce], int]]:
+    def _rules_in_force(self) -> dict[Kind, tuple[list[InForce], int]]:
         """By their kind, the rules that save most, and the number of all; a rule of several sites is one."""
         if self._names is None:
-            self._names = _named(
+            self._names = _names_by_kind(
                 {site: list(self._rules.canonizer.rules(site)) for site in sorted(self._sites())}
             )
         prefix = f"{Stat.SHADOW_FILTERED if self._rules.shadowed else Stat.FILTERED}/"
@@ -132,18 +132,19 @@ class LiveReport:
             found[kind] = shown, len(named)
         return found
 
-    def _on_probation(self) -> list[Card]:
+    def _rules_on_probation(self) -> list[Card]:
         probation = None if self._dupefilter is None else self._dupefilter.probation
         if probation is None:
             return []
         found = probation.open
         cards = [
-            Card(one.id, one.site, str(one.rule), self._why(one), "on probation") for one in found[:_WORDED]
+            Card(one.id, one.site, str(one.rule), self._why_on_probation(one), "on probation")
+            for one in found[:_WORDED]
         ]
         # Of the others only the number is shown.
         return cards + [Card(one.id, one.site, "", "", "on probation") for one in found[_WORDED:]]
 
-    def _why(self, one: Open) -> str:
+    def _why_on_probation(self, one: Open) -> str:
         """A sentence that says why the rule *one* suppresses nothing yet."""
         pages = len(one.proof.all_contents)
         if one.proof.is_silent:
@@ -158,7 +159,7 @@ class LiveReport:
             f"a rule is put in force at {self._rules.settings.max_risk:.0%}."
         )
 
-    def _decided(self) -> list[Card]:
+    def _decided_rules(self) -> list[Card]:
         dupefilter = self._dupefilter
         found = []
         if dupefilter is not None and dupefilter.probation is not None:
@@ -178,7 +179,7 @@ class LiveReport:
 
     # -- requests
 
-    def _waiting(self, stats: dict[str, Any]) -> list[Waiting]:
+    def _waiting_requests(self, stats: dict[str, Any]) -> list[Waiting]:
         engine, scheduler = self._crawler.engine, self._scheduler
         active = 0 if self._ended is not None or engine is None else len(engine.downloader.active)
         found = [
@@ -210,7 +211,7 @@ class LiveReport:
             self._left = left
         return self._left
 
-    def _forms(self) -> list[Form]:
+    def _trap_forms(self) -> list[Form]:
         trapping = self._scheduler.trapping if isinstance(self._scheduler, DustScheduler) else None
         if trapping is None:
             return []
@@ -236,7 +237,7 @@ def _causes(stats: dict[str, Any]) -> list[tuple[str, str, int]]:
     ]
 
 
-def _named(rules: dict[str, list[Rule]]) -> dict[Kind, list[tuple[str, list[str]]]]:
+def _names_by_kind(rules: dict[str, list[Rule]]) -> dict[Kind, list[tuple[str, list[str]]]]:
     """The rules of all sites by their kind: the name of each in short, with its ids on the sites that have it."""
     ids: dict[Rule, list[str]] = {}
     for site, of_site in rules.items():

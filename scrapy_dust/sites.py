@@ -22,12 +22,12 @@ def site_of(url: str) -> str | None:
     # Asked of every request and every line of a log, and nearly always of a host that was there before.
     head = url.split("/", 3)
     if len(head) > 2 and not head[1] and (head[0] == "http:" or head[0] == "https:"):
-        return _of_plain(head[2]) or parsed_site_of(url)
+        return _site_of_plain_netloc(head[2]) or parsed_site_of(url)
     return parsed_site_of(url)
 
 
 @lru_cache(maxsize=65536)
-def _of_plain(netloc: str) -> str | None:
+def _site_of_plain_netloc(netloc: str) -> str | None:
     """The site of *netloc*, if no URL parser could read *netloc* in another way; else None."""
     return site_of_host(netloc.lower()) if _PLAIN.fullmatch(netloc) else None
 

@@ -13,5 +13,5 @@ class Stopped(Exception):
 Poll = Callable[[], None]
 
 
-def go_on() -> None:
+def never_stop() -> None:
     """A function for runs that nobody ends: it does nothing."""

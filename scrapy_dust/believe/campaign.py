@@ -45,7 +45,7 @@ from scrapy_dust.believe.validation import Pair, Trial, TrialParams, Verdict, fi
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.rules.word_index import WordIndex
-from scrapy_dust.stopping import Poll, Stopped, go_on
+from scrapy_dust.stopping import Poll, Stopped, never_stop
 from scrapy_dust.visits.outcomes import Outcome
 
 #: Rules that are looked at again beside the others, those that save most.
@@ -83,7 +83,7 @@ class Campaign:
         site_of: Callable[[str], str | None],
         passes: int = 10,
         settled: Iterable[Rule] = (),
-        poll: Poll = go_on,
+        poll: Poll = never_stop,
     ) -> None:
         """A campaign for the *candidates* of one *site*, with the *evidence* of the log. *poll* is called now and
         then, and may raise `Stopped`; decisions made before stay.

@@ -18,7 +18,7 @@ from scrapy_dust.rules.operation import ANY
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.rules.site_rules import GROWTH, SiteRules
 from scrapy_dust.rules.word_index import WordIndex
-from scrapy_dust.stopping import Poll, go_on
+from scrapy_dust.stopping import Poll, never_stop
 from scrapy_dust.visits.outcomes import Outcome
 from scrapy_dust.visits.strata import in_strata
 
@@ -197,7 +197,11 @@ class KeyedUrls:
     """The URLs of the log by key, under the rules accepted so far."""
 
     def __init__(
-        self, evidence: LogEvidence, canonizer: Canonizer, index: WordIndex | None = None, poll: Poll = go_on
+        self,
+        evidence: LogEvidence,
+        canonizer: Canonizer,
+        index: WordIndex | None = None,
+        poll: Poll = never_stop,
     ) -> None:
         """The log's URLs by the keys that *canonizer* gives them. *index*: an index of words of these URLs, to which
         more are added; entries for other rules do no harm.

@@ -30,7 +30,7 @@ from scrapy_dust.believe.evidence import LogEvidence
 from scrapy_dust.believe.validation import Pair, Tally, Verdict
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.rules.word_index import WordIndex
-from scrapy_dust.stopping import Poll, go_on
+from scrapy_dust.stopping import Poll, never_stop
 from scrapy_dust.visits.outcomes import Outcome
 from scrapy_dust.visits.pages import Page
 
@@ -154,7 +154,7 @@ class LiteralCampaign:
         site: str,
         draw_for: Callable[[Rule], Draw],
         disabled: Iterable[Rule] = (),
-        poll: Poll = go_on,
+        poll: Poll = never_stop,
     ) -> None:
         """A campaign for the log of *evidence*, the test list. Rules that a person has *disabled* are not tried."""
         self.site, self.params, self.is_cut_short = site, params, False

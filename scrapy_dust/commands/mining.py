@@ -32,8 +32,8 @@ from scrapy_dust.commands.results import (
 from scrapy_dust.commands.suggestions import no_such, remedy
 from scrapy_dust.crawl_log import log_dir, log_sources
 from scrapy_dust.crawl_log.log_places import spiders_in
-from scrapy_dust.crawl_log.reader import checked
-from scrapy_dust.crawl_log.upkeep import keep_of, keep_up
+from scrapy_dust.crawl_log.reader import checked_options
+from scrapy_dust.crawl_log.upkeep import keep_of, move_and_compact_logs
 from scrapy_dust.engines.gathering import Shelved, records_of
 from scrapy_dust.engines.laps import Lap, Laps
 from scrapy_dust.engines.local import Mined
@@ -87,7 +87,7 @@ def job_of(project: Settings, logs: Sequence[str], opts: argparse.Namespace) -> 
                 "--shard works with --engine local only: Spark divides the sites itself. Leave one of them out."
             )
         settings = replace(settings, validation_budget=shard.share_of_budget(settings.validation_budget))
-    checked(opts.format, opts.base_url, opts.log_format)
+    checked_options(opts.format, opts.base_url, opts.log_format)
     _check_together(opts, settings)
     if not settings.rules and opts.phase == "valid" and not opts.dry_run:
         raise ValueError(
@@ -372,7 +372,9 @@ class Job:
         if not logs:
             # While several processes read logs, nobody moves them.
             if opts.phase == "valid" and not opts.dry_run and self.shard is None:
-                for failed in keep_up(self.settings.dir, keep_of(self.settings), compacting=True):
+                for failed in move_and_compact_logs(
+                    self.settings.dir, keep_of(self.settings), compacting=True
+                ):
                     progress.say(failed)
             logs = _look_for_own(self.settings, opts.spider)
         return Source(

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from scrapy_dust.commands.progress import Counting
 from scrapy_dust.crawl_log import read_visits
-from scrapy_dust.crawl_log.sources import Cut, lines_of
+from scrapy_dust.crawl_log.sources import CutShort, lines_of
 from scrapy_dust.crawl_log.stores import RemoteFile
 from scrapy_dust.errors import CrawlLogError
 from scrapy_dust.learners.evaluation import Truth, content_by_text
@@ -103,5 +103,5 @@ def _contents(files: Sequence[Path | RemoteFile], field: str) -> Truth:
 
 def _lines(file: Path | RemoteFile) -> Iterator[bytes]:
     # Where it is cut short, the reader has said so.
-    with suppress(Cut):
+    with suppress(CutShort):
         yield from lines_of(file)

@@ -30,7 +30,7 @@ from scrapy_dust.crawl.faults import Faults
 from scrapy_dust.crawl.recorder import FLUSH_SECONDS, recorder
 from scrapy_dust.crawl.rules import rules_of
 from scrapy_dust.crawl_log.log_places import log_dir, new_log_path
-from scrapy_dust.crawl_log.upkeep import hider, keep_of, keep_up
+from scrapy_dust.crawl_log.upkeep import hider, keep_of, move_and_compact_logs
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
@@ -151,5 +151,5 @@ class CrawlLogMiddleware:
         except OSError as error:
             self._faults.note("Could not finish the crawl log", error)
         keep = keep_of(self._settings)
-        for failed in await run_in_thread(keep_up, self._settings.dir, keep, compacting=False):
+        for failed in await run_in_thread(move_and_compact_logs, self._settings.dir, keep, compacting=False):
             logger.warning("%s", failed, extra={"spider": spider})

@@ -20,7 +20,7 @@ from scrapy.utils.misc import load_object
 from scrapy_dust.believe.states import is_decided_by_crawls
 from scrapy_dust.crawl.job_learning import LearnedBefore, learned_before, set_aside_by
 from scrapy_dust.crawl.job_rules import RulesInForce, is_begun, rules_of_job
-from scrapy_dust.crawl_log.log_names import is_own, log_name
+from scrapy_dust.crawl_log.log_names import is_own_name, log_name
 from scrapy_dust.crawl_log.log_places import log_dir, spider_log_dir
 from scrapy_dust.errors import in_one_sentence
 from scrapy_dust.rule_book.book import RuleBook
@@ -201,7 +201,7 @@ def _book_of_spider(book: RuleBook, settings: DustSettings, spider: str) -> Rule
         kept = [
             one
             for one in entries
-            if not own.isdisjoint(one.evidence.logs) or not any(map(is_own, one.evidence.logs))
+            if not own.isdisjoint(one.evidence.logs) or not any(map(is_own_name, one.evidence.logs))
         ]
         if len(kept) < len(entries):
             book = book.with_site(site, kept)

@@ -13,7 +13,7 @@ from functools import partial
 
 from scrapy_dust.crawl_log.accesses import Base, record_of_access
 from scrapy_dust.crawl_log.format_readers import Log, Numbered, Record, by_line
-from scrapy_dust.crawl_log.interchange import parsed
+from scrapy_dust.crawl_log.interchange import parse_object
 from scrapy_dust.crawl_log.visit_fields import Unreadable
 
 #: What is asked for, and under which names it is found, the best first.
@@ -64,7 +64,7 @@ def read(log: Log) -> Iterator[Numbered]:
 
 def is_access(record: Mapping[str, object]) -> bool:
     """Whether a JSON record is from an access log. Records of a URL list have a ``url`` and no method."""
-    said = _said(record)
+    said = _fields_of_access(record)
     asked = "request" in said or "target" in said
     if "url" in record:
         return asked and "method" in said and said.get("target", "/").startswith("/")
@@ -72,14 +72,14 @@ def is_access(record: Mapping[str, object]) -> bool:
 
 
 def _record(base: Base | None, line: str) -> Record | None:
-    said = _said(parsed(line))
+    said = _fields_of_access(parse_object(line))
     if "request" not in said and "target" not in said:
         raise Unreadable("no request in it, such as 'request' or 'request_uri'")
     return record_of_access(said, base)
 
 
-def _said(record: Mapping[str, object]) -> dict[str, str]:
-    flat = _flat(record)
+def _fields_of_access(record: Mapping[str, object]) -> dict[str, str]:
+    flat = _flattened(record)
     said = {ours: next((flat[name] for name in names if name in flat), None) for ours, names in NAMES.items()}
     found = {name: value for name, value in said.items() if value is not None}
     forwarded, tls = found.pop("forwarded", ""), found.pop("tls", "")
@@ -100,13 +100,13 @@ def _is_https(tls: str, forwarded: str) -> bool:
     return tls.lower() not in _NO_TLS or forwarded.partition(",")[0].strip().lower() == "https"
 
 
-def _flat(record: Mapping[str, object]) -> dict[str, str]:
+def _flattened(record: Mapping[str, object]) -> dict[str, str]:
     """The members of *record*, a JSON object, and of the objects inside it; if two members have one name, the outer one counts."""
     flat: dict[str, str] = {}
     for name, inner in record.items():
         if isinstance(inner, dict):
             flat.update(_headers(inner))
-            flat.update(_scalars(inner, _before(name)))
+            flat.update(_scalars(inner, _prefix_of(name)))
     flat.update(_headers(record))
     flat.update(_scalars(record))
     return flat
@@ -116,13 +116,13 @@ def _headers(record: Mapping[str, object]) -> Iterator[tuple[str, str]]:
     """The HTTP headers in *record*, and a member ``tls`` where the record has Caddy's object about TLS."""
     for name, inner in record.items():
         if isinstance(inner, dict):
-            if _before(name):
-                yield from _scalars(inner, _before(name))
+            if _prefix_of(name):
+                yield from _scalars(inner, _prefix_of(name))
             elif name.lower() == "tls":
                 yield "tls", "yes"
 
 
-def _before(name: str) -> str:
+def _prefix_of(name: str) -> str:
     """The prefix of the names in the object *name*."""
     plain = name.lower().translate(_DROPPED)
     return plain if plain.endswith("headers") else ""

@@ -11,7 +11,7 @@ from functools import partial
 
 from scrapy_dust.crawl_log import access_json
 from scrapy_dust.crawl_log.accesses import Base, record_of_access
-from scrapy_dust.crawl_log.format_readers import Log, Numbered, Record, by_line, lenient
+from scrapy_dust.crawl_log.format_readers import Log, Numbered, Record, by_line, decode_leniently
 from scrapy_dust.crawl_log.log_formats import KNOWN, Matcher, matcher_of
 from scrapy_dust.crawl_log.proxies import PROXIES, Lines
 from scrapy_dust.crawl_log.visit_fields import Unreadable
@@ -23,22 +23,22 @@ _CONTROLS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v"}
 def read(log: Log) -> Iterator[Numbered]:
     """The records of a log in the format that the user gave, or in the known format that fits best."""
     told = log.told.log_format
-    matcher = matcher_of(told) if told else best_of_known(lenient(line) for line in log.head)[0]
+    matcher = matcher_of(told) if told else best_known_format(decode_leniently(line) for line in log.head)[0]
     return by_line(log, partial(_record, matcher, log.told.base))
 
 
-def read_of_proxy(name: str, log: Log) -> Iterator[Numbered]:
+def read_proxy_log(name: str, log: Log) -> Iterator[Numbered]:
     """The records of the lines that the proxy *name* writes."""
     return by_line(log, partial(_record, PROXIES[name], log.told.base))
 
 
-def read_of_traefik(log: Log) -> Iterator[Numbered]:
+def read_traefik_log(log: Log) -> Iterator[Numbered]:
     """The records of Traefik, which writes Common lines with fields of its own, or JSON."""
     is_json = any(line.lstrip().startswith(b"{") for line in log.head[:1])
     return access_json.read(log) if is_json else read(log)
 
 
-def best_of_known(head: Iterable[str]) -> tuple[Matcher, int]:
+def best_known_format(head: Iterable[str]) -> tuple[Matcher, int]:
     """The known format that reads most of these lines, and the number of lines that it reads."""
     lines = list(head)
     counts = [sum(matcher.match(line) is not None for line in lines) for matcher in KNOWN]
@@ -56,10 +56,10 @@ def _record(matcher: Matcher | Lines, base: Base | None, line: str) -> Record | 
 
 def unescaped(value: str) -> str:
     r"""*value* without the escapes of Apache and nginx (``\x22``, ``\"``, ``\\``). Bytes above 127 become surrogates."""
-    return _ESCAPE.sub(_meant, value) if "\\" in value else value
+    return _ESCAPE.sub(_unescape, value) if "\\" in value else value
 
 
-def _meant(escape: re.Match[str]) -> str:
+def _unescape(escape: re.Match[str]) -> str:
     byte, unit, letter = escape.groups()
     if byte is not None:
         code = int(byte, 16)

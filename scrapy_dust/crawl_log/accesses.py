@@ -64,7 +64,7 @@ def record_of_access(said: Mapping[str, str], base: Base | None) -> dict[str, ob
     *said* has ``request`` or ``method`` with ``target``, or ``path`` and ``query``; and, as far as the log has
     them, ``status``, ``size``, ``host``, ``port``, ``scheme``, ``time``, ``redirect_to``, ``content_type``.
     """
-    method, target = _asked(said)
+    method, target = _method_and_target(said)
     status = said.get("status", "200")
     # 1xx is what came before an answer: another protocol than HTTP.
     if method != "GET" or status in NO_ANSWER or status.startswith("1"):
@@ -79,13 +79,13 @@ def record_of_access(said: Mapping[str, str], base: Base | None) -> dict[str, ob
     for name in ("redirect_to", "content_type"):
         value = said.get(name, "-")
         if value not in ("-", ""):
-            record[name] = _as_requested(value) if name == "redirect_to" else value
+            record[name] = _without_implied_port(value) if name == "redirect_to" else value
     if "time" in said:
-        record["fetched_at"] = moment(said["time"])
+        record["fetched_at"] = iso_time(said["time"])
     return record
 
 
-def _as_requested(target: str) -> str:
+def _without_implied_port(target: str) -> str:
     """*target*, where a redirect leads, written as the URL of a request is: some servers name the port that the scheme implies."""
     try:
         found = None if target.startswith("/") else _url(target, {}, None)
@@ -94,7 +94,7 @@ def _as_requested(target: str) -> str:
     return target if found is None else found
 
 
-def _asked(said: Mapping[str, str]) -> tuple[str, str]:
+def _method_and_target(said: Mapping[str, str]) -> tuple[str, str]:
     request = said.get("request")
     if request is not None:
         return split_request(request)
@@ -117,7 +117,7 @@ def split_request(line: str) -> tuple[str, str]:
 def _url(target: str, said: Mapping[str, str], base: Base | None) -> str | None:
     if target.startswith("/"):
         origin = _origin(said.get("host"), said.get("port"), said.get("scheme"), base)
-        return origin and origin + _encoded(target)
+        return origin and origin + _percent_encoded(target)
     scheme, mark, rest = target.partition("://")
     # The absolute form, as proxies are asked, says itself where it goes.
     if not mark or scheme.lower() not in _PORTS:
@@ -125,7 +125,7 @@ def _url(target: str, said: Mapping[str, str], base: Base | None) -> str | None:
     netloc = _NETLOC_ENDS.split(rest, maxsplit=1)[0]
     path = rest[len(netloc) :]
     origin = _origin(netloc.rpartition("@")[2], None, scheme, None)
-    return origin and origin + _encoded(path if path.startswith("/") else f"/{path}")
+    return origin and origin + _percent_encoded(path if path.startswith("/") else f"/{path}")
 
 
 @lru_cache(maxsize=4096)
@@ -165,13 +165,15 @@ def _plain_port(port: str | None) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _encoded(target: str) -> str:
+def _percent_encoded(target: str) -> str:
     if _PLAIN.match(target):
         return target
-    return quote(target.encode("utf-8", "surrogatepass" if _has_halves(target) else "surrogateescape"), _SAFE)
+    return quote(
+        target.encode("utf-8", "surrogatepass" if _has_lone_surrogates(target) else "surrogateescape"), _SAFE
+    )
 
 
-def _has_halves(text: str) -> bool:
+def _has_lone_surrogates(text: str) -> bool:
     r"""Whether *text* has half a character, such as JSON's ``\ud800``, which stands for no byte."""
     return any(0xD800 <= ord(letter) <= 0xDFFF and not 0xDC80 <= ord(letter) <= 0xDCFF for letter in text)
 
@@ -183,7 +185,7 @@ _CLF = re.compile(r"(\d\d?)/(\w{3})/(\d{4})[: ](\d\d:\d\d:\d\d)(?:\.\d+)?(?: ([+
 
 
 @lru_cache(maxsize=256)
-def moment(said: str) -> str | None:
+def iso_time(said: str) -> str | None:
     """The time that a server wrote, as ISO 8601 in UTC; None where it cannot be told. Without offset it is UTC."""
     clf = _CLF.match(said)
     try:

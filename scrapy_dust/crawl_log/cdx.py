@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from scrapy_dust.crawl_log.accesses import moment
+from scrapy_dust.crawl_log.accesses import iso_time
 from scrapy_dust.crawl_log.format_readers import Log, Numbered, Record, by_line
-from scrapy_dust.crawl_log.interchange import parsed
+from scrapy_dust.crawl_log.interchange import parse_object
 from scrapy_dust.crawl_log.visit_fields import Unreadable
 
 #: By the number of fields, for what has no header; 7 is what CDX servers answer.
@@ -69,14 +69,14 @@ def parse_cdxj(line: str) -> Record | None:
     parts = line.split(" ", 2)
     if len(parts) != 3 or not parts[2].startswith("{"):
         raise Unreadable("not a key, a time and a JSON object")
-    fields = parsed(parts[2])
+    fields = parse_object(parts[2])
     url = fields.get("url")
     if not isinstance(url, str):
         raise Unreadable("no 'url'")
     if _is_of_other_method(parts[0]) or str(fields.get("method", "GET")).upper() != "GET":
         return None
     return record_of_capture(
-        url, parts[1], *(_text(fields, name) for name in ("status", "digest", "mime", "redirect"))
+        url, parts[1], *(_text_field(fields, name) for name in ("status", "digest", "mime", "redirect"))
     )
 
 
@@ -92,7 +92,7 @@ def record_of_capture(
         "content_type": None if mime in (_REVISIT, "unk") else mime,
         # A status of its own belongs to a redirect; some tools fill the field always.
         "redirect_to": redirect if status is None or status.startswith("3") else None,
-        "fetched_at": moment_of_14(time or ""),
+        "fetched_at": iso_time_of_14_digits(time or ""),
     }
     return {"url": url} | {name: value for name, value in known.items() if value not in (None, "", "-")}
 
@@ -106,13 +106,15 @@ def plain_digest(digest: str | None) -> str | None:
     return None if digest is None else digest.removeprefix("sha1:")
 
 
-def moment_of_14(digits: str) -> str | None:
+def iso_time_of_14_digits(digits: str) -> str | None:
     """The time that 14 digits mean, as ISO 8601."""
     if len(digits) < 14 or not digits.isdigit():
         return None
-    return moment(f"{digits[:4]}-{digits[4:6]}-{digits[6:8]}T{digits[8:10]}:{digits[10:12]}:{digits[12:14]}")
+    return iso_time(
+        f"{digits[:4]}-{digits[4:6]}-{digits[6:8]}T{digits[8:10]}:{digits[10:12]}:{digits[12:14]}"
+    )
 
 
-def _text(fields: Mapping[str, object], name: str) -> str | None:
+def _text_field(fields: Mapping[str, object], name: str) -> str | None:
     value = fields.get(name)
     return None if value is None or isinstance(value, (dict, list)) else str(value)

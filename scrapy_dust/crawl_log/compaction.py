@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from scrapy_dust.crawl_log import segments
-from scrapy_dust.crawl_log.locks import taken
-from scrapy_dust.crawl_log.log_names import is_own, stem
+from scrapy_dust.crawl_log.locks import lock_of_log
+from scrapy_dust.crawl_log.log_names import crawl_name, is_own_name
 from scrapy_dust.crawl_log.stores import RemoteFile
 
 GZIPPED, SEGMENT = ".jsonl.gz", ".parquet"
@@ -28,7 +28,7 @@ def compact(folder: Path) -> list[str]:
     """Compact all finished logs below *folder*. Returns a sentence for each log that could not be compacted."""
     failed = []
     for log in sorted(folder.rglob("*.jsonl")):
-        if is_own(log.name):
+        if is_own_name(log.name):
             try:
                 compact_log(log)
             except OSError as error:
@@ -42,27 +42,31 @@ def compact_log(log: Path) -> Path:
 
     Raises `OSError`, and then *log* is as it was.
     """
-    return _become(log, SEGMENT if segments.can_write() else GZIPPED)
+    return _replace_with(log, SEGMENT if segments.can_write() else GZIPPED)
 
 
 def gzip_log(log: Path) -> Path:
     """Compress a log with gzip, and never as Parquet, since its lines may be no records of a crawl log."""
-    return _become(log, GZIPPED)
+    return _replace_with(log, GZIPPED)
 
 
-def _become(log: Path, suffix: str) -> Path:
-    with taken(log) as ended:
+def _replace_with(log: Path, suffix: str) -> Path:
+    with lock_of_log(log) as ended:
         if not ended or not log.stat().st_size:
             return log
-        segment = log.with_name(stem(log.name) + suffix)
+        segment = log.with_name(crawl_name(log.name) + suffix)
         beginning = segment.with_name(f".{segment.name}.new")
         try:
-            complete = _gzip(log, beginning) if segment.name.endswith(GZIPPED) else _columns(log, beginning)
+            complete = (
+                _write_gzip(log, beginning)
+                if segment.name.endswith(GZIPPED)
+                else _write_columns(log, beginning)
+            )
             if not complete:
                 return log
-            _sync(beginning)
+            _sync_to_disk(beginning)
             beginning.replace(segment)
-            _sync(log.parent)
+            _sync_to_disk(log.parent)
         finally:
             with suppress(OSError):
                 beginning.unlink(missing_ok=True)
@@ -70,8 +74,8 @@ def _become(log: Path, suffix: str) -> Path:
         return segment
 
 
-def _columns(log: Path, segment: Path) -> bool:
-    _private(segment)
+def _write_columns(log: Path, segment: Path) -> bool:
+    _make_private(segment)
     return (written := segments.write(_records(log), segment)) > 0 and segments.rows_in(segment) == written
 
 
@@ -85,8 +89,8 @@ def _records(log: Path) -> Iterator[dict[str, Any]]:
                     yield record
 
 
-def _gzip(log: Path, segment: Path) -> bool:
-    _private(segment)
+def _write_gzip(log: Path, segment: Path) -> bool:
+    _make_private(segment)
     # The same log gives the same bytes: neither name nor time is in them.
     with (
         log.open("rb") as lines,
@@ -97,12 +101,12 @@ def _gzip(log: Path, segment: Path) -> bool:
     return True
 
 
-def _private(path: Path) -> None:
+def _make_private(path: Path) -> None:
     """Make *path* an empty file that only its owner may read."""
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
 
 
-def _sync(path: Path) -> None:
+def _sync_to_disk(path: Path) -> None:
     """Write *path* to the disk, so that it outlives a power cut. Some systems cannot do so for folders."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
@@ -114,12 +118,12 @@ def _sync(path: Path) -> None:
         os.close(descriptor)
 
 
-def present(log: Path | RemoteFile) -> Path | RemoteFile:
+def file_with_records(log: Path | RemoteFile) -> Path | RemoteFile:
     """The file that has the records of *log* now: *log* itself, or the compacted file that has replaced it."""
-    if isinstance(log, RemoteFile) or log.exists() or not is_own(log.name):
+    if isinstance(log, RemoteFile) or log.exists() or not is_own_name(log.name):
         return log
     for suffix in (SEGMENT, GZIPPED):
-        segment = log.with_name(stem(log.name) + suffix)
+        segment = log.with_name(crawl_name(log.name) + suffix)
         if segment.exists():
             return segment
     return log

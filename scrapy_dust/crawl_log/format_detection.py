@@ -35,8 +35,8 @@ READERS: Mapping[str, Callable[[Log], Iterator[Numbered]]] = {
     "combined": access_logs.read,
     "common": access_logs.read,
     "access-json": access_json.read,
-    **{name: partial(access_logs.read_of_proxy, name) for name in PROXIES},
-    "traefik": access_logs.read_of_traefik,
+    **{name: partial(access_logs.read_proxy_log, name) for name in PROXIES},
+    "traefik": access_logs.read_traefik_log,
     "w3c": w3c.read,
     "cdx": cdx.read_cdx,
     "cdxj": cdx.read_cdxj,
@@ -66,7 +66,7 @@ _CONVERTED = (
 )
 
 
-def how_to_convert(head: Sequence[bytes]) -> str | None:
+def advice_on_conversion(head: Sequence[bytes]) -> str | None:
     """Advice on how to convert a file that no reader reads; None for all other files."""
     first = head[0] if head else b""
     return next((said for begins, said in _CONVERTED if begins.match(first)), None)
@@ -105,28 +105,28 @@ def _count_json(lines: Sequence[str], *, accesses: bool) -> int:
     for line in lines:
         if line.lstrip().startswith("{"):
             try:
-                count += access_json.is_access(interchange.parsed(line.strip())) == accesses
+                count += access_json.is_access(interchange.parse_object(line.strip())) == accesses
             except Unreadable:
                 count += not accesses
     return count
 
 
-def _matching(pattern: re.Pattern[str]) -> Callable[[Sequence[str]], int]:
+def _count_matching(pattern: re.Pattern[str]) -> Callable[[Sequence[str]], int]:
     return lambda lines: sum(pattern.match(line) is not None for line in lines)
 
 
-def _lines_of(proxy: Lines) -> Callable[[Sequence[str]], int]:
+def _count_lines_of(proxy: Lines) -> Callable[[Sequence[str]], int]:
     return lambda lines: sum(proxy.match(line) is not None for line in lines)
 
 
 _COUNTS: Mapping[str, Callable[[Sequence[str]], int]] = {
     "dust": lambda lines: _count_json(lines, accesses=False),
     "access-json": lambda lines: _count_json(lines, accesses=True),
-    "combined": lambda lines: access_logs.best_of_known(lines)[1],
-    **{name: _lines_of(proxy) for name, proxy in PROXIES.items()},
-    "cdxj": _matching(_CDXJ),
-    "cdx": _matching(_CDX),
-    "heritrix": _matching(_HERITRIX),
+    "combined": lambda lines: access_logs.best_known_format(lines)[1],
+    **{name: _count_lines_of(proxy) for name, proxy in PROXIES.items()},
+    "cdxj": _count_matching(_CDXJ),
+    "cdx": _count_matching(_CDX),
+    "heritrix": _count_matching(_HERITRIX),
     # A record of it has ten lines.
-    "nutch": lambda lines: 10 * _matching(nutch.BEGINS)(lines),
+    "nutch": lambda lines: 10 * _count_matching(nutch.BEGINS)(lines),
 }

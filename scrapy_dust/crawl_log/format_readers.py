@@ -22,7 +22,7 @@ Numbered = tuple[int, Outcome]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ReaderOptions:
     """The user's options about logs, beside their names: base URL, log format and the like."""
 
     base: Base | None = None  #: where requests went of which the log does not say it
@@ -37,7 +37,7 @@ class Log:
     path: Path | RemoteFile
     head: tuple[bytes, ...]  #: its first lines, to tell the format by
     lines: Iterator[tuple[int, bytes]]  #: all of them, numbered from 1, with their ends
-    told: Told
+    told: ReaderOptions
     contents: dict[str, Record]  #: what archived payloads say, by their digests, of the files before it too
     may_be_growing: bool = True  #: its last line may have been cut
 
@@ -50,21 +50,21 @@ def by_line(log: Log, parse: Callable[[str], Record | None]) -> Iterator[Numbere
     """The result of *parse* for each line that is not blank. *parse* may raise `Unreadable`."""
     for number, line in log.lines:
         try:
-            text = lenient(line)
+            text = decode_leniently(line)
             if text:
                 yield number, parse(text)
         except Unreadable as bad:
-            yield number, as_torn(bad, line, log)
+            yield number, torn_if_cut(bad, line, log)
 
 
-def as_torn(bad: Unreadable, line: bytes, log: Log) -> Unreadable:
+def torn_if_cut(bad: Unreadable, line: bytes, log: Log) -> Unreadable:
     """*bad* as `Torn` if the line may be one that is still being written."""
     # A line of which only the host is not known was read to its end.
     whole = line.endswith(b"\n") or len(line) > MAX_LINE or isinstance(bad, HostUnknown)
     return bad if whole or not log.may_be_growing else Torn(str(bad))
 
 
-def strict(line: bytes) -> str:
+def decode_strictly(line: bytes) -> str:
     """*line* as text. Raises `Unreadable` for bytes that are not UTF-8."""
     if len(line) > MAX_LINE:
         raise Unreadable(f"longer than {MAX_LINE >> 20} MB")
@@ -74,7 +74,7 @@ def strict(line: bytes) -> str:
         raise Unreadable("not UTF-8") from None
 
 
-def lenient(line: bytes) -> str:
+def decode_leniently(line: bytes) -> str:
     """*line* as text, for servers that log the bytes that clients sent. Bytes that are not UTF-8 become surrogates."""
     if len(line) > MAX_LINE:
         raise Unreadable(f"longer than {MAX_LINE >> 20} MB")

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scrapy_dust.crawl_log.accesses import moment
-from scrapy_dust.crawl_log.cdx import moment_of_14, plain_digest
+from scrapy_dust.crawl_log.accesses import iso_time
+from scrapy_dust.crawl_log.cdx import iso_time_of_14_digits, plain_digest
 from scrapy_dust.crawl_log.format_readers import Log, Numbered, Record, by_line
 from scrapy_dust.crawl_log.visit_fields import Unreadable
 
@@ -32,7 +32,7 @@ def parse(line: str) -> Record | None:
         status = int(said)
     except ValueError:
         raise Unreadable(f"{said[:20]!r} is no status") from None
-    fetched_at = moment_of_14(time) if time.isdigit() else moment(time)
+    fetched_at = iso_time_of_14_digits(time) if time.isdigit() else iso_time(time)
     if fetched_at is None:
         raise Unreadable(f"{time[:30]!r} is no time")
     if not url.lower().startswith(("http://", "https://")) or status <= _NOT_ASKED or status == 0:

@@ -51,11 +51,11 @@ class Hider:
     def hide(self, url: str) -> str:
         """*url* with its secret values hidden."""
         path, rest = url[: (at := _path_end(url))], url[at:]
-        return self._in_path.sub(self._said, path) + self._inside.sub(
-            self._said, self._after.sub(self._said, rest)
+        return self._in_path.sub(self._hide_value, path) + self._inside.sub(
+            self._hide_value, self._after.sub(self._hide_value, rest)
         )
 
-    def _said(self, found: re.Match[str]) -> str:
+    def _hide_value(self, found: re.Match[str]) -> str:
         # Not loaded where nothing is hidden: it brings OpenSSL.
         from hashlib import blake2b  # noqa: PLC0415
 

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 
 from scrapy_dust.crawl_log.format_readers import Numbered, Outcome
-from scrapy_dust.crawl_log.sources import Cut
+from scrapy_dust.crawl_log.sources import CutShort
 
 Headers = Mapping[str, str]  #: names in lower case
 
@@ -33,7 +33,7 @@ def only_of_gets(records: Iterable[tuple[int, Headers, Outcome | Method]]) -> It
     """The outcomes in their order, with None in the place of request records, and of answers to requests
     other than GET.
 
-    Raises `Cut` as *records* do, after what came before.
+    Raises `CutShort` as *records* do, after what came before.
     """
     requests: deque[Asked] = deque(maxlen=2 * _NEAR)
     waiting: deque[Answered] = deque()
@@ -44,24 +44,24 @@ def only_of_gets(records: Iterable[tuple[int, Headers, Outcome | Method]]) -> It
                 requests.append((number, headers, outcome))
             waiting.append((number, headers, None if isinstance(outcome, Method) else outcome))
             if len(waiting) > _NEAR:
-                yield _decided(waiting.popleft(), requests)
-    except Cut as broken:
+                yield _outcome_if_get(waiting.popleft(), requests)
+    except CutShort as broken:
         cut = broken
     for one in waiting:
-        yield _decided(one, requests)
+        yield _outcome_if_get(one, requests)
     if cut is not None:
         raise cut
 
 
-def _decided(answer: Answered, requests: Iterable[Asked]) -> Numbered:
+def _outcome_if_get(answer: Answered, requests: Iterable[Asked]) -> Numbered:
     number, headers, outcome = answer
     if isinstance(outcome, Mapping):
-        method = next((asked[2] for asked in requests if _belong(asked, number, headers)), "GET")
+        method = next((asked[2] for asked in requests if _belong_together(asked, number, headers)), "GET")
         outcome = outcome if method.upper() == "GET" else None
     return number, outcome
 
 
-def _belong(asked: Asked, number: int, answer: Headers) -> bool:
+def _belong_together(asked: Asked, number: int, answer: Headers) -> bool:
     place, request, _ = asked
     ours, theirs = answer.get("warc-record-id"), request.get("warc-record-id")
     named, naming = answer.get("warc-concurrent-to"), request.get("warc-concurrent-to")

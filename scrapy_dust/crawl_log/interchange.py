@@ -8,7 +8,7 @@ import csv
 import json
 from collections.abc import Iterator
 
-from scrapy_dust.crawl_log.format_readers import Log, Numbered, Record, as_torn, strict
+from scrapy_dust.crawl_log.format_readers import Log, Numbered, Record, decode_strictly, torn_if_cut
 from scrapy_dust.crawl_log.visit_fields import Unreadable
 from scrapy_dust.errors import CrawlLogError
 
@@ -19,11 +19,11 @@ def read_json(log: Log) -> Iterator[Numbered]:
     """The records of a file of JSON lines."""
     for number, line in log.lines:
         try:
-            text = strict(line).strip()
+            text = decode_strictly(line).strip()
             if text:
-                yield number, parsed(text)
+                yield number, parse_object(text)
         except Unreadable as bad:
-            yield number, as_torn(bad, line, log)
+            yield number, torn_if_cut(bad, line, log)
 
 
 def read_csv(log: Log) -> Iterator[Numbered]:
@@ -35,14 +35,14 @@ def read_csv(log: Log) -> Iterator[Numbered]:
         nonlocal at
         for at, line in log.lines:
             try:
-                yield strict(line)
+                yield decode_strictly(line)
             except Unreadable as one:
                 bad.append((at, one))
 
     # The parser asks for as many lines as a row has.
     text = texts()
     header = next(text, "")
-    names, delimiter = _columns(header), delimiter_of(header)
+    names, delimiter = _column_names(header), delimiter_of(header)
     if "url" not in names:
         raise CrawlLogError(
             str(log.path), "its first line has no column 'url'. Name the columns in the first line."
@@ -64,7 +64,7 @@ def read_csv(log: Log) -> Iterator[Numbered]:
             yield at, Unreadable(f"{len(cells)} cells under a header of {len(names)}")
 
 
-def _columns(header: str) -> list[str]:
+def _column_names(header: str) -> list[str]:
     try:
         return [
             name.strip().lower() for name in next(csv.reader([header], delimiter=delimiter_of(header)), [])
@@ -73,7 +73,7 @@ def _columns(header: str) -> list[str]:
         return []
 
 
-def parsed(text: str) -> Record:
+def parse_object(text: str) -> Record:
     """The one JSON object in *text*. Raises `Unreadable`."""
     if not text.startswith("{"):
         raise Unreadable("not a JSON object")

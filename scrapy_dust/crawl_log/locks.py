@@ -52,7 +52,7 @@ else:
 
 
 @contextmanager
-def taken(log: Path) -> Iterator[bool]:
+def lock_of_log(log: Path) -> Iterator[bool]:
     """A block in which no other process can write *log*. Yields False where a writer has it already."""
     try:
         descriptor = os.open(log, os.O_RDWR)
@@ -60,12 +60,12 @@ def taken(log: Path) -> Iterator[bool]:
         yield False
         return
     try:
-        yield take(descriptor) and is_still(log, descriptor)
+        yield take(descriptor) and is_same_file(log, descriptor)
     finally:
         os.close(descriptor)
 
 
-def is_still(path: Path, descriptor: int) -> bool:
+def is_same_file(path: Path, descriptor: int) -> bool:
     """Whether *path* still names the file that is open as *descriptor*."""
     try:
         return os.path.samestat(path.stat(), os.fstat(descriptor))

@@ -127,14 +127,14 @@ def matcher_of(log_format: str) -> Matcher:
             f"the log format {log_format!r} has no request in it. "
             "Give the string after LogFormat or log_format, with %r or $request."
         )
-    parts = list(_joined(parts))
+    parts = list(_join_parts(parts))
     for one, next_ in pairwise(parts):
         if isinstance(one, _Field) and isinstance(next_, _Field):
             raise ValueError(
                 f"in the log format {log_format!r} nothing stands between {one.key} and {next_.key}, "
                 "so that they cannot be told apart. Put a space between them."
             )
-    return Matcher(_once(parts))
+    return Matcher(_each_name_once(parts))
 
 
 def _split(text: str, field: re.Pattern[str]) -> Iterator[str | _Field]:
@@ -159,7 +159,7 @@ def _split(text: str, field: re.Pattern[str]) -> Iterator[str | _Field]:
         yield text[at:]
 
 
-def _joined(parts: Sequence[str | _Field]) -> Iterator[str | _Field]:
+def _join_parts(parts: Sequence[str | _Field]) -> Iterator[str | _Field]:
     """*parts* with neighbouring literal texts as one, and with a path and the query behind it as one field."""
     before: str | _Field | None = None
     for part in parts:
@@ -181,7 +181,7 @@ def _joined(parts: Sequence[str | _Field]) -> Iterator[str | _Field]:
         yield before
 
 
-def _once(parts: Sequence[str | _Field]) -> list[str | _Field]:
+def _each_name_once(parts: Sequence[str | _Field]) -> list[str | _Field]:
     """*parts* in which each name stands once, at the field that says it best."""
     best: dict[str, int] = {}
     for place, part in enumerate(parts):
@@ -213,7 +213,7 @@ def _pattern(parts: Sequence[str | _Field], names: list[str]) -> Iterator[str]:
             continue
         assert isinstance(before, str)
         assert isinstance(after, str)
-        value = _value(part, before, after, parts[place + 2 : place + 3])
+        value = _value_pattern(part, before, after, parts[place + 2 : place + 3])
         if part.name in (None, "glue"):
             yield f"(?>(?:{value}){re.escape(after)})"
         else:
@@ -223,7 +223,7 @@ def _pattern(parts: Sequence[str | _Field], names: list[str]) -> Iterator[str]:
             yield f"(?>{inner}{re.escape(after)})"
 
 
-def _value(field: _Field, before: str, after: str, then: Sequence[str | _Field]) -> str:
+def _value_pattern(field: _Field, before: str, after: str, then: Sequence[str | _Field]) -> str:
     """The regular expression for the values of *field*, by its name and the texts before and after."""
     if field.key in _KEYED:
         return _KEYED[field.key]
@@ -231,7 +231,7 @@ def _value(field: _Field, before: str, after: str, then: Sequence[str | _Field])
         # Names may have spaces in them.
         return r"(?:(?! \[).)*+"
     if before.endswith('"') and after.startswith('"'):
-        return _quoted(after[1:], then)
+        return _quoted_pattern(after[1:], then)
     if field.name == "request":
         return _REQUEST
     if field.name == "host":
@@ -244,7 +244,7 @@ def _value(field: _Field, before: str, after: str, then: Sequence[str | _Field])
     return ".*?" if after else ".*+"
 
 
-def _quoted(after: str, then: Sequence[str | _Field]) -> str:
+def _quoted_pattern(after: str, then: Sequence[str | _Field]) -> str:
     """A pattern for text between quotes, up to the first quote that is not escaped.
 
     Traefik and S3 do not escape the quotes that clients send.
@@ -256,13 +256,13 @@ def _quoted(after: str, then: Sequence[str | _Field]) -> str:
     return rf'(?:[^"\\]|\\.|"(?!{re.escape(after)}{kind}))*+'
 
 
-def known(log_format: str) -> Matcher:
+def known_matcher(log_format: str) -> Matcher:
     """The matcher of a well-known format, in Apache's words or with ``<name>`` for each field.
 
     What stands behind its last field is not needed, so it may be anything.
     """
     field = _DIRECTIVE if "%" in log_format else _NAMED
-    return Matcher(list(_joined(list(_split(log_format, field)))), open_end=True)
+    return Matcher(list(_join_parts(list(_split(log_format, field)))), open_end=True)
 
 
 _COMMON = '%h %l %u %t "%r" %>s %b'
@@ -271,7 +271,7 @@ _COMBINED = _COMMON + ' "%{Referer}i" "%{User-agent}i"'
 #: What stands behind the size is not needed, unless it is the host.
 KNOWN = tuple(
     map(
-        known,
+        known_matcher,
         (
             f"%v:%p {_COMMON}",
             f"%v {_COMMON}",

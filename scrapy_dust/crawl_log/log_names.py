@@ -17,12 +17,12 @@ def new_name(began: datetime) -> str:
     return f"{began.astimezone(UTC):%Y%m%dT%H%M%S.%fZ}-{os.getpid()}-{os.urandom(4).hex()}.jsonl"
 
 
-def is_own(name: str) -> bool:
+def is_own_name(name: str) -> bool:
     """Whether *name* is one that scrapy-dust gives to a log."""
     return _OWN.fullmatch(name) is not None
 
 
-def stem(name: str) -> str:
+def crawl_name(name: str) -> str:
     """*name* without the suffix that compaction may change. Names of other programs' logs stay as they are."""
     own = _OWN.fullmatch(name)
     return name if own is None else own[1]
@@ -30,15 +30,15 @@ def stem(name: str) -> str:
 
 def log_name(name: str) -> str:
     """The name by which a log is remembered; it is the same before and after compaction."""
-    return stem(name) + ".jsonl" if is_own(name) else name
+    return crawl_name(name) + ".jsonl" if is_own_name(name) else name
 
 
-def began(name: str) -> datetime:
+def time_in_name(name: str) -> datetime:
     """The time at which the crawl of a log began."""
     return datetime.strptime(name.partition("Z")[0], "%Y%m%dT%H%M%S.%f").replace(tzinfo=UTC)
 
 
-def rank(name: str) -> int:
+def rank_in_crawl(name: str) -> int:
     """The rank of a file among the files of one crawl. The lowest one is read; others may be incomplete."""
     own = _OWN.fullmatch(name)
     return 0 if own is None else (".jsonl", ".parquet", ".jsonl.gz").index(own[2])

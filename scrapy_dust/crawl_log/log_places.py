@@ -14,7 +14,7 @@ from scrapy.utils.project import data_path
 from xxhash import xxh3_64_hexdigest
 
 from scrapy_dust.crawl_log.log_names import new_name
-from scrapy_dust.crawl_log.stores import files, is_uri, joined
+from scrapy_dust.crawl_log.stores import is_uri, remote_files, uri_below
 
 _LONGEST_NAME = 100
 
@@ -40,8 +40,8 @@ def log_sources(dust_dir: str | Path | None, spider: str | None = None) -> list[
     folder = logs if spider is None else spider_log_dir(logs, spider)
     found = [str(folder)] if any(file.is_file() for file in folder.rglob("[!.]*")) else []
     if dust_dir is not None and is_uri(dust_dir):
-        uri = joined(str(dust_dir), "logs", *([] if spider is None else [_file_name(spider)]))
-        found += [uri] * bool(files(uri))
+        uri = uri_below(str(dust_dir), "logs", *([] if spider is None else [_file_name(spider)]))
+        found += [uri] * bool(remote_files(uri))
     return found
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from scrapy_dust.crawl_log.format_readers import Log, Numbered, Outcome, as_torn, lenient
+from scrapy_dust.crawl_log.format_readers import Log, Numbered, Outcome, decode_leniently, torn_if_cut
 from scrapy_dust.crawl_log.visit_fields import Unreadable
 
 #: The line that begins a record: the URL, a tab, the version of the record.
@@ -36,28 +36,28 @@ def read(log: Log) -> Iterator[Numbered]:
     begun: tuple[int, list[str]] | None = None
     for number, raw in log.lines:
         try:
-            line = lenient(raw)
+            line = decode_leniently(raw)
         except Unreadable as bad:
             yield number, bad
             continue
         if BEGINS.match(line):
-            yield from _ended(begun)
+            yield from _record_of_lines(begun)
             begun = number, [line]
         elif begun is not None and (line.startswith((*_KNOWN, "Status:", " ", "\t")) or "_pst_" in line):
             begun[1].append(line)
         elif line.strip():
-            yield from _ended(begun)
+            yield from _record_of_lines(begun)
             begun = None
-            yield number, as_torn(Unreadable("not a line of a Nutch crawl database"), raw, log)
-    yield from _ended(begun)
+            yield number, torn_if_cut(Unreadable("not a line of a Nutch crawl database"), raw, log)
+    yield from _record_of_lines(begun)
 
 
-def _ended(begun: tuple[int, list[str]] | None) -> Iterator[Numbered]:
+def _record_of_lines(begun: tuple[int, list[str]] | None) -> Iterator[Numbered]:
     if begun is not None:
-        yield begun[0], _outcome(begun[1])
+        yield begun[0], _parse_record(begun[1])
 
 
-def _outcome(lines: list[str]) -> Outcome:
+def _parse_record(lines: list[str]) -> Outcome:
     first = BEGINS.match(lines[0])
     assert first
     status = next((found[1] for line in lines if (found := _STATUS.match(line))), None)

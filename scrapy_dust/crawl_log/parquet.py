@@ -45,9 +45,9 @@ class Layout(NamedTuple):
 def layout_of(columns: Iterable[str], log_format: str = "auto") -> Layout | None:
     """The layout of a table with these columns; None where no column has URLs."""
     present = list(columns)
-    names = _by_name(present)
+    names = _normalized_names(present)
     if log_format == "cc-index" or _is_cc_index(names):
-        return Layout(_of_cc_index(present), is_cc_index=True) if _is_cc_index(names) else None
+        return Layout(_cc_index_names(present), is_cc_index=True) if _is_cc_index(names) else None
     if {segments.EXTRA, *segments.COLUMNS} - segments.LATER <= names.keys():
         return Layout({name: name for name in present if name not in _UNUSED}, is_own=True)
     return Layout(names) if "url" in names.values() else None
@@ -58,19 +58,19 @@ def records_of(batch: Any, layout: Layout) -> Iterator[Record]:
     if layout.is_own:
         return segments.records_of(batch, list(layout.names))
     rows = (_record(row, layout.names) for row in batch.select(list(layout.names)).to_pylist())
-    return map(_capture, rows) if layout.is_cc_index else rows
+    return map(_without_truncated_digest, rows) if layout.is_cc_index else rows
 
 
 def read(log: Log, log_format: str = "auto") -> Iterator[Numbered]:
     """The rows of a Parquet file. Raises `CrawlLogError` for another file, or without the columns of *log_format*."""
     with log.path.open("rb") as file:
-        source = _opened(log, file)
+        source = _open_table(log, file)
         columns = source.schema_arrow.names
         layout = layout_of(columns, log_format)
         if layout is None:
             raise CrawlLogError(str(log.path), _LACKING.get(log_format, _NO_URL))
         if layout.is_own and not segments.is_segment(source):
-            layout = Layout(_by_name(columns))
+            layout = Layout(_normalized_names(columns))
         yield from _rows(source, layout)
 
 
@@ -78,7 +78,7 @@ _NO_URL = "it has no column 'url'. Name the columns as the crawl log does."
 _LACKING = {"cc-index": "it has no 'url' and 'fetch_status', as Common Crawl's index has."}
 
 
-def _by_name(columns: Iterable[str]) -> dict[str, str]:
+def _normalized_names(columns: Iterable[str]) -> dict[str, str]:
     return {name: name.strip().lower() for name in columns}
 
 
@@ -86,7 +86,7 @@ def _is_cc_index(names: Mapping[str, str]) -> bool:
     return {"url", "fetch_status"} <= names.keys()
 
 
-def _opened(log: Log, file: BinaryIO) -> Any:
+def _open_table(log: Log, file: BinaryIO) -> Any:
     try:
         import pyarrow as pa  # noqa: PLC0415
         import pyarrow.parquet as pq  # noqa: PLC0415
@@ -99,16 +99,16 @@ def _opened(log: Log, file: BinaryIO) -> Any:
         return pq.ParquetFile(file, pre_buffer=False)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise CrawlLogError(
-            str(log.path), f"no Parquet that can be read ({_said(error)}). Check the file."
+            str(log.path), f"no Parquet that can be read ({_reason(error)}). Check the file."
         ) from None
 
 
-def _of_cc_index(columns: Iterable[str]) -> dict[str, str]:
+def _cc_index_names(columns: Iterable[str]) -> dict[str, str]:
     present = set(columns)
     return {name: ours for name, ours in _CC_INDEX.items() if name in present}
 
 
-def _capture(record: Record) -> Record:
+def _without_truncated_digest(record: Record) -> Record:
     # The digest is that of the beginning only.
     beginning = {"truncated", "digest"} if record.get("truncated") is not None else {"truncated"}
     return {name: value for name, value in record.items() if name not in beginning}
@@ -123,14 +123,14 @@ def _rows(source: Any, layout: Layout) -> Iterator[Numbered]:
             for number, record in enumerate(records_of(batch, layout), start=number + 1):  # noqa: B020
                 yield number, record
     except (pa.ArrowException, OSError, ValueError) as error:
-        yield number + 1, Unreadable(f"the file is damaged from here on: {_said(error)}")
+        yield number + 1, Unreadable(f"the file is damaged from here on: {_reason(error)}")
 
 
 def _record(row: Mapping[str, Any], names: Mapping[str, str]) -> Record:
-    return {names[name]: _plain(value) for name, value in row.items() if value is not None}
+    return {names[name]: _json_value(value) for name, value in row.items() if value is not None}
 
 
-def _plain(value: Any) -> object:
+def _json_value(value: Any) -> object:
     """*value*, a cell of a table, as JSON would have it."""
     if isinstance(value, datetime):
         moment = value if value.tzinfo else value.replace(tzinfo=UTC)
@@ -143,5 +143,5 @@ def _plain(value: Any) -> object:
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
-def _said(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     return " ".join(str(error).split())[:200].rstrip(".")

@@ -13,7 +13,7 @@ MAX_BODY = 64 * 1024 * 1024
 def payload_of(payload: bytes, headers: Mapping[str, str]) -> bytes | None:
     """The body; None where a part is missing. A body that is not compressed, as its header says, is taken as it is."""
     if "chunked" in headers.get("transfer-encoding", "").lower():
-        payload = _unchunked(payload)
+        payload = _join_chunks(payload)
     body: bytes | None = payload
     codings = headers.get("content-encoding", "").lower().replace(" ", "").split(",")
     for coding in reversed([coding for coding in codings if coding not in ("", "identity")]):
@@ -24,7 +24,7 @@ def payload_of(payload: bytes, headers: Mapping[str, str]) -> bytes | None:
     return body
 
 
-def _unchunked(payload: bytes) -> bytes:
+def _join_chunks(payload: bytes) -> bytes:
     """The body without chunks. Archives often keep the header of a body that they have unpacked."""
     pieces: list[bytes] = []
     at = 0
@@ -46,7 +46,7 @@ def _chunk_length(line: bytes) -> int | None:
         return None
 
 
-def _zlib(body: bytes, window: int) -> bytes | None:
+def _unpack_zlib(body: bytes, window: int) -> bytes | None:
     unpacker = zlib.decompressobj(window)
     try:
         found = unpacker.decompress(body, MAX_BODY)
@@ -55,16 +55,16 @@ def _zlib(body: bytes, window: int) -> bytes | None:
     return found if unpacker.eof else None
 
 
-def _gzip(body: bytes) -> bytes | None:
-    return _zlib(body, 16 + zlib.MAX_WBITS) if body.startswith(b"\x1f\x8b") else body
+def _unpack_gzip(body: bytes) -> bytes | None:
+    return _unpack_zlib(body, 16 + zlib.MAX_WBITS) if body.startswith(b"\x1f\x8b") else body
 
 
-def _deflate(body: bytes) -> bytes | None:
-    found = _zlib(body, zlib.MAX_WBITS)
-    return _zlib(body, -zlib.MAX_WBITS) if found is None else found
+def _unpack_deflate(body: bytes) -> bytes | None:
+    found = _unpack_zlib(body, zlib.MAX_WBITS)
+    return _unpack_zlib(body, -zlib.MAX_WBITS) if found is None else found
 
 
-def _brotli(body: bytes) -> bytes | None:
+def _unpack_brotli(body: bytes) -> bytes | None:
     brotli = import_module("brotli")
     unpacker = brotli.Decompressor()
     try:
@@ -75,8 +75,8 @@ def _brotli(body: bytes) -> bytes | None:
 
 
 _UNPACK: dict[str, Callable[[bytes], bytes | None]] = {
-    "gzip": _gzip,
-    "x-gzip": _gzip,
-    "deflate": _deflate,
-    "br": _brotli,
+    "gzip": _unpack_gzip,
+    "x-gzip": _unpack_gzip,
+    "deflate": _unpack_deflate,
+    "br": _unpack_brotli,
 }

@@ -20,7 +20,7 @@ class Naming:
         self._seen: set[int] = set()
         self._told: set[int] = set()
 
-    def said(self, names: Mapping[int, str]) -> str:
+    def new_names(self, names: Mapping[int, str]) -> str:
         """The new ones among *names*, as text for the field ``log_places``: a line for each place and its name."""
         again = names.keys() & self._seen
         new = sorted(again - self._told)[: MAX_NAMES - len(self._told)]

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from scrapy_dust.crawl_log.log_formats import Matcher, known
+from scrapy_dust.crawl_log.log_formats import Matcher, known_matcher
 
 Said = dict[str, str]
 
@@ -41,7 +41,7 @@ class Lines:
         return None if found is None else self.meant(found)
 
 
-def _meant_by_s3(said: Said) -> Said:
+def _fields_of_s3(said: Said) -> Said:
     if said.get("tls", "-") != "-":
         said["scheme"] = "https"
     return said
@@ -52,7 +52,7 @@ _HOST_LIKE = re.compile(r"(?:[\w-]++\.)++[A-Za-z][\w-]*+(?::\d++)?|localhost(?::
 _HASHED = re.compile(r"#([0-9A-F]{2})")
 
 
-def _meant_by_haproxy(said: Said) -> Said:
+def _fields_of_haproxy(said: Said) -> Said:
     """The fields of a HAProxy line. A frontend with ``~`` speaks TLS. Captured headers have no names, so
     their values tell.
 
@@ -62,7 +62,7 @@ def _meant_by_haproxy(said: Said) -> Said:
         said["scheme"] = "https"
     if said["size"].startswith("+"):
         said["size"] = "-"  # With `option logasap` the line is written before the answer has ended.
-    said["request"] = _HASHED.sub(lambda found: _byte(int(found[1], 16)), said["request"])
+    said["request"] = _HASHED.sub(lambda found: _byte_as_character(int(found[1], 16)), said["request"])
     host = said.pop("asked", "").partition("|")[0]
     if _HOST_LIKE.fullmatch(host):
         said["host"] = host
@@ -74,7 +74,7 @@ def _meant_by_haproxy(said: Said) -> Said:
     return said
 
 
-def _byte(code: int) -> str:
+def _byte_as_character(code: int) -> str:
     """The byte *code* as a character. Surrogates stand for bytes above 127, as in the results of `unescaped`."""
     return chr(code) if code < 0x80 else chr(0xDC00 + code)
 
@@ -82,7 +82,7 @@ def _byte(code: int) -> str:
 _NOT_OF_THE_SITE = re.compile("DENIED|(?:NONE|ABORTED|TIMEDOUT)$")
 
 
-def _meant_by_squid(said: Said) -> Said:
+def _fields_of_squid(said: Said) -> Said:
     """The fields of a Squid line, with no status where the line does not say what the site has at the URL.
 
     Squid itself answered, or the request was broken off, or the URL has lost its query, of which
@@ -94,21 +94,21 @@ def _meant_by_squid(said: Said) -> Said:
 
 
 PROXIES: Mapping[str, Lines] = {
-    "alb": Lines((known(_ALB), known(_ALB.partition(' "<>"')[0]))),
-    "elb": Lines((known(_ELB),)),
-    "s3": Lines((known(_S3_OF_TODAY), known(_S3)), _meant_by_s3),
+    "alb": Lines((known_matcher(_ALB), known_matcher(_ALB.partition(' "<>"')[0]))),
+    "elb": Lines((known_matcher(_ELB),)),
+    "s3": Lines((known_matcher(_S3_OF_TODAY), known_matcher(_S3)), _fields_of_s3),
     "haproxy": Lines(
         tuple(
-            known(f'{_HAPROXY}{captures} "<request>"')
+            known_matcher(f'{_HAPROXY}{captures} "<request>"')
             for captures in (" {<asked>} {<answered>}", " {<asked>}", "")
         ),
-        _meant_by_haproxy,
+        _fields_of_haproxy,
     ),
     "envoy": Lines(
         tuple(
-            known(f'[<time:iso>] "<request>" <status> {flags} {_ENVOY_ENDS}')
+            known_matcher(f'[<time:iso>] "<request>" <status> {flags} {_ENVOY_ENDS}')
             for flags in ("<>", '<> "<>"', '<> <> <> "<>"')
         )
     ),
-    "squid": Lines((known(_SQUID),), _meant_by_squid),
+    "squid": Lines((known_matcher(_SQUID),), _fields_of_squid),
 }

@@ -13,19 +13,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 from scrapy_dust.crawl_log.accesses import Base, HostUnknown
-from scrapy_dust.crawl_log.compaction import present
+from scrapy_dust.crawl_log.compaction import file_with_records
 from scrapy_dust.crawl_log.format_detection import (
     FORMATS,
     HEAD_BYTES,
     HEAD_LINES,
     READERS,
+    advice_on_conversion,
     format_of,
-    how_to_convert,
 )
-from scrapy_dust.crawl_log.format_readers import Log, Outcome, Record, Told, Torn
+from scrapy_dust.crawl_log.format_readers import Log, Outcome, ReaderOptions, Record, Torn
 from scrapy_dust.crawl_log.log_formats import matcher_of
 from scrapy_dust.crawl_log.place_names import names_in
-from scrapy_dust.crawl_log.sources import Cut, Source, lines_of, sources_of
+from scrapy_dust.crawl_log.sources import CutShort, Source, lines_of, sources_of
 from scrapy_dust.crawl_log.stores import RemoteFile
 from scrapy_dust.crawl_log.visit_fields import Known, Unreadable, version_of, visit_of
 from scrapy_dust.errors import CrawlLogError
@@ -48,15 +48,15 @@ class BadLine(NamedTuple):
 class Reading:
     """The visits of some logs. Each iteration reads the logs anew, and the counts are those of the last one."""
 
-    def __init__(self, sources: tuple[Source, ...], log_format: str, told: Told) -> None:
+    def __init__(self, sources: tuple[Source, ...], log_format: str, told: ReaderOptions) -> None:
         self.files = tuple(source.path for source in sources)  #: in the order they are read
         self._sources = sources
         self._format = log_format
         self._told = told
         self._first_bad: BadLine | None = None  #: of the file that is being read
-        self._clear()
+        self._reset_counts()
 
-    def _clear(self) -> None:
+    def _reset_counts(self) -> None:
         self.records = 0  #: visits
         #: Lines that were read and show no page: other methods than GET, what was not fetched.
         self.passed_over = 0
@@ -70,28 +70,28 @@ class Reading:
 
     def __iter__(self) -> Iterator[Visit]:
         """The visits of the log. Raises `CrawlLogError` after the visits that could be read."""
-        self._clear()
+        self._reset_counts()
         for source in self._sources:
             read, self._first_bad = self.records + self.passed_over, None
-            yield from self._visits(source)
+            yield from self._visits_of_file(source)
             nothing = self.records + self.passed_over == read
             if nothing and (source.named or self._first_bad):
                 raise CrawlLogError(str(source.path), _why_nothing(self._first_bad))
         if not self.records:
             raise CrawlLogError(str(self.files[0].parent), self._why_no_page())
 
-    def _visits(self, source: Source) -> Iterator[Visit]:
+    def _visits_of_file(self, source: Source) -> Iterator[Visit]:
         path, number = str(source.path), 0
         try:
-            for number, outcome in self._outcomes(present(source.path)):
-                visit = self._visit(path, number, outcome)
+            for number, outcome in self._outcomes_of_file(file_with_records(source.path)):
+                visit = self._visit_of_outcome(path, number, outcome)
                 if visit is not None:
                     self.records += 1
                     yield visit
-        except Cut as cut:
-            self._bad(path, number + 1, str(cut))
+        except CutShort as cut:
+            self._note_bad_line(path, number + 1, str(cut))
 
-    def _visit(self, path: str, number: int, outcome: Outcome) -> Visit | None:
+    def _visit_of_outcome(self, path: str, number: int, outcome: Outcome) -> Visit | None:
         if outcome is None:
             self.passed_over += 1
             return None
@@ -109,12 +109,12 @@ class Reading:
             self.torn += 1
             return None
         except Unreadable as bad:
-            self._bad(path, number, str(bad))
+            self._note_bad_line(path, number, str(bad))
             return None
         self.foreign_sketches += foreign
         return visit
 
-    def _outcomes(self, path: Path | RemoteFile) -> Iterator[tuple[int, Outcome]]:
+    def _outcomes_of_file(self, path: Path | RemoteFile) -> Iterator[tuple[int, Outcome]]:
         lines = enumerate(lines_of(path), start=1)
         head: list[tuple[int, bytes]] = []
         cut = None
@@ -125,10 +125,10 @@ class Reading:
                 size += len(line[1])
                 if len(head) >= HEAD_LINES or size >= HEAD_BYTES:
                     break
-        except Cut as early:
+        except CutShort as early:
             cut = early
         first = tuple(line for _, line in head)
-        said = how_to_convert(first)
+        said = advice_on_conversion(first)
         if said is not None:
             raise CrawlLogError(str(path), said)
         name = format_of(path.name, first) if self._format == "auto" else self._format
@@ -136,10 +136,10 @@ class Reading:
             name = "parquet"  # what becomes of our own log
         # A list that is finished has no line that is still being written.
         growing = self._format != "jsonl"
-        again = chain(head, lines) if cut is None else _then(head, cut)
+        again = chain(head, lines) if cut is None else _raise_after(head, cut)
         return READERS[name](Log(path, first, again, self._told, self._contents, may_be_growing=growing))
 
-    def _bad(self, path: str, number: int, reason: str) -> None:
+    def _note_bad_line(self, path: str, number: int, reason: str) -> None:
         bad = BadLine(path, number, reason)
         self._first_bad = self._first_bad or bad
         self.unreadable_count += 1
@@ -183,14 +183,14 @@ def read_visits(
     are neither Common nor Combined. *ignore*: CSS selectors of elements of archived pages that do not count. Raises `CrawlLogError` for what is not there, `ValueError` for a format
     that is not read.
     """
-    told = replace(checked(format, base_url, log_format), ignore=tuple(ignore))
+    told = replace(checked_options(format, base_url, log_format), ignore=tuple(ignore))
     names = [sources] if isinstance(sources, (str, Path)) else list(sources)
     if not names:
         raise ValueError("no crawl log is named.")
     return Reading(sources_of(names), "combined" if log_format else format, told)
 
 
-def checked(format: str, base_url: str | None, log_format: str | None) -> Told:  # noqa: A002
+def checked_options(format: str, base_url: str | None, log_format: str | None) -> ReaderOptions:  # noqa: A002
     """The options for `read_visits`. Raises `ValueError` for a wrong value, before any log is read."""
     if format not in FORMATS:
         raise ValueError(f"format {format!r} is not read by this version, which reads {', '.join(FORMATS)}.")
@@ -198,7 +198,7 @@ def checked(format: str, base_url: str | None, log_format: str | None) -> Told: 
         if format not in ("auto", "combined", "common"):
             raise ValueError(f"a log format of its own is for access logs, not for format {format!r}.")
         matcher_of(log_format)
-    return Told(None if base_url is None else Base.of(base_url), log_format)
+    return ReaderOptions(None if base_url is None else Base.of(base_url), log_format)
 
 
 class VisitsBySite(dict[str, list[Visit]]):
@@ -219,7 +219,7 @@ def visits_by_site(visits: Iterable[Visit]) -> VisitsBySite:
     return found
 
 
-def _then(lines: Iterable[tuple[int, bytes]], cut: Cut) -> Iterator[tuple[int, bytes]]:
+def _raise_after(lines: Iterable[tuple[int, bytes]], cut: CutShort) -> Iterator[tuple[int, bytes]]:
     yield from lines
     raise cut
 

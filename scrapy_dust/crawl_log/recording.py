@@ -60,18 +60,18 @@ class Describer:
         self, answers: Sequence[tuple[Mapping[str, object], Body | None]]
     ) -> list[dict[str, object]]:
         """The result of `record_of` for each of several records, which together take less time."""
-        answers = [(self._packed(record), body) for record, body in answers]
+        answers = [(self._with_taken_packed(record), body) for record, body in answers]
         bodies = [(*body, str(record["url"])) for record, body in answers if body is not None]
         if not bodies:
             return [dict(record) for record, _ in answers]
         # Not loaded by a crawl whose records are made beside it.
-        from scrapy_dust.crawl_log.records import said_of  # noqa: PLC0415
+        from scrapy_dust.crawl_log.records import fields_of  # noqa: PLC0415
         from scrapy_dust.page.sketch import describe_each  # noqa: PLC0415
 
-        said = (said_of(text, self._naming) for text in describe_each(bodies, self._ignore))
+        said = (fields_of(text, self._naming) for text in describe_each(bodies, self._ignore))
         return [dict(record) if body is None else {**record, **next(said)} for record, body in answers]
 
-    def _packed(self, record: Mapping[str, object]) -> Mapping[str, object]:
+    def _with_taken_packed(self, record: Mapping[str, object]) -> Mapping[str, object]:
         if "taken" not in record:
             return record
         from scrapy_dust.crawl_log.records import with_taken_packed  # noqa: PLC0415  As below.
@@ -97,13 +97,13 @@ def messages(stream: BinaryIO) -> Iterator[list[tuple[dict[str, Any], Body | Non
     while chunk := stream.read(_TOGETHER):
         came += chunk
         with memoryview(came) as view:
-            whole, read = _whole(view)
+            whole, read = _complete_messages(view)
         if whole:
             del came[:read]
             yield whole
 
 
-def _whole(came: memoryview) -> tuple[list[tuple[dict[str, Any], Body | None]], int]:
+def _complete_messages(came: memoryview) -> tuple[list[tuple[dict[str, Any], Body | None]], int]:
     """The complete messages in *came*, and the place where the last of them ends."""
     found: list[tuple[dict[str, Any], Body | None]] = []
     end = 0
@@ -134,9 +134,9 @@ class Complaints:
         """Count one more record, lost because of *error*."""
         self._untold, self._why = self._untold + 1, " ".join(repr(error).split())
         if time.monotonic() - self._told_at >= _PATIENCE:
-            self.tell()
+            self.report()
 
-    def tell(self) -> None:
+    def report(self) -> None:
         """Report the records lost since the last report."""
         if self._untold:
             print(self._untold, self._why, file=self._out, flush=True)
@@ -156,12 +156,12 @@ def main(stream: BinaryIO, out: TextIO) -> None:
     hide = Hider(where["hide"], bytes.fromhex(where["key"])) if where["hide"] else None
     writer, describer = CrawlLogWriter(where["path"], hide), Describer(where["ignore"])
     for answers in chain([rest], incoming):
-        _write(answers, describer, writer, complaints)
+        _describe_and_write(answers, describer, writer, complaints)
     writer.close()
-    complaints.tell()
+    complaints.report()
 
 
-def _write(
+def _describe_and_write(
     answers: Sequence[tuple[Mapping[str, object], Body | None]],
     describer: Describer,
     writer: CrawlLogWriter,
@@ -174,7 +174,7 @@ def _write(
             complaints.add(error)
             return
         for answer in answers:
-            _write([answer], describer, writer, complaints)
+            _describe_and_write([answer], describer, writer, complaints)
         return
     for record in records:
         try:

@@ -29,20 +29,22 @@ def record_of_page(
     url: str, status: int, text: PageText, *, size: int, fetched_at: datetime, **more: object
 ) -> Record:
     """The record of an answer with a body, also of an error."""
-    return record_of_answer(url, status, size=size, fetched_at=fetched_at, **more) | said_of(text, Naming())
+    return record_of_answer(url, status, size=size, fetched_at=fetched_at, **more) | fields_of(text, Naming())
 
 
 def record_of_answer(url: str, status: int, *, size: int, fetched_at: datetime, **more: object) -> Record:
     """The record of an answer, before its body is described."""
-    return _known({"url": url, "status": status, "size": size, "fetched_at": _time(fetched_at)}, more)
+    return _without_unknown(
+        {"url": url, "status": status, "size": size, "fetched_at": _utc_time(fetched_at)}, more
+    )
 
 
-def said_of(text: PageText, naming: Naming) -> Record:
+def fields_of(text: PageText, naming: Naming) -> Record:
     """The fields that describe the body of an answer. *naming*: the names that the log file has written already."""
     # numpy, which a crawl need not load whose pages are described beside it
     from scrapy_dust.page.minhash import to_text  # noqa: PLC0415
 
-    return _known(
+    return _without_unknown(
         {
             "sketch": list(text.sketch),
             "sketch_version": SKETCH_VERSION,
@@ -56,11 +58,11 @@ def said_of(text: PageText, naming: Naming) -> Record:
             "words": text.words,
             "language": text.language,
         },
-        {} if text.units is None else _units(text.units, naming.said(text.names)),
+        {} if text.units is None else _unit_fields(text.units, naming.new_names(text.names)),
     )
 
 
-def _units(units: Units, places: str, most: int | None = None) -> Record:
+def _unit_fields(units: Units, places: str, most: int | None = None) -> Record:
     from scrapy_dust.page.units import MAX_LOGGED, pack  # noqa: PLC0415  As above.
 
     packed = pack(units, most or MAX_LOGGED)
@@ -77,8 +79,8 @@ def record_of_redirect(
     url: str, status: int, redirect_to: str, *, fetched_at: datetime, **more: object
 ) -> Record:
     """The record of an answer that redirects to *redirect_to*, an absolute URL."""
-    return _known(
-        {"url": url, "status": status, "redirect_to": redirect_to, "fetched_at": _time(fetched_at)}, more
+    return _without_unknown(
+        {"url": url, "status": status, "redirect_to": redirect_to, "fetched_at": _utc_time(fetched_at)}, more
     )
 
 
@@ -89,7 +91,7 @@ def record_of_copy(url: str, status: int, keeper: str, by: str, *, fetched_at: d
         "status": status,
         "duplicate_of": keeper,
         "duplicate_by": by,
-        "fetched_at": _time(fetched_at),
+        "fetched_at": _utc_time(fetched_at),
     }
 
 
@@ -101,8 +103,8 @@ def record_of_taken(
 
     *taken*: ``units``, each a place times 2**32 and a value, and ``log_names`` of the places, until `with_taken_packed`.
     """
-    return _known(
-        {"url": url, "status": status, "fetched_at": _time(fetched_at)},
+    return _without_unknown(
+        {"url": url, "status": status, "fetched_at": _utc_time(fetched_at)},
         {TAKEN: taken or None, "nothing_taken": nothing},
     )
 
@@ -112,23 +114,25 @@ def with_taken_packed(record: Mapping[str, Any], naming: Naming) -> Record:
     from scrapy_dust.page.units import MAX_UNITS, units_of  # noqa: PLC0415  numpy, as above.
 
     taken = record[TAKEN]
-    packed = _units(units_of(taken["units"]), naming.said(dict(taken["names"])), MAX_UNITS)
+    packed = _unit_fields(units_of(taken["units"]), naming.new_names(dict(taken["names"])), MAX_UNITS)
     renamed = {
         name.replace("units", TAKEN) if name != "units_version" else name: v for name, v in packed.items()
     }
-    return _known({name: value for name, value in record.items() if name != TAKEN}, renamed)
+    return _without_unknown({name: value for name, value in record.items() if name != TAKEN}, renamed)
 
 
 def record_of_failure(url: str, error: str, *, fetched_at: datetime, **more: object) -> Record:
     """The record of a request without an answer; *error* names the failure."""
-    return _known({"url": url, "error": error or "unknown", "fetched_at": _time(fetched_at)}, more)
+    return _without_unknown(
+        {"url": url, "error": error or "unknown", "fetched_at": _utc_time(fetched_at)}, more
+    )
 
 
-def _known(record: Record, more: Record) -> Record:
+def _without_unknown(record: Record, more: Record) -> Record:
     # Most are true, which is quicker to see.
     return {name: v for name, v in (record | more).items() if v or v not in (None, "", [], ())}
 
 
-def _time(moment: datetime) -> str:
+def _utc_time(moment: datetime) -> str:
     in_utc = moment if moment.tzinfo is UTC else moment.astimezone(UTC)
     return f"{in_utc.isoformat(timespec='milliseconds')[:-6]}Z"

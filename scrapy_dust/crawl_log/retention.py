@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from scrapy_dust.crawl_log.locks import taken
-from scrapy_dust.crawl_log.log_names import began, is_own, stem
+from scrapy_dust.crawl_log.locks import lock_of_log
+from scrapy_dust.crawl_log.log_names import crawl_name, is_own_name, time_in_name
 from scrapy_dust.crawl_log.stores import RemoteFile
 
 Log = Path | RemoteFile
@@ -39,27 +39,27 @@ def prune(files: Iterable[Log], keep: Keep, now: datetime | None = None) -> list
         return []
     folders: dict[str, dict[str, list[Log]]] = {}
     for file in files:
-        if is_own(file.name):
-            folders.setdefault(str(file.parent), {}).setdefault(stem(file.name), []).append(file)
+        if is_own_name(file.name):
+            folders.setdefault(str(file.parent), {}).setdefault(crawl_name(file.name), []).append(file)
     removed: list[Log] = []
     for crawls in folders.values():
-        for crawl in _surplus(crawls, keep, now or datetime.now(UTC)):
+        for crawl in _files_over_limits(crawls, keep, now or datetime.now(UTC)):
             removed += [file for file in crawls[crawl] if _remove(file)]
     return removed
 
 
 def logs_below(folder: Path) -> list[Log]:
     """The logs of scrapy-dust below *folder*."""
-    return [file for file in sorted(folder.rglob("*")) if is_own(file.name) and file.is_file()]
+    return [file for file in sorted(folder.rglob("*")) if is_own_name(file.name) and file.is_file()]
 
 
-def _surplus(crawls: dict[str, list[Log]], keep: Keep, now: datetime) -> list[str]:
+def _files_over_limits(crawls: dict[str, list[Log]], keep: Keep, now: datetime) -> list[str]:
     """The files that exceed the limits, the oldest first."""
     newest_first = sorted(crawls, reverse=True)
     used, surplus = 0, []
     for number, crawl in enumerate(newest_first):
-        used += sum(_size(file) for file in crawls[crawl])
-        too_old = keep.days is not None and now - began(crawl) > timedelta(days=keep.days)
+        used += sum(_size_of(file) for file in crawls[crawl])
+        too_old = keep.days is not None and now - time_in_name(crawl) > timedelta(days=keep.days)
         too_many = keep.crawls is not None and number >= keep.crawls
         too_large = keep.bytes is not None and used > keep.bytes
         if number and (too_old or too_many or too_large):
@@ -67,7 +67,7 @@ def _surplus(crawls: dict[str, list[Log]], keep: Keep, now: datetime) -> list[st
     return surplus[::-1]
 
 
-def _size(file: Log) -> int:
+def _size_of(file: Log) -> int:
     with suppress(OSError):
         return file.stat().st_size if isinstance(file, Path) else file.size()
     return 0
@@ -77,7 +77,7 @@ def _remove(file: Log) -> bool:
     """Remove *file*, and say whether it is gone. A file that is being written stays."""
     try:
         if isinstance(file, Path):
-            with taken(file) as ended:
+            with lock_of_log(file) as ended:
                 if not ended:
                     return False
                 file.unlink()

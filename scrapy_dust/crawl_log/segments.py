@@ -53,7 +53,7 @@ def _is_list_of(fits: Callable[[object], bool]) -> Callable[[object], bool]:
 
 def _is_time(value: object) -> bool:
     try:
-        return type(value) is str and _said(_milliseconds(value)) == value
+        return type(value) is str and _iso_time(_milliseconds(value)) == value
     except (ValueError, OverflowError):
         return False
 
@@ -62,7 +62,7 @@ def _milliseconds(moment: str) -> int:
     return (datetime.fromisoformat(moment) - _EPOCH) // timedelta(milliseconds=1)
 
 
-def _said(milliseconds: int) -> str:
+def _iso_time(milliseconds: int) -> str:
     moment = _EPOCH + timedelta(milliseconds=milliseconds)
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
@@ -141,7 +141,7 @@ def is_segment(source: pq.ParquetFile) -> bool:
 
 def records_of(batch: pa.RecordBatch, names: list[str]) -> Iterator[dict[str, Any]]:
     """The records of some rows, with the columns of these names."""
-    for row in zip(*(_values(name, batch.column(name)) for name in names), strict=True):
+    for row in zip(*(_values_of_column(name, batch.column(name)) for name in names), strict=True):
         yield _record(names, row)
 
 
@@ -187,7 +187,7 @@ def _table(records: list[Record], schema: pa.Schema) -> pa.Table:
     return pa.table(columns, schema=schema)
 
 
-def _values(name: str, column: Any) -> list[Any]:
+def _values_of_column(name: str, column: Any) -> list[Any]:
     import pyarrow as pa  # noqa: PLC0415
 
     if name == "sketch":
@@ -197,7 +197,7 @@ def _values(name: str, column: Any) -> list[Any]:
         return [flat[a:b] if k else None for a, b, k in zip(at, at[1:], known, strict=False)]
     if name == "fetched_at":
         moments = column.cast(pa.timestamp("ms", "UTC")).cast(pa.int64()).to_pylist()
-        return [None if moment is None else _said(moment) for moment in moments]
+        return [None if moment is None else _iso_time(moment) for moment in moments]
     values: list[Any] = column.to_pylist()
     return values
 

@@ -19,8 +19,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from scrapy_dust.crawl_log.log_names import is_own, rank, stem
-from scrapy_dust.crawl_log.stores import RemoteFile, files, is_uri
+from scrapy_dust.crawl_log.log_names import crawl_name, is_own_name, rank_in_crawl
+from scrapy_dust.crawl_log.stores import RemoteFile, is_uri, remote_files
 from scrapy_dust.errors import CrawlLogError
 
 #: A longer line is not read: no record is.
@@ -42,7 +42,7 @@ def sources_of(names: Iterable[str | Path]) -> tuple[Source, ...]:
     """All files that *names* stand for, each once, those of a folder in order. Raises `CrawlLogError`."""
     found: dict[str, Source] = {}
     for name in names:
-        for source in _remote(str(name)) if is_uri(name) else _sources_of(Path(name)):
+        for source in _sources_at_uri(str(name)) if is_uri(name) else _sources_of(Path(name)):
             found.setdefault(str(source.path), source)
     return tuple(one_per_crawl(list(found.values())))
 
@@ -51,18 +51,18 @@ def one_per_crawl(sources: list[Source]) -> list[Source]:
     """*sources* with one file for each crawl, also where a crash left two."""
     ranks: dict[str, tuple[bool, int]] = {}
     for source in sources:
-        if is_own(source.path.name):
-            crawl = stem(source.path.name)
+        if is_own_name(source.path.name):
+            crawl = crawl_name(source.path.name)
             ranks[crawl] = min(_rank(source), ranks.get(crawl, (True, 9)))
-    return [one for one in sources if _rank(one) == ranks.get(stem(one.path.name), _rank(one))]
+    return [one for one in sources if _rank(one) == ranks.get(crawl_name(one.path.name), _rank(one))]
 
 
 def _rank(source: Source) -> tuple[bool, int]:
-    return isinstance(source.path, RemoteFile), rank(source.path.name)
+    return isinstance(source.path, RemoteFile), rank_in_crawl(source.path.name)
 
 
-def _remote(uri: str) -> list[Source]:
-    below = files(uri)
+def _sources_at_uri(uri: str) -> list[Source]:
+    below = remote_files(uri)
     if len(below) == 1 and below[0].name == uri.rpartition("/")[2]:
         return [Source(below[0], named=True)]
     logs = [file for file in below if _is_log(file)]
@@ -73,7 +73,7 @@ def _remote(uri: str) -> list[Source]:
 
 def _sources_of(path: Path) -> list[Source]:
     if path.is_dir():
-        return _folder(path)
+        return _sources_in_folder(path)
     if path.exists():
         return [Source(path, named=True)]
     if not glob.has_magic(str(path)):
@@ -88,9 +88,9 @@ def _sources_of(path: Path) -> list[Source]:
 _BESIDE = frozenset({"journal", "requeue"})
 
 
-def _folder(path: Path) -> list[Source]:
+def _sources_in_folder(path: Path) -> list[Source]:
     beside = _BESIDE if (path / "logs").is_dir() else frozenset()
-    logs = [file for file in _below(path, beside) if _is_log(file) and file.is_file()]
+    logs = [file for file in _files_below(path, beside) if _is_log(file) and file.is_file()]
     if not logs and not os.access(path, os.R_OK | os.X_OK):
         raise CrawlLogError(str(path), "this folder cannot be read. Check its permissions.")
     if not logs:
@@ -101,7 +101,7 @@ def _folder(path: Path) -> list[Source]:
     return [Source(file, named=False) for file in sorted(logs, key=lambda file: (file.name, file))]
 
 
-def _below(folder: Path, beside: Container[str]) -> Iterator[Path]:
+def _files_below(folder: Path, beside: Container[str]) -> Iterator[Path]:
     """The files below *folder*, without its folders *beside*. Folders that cannot be read, or are gone, are left out."""
     for name, folders, names in os.walk(folder):
         if Path(name) == folder:
@@ -113,7 +113,7 @@ def _is_log(file: Path | RemoteFile) -> bool:
     return not file.name.startswith(".") and COMPRESSED.sub("", file.name.lower()).endswith(_SUFFIXES)
 
 
-class Cut(Exception):
+class CutShort(Exception):
     """An error: the rest of a compressed file cannot be read."""
 
 
@@ -121,14 +121,14 @@ def lines_of(path: Path | RemoteFile) -> Iterator[bytes]:
     """The lines of a file, with their ends. A line longer than `MAX_LINE` is cut, to a beginning that is still too
     long.
 
-    Raises `CrawlLogError`, and `Cut` where a compressed stream breaks off.
+    Raises `CrawlLogError`, and `CutShort` where a compressed stream breaks off.
     """
-    with opened(path) as stream:
+    with open_unpacked(path) as stream:
         yield from _lines(stream)
 
 
 @contextmanager
-def opened(path: Path | RemoteFile) -> Iterator[BinaryIO]:
+def open_unpacked(path: Path | RemoteFile) -> Iterator[BinaryIO]:
     """The bytes of *path*, unpacked if its first bytes say that they are packed. Raises as `lines_of` does."""
     packing = "compressed"
     try:
@@ -136,11 +136,11 @@ def opened(path: Path | RemoteFile) -> Iterator[BinaryIO]:
             packing, unpack = _packing_of(raw.peek(8)[:8])
             yield raw if unpack is None else io.BufferedReader(_Unpacked(unpack(raw)), 1 << 18)
     except (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError, _zstd_error()) as error:
-        raise Cut(f"the {packing} stream is damaged from here on: {error}") from error
+        raise CutShort(f"the {packing} stream is damaged from here on: {error}") from error
     except OSError as error:
         # Of a damaged bzip2 stream the library says so without a number.
         if packing == "bzip2" and error.errno is None:
-            raise Cut(f"the {packing} stream is damaged from here on: {error}") from error
+            raise CutShort(f"the {packing} stream is damaged from here on: {error}") from error
         raise CrawlLogError(
             str(path), f"cannot be read: {error.strerror or error}. Check the file."
         ) from error
@@ -171,7 +171,7 @@ def _packing_of(begins: bytes) -> tuple[str, Callable[[Any], Any] | None]:
     if begins.startswith(b"\x28\xb5\x2f\xfd"):
         return "zstd", _zstd().ZstdFile
     if begins.startswith(b"\x5d\x2a\x4d\x18"):
-        return "zstd", _with_dictionary
+        return "zstd", _zstd_with_dictionary
     return "compressed", None
 
 
@@ -184,7 +184,7 @@ def _zstd() -> Any:
 _LONGEST_DICTIONARY = 16 * 1024 * 1024
 
 
-def _with_dictionary(raw: BinaryIO) -> Any:
+def _zstd_with_dictionary(raw: BinaryIO) -> Any:
     """The unpacked stream of a WARC packed with zstd, whose dictionary for all records stands at its beginning."""
     zstd = _zstd()
     length = int.from_bytes(raw.read(8)[4:8], "little")

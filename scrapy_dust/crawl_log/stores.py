@@ -43,27 +43,27 @@ class RemoteFile:
 
     def open(self, mode: str = "rb") -> io.BufferedReader:
         """Open the file. Raises `OSError`, and `CrawlLogError` where fsspec cannot reach it."""
-        with reaching(self.uri):
-            store, path = _store(self.uri)
+        with errors_in_words(self.uri):
+            store, path = _file_system(self.uri)
             return io.BufferedReader(store.open(path, mode))
 
     def size(self) -> int:
         """The size of the file in bytes."""
-        with reaching(self.uri):
-            store, path = _store(self.uri)
+        with errors_in_words(self.uri):
+            store, path = _file_system(self.uri)
             return int(store.size(path) or 0)
 
     def unlink(self) -> None:
         """Remove the file."""
-        with reaching(self.uri):
-            store, path = _store(self.uri)
+        with errors_in_words(self.uri):
+            store, path = _file_system(self.uri)
             store.rm_file(path)
 
 
-def files(uri: str) -> list[RemoteFile]:
+def remote_files(uri: str) -> list[RemoteFile]:
     """All files below *uri*, or the file at *uri*, or the files that it matches."""
-    with reaching(uri):
-        store, path = _store(uri)
+    with errors_in_words(uri):
+        store, path = _file_system(uri)
         # A store may remember what it listed; others write there too.
         store.invalidate_cache()
         found = store.glob(path) if any(mark in path for mark in "*?[") else store.find(path)
@@ -72,8 +72,8 @@ def files(uri: str) -> list[RemoteFile]:
 
 def move_in(local: Path, uri: str) -> None:
     """Move *local* to *uri*. Raises `OSError`, and then *local* is still there."""
-    with reaching(uri):
-        store, path = _store(uri)
+    with errors_in_words(uri):
+        store, path = _file_system(uri)
         folder, name = path.rpartition("/")[::2]
         store.makedirs(folder, exist_ok=True)
         beginning = f"{folder}/.{name}.new"
@@ -84,8 +84,8 @@ def move_in(local: Path, uri: str) -> None:
 
 def bytes_at(uri: str, content: bytes) -> bytes:
     """The bytes at *uri*. *content* is written there first if the file is missing."""
-    with reaching(uri):
-        store, path = _store(uri)
+    with errors_in_words(uri):
+        store, path = _file_system(uri)
         if not store.exists(path):
             store.makedirs(path.rpartition("/")[0], exist_ok=True)
             store.pipe_file(path, content)
@@ -95,13 +95,13 @@ def bytes_at(uri: str, content: bytes) -> bytes:
         return found
 
 
-def joined(uri: str, *parts: str) -> str:
+def uri_below(uri: str, *parts: str) -> str:
     """The URI of *parts* below *uri*."""
     scheme, _, path = uri.partition("://")
     return f"{scheme}://{str(PurePosixPath(path, *parts)) if path else '/'.join(parts)}"
 
 
-def _store(uri: str) -> tuple[Any, str]:
+def _file_system(uri: str) -> tuple[Any, str]:
     try:
         fsspec = import_module("fsspec")
     except ImportError:
@@ -113,7 +113,7 @@ def _store(uri: str) -> tuple[Any, str]:
 
 
 @contextmanager
-def reaching(uri: str) -> Iterator[None]:
+def errors_in_words(uri: str) -> Iterator[None]:
     """A block in which errors of fsspec's stores at *uri* become one sentence."""
     try:
         yield

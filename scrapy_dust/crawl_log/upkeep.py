@@ -10,23 +10,23 @@ from pathlib import Path
 
 from scrapy_dust.crawl_log.compaction import compact, compact_log
 from scrapy_dust.crawl_log.hiding import KEY_FILE, Hider, local_key, new_key
-from scrapy_dust.crawl_log.locks import taken
-from scrapy_dust.crawl_log.log_names import is_own
+from scrapy_dust.crawl_log.locks import lock_of_log
+from scrapy_dust.crawl_log.log_names import is_own_name
 from scrapy_dust.crawl_log.log_places import log_dir
 from scrapy_dust.crawl_log.retention import Keep, Log, logs_below, prune
-from scrapy_dust.crawl_log.stores import bytes_at, files, is_uri, joined, move_in
+from scrapy_dust.crawl_log.stores import bytes_at, is_uri, move_in, remote_files, uri_below
 from scrapy_dust.errors import CrawlLogError
 from scrapy_dust.settings import DustSettings
 
 
-def keep_up(dust_dir: str | None, keep: Keep, *, compacting: bool) -> list[str]:
+def move_and_compact_logs(dust_dir: str | None, keep: Keep, *, compacting: bool) -> list[str]:
     """Look after the logs of ``DUST_DIR``. Returns a sentence for each thing that could not be done."""
     logs = log_dir(dust_dir)
     try:
         if dust_dir is not None and is_uri(dust_dir):
-            failed = _deliver(logs, joined(dust_dir, "logs"))
+            failed = _move_ended_logs(logs, uri_below(dust_dir, "logs"))
             if not keep.everything:
-                prune(files(joined(dust_dir, "logs")), keep)
+                prune(remote_files(uri_below(dust_dir, "logs")), keep)
             return failed
         failed = compact(logs) if compacting else []
         prune(logs_below(logs), keep)
@@ -49,19 +49,19 @@ def hider(dust_dir: str | None, names: tuple[str, ...]) -> Hider | None:
     if not names:
         return None
     if dust_dir is not None and is_uri(dust_dir):
-        return Hider(names, bytes_at(joined(dust_dir, KEY_FILE), new_key()))
+        return Hider(names, bytes_at(uri_below(dust_dir, KEY_FILE), new_key()))
     return Hider(names, local_key(log_dir(dust_dir).parent))
 
 
-def _deliver(spool: Path, uri: str) -> list[str]:
+def _move_ended_logs(spool: Path, uri: str) -> list[str]:
     """Move all logs below *spool* that have ended to *uri*, compacted."""
     failed = []
     for log in logs_below(spool):
         try:
-            ended = _compacted(log)
-            with taken(ended) as ours:
+            ended = _compact_if_ours(log)
+            with lock_of_log(ended) as ours:
                 if ours and ended.stat().st_size:
-                    move_in(ended, joined(uri, *ended.relative_to(spool).parts))
+                    move_in(ended, uri_below(uri, *ended.relative_to(spool).parts))
         except FileNotFoundError:  # another process is delivering it
             continue
         except OSError as error:
@@ -69,6 +69,6 @@ def _deliver(spool: Path, uri: str) -> list[str]:
     return failed
 
 
-def _compacted(log: Log) -> Path:
+def _compact_if_ours(log: Log) -> Path:
     assert isinstance(log, Path)
-    return compact_log(log) if is_own(log.name) and log.suffix == ".jsonl" else log
+    return compact_log(log) if is_own_name(log.name) and log.suffix == ".jsonl" else log

@@ -39,14 +39,14 @@ def visit_of(record: Mapping[str, Any], known: Known | None = None) -> Visit:
     known = {} if known is None else known
     url = record.get("url")
     if not isinstance(url, str) or not url or url.isspace():
-        raise Unreadable("no 'url'" if url is None else f"'url' is {_short(url)}, not a URL")
-    status = _whole(record, "status")
+        raise Unreadable("no 'url'" if url is None else f"'url' is {_quoted(url)}, not a URL")
+    status = _whole_number(record, "status")
     if status is not None and status > 999:
         raise Unreadable(f"'status' is {status}, not an HTTP status")
     # A log has a million lines: all texts are checked at once, and looked at one by one only if one is none.
     texts = tuple(map(record.get, _TEXTS))
     if not _TEXT_TYPES.issuperset(map(type, texts)):
-        raise Unreadable(_which_is_no_text(texts))
+        raise Unreadable(_error_of_text(texts))
     (
         digest,
         text_digest,
@@ -71,9 +71,9 @@ def visit_of(record: Mapping[str, Any], known: Known | None = None) -> Visit:
         simhash=simhash or None,
         title=title or None,
         content_type=known.setdefault(content_type, content_type) or None,
-        redirect_to=_absolute(url, redirect_to) if redirect_to else None,
-        canonical=_absolute(url, canonical) if canonical else None,
-        outlinks=_whole(record, "outlinks"),
+        redirect_to=_absolute_url(url, redirect_to) if redirect_to else None,
+        canonical=_absolute_url(url, canonical) if canonical else None,
+        outlinks=_whole_number(record, "outlinks"),
         fetched_at=fetched_at or None,
         failed=status is None and bool(record.get("error")),
         rendered=rendered or None,
@@ -95,37 +95,37 @@ def _known_units(units: PackedUnits | None, known: Known) -> PackedUnits | None:
 def _units(record: Mapping[str, Any], name: str) -> PackedUnits | None:
     """The units of *record*; None for units of another version."""
     content = record.get(name)
-    if content is None or content == "" or _whole(record, "units_version") != UNITS_VERSION:
+    if content is None or content == "" or _whole_number(record, "units_version") != UNITS_VERSION:
         return None
     total = str(record.get(f"{name}_total"))
     try:
         packed = PackedUnits(
-            bytes(content, "ascii"), int(total, 16), whole=not _switch(record, f"{name}_partial")
+            bytes(content, "ascii"), int(total, 16), whole=not _boolean(record, f"{name}_partial")
         )
     except (TypeError, ValueError):
         packed = None
     if packed is None or not PACKED.fullmatch(packed.content):
         raise Unreadable(
-            f"{name!r} is {_short(content)}, no units, or {f'{name}_total'!r} no hexadecimal digits"
+            f"{name!r} is {_quoted(content)}, no units, or {f'{name}_total'!r} no hexadecimal digits"
         )
     return packed
 
 
-def _switch(record: Mapping[str, object], name: str) -> bool:
+def _boolean(record: Mapping[str, object], name: str) -> bool:
     return str(record.get(name)).lower() in {"true", "1"}
 
 
 def version_of(record: Mapping[str, Any]) -> int | None:
     """The version of the record's sketch; None where the record does not say it. Raises `Unreadable`."""
-    return _whole(record, "sketch_version")
+    return _whole_number(record, "sketch_version")
 
 
-def _which_is_no_text(texts: Sequence[object]) -> str:
+def _error_of_text(texts: Sequence[object]) -> str:
     name, value = next(pair for pair in zip(_TEXTS, texts, strict=True) if type(pair[1]) not in _TEXT_TYPES)
-    return f"{name!r} is {_short(value)}, not a string"
+    return f"{name!r} is {_quoted(value)}, not a string"
 
 
-def _whole(record: Mapping[str, object], name: str) -> int | None:
+def _whole_number(record: Mapping[str, object], name: str) -> int | None:
     value = record.get(name)
     if type(value) is int and 0 <= value <= _LARGEST:
         return value
@@ -143,7 +143,7 @@ def _number(value: object, name: str) -> int:
                 return int(number)
         except (ValueError, OverflowError):
             pass
-    raise Unreadable(f"{name!r} is {_short(value)}, not a whole number")
+    raise Unreadable(f"{name!r} is {_quoted(value)}, not a whole number")
 
 
 def _size(record: Mapping[str, object]) -> tuple[int, int] | None:
@@ -151,13 +151,13 @@ def _size(record: Mapping[str, object]) -> tuple[int, int] | None:
     if type(value) is int and 0 <= value <= _LARGEST:
         return value, value
     if isinstance(value, str) and value.lstrip().startswith("["):
-        value = _list("size", value)
+        value = _parse_list("size", value)
     if isinstance(value, list):
         if len(value) == 2:
             least, most = (_number(part, "size") for part in value)
             if least <= most:
                 return least, most
-        raise Unreadable(f"'size' is {_short(value)}, neither bytes nor [min, max]")
+        raise Unreadable(f"'size' is {_quoted(value)}, neither bytes nor [min, max]")
     if value is None or value == "":
         return None
     size = _number(value, "size")
@@ -169,15 +169,15 @@ def _sketch(record: Mapping[str, object]) -> tuple[int, ...] | None:
     if value is None or value == "":
         return None
     if isinstance(value, str):
-        value = _list("sketch", value)
+        value = _parse_list("sketch", value)
     if not isinstance(value, list) or not set(map(type, value)) <= {int}:
-        raise Unreadable(f"'sketch' is {_short(value)}, not a list of integers")
+        raise Unreadable(f"'sketch' is {_quoted(value)}, not a list of integers")
     if len(value) > MAX_SKETCH:
         raise Unreadable(f"'sketch' has {len(value)} hashes, more than {MAX_SKETCH}")
     return tuple(value) or None
 
 
-def _list(name: str, cell: str) -> list[object]:
+def _parse_list(name: str, cell: str) -> list[object]:
     """The list in a cell: JSON, or numbers between spaces."""
     try:
         if cell.lstrip().startswith("["):
@@ -185,10 +185,10 @@ def _list(name: str, cell: str) -> list[object]:
             return found if isinstance(found, list) else [found]
         return [int(part) for part in cell.split()]
     except (ValueError, RecursionError):
-        raise Unreadable(f"{name!r} is {_short(cell)}, not a list of integers") from None
+        raise Unreadable(f"{name!r} is {_quoted(cell)}, not a list of integers") from None
 
 
-def _absolute(url: str, target: str) -> str | None:
+def _absolute_url(url: str, target: str) -> str | None:
     """The absolute URL that *target*, a ``Location`` header in the answer to *url*, means."""
     if "://" in target:
         return target
@@ -198,6 +198,6 @@ def _absolute(url: str, target: str) -> str | None:
         return None
 
 
-def _short(value: object) -> str:
+def _quoted(value: object) -> str:
     said = repr(value[:40] if isinstance(value, (str, list)) else value)
     return said if len(said) <= 60 else said[:57] + "…"

@@ -60,13 +60,15 @@ class _Lines:
         values = _values_of(line)
         if len(values) != len(self._fields):
             raise Unreadable(f"{len(values)} values for {len(self._fields)} '#Fields'")
-        return record_of_access(self._said(dict(zip(self._fields, values, strict=True))), self._base)
+        return record_of_access(
+            self._fields_of_request(dict(zip(self._fields, values, strict=True))), self._base
+        )
 
-    def _said(self, values: dict[str, str]) -> dict[str, str]:
+    def _fields_of_request(self, values: dict[str, str]) -> dict[str, str]:
         said = {ours: values[theirs] for theirs, ours in _NAMES.items() if values.get(theirs, "-") != "-"}
         if "path" not in said and "target" not in said:
             raise Unreadable("no 'cs-uri-stem'")
-        _with_host(said)
+        _take_out_host(said)
         if not said.get("scheme", "http").lower().startswith(("http", "ws")) or "/" in said.get("scheme", ""):
             del said["scheme"]
         if "host" not in said and not {"cs-host", "cs(host)", "x-host-header"}.isdisjoint(values):
@@ -93,7 +95,7 @@ def _unquoted(value: str) -> str:
     return value
 
 
-def _with_host(said: dict[str, str]) -> None:
+def _take_out_host(said: dict[str, str]) -> None:
     """The fields of a line with the host taken out of Imperva's ``cs-uri``, which has host and path."""
     host, slash, path = said.get("target", "").partition("/")
     if slash and _HOST.fullmatch(host):

@@ -24,7 +24,7 @@ from scrapy_dust.crawl_log.format_readers import Log, Numbered, Outcome, Record,
 from scrapy_dust.crawl_log.http_methods import Headers, Method, only_of_gets
 from scrapy_dust.crawl_log.payloads import payload_of
 from scrapy_dust.crawl_log.records import record_of_page
-from scrapy_dust.crawl_log.sources import opened
+from scrapy_dust.crawl_log.sources import open_unpacked
 from scrapy_dust.crawl_log.stores import RemoteFile
 from scrapy_dust.crawl_log.visit_fields import Unreadable
 from scrapy_dust.page.reading import first_words
@@ -51,36 +51,36 @@ def read(log: Log) -> Iterator[Numbered]:
 
 
 def _records(log: Log) -> Iterator[tuple[int, Headers, Outcome | Method]]:
-    with opened(log.path) as stream:
+    with open_unpacked(log.path) as stream:
         number, lost = 0, False
         while line := stream.readline(_LONGEST_HEAD):
             if _BEGINS.match(line):
                 number, lost = number + 1, False
-                headers = _headers(stream)
-                yield number, headers or {}, _outcome(stream, headers, log)
+                headers = _read_headers(stream)
+                yield number, headers or {}, _outcome_of_record(stream, headers, log)
             elif line.strip() and not lost:
                 lost = True
                 yield number + 1, {}, Unreadable("no WARC record begins where one should")
 
 
-def _outcome(stream: BinaryIO, headers: Headers | None, log: Log) -> Outcome | Method:
+def _outcome_of_record(stream: BinaryIO, headers: Headers | None, log: Log) -> Outcome | Method:
     if headers is None:
         return Torn("the archive ends in the head of a record")
     length = headers.get("content-length", "")
     if not length.isascii() or not length.isdigit():
         return Unreadable(f"'Content-Length' is {length[:20]!r}")
-    block, rest = _block(stream, int(length))
+    block, rest = _read_block(stream, int(length))
     if block is None:
         return Torn("the archive ends in a record")
     if headers.get("warc-type", "").lower() == "request":
         return Method(block.partition(b" ")[0].decode("latin-1"))
     try:
-        return _record(headers, block, log, whole=not rest)
+        return _visit_record(headers, block, log, whole=not rest)
     except Unreadable as bad:
         return bad
 
 
-def _block(stream: BinaryIO, length: int) -> tuple[bytes | None, int]:
+def _read_block(stream: BinaryIO, length: int) -> tuple[bytes | None, int]:
     """The beginning of a record's block, and the length of the rest; None where the archive ends in the block."""
     block = stream.read(min(length, MAX_BLOCK))
     rest = length - len(block)
@@ -91,25 +91,25 @@ def _block(stream: BinaryIO, length: int) -> tuple[bytes | None, int]:
 
 def words_in(path: Path | RemoteFile, wanted: Collection[str]) -> Iterator[tuple[str, list[str]]]:
     """The first words of the *wanted* pages in an archive; none where the file is no archive."""
-    with opened(path) as stream:
+    with open_unpacked(path) as stream:
         line = stream.readline(_LONGEST_HEAD)
         while line and (_BEGINS.match(line) or not line.strip()):
             if line.strip():
-                found = _words(stream, wanted)
+                found = _words_of_record(stream, wanted)
                 if found is not None:
                     yield found
             line = stream.readline(_LONGEST_HEAD)
 
 
-def _words(stream: BinaryIO, wanted: Collection[str]) -> tuple[str, list[str]] | None:
-    headers = _headers(stream) or {}
+def _words_of_record(stream: BinaryIO, wanted: Collection[str]) -> tuple[str, list[str]] | None:
+    headers = _read_headers(stream) or {}
     length = headers.get("content-length", "")
-    block, _ = _block(stream, int(length)) if length.isascii() and length.isdigit() else (None, 0)
+    block, _ = _read_block(stream, int(length)) if length.isascii() and length.isdigit() else (None, 0)
     url = headers.get("warc-target-uri", "").strip("<>")
     if block is None or url not in wanted or headers.get("warc-type", "").lower() != "response":
         return None
     try:
-        status, http, payload = _answer(block)
+        status, http, payload = _http_answer(block)
     except Unreadable:
         return None
     body = payload_of(payload, http)
@@ -118,18 +118,18 @@ def _words(stream: BinaryIO, wanted: Collection[str]) -> tuple[str, list[str]] |
     return url, first_words(body, http.get("content-type") or None, None, url)
 
 
-def _headers(stream: BinaryIO) -> Headers | None:
+def _read_headers(stream: BinaryIO) -> Headers | None:
     lines: list[bytes] = []
     left = _LONGEST_HEAD
     while left > 0 and (line := stream.readline(left)):
         if not line.strip():
-            return _parsed(b"".join(lines))
+            return _parse_headers(b"".join(lines))
         lines.append(line)
         left -= len(line)
     return None
 
 
-def _parsed(lines: bytes) -> Headers:
+def _parse_headers(lines: bytes) -> Headers:
     """Headers by their names in lower case; of a repeated header the first."""
     found: dict[str, str] = {}
     for name, value in BytesHeaderParser().parsebytes(lines).items():
@@ -146,7 +146,7 @@ def _skip(stream: BinaryIO, count: int) -> bool:
     return True
 
 
-def _record(headers: Headers, block: bytes, log: Log, *, whole: bool) -> Record | None:
+def _visit_record(headers: Headers, block: bytes, log: Log, *, whole: bool) -> Record | None:
     kind = headers.get("warc-type", "").lower()
     # wget writes <…>.
     url = headers.get("warc-target-uri", "").strip("<>")
@@ -159,7 +159,7 @@ def _record(headers: Headers, block: bytes, log: Log, *, whole: bool) -> Record 
     http: Headers = {"content-type": headers.get("content-type", "")}
     status, payload = 200, block
     if kind != "resource" and (block or kind == "response"):
-        status, http, payload = _answer(block)
+        status, http, payload = _http_answer(block)
     known: dict[str, object] = {"url": url, "status": 200 if status == 304 else status}
     known["fetched_at"] = fetched_at.isoformat()
     if status // 100 == 3 and http.get("location"):
@@ -183,11 +183,11 @@ def _record(headers: Headers, block: bytes, log: Log, *, whole: bool) -> Record 
     return page
 
 
-def _answer(block: bytes) -> tuple[int, Headers, bytes]:
+def _http_answer(block: bytes) -> tuple[int, Headers, bytes]:
     """The status, headers and payload of a recorded HTTP answer."""
     first = _STATUS.match(block)
     if not first:
         raise Unreadable("no HTTP status line in it")
     ends = [(at, len(mark)) for mark in (b"\r\n\r\n", b"\n\n") if (at := block.find(mark)) >= 0]
     at, length = min(ends, default=(len(block), 0))
-    return int(first[1]), _parsed(block[block.find(b"\n") + 1 : at + length]), block[at + length :]
+    return int(first[1]), _parse_headers(block[block.find(b"\n") + 1 : at + length]), block[at + length :]

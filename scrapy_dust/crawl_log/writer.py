@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from io import FileIO
 from pathlib import Path
 
-from scrapy_dust.crawl_log.locks import is_still, share
+from scrapy_dust.crawl_log.locks import is_same_file, share
 
 Record = Mapping[str, object]
 
@@ -34,7 +34,7 @@ class CrawlLogWriter:
         self.lost = 0  #: records given up
         self._hide = hide
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = _opened(self.path)
+        self._file = _open_with_lock(self.path)
         # A line that a crash cut short must not swallow our first one.
         self._broken = self._file.seek(0, os.SEEK_END) > 0 and self._last_byte() != b"\n"
 
@@ -66,13 +66,13 @@ class CrawlLogWriter:
         return self._file.read(1)
 
 
-def _opened(path: Path) -> FileIO:
+def _open_with_lock(path: Path) -> FileIO:
     """The file at *path*, opened with a lock that tells other processes that it is being written."""
     while True:
         file = open(path, "a+b", buffering=0, opener=_open_private)  # noqa: SIM115  Closed in `close`.
         share(file.fileno())
         # A moment ago it was nobody's, and may have been taken away as a log that has ended.
-        if is_still(path, file.fileno()):
+        if is_same_file(path, file.fileno()):
             return file
         file.close()
 

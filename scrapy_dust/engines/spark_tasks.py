@@ -24,7 +24,7 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 
-from scrapy_dust.crawl_log.format_readers import Told
+from scrapy_dust.crawl_log.format_readers import ReaderOptions
 from scrapy_dust.crawl_log.parquet import Layout, records_of
 from scrapy_dust.crawl_log.place_names import names_in
 from scrapy_dust.crawl_log.reader import NAMED, BadLine, Reading, as_visit
@@ -124,7 +124,7 @@ def chunks_of_files(
         ):
             file, found = files[bare(path)], _Chunks(host)
             source = Source(_Loaded(file.path, content), file.named)
-            reading = Reading((source,), log_format, Told())
+            reading = Reading((source,), log_format, ReaderOptions())
             error = None
             try:
                 for row, visit in enumerate(reading):

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from scrapy.utils.project import data_path
 
-from scrapy_dust.crawl_log.log_names import is_own, rank, stem
+from scrapy_dust.crawl_log.log_names import crawl_name, is_own_name, rank_in_crawl
 from scrapy_dust.crawl_log.log_places import log_dir, spider_log_dir
 
 
@@ -38,9 +38,9 @@ def journals(folder: Path) -> list[Path]:
     """
     # While a segment is gzipped, one look may come too early for the one file and too late for the other.
     looks = (file for _ in range(2) for file in folder.rglob("*"))
-    found = {file for file in looks if is_own(file.name) and not file.is_dir()}
-    by_name = sorted(found, key=lambda file: (stem(file.name), rank(file.name)))
-    return list({(file.parent, stem(file.name)): file for file in reversed(by_name)}.values())[::-1]
+    found = {file for file in looks if is_own_name(file.name) and not file.is_dir()}
+    by_name = sorted(found, key=lambda file: (crawl_name(file.name), rank_in_crawl(file.name)))
+    return list({(file.parent, crawl_name(file.name)): file for file in reversed(by_name)}.values())[::-1]
 
 
 def spider_of(segment: Path) -> str:

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from scrapy_dust.crawl_log.compaction import present
-from scrapy_dust.crawl_log.sources import Cut, lines_of
+from scrapy_dust.crawl_log.compaction import file_with_records
+from scrapy_dust.crawl_log.sources import CutShort, lines_of
 from scrapy_dust.errors import CrawlLogError
 from scrapy_dust.journal.events import Event, from_record
 
@@ -37,16 +37,16 @@ def read(
             for line in _lines(segment):
                 if where(line):
                     yield from ((segment, event) for event in _event(line, counts))
-        except (Cut, CrawlLogError):  # torn, or let go of meanwhile
+        except (CutShort, CrawlLogError):  # torn, or let go of meanwhile
             counts.unreadable += 1
 
 
 def _lines(segment: Path) -> Iterator[bytes]:
-    file = present(segment)
+    file = file_with_records(segment)
     try:
         yield from lines_of(file)
     except CrawlLogError:
-        now = present(segment)
+        now = file_with_records(segment)
         if now == file:
             raise
         # It was gzipped just now.

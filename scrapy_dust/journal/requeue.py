@@ -11,7 +11,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from scrapy_dust.crawl_log.locks import taken
+from scrapy_dust.crawl_log.locks import lock_of_log
 from scrapy_dust.crawl_log.log_names import new_name
 from scrapy_dust.crawl_log.writer import CrawlLogWriter
 from scrapy_dust.journal.events import Event, What, to_record
@@ -53,7 +53,7 @@ class Waiting:
     def __init__(self, folder: Path) -> None:
         self._held = []
         for path in sorted(folder.glob("[!.]*.jsonl")) if folder.is_dir() else ():
-            hold = taken(path)
+            hold = lock_of_log(path)
             if hold.__enter__():
                 self._held.append((path, hold))
             else:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from scrapy_dust.crawl_log.sources import Cut
+from scrapy_dust.crawl_log.sources import CutShort
 from scrapy_dust.crawl_log.stores import RemoteFile
 from scrapy_dust.crawl_log.warc import words_in
 from scrapy_dust.engines.local import Mined
@@ -89,7 +89,7 @@ def archived(
     found: dict[str, Sequence[str]] = {}
     for path in files:
         # A text that cannot be read a second time is not shown.
-        with suppress(OSError, Cut):
+        with suppress(OSError, CutShort):
             found.update(words_in(path, wanted))
     return found
 

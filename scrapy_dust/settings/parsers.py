@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 
-class Wrong(Exception):
+class WrongValue(Exception):
     """An error that says what a setting's value should have been."""
 
 
@@ -23,7 +23,7 @@ def switch(value: object) -> bool:
     try:
         return answer[str(value).strip().lower()]
     except KeyError:
-        raise Wrong("True or False") from None
+        raise WrongValue("True or False") from None
 
 
 def integer(least: int, most: int | None = None) -> Callable[[object], int]:
@@ -32,13 +32,13 @@ def integer(least: int, most: int | None = None) -> Callable[[object], int]:
     def parse(value: object) -> int:
         said = f"an integer of at least {least}" + (f" and at most {most}" if most is not None else "")
         if isinstance(value, bool) or not isinstance(value, (int, str)):
-            raise Wrong(said)
+            raise WrongValue(said)
         try:
             number = int(value)
         except ValueError:
-            raise Wrong(said) from None
+            raise WrongValue(said) from None
         if number < least or (most is not None and number > most):
-            raise Wrong(said)
+            raise WrongValue(said)
         return number
 
     return parse
@@ -49,9 +49,9 @@ def share(value: object) -> float:
     try:
         number = float(str(value))
     except ValueError:
-        raise Wrong("a number from 0 to 1") from None
+        raise WrongValue("a number from 0 to 1") from None
     if not 0 <= number <= 1:
-        raise Wrong("a number from 0 to 1")
+        raise WrongValue("a number from 0 to 1")
     return number
 
 
@@ -60,21 +60,21 @@ def seconds(value: object) -> float:
     try:
         number = float(str(value))
     except ValueError:
-        raise Wrong("a number of seconds") from None
+        raise WrongValue("a number of seconds") from None
     if isinstance(value, bool) or not 0 <= number < 1e9:
-        raise Wrong("a number of seconds")
+        raise WrongValue("a number of seconds")
     return number
 
 
-def mapping(value: object) -> dict[str, Any]:
+def string_dict(value: object) -> dict[str, Any]:
     """A dict with string keys, also from JSON."""
     if isinstance(value, str):
         try:
             value = json.loads(value)
         except ValueError:
-            raise Wrong("a dict with string keys") from None
+            raise WrongValue("a dict with string keys") from None
     if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
-        raise Wrong("a dict with string keys")
+        raise WrongValue("a dict with string keys")
     return dict(value)
 
 
@@ -83,13 +83,13 @@ def choice(*known: str) -> Callable[[object], str]:
 
     def parse(value: object) -> str:
         if value not in known:
-            raise Wrong("one of " + ", ".join(repr(name) for name in known))
+            raise WrongValue("one of " + ", ".join(repr(name) for name in known))
         return str(value)
 
     return parse
 
 
-def names(value: object) -> tuple[str, ...]:
+def string_list(value: object) -> tuple[str, ...]:
     """A list of strings, also from JSON or text with commas."""
     if isinstance(value, str):
         text = value.strip()
@@ -97,23 +97,23 @@ def names(value: object) -> tuple[str, ...]:
             try:
                 value = json.loads(text)
             except ValueError:
-                raise Wrong("a list of strings") from None
+                raise WrongValue("a list of strings") from None
         else:
             value = [part.strip() for part in text.split(",") if part.strip()]
     if not isinstance(value, (list, tuple)) or not all(isinstance(name, str) for name in value):
-        raise Wrong("a list of strings")
+        raise WrongValue("a list of strings")
     return tuple(value)
 
 
-def hosts(value: object) -> tuple[str, ...]:
+def host_list(value: object) -> tuple[str, ...]:
     """A list of host names, in lower case."""
     said = "a list of hosts such as 'shop.example.com'"
     try:
-        found = names(value)
-    except Wrong:
-        raise Wrong(said) from None
+        found = string_list(value)
+    except WrongValue:
+        raise WrongValue(said) from None
     if any(not host or set(host) & set("/ @?#*") for host in found):
-        raise Wrong(said)
+        raise WrongValue(said)
     return found
 
 
@@ -123,15 +123,15 @@ _CLASS_PARTS = ("callback", "cb_kwargs", "any_headers", "any_cookies")
 
 def class_parts(value: object) -> tuple[str, ...]:
     """The parts of requests in ``DUST_CLASS_BY``."""
-    found = names(value)
+    found = string_list(value)
     if not all(name in _CLASS_PARTS or name.partition("meta:")[2] for name in found):
-        raise Wrong("a list of `callback`, `cb_kwargs`, `meta:NAME`, `any_headers` and `any_cookies`")
+        raise WrongValue("a list of `callback`, `cb_kwargs`, `meta:NAME`, `any_headers` and `any_cookies`")
     return found
 
 
-def selectors(value: object) -> tuple[str, ...]:
+def selector_list(value: object) -> tuple[str, ...]:
     """A list of CSS selectors."""
-    found = names(value)
+    found = string_list(value)
     if found:
         # Not loaded where nothing is ignored.
         from selectolax.lexbor import LexborHTMLParser, SelectolaxError  # noqa: PLC0415
@@ -141,14 +141,14 @@ def selectors(value: object) -> tuple[str, ...]:
             try:
                 page.css(selector)
             except SelectolaxError:
-                raise Wrong(f"a list of CSS selectors (what is wrong is {selector!r})") from None
+                raise WrongValue(f"a list of CSS selectors (what is wrong is {selector!r})") from None
     return found
 
 
 def text(value: object) -> str:
     """A text that is not empty."""
     if not isinstance(value, str) or not value:
-        raise Wrong("a non-empty string")
+        raise WrongValue("a non-empty string")
     return value
 
 
@@ -156,7 +156,7 @@ def text(value: object) -> str:
 NEAR = 0.9
 
 
-def near(value: object) -> Mapping[str, float | None]:
+def near_thresholds(value: object) -> Mapping[str, float | None]:
     """Parses ``DUST_CONTENT_NEAR``: thresholds of resemblance by site, ``*`` for all others; None: no comparison."""
     if isinstance(value, str) and value.lstrip().startswith("{"):
         try:
@@ -164,10 +164,10 @@ def near(value: object) -> Mapping[str, float | None]:
         except ValueError:
             value = None
     by_site = value if isinstance(value, Mapping) else {"*": value}
-    return MappingProxyType({str(site): _resemblance(one) for site, one in by_site.items()})
+    return MappingProxyType({str(site): _parse_resemblance(one) for site, one in by_site.items()})
 
 
-def _resemblance(value: object) -> float | None:
+def _parse_resemblance(value: object) -> float | None:
     said = "True, False, a number above 0.5 and at most 1, or a dict of these by site"
     if str(value).strip().lower() in ("true", "yes", "1.0", "1") and value is not None:
         return NEAR if isinstance(value, (bool, str)) else 1.0
@@ -175,10 +175,10 @@ def _resemblance(value: object) -> float | None:
         return None
     try:
         resemblance = share(value)
-    except Wrong:
+    except WrongValue:
         resemblance = 0.0
     if resemblance <= 0.5:
-        raise Wrong(said)
+        raise WrongValue(said)
     return resemblance
 
 

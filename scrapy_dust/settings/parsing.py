@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import Field
 from typing import Any
 
-from scrapy_dust.settings.parsers import Wrong
+from scrapy_dust.settings.parsers import WrongValue
 
 PREFIX = "DUST_"
 
@@ -29,7 +29,7 @@ def parsed_values(table: Iterable[Field[Any]], given: Mapping[str, object]) -> d
     for name, value in given.items():
         spec = known.get(name) or symbols.get(name)
         if spec is None:
-            raise ValueError(_unknown(name, known))
+            raise ValueError(_error_of_unknown(name, known))
         if spec.name in values:
             said = f"{setting_name(spec.name)} is given twice, also as {PREFIX}{spec.metadata['symbol']}."
             raise ValueError(f"{said} Keep one of the two.")
@@ -37,11 +37,11 @@ def parsed_values(table: Iterable[Field[Any]], given: Mapping[str, object]) -> d
             continue
         try:
             values[spec.name] = spec.metadata["parse"](value)
-        except Wrong as wrong:
+        except WrongValue as wrong:
             raise ValueError(f"{name} must be {wrong}, got {value!r}.") from None
     return values
 
 
-def _unknown(name: str, known: Mapping[str, object]) -> str:
+def _error_of_unknown(name: str, known: Mapping[str, object]) -> str:
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.0)
     return f"{name} is not a setting of scrapy-dust. Did you mean {near[0]}? docs/settings.md lists them all."

@@ -10,14 +10,14 @@ from scrapy_dust.settings.parsers import (
     choice,
     class_parts,
     component,
-    hosts,
+    host_list,
     integer,
-    mapping,
-    names,
-    near,
+    near_thresholds,
     seconds,
-    selectors,
+    selector_list,
     share,
+    string_dict,
+    string_list,
     switch,
     text,
 )
@@ -77,7 +77,7 @@ class DustSettings:
     )
     ignore: tuple[str, ...] = setting(
         (),
-        selectors,
+        selector_list,
         "CSS selectors of elements that change at each fetch and show nothing new, such as `#related` or `.ad`. Pages are compared without these elements.",
     )
     same: str = setting(
@@ -87,7 +87,7 @@ class DustSettings:
     )
     log_hide: tuple[str, ...] = setting(
         (),
-        names,
+        string_list,
         "Parameters, such as `token` or `email`, whose values the log must not show. The log has a keyed hash in the place of each value.",
     )
     log_keep_days: int | None = setting(
@@ -97,7 +97,9 @@ class DustSettings:
         None, integer(1), "Number of crawl logs that are kept of each spider, the latest ones."
     )
     rules: tuple[str, ...] = setting(
-        ("dust-rules.json",), names, "Rule books to read: paths or fsspec URIs. `dustmine` writes the first."
+        ("dust-rules.json",),
+        string_list,
+        "Rule books to read: paths or fsspec URIs. `dustmine` writes the first.",
     )
     mode: str = setting(
         "enforce",
@@ -120,7 +122,7 @@ class DustSettings:
         "Parts that two requests for one page must share so that one request is suppressed for the other: `callback` (with the errback), `cb_kwargs`, `meta:NAME` for a key of `meta`. A `CrawlSpider`'s `Rule`s always count, and so do the headers (but `User-Agent` and what Scrapy sets), the cookies and the `cookiejar` that the spider sets, unless `any_headers` or `any_cookies` stands here.",
     )
     skip_domains: tuple[str, ...] = setting(
-        (), hosts, "Hosts, each with all below it, that rules leave alone, such as `shop.example.com`."
+        (), host_list, "Hosts, each with all below it, that rules leave alone, such as `shop.example.com`."
     )
     journal: bool = setting(
         True,
@@ -179,7 +181,7 @@ class DustSettings:
     )
     traps_wanted: tuple[str, ...] = setting(
         (),
-        names,
+        string_list,
         "Forms that are fetched as any other, by their ids or as they are named: `trap-1a2b3c4d5e` or `https://example.com/calendar/0/0`.",
     )
     rewrite: bool = setting(
@@ -199,7 +201,7 @@ class DustSettings:
     )
     content_near: Mapping[str, float | None] | None = setting(
         None,
-        near,
+        near_thresholds,
         "Whether nearly equal pages are copies: `True`, the resemblance from which on they are, or a dict of these by site (`*`: all others). Default: no.",
     )
     content_scope: str = setting(
@@ -217,12 +219,12 @@ class DustSettings:
     )
     content_errors: tuple[str, ...] = setting(
         _ERRORS,
-        names,
+        string_list,
         "What short pages say in title, heading or first words that are errors, log-ins or blocks: such a page is never a copy.",
     )
     content_fields: tuple[str, ...] = setting(
         (),
-        names,
+        string_list,
         'Fields that items are compared by, by `ContentDedupPipeline` and with `DUST_SAME = "items"`. None: all but the page\'s own URL.',
     )
     known: str = setting(
@@ -243,7 +245,7 @@ class DustSettings:
     )
     render_meta: dict[str, Any] | None = setting(
         None,
-        mapping,
+        string_dict,
         'What validation\'s requests for pages that a browser rendered have in their meta, such as `{"splash": {"args": {"wait": 1}}}`. Default: only what asks for the browser.',
     )
     learner: str = setting(
@@ -317,7 +319,7 @@ class DustSettings:
     )
     never_probe: tuple[str, ...] = setting(
         _ACTIONS,
-        names,
+        string_list,
         "Words of a path, or of a parameter's name or value, that look like an action (`logout` is also `log-out` and `logOut`). A URL with one of them is never made up for validation.",
     )
     fallback_request_fingerprinter_class: Any = setting(

@@ -41,7 +41,7 @@ from scrapy_dust.rule_book.verdicts import Verdicts
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of
-from scrapy_dust.stopping import Poll, Stopped, go_on
+from scrapy_dust.stopping import Poll, Stopped, never_stop
 from scrapy_dust.trials.declarations import by_log
 from scrapy_dust.trials.ended import Ended, ended
 from scrapy_dust.trials.journal import ProbeJournal
@@ -170,7 +170,7 @@ def prepare(
     seed: int = 0,
     journal: ProbeJournal | None = None,
     latest: float = 0.0,
-    poll: Poll = go_on,
+    poll: Poll = never_stop,
 ) -> list[SiteTrials]:
     """The trials with fetches of all sites that have something to try. *seed* shuffles the URLs to draw.
 
@@ -346,7 +346,7 @@ def decided_from_log(
     settings: DustSettings,
     *,
     seed: int = 0,
-    poll: Poll = go_on,
+    poll: Poll = never_stop,
 ) -> Iterator[Ended]:
     """The ends of trials for which nothing can be fetched, until somebody stops them. *seed* shuffles the URLs to draw.
 

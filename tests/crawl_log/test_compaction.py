@@ -154,7 +154,7 @@ def _crash(*_, **__):
 
 @pytest.mark.parametrize(
     ("what", "name"),
-    [(compaction, "_sync"), (segments, "rows_in"), (Path, "replace"), (Path, "unlink")],
+    [(compaction, "_sync_to_disk"), (segments, "rows_in"), (Path, "replace"), (Path, "unlink")],
 )
 def test_a_crash_at_any_point_loses_nothing_and_shows_no_record_twice(tmp_path, monkeypatch, what, name):
     wrote(tmp_path, RECORD)

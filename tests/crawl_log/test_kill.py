@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from scrapy_dust.crawl_log import read_visits
-from scrapy_dust.crawl_log.locks import taken
+from scrapy_dust.crawl_log.locks import lock_of_log
 from tests.waiting import wait_until
 
 pytestmark = [
@@ -74,7 +74,7 @@ def kill(folder, how, kills, seed):
 
 def wait_until_ended(path):
     def has_ended():
-        with taken(path) as ours:
+        with lock_of_log(path) as ours:
             return ours
 
     wait_until(has_ended)

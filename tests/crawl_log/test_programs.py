@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_dust.crawl_log import read_visits
-from scrapy_dust.crawl_log.accesses import moment
+from scrapy_dust.crawl_log.accesses import iso_time
 from scrapy_dust.crawl_log.format_detection import FORMATS, READERS, format_of
 from scrapy_dust.crawl_log.proxies import PROXIES
 from scrapy_dust.errors import CrawlLogError
@@ -203,7 +203,7 @@ def test_a_port_that_cannot_be_is_a_line_that_cannot_be_read(folder):
     ["9" * 400, "1" * 30, "²", "1e5", ".", "2026-13-40", "19/Foo/2026:00:00:00 +0000", "-1", "nan", ""],
 )
 def test_a_time_that_cannot_be_is_none(said):
-    assert moment(said) is None
+    assert iso_time(said) is None
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from scrapy_dust.crawl_log import CrawlLogWriter, new_log_path
 from scrapy_dust.crawl_log.retention import Keep, logs_below, prune
-from scrapy_dust.crawl_log.upkeep import keep_up
+from scrapy_dust.crawl_log.upkeep import move_and_compact_logs
 
 NOW = datetime(2026, 11, 18, 12, tzinfo=UTC)
 
@@ -77,9 +77,9 @@ def test_a_crawl_whose_log_is_there_in_two_forms_counts_once(tmp_path, logs):
 
 
 def test_looking_after_logs_applies_it(tmp_path, logs):
-    keep_up(str(tmp_path.parent), Keep(crawls=1), compacting=False)
+    move_and_compact_logs(str(tmp_path.parent), Keep(crawls=1), compacting=False)
     assert left(logs) == [1, 2, 3, 4, 5]
     (tmp_path / "dust").mkdir()
     tmp_path.joinpath("a").rename(tmp_path / "dust" / "logs")
-    keep_up(str(tmp_path / "dust"), Keep(crawls=1), compacting=False)
+    move_and_compact_logs(str(tmp_path / "dust"), Keep(crawls=1), compacting=False)
     assert len(list((tmp_path / "dust").rglob("*.jsonl"))) == 1

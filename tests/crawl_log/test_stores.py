@@ -21,7 +21,7 @@ from scrapy_dust.crawl_log import (
     stores,
 )
 from scrapy_dust.crawl_log.retention import Keep
-from scrapy_dust.crawl_log.upkeep import hider, keep_up
+from scrapy_dust.crawl_log.upkeep import hider, move_and_compact_logs
 from scrapy_dust.errors import CrawlLogError
 
 fsspec = pytest.importorskip("fsspec", reason="URIs need fsspec")
@@ -48,14 +48,14 @@ def wrote(uri, *urls, spider="s"):
 
 
 def there(uri):
-    return [file.name for file in stores.files(uri)]
+    return [file.name for file in stores.remote_files(uri)]
 
 
 def test_a_log_is_written_here_and_moved_there_when_it_has_ended(uri):
     log = wrote(uri, "http://a.test/1", "http://a.test/2")
     assert Path(".scrapy") in log.relative_to(Path.cwd()).parents
     assert there(uri) == []
-    assert keep_up(uri, Keep(), compacting=False) == []
+    assert move_and_compact_logs(uri, Keep(), compacting=False) == []
     assert not log.exists()
     assert there(uri) == [log.with_suffix(".parquet" if segments.can_write() else ".jsonl.gz").name]
     (source,) = log_sources(uri, "s")
@@ -64,10 +64,10 @@ def test_a_log_is_written_here_and_moved_there_when_it_has_ended(uri):
 
 def test_logs_that_are_still_here_are_read_with_those_there(uri):
     wrote(uri, "there")
-    keep_up(uri, Keep(), compacting=False)
+    move_and_compact_logs(uri, Keep(), compacting=False)
     writer = CrawlLogWriter(new_log_path(log_dir(uri), "s"))
     writer.write({"url": "here"})
-    assert keep_up(uri, Keep(), compacting=False) == []
+    assert move_and_compact_logs(uri, Keep(), compacting=False) == []
     assert [visit.url for visit in read_visits(log_sources(uri))] == ["here", "there"]
     writer.close()
 
@@ -76,17 +76,17 @@ def test_a_crash_before_the_log_is_removed_here_shows_no_record_twice(uri, monke
     log = wrote(uri, "u")
     with monkeypatch.context() as patched:
         patched.setattr(Path, "unlink", lambda *_, **__: Path("/nonexistent/crash").stat())
-        keep_up(uri, Keep(), compacting=False)
+        move_and_compact_logs(uri, Keep(), compacting=False)
     assert len(list(log.parent.iterdir())) > 0
     assert [visit.url for visit in read_visits(log_sources(uri))] == ["u"]
-    keep_up(uri, Keep(), compacting=False)
+    move_and_compact_logs(uri, Keep(), compacting=False)
     assert [visit.url for visit in read_visits(log_sources(uri))] == ["u"]
 
 
 def test_each_spider_has_a_folder_there_too(uri):
     for spider in ("a", "b/c"):
         wrote(uri, spider, spider=spider)
-    keep_up(uri, Keep(), compacting=False)
+    move_and_compact_logs(uri, Keep(), compacting=False)
     assert [visit.url for visit in read_visits(log_sources(uri, "b/c"))] == ["b/c"]
     assert len(list(read_visits(log_sources(uri)))) == 2
     assert log_sources(uri, "none") == []
@@ -95,7 +95,7 @@ def test_each_spider_has_a_folder_there_too(uri):
 def test_retention_is_applied_there(uri):
     for number in range(4):
         wrote(uri, str(number))
-    keep_up(uri, Keep(crawls=2), compacting=False)
+    move_and_compact_logs(uri, Keep(crawls=2), compacting=False)
     assert [visit.url for visit in read_visits(log_sources(uri))] == ["2", "3"]
 
 
@@ -127,7 +127,7 @@ def test_what_is_not_there_is_said_in_a_sentence(uri):
 def test_a_scheme_that_nobody_knows_is_said_in_a_sentence(scheme):
     with pytest.raises(CrawlLogError, match="fsspec cannot reach it"):
         read_visits(f"{scheme}://x/y")
-    (said,) = keep_up(f"{scheme}://x/y", Keep(crawls=1), compacting=False)
+    (said,) = move_and_compact_logs(f"{scheme}://x/y", Keep(crawls=1), compacting=False)
     assert "fsspec cannot reach it" in said
 
 
@@ -137,8 +137,8 @@ def test_a_store_that_fails_leaves_the_log_here_and_says_so(uri, monkeypatch):
     def fail(*_):
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(stores, "_store", fail)
-    said = keep_up(uri, Keep(), compacting=False)
+    monkeypatch.setattr(stores, "_file_system", fail)
+    said = move_and_compact_logs(uri, Keep(), compacting=False)
     assert any("Input/output error" in one for one in said)
     assert list(log.parent.iterdir())
 
