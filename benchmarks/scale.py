@@ -12,9 +12,9 @@ With ``--shards 4 16`` the log is mined in one go and then in so many shards, on
 all cost together, what the dearest of them does, and whether the rule books are the same. ``--only-shards`` leaves out the run in one
 go, for a log that is too large for it.
 
-With ``--again 0.01`` the log is mined, then as it is once more, then after a crawl that found a new page on each of that share
-of the sites (at least one); and all of that with what was mined removed before: what re-mining costs of what mining costs, and
-whether the rule books are the same.
+With ``--again 0.01`` the log is mined, then as it is three times more (the first of these runs goes by the rules that the run before
+has found), then after a crawl that found a new page on each of that share of the sites (at least one); and all of that with what
+was mined removed before: what re-mining costs of what mining costs, and whether the rule books are the same after each run.
 """
 
 from __future__ import annotations
@@ -120,9 +120,11 @@ def again(count: int, options: argparse.Namespace, folder: Path) -> None:
     runs = {
         "the first time": first,
         "the same log again": first,
+        "the same log a third time": first,
+        "the same log a fourth time": first,
         f"with a new page on {len(chosen)} sites": [*first, *new],
     }
-    books = []
+    books: dict[bool, list[bytes]] = {True: [], False: []}
     for remembering in (True, False):
         at = folder / f"remembering {remembering}"
         at.mkdir()
@@ -136,18 +138,18 @@ def again(count: int, options: argparse.Namespace, folder: Path) -> None:
             once = once or cpu
             print(
                 f"{count} URLs of {summary['sites']} sites, {name}{'' if remembering else ', nothing remembered'}: {cpu:.1f} s of CPU, {wall:.1f} s, "
-                f"{cpu / once:.3f} times the first; {summary['taken_over']} sites taken over; "
-                f"of it to mine {_mining(summary):.2f} s of CPU",
+                f"{cpu / once:.3f} times the first; {summary['taken_over']} sites mined before; "
+                f"{_phases(summary)}",
                 flush=True,
             )
-        books.append((at / "rules.json").read_bytes())
-    print("the rule books are", "the same" if books[0] == books[1] else "NOT the same")
+            books[remembering].append((at / "rules.json").read_bytes())
+    print("the rule books are", "the same" if books[True] == books[False] else "NOT the same")
 
 
-def _mining(summary: dict[str, Any]) -> float:
-    """Without the start, reading logs and pages, trials and writing."""
-    others = ("start", "read", "contents", "validate", "write", "print")
-    return sum(lap["cpu"] for lap in summary["phases"] if lap["phase"] not in others)
+def _phases(summary: dict[str, Any]) -> str:
+    """The phases that take most, with their seconds of CPU."""
+    dearest = sorted(summary["phases"], key=lambda lap: -lap["cpu"])[:5]
+    return ", ".join(f"{lap['phase']} {lap['cpu']:.2f}" for lap in dearest)
 
 
 def _site(url: object) -> str:

@@ -1,10 +1,11 @@
-"""Mining on Spark against mining here: ``python -m benchmarks.spark [--urls 1000000] [--sites 10000] [--kill]``.
+"""Mining on Spark against mining here: ``python -m benchmarks.spark [--urls 1000000] [--sites 10000] [--contents] [--kill]``.
 
 A cluster of Spark's own is started on loopback, two workers of one core, and `scrapy dustmine --no-validate` is run on
 the same log on this machine and there. Printed are the seconds by the clock, how many of Spark's are its start, and
 whether the two rule books are the same, byte for byte. *--kill*: one of the workers is killed in the middle.
 
-The log is made up: sites of all sizes, pages with several URLs each, in Parquet as our own logs are.
+The log is made up: sites of all sizes, pages with several URLs each, in Parquet as our own logs are. *--contents*: the log is of many
+shops (`benchmarks.shops`) instead, whose pages are told in units, and *--sites* says nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import md5
 from importlib.util import find_spec
@@ -28,6 +29,7 @@ from shutil import which
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from benchmarks import shops
 from scrapy_dust.crawl_log import segments
 
 _FILES = 8
@@ -76,10 +78,10 @@ def _aliases(home: str, site: int, page: int, chance: random.Random) -> Iterator
         yield f"{folder}/print/story-{page}.html"
 
 
-def write_log(folder: Path, urls: int, sites: int) -> None:
+def write_log(folder: Path, found: Iterable[dict[str, object]]) -> None:
     """Several crawls, one file each."""
     folder.mkdir(parents=True)
-    made = list(records(urls, sites))
+    made = list(found)
     size = -(-len(made) // _FILES)
     for number in range(_FILES):
         segments.write(made[number * size : (number + 1) * size], folder / f"crawl{number}.parquet")
@@ -244,6 +246,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.spark", description=__doc__.splitlines()[0])
     parser.add_argument("--urls", type=int, default=1_000_000)
     parser.add_argument("--sites", type=int, default=10_000)
+    parser.add_argument("--contents", action="store_true")
     parser.add_argument("--kill", action="store_true", help="one of two workers, in the middle")
     options = parser.parse_args()
     if (why := missing()) is not None:
@@ -254,7 +257,7 @@ def main() -> None:
 
 def compare(folder: Path, options: argparse.Namespace) -> None:
     log = folder / "log"
-    write_log(log, options.urls, options.sites)
+    write_log(log, shops.many(options.urls) if options.contents else records(options.urls, options.sites))
     begun, before = time.perf_counter(), _cpu_of_children()
     (here,) = finished(mine(log, folder / "local", dict(os.environ), "local"))
     local, cpu = time.perf_counter() - begun, _cpu_of_children() - before

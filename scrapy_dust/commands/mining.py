@@ -9,18 +9,17 @@ import errno
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from scrapy.settings import SETTINGS_PRIORITIES, Settings
-from scrapy.spiderloader import get_spider_loader
-from scrapy.utils.log import configure_logging
+from scrapy.settings import Settings
 from scrapy.utils.project import inside_project
 
 from scrapy_dust.commands.passing import Passing, without_log
-from scrapy_dust.commands.progress import Progress
+from scrapy_dust.commands.progress import Progress, may_ask
 from scrapy_dust.commands.results import (
     Result,
     phases_of,
@@ -29,11 +28,10 @@ from scrapy_dust.commands.results import (
     print_rules,
     profile_table,
 )
-from scrapy_dust.commands.suggestions import no_such, remedy
+from scrapy_dust.commands.suggestions import remedy
 from scrapy_dust.crawl_log import log_dir, log_sources
-from scrapy_dust.crawl_log.log_places import spiders_in
-from scrapy_dust.crawl_log.reader import checked_options
 from scrapy_dust.crawl_log.upkeep import keep_of, move_and_compact_logs
+from scrapy_dust.engines.figures import Figures
 from scrapy_dust.engines.gathering import Shelved, records_of
 from scrapy_dust.engines.laps import Lap, Laps
 from scrapy_dust.engines.local import Mined
@@ -41,10 +39,11 @@ from scrapy_dust.engines.side_by_side import look_seldom_for_garbage
 from scrapy_dust.errors import CrawlLogError, DustError, ReportError
 from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.safe_files import in_project, is_uri, lock
-from scrapy_dust.rule_book.shards import Shard, shard_of
+from scrapy_dust.rule_book.shards import Shard
 from scrapy_dust.rule_book.verdicts import Verdicts
 from scrapy_dust.settings import DustSettings
-from scrapy_dust.stopping import Stopped
+from scrapy_dust.stopping import Poll, Stopped
+from scrapy_dust.trials.affording import afforded
 from scrapy_dust.trials.concluding import conclude, with_decisions
 from scrapy_dust.trials.duration import warning
 from scrapy_dust.trials.ended import Ended, ended
@@ -52,74 +51,16 @@ from scrapy_dust.trials.interruption import Interruption, InterruptionOfProcess,
 from scrapy_dust.trials.journal import ProbeJournal, probes_path
 from scrapy_dust.trials.learning import NOTHING_FETCHED, decided_from_log, mine, on_another_log, prepare
 from scrapy_dust.trials.reading import Read, Source, read
+from scrapy_dust.trials.site_trials import SiteTrials
 from scrapy_dust.trials.spending import Spent, progress_of
+from scrapy_dust.trials.taking_over import TakingOver, taking_over
 from scrapy_dust.visits.pages import Visit
 
 _NOTHING_TRIED = "interrupted before any rule was tried; the rule book is as it was."
 
 
-def job_of(project: Settings, logs: Sequence[str], opts: argparse.Namespace) -> Job:
-    """The run that the options ask for. Raises `ValueError` for a wrong value, `CrawlLogError` without a log."""
-    if (project.getpriority("LOG_LEVEL") or 0) < SETTINGS_PRIORITIES["cmdline"]:
-        # A project's level is for its crawls; progress is told here.
-        project.set("LOG_LEVEL", "WARNING", "cmdline")
-    configure_logging(project)
-    if opts.spider:
-        spiders = get_spider_loader(project)
-        try:
-            spiders.load(opts.spider).update_settings(project)
-        except KeyError:
-            raise ValueError(no_such("spider", opts.spider, spiders.list())) from None
-    settings = DustSettings.from_settings(
-        project,
-        validation_budget=opts.budget,
-        # What the phases print is the papers'.
-        learner=opts.learner if opts.phase == "valid" else "dustbuster",
-        # As typed: relative to where one is, not to the project.
-        rules=[opts.rules if is_uri(opts.rules) else str(Path(opts.rules).absolute())]
-        if opts.rules
-        else None,
-    )
-    shard = None if opts.shard is None else shard_of(opts.shard)
-    if shard is not None:
-        if opts.engine == "spark":
-            raise ValueError(
-                "--shard works with --engine local only: Spark divides the sites itself. Leave one of them out."
-            )
-        settings = replace(settings, validation_budget=shard.share_of_budget(settings.validation_budget))
-    checked_options(opts.format, opts.base_url, opts.log_format)
-    _check_together(opts, settings)
-    if not settings.rules and opts.phase == "valid" and not opts.dry_run:
-        raise ValueError(
-            "DUST_RULES names no rule book to write. Name one there, or with --rules, or use --dry-run."
-        )
-    if not logs:
-        _look_for_own(settings, opts.spider)
-        if settings.same == "items" and not opts.spider and len(spiders_in(settings.dir)) > 1:
-            raise ValueError(
-                'DUST_SAME is "items": pages are compared by what one spider takes from them. Name the spider with --spider.'
-            )
-    return Job(project, settings, logs, opts, shard)
-
-
-def _check_together(opts: argparse.Namespace, settings: DustSettings) -> None:
-    """Raise `ValueError` where one option has no effect beside another."""
-    for name in ("report", "validate_on"):
-        if getattr(opts, name) and opts.phase != "valid":
-            option = name.replace("_", "-")
-            raise ValueError(
-                f"--{option} needs tested rules, and --phase {opts.phase} tests none. Leave one of them out."
-            )
-    if opts.site == "":
-        raise ValueError("--site names no host. Name one such as www.example.org, or leave it out.")
-    if opts.budget is not None and opts.no_validate:
-        raise ValueError("--budget limits fetches, and --no-validate fetches nothing. Leave one of them out.")
-    books = {os.path.realpath(in_project(path)) for path in settings.rules if not is_uri(path)}
-    if opts.report and os.path.realpath(opts.report) in books:
-        raise ValueError(f"--report {opts.report} would overwrite the rule book. Name another file.")
-
-
-def _look_for_own(settings: DustSettings, spider: str | None) -> list[str]:
+def own_logs(settings: DustSettings, spider: str | None) -> list[str]:
+    """The project's own logs. Raises `ValueError` outside of a project, `CrawlLogError` where there is none yet."""
     if settings.dir is None and not inside_project():
         raise ValueError("no LOG given, and this is no Scrapy project with a log of its own.")
     found = log_sources(settings.dir, spider)
@@ -151,35 +92,62 @@ class Job:
         )
         if opts.phase == "valid":
             self._check_files()
-        result, mined, texts = None, list[Mined](), dict[str, Sequence[str]]()
-        try:
-            with as_keyboard_interrupt():
-                other = self._validation_log(progress)
-                found, sites = self._mining(progress, clock)
-                if opts.phase == "valid" and self._is_by_log:
-                    result = self._decided_by_log(sites, other, progress, clock)
-                else:
-                    # What is only printed needs no log.
-                    mined = [one if opts.phase == "valid" else without_log(one) for one in sites]
-                    clock.lap("mine")
-        except KeyboardInterrupt:
-            kept = f" {progress.kept}" if progress.kept and not opts.dry_run else ""
-            raise DustError(f"{_NOTHING_TRIED}{kept}") from None
-        if opts.phase != "valid":
-            print_rules(mined, opts.phase, as_json=opts.json)
-            clock.lap("print")
-            self._profile(mined, phases_of(mined, clock), progress)
-            return
-        interruption = InterruptionOfProcess()
-        with interruption:
-            if result is None:
+        interruption, texts = InterruptionOfProcess(), dict[str, Sequence[str]]()
+        with ExitStack() as stack:
+            try:
+                with as_keyboard_interrupt():
+                    other = self._validation_log(progress)
+                    found, sites, taking = self._mining(progress, clock)
+                    if opts.phase != "valid":
+                        self._print_found(sites, progress, clock)
+                        return
+                    passing = Passing(clock, holds=self._needs_logs)
+                    tried = passing.of(
+                        one for site in sites for one in self._on_another([site], other, progress)
+                    )
+                    if self._is_by_log:
+                        decided = self._decided_by_log(tried, passing, taking, progress)
+                    else:
+                        journal = stack.enter_context(self._journal())
+                        latest, poll = (other or found).latest, interruption.poll
+                        asked, over = self._prepared(tried, taking, journal, latest, progress, poll)
+            except KeyboardInterrupt:
+                kept = f" {progress.kept}" if progress.kept and not opts.dry_run else ""
+                raise DustError(f"{_NOTHING_TRIED}{kept}") from None
+            stack.enter_context(interruption)
+            if not self._is_by_log:
                 try:
-                    tried = self._on_another(mined, other, progress)
-                    result = self._validate(tried, (other or found).latest, progress, texts, interruption)
+                    decided = self._validate(asked, over, passing, progress, texts, interruption)
                 except Stopped:
                     raise DustError(_NOTHING_TRIED) from None
+                journal.close()
                 clock.lap("validate")
-            self._conclude(other or found, result, texts, progress, clock)
+            trials, spent = decided
+            result = Result(*_with_taken(passing.figures, trials, taking), spent)
+            self._conclude(other or found, result, passing.mined, texts, progress, clock)
+
+    def _print_found(self, sites: Iterator[Mined], progress: Progress, clock: Laps) -> None:
+        """Print what a phase before the last one has found."""
+        # What is only printed needs no log.
+        mined = [without_log(one) for one in sites]
+        clock.lap("mine")
+        print_rules(mined, self.opts.phase, as_json=self.opts.json)
+        clock.lap("print")
+        self._profile(mined, phases_of(mined, clock), progress)
+
+    @property
+    def _needs_logs(self) -> bool:
+        """Whether the end of the run needs the logs of all sites: for a report, or for a person who may want no fetches then."""
+        asks = not self._is_by_log and may_ask() and warning(self.project, self.settings) is not None
+        return asks or self.opts.report is not None
+
+    def _journal(self) -> ProbeJournal:
+        return ProbeJournal(
+            probes_path(_verdicts_path(self.settings), self.shard),
+            now=time.time(),
+            writing=not self.opts.dry_run,
+            ignore=self.settings.ignore,
+        )
 
     def _check_files(self) -> None:
         """Check, before hours of work, that all files can be read and written."""
@@ -208,7 +176,7 @@ class Job:
         self._report_unread(other, progress)
         return other
 
-    def _on_another(self, mined: Sequence[Mined], other: Read | None, progress: Progress) -> Sequence[Mined]:
+    def _on_another(self, mined: Sequence[Mined], other: Read | None, progress: Progress) -> Iterable[Mined]:
         if other is None:
             return mined
         for one in mined:
@@ -220,12 +188,13 @@ class Job:
         self,
         found: Read,
         result: Result,
+        mined: Sequence[Mined],
         texts: Mapping[str, Sequence[str]],
         progress: Progress,
         clock: Laps,
     ) -> None:
         """Write the decisions into the rule book, the state and the report, and print them."""
-        opts, mined, trials, spent = self.opts, result.mined, result.trials, result.spent
+        opts, trials, spent = self.opts, result.trials, result.spent
         if not opts.dry_run and (trials or self.shard):
             conclude(trials, self.settings, found.logs, _verdicts_path(self.settings), self.shard)
         if spent.interrupted:
@@ -236,16 +205,18 @@ class Job:
         if opts.report:
             self._report(mined, trials, found, spent.fetches, texts)
         clock.lap("write")
-        took = phases_of(mined, clock)
+        took = phases_of(result.sites, clock)
         result = replace(result, book=self._path_written())
         if opts.json:
             print_as_json(result, took)
         else:
             print_result(result)
         clock.lap("print")
-        self._profile(mined, phases_of(mined, clock), progress)
+        self._profile(result.sites, phases_of(result.sites, clock), progress)
 
-    def _profile(self, mined: Sequence[Mined], took: Mapping[str, Lap], progress: Progress) -> None:
+    def _profile(
+        self, mined: Sequence[Mined] | Sequence[Figures], took: Mapping[str, Lap], progress: Progress
+    ) -> None:
         if not self.opts.profiled:
             return
         if any(one.taken_over for one in mined):
@@ -257,8 +228,8 @@ class Job:
         for line in profile_table(took).splitlines():
             progress.say(line)
 
-    def _mining(self, progress: Progress, clock: Laps) -> tuple[Read, Iterator[Mined]]:
-        """The logs, and their sites, each of which is mined when it is asked for."""
+    def _mining(self, progress: Progress, clock: Laps) -> tuple[Read, Iterator[Mined], TakingOver | None]:
+        """The logs; their sites, each of which is mined when it is asked for; and those that are taken over meanwhile."""
         source = self._source(progress)
         # The papers' phases are of pages alone. For rules to live by, redirects are evidence too.
         living = self.opts.phase == "valid"
@@ -272,12 +243,13 @@ class Job:
                 source, self.settings, progress, redirects_count=living, state=state, keep=keep
             )
             self._report_unread(found, progress)
-            return found, iter(mined)
+            return found, iter(mined), None
         limit = self.settings.memory_limit
         found = read(source, progress, most=None if limit is None else limit << 20)
         self._report_unread(found, progress)
         clock.lap("read")
         progress.begin_mining(len(found.visits), records_of(found.visits))
+        taking = None if state is None else self._taking(found, state)
         sites = mine(
             found.visits,
             self.settings,
@@ -288,9 +260,19 @@ class Job:
             keep=keep,
             processes=None,
             shard=self.shard,
+            taking=taking,
         )
         # Of the visits only who mines them needs more.
-        return replace(found, visits={}), _closing(found.visits, sites)
+        return replace(found, visits={}), _closing(found.visits, sites), taking
+
+    def _taking(self, found: Read, state: Path) -> TakingOver | None:
+        """What takes sites over of which nothing is new; None where the end of the run needs the log of each site."""
+        opts, settings = self.opts, self.settings
+        if opts.report or opts.validate_on is not None:
+            return None
+        verdicts = Verdicts.load(_verdicts_path(settings))
+        keep, by_log = not opts.dry_run, self._is_by_log
+        return taking_over(state, settings, self._book(), verdicts, found.names, by_log=by_log, saves=keep)
 
     def _report_unread(self, found: Read, progress: Progress) -> None:
         """Print which lines and records of the logs were not read."""
@@ -376,7 +358,7 @@ class Job:
                     self.settings.dir, keep_of(self.settings), compacting=True
                 ):
                     progress.say(failed)
-            logs = _look_for_own(self.settings, opts.spider)
+            logs = own_logs(self.settings, opts.spider)
         return Source(
             logs, opts.format, opts.site, opts.base_url, opts.log_format, self.shard, self.settings.ignore
         )
@@ -395,17 +377,13 @@ class Job:
         return self.opts.no_validate or settings.validation_budget == 0 or settings.same == "items"
 
     def _decided_by_log(
-        self, sites: Iterator[Mined], other: Read | None, progress: Progress, clock: Laps
-    ) -> Result:
+        self, sites: Iterator[Mined], passing: Passing, taking: TakingOver | None, progress: Progress
+    ) -> tuple[list[Ended], Spent]:
         """Try the rules of each site by its log alone, as soon as the site is mined. Only a report needs logs after that."""
-        passing, trials, interrupted = (
-            Passing(clock, holds=self.opts.report is not None),
-            list[Ended](),
-            False,
-        )
-        in_turn = passing.of(one for site in sites for one in self._on_another([site], other, progress))
+        trials, interrupted = list[Ended](), False
         try:
-            for site in decided_from_log(in_turn, self._book(), self._verdicts(progress), self.settings):
+            book, verdicts = self._book(), self._verdicts(progress)
+            for site in decided_from_log(sites, book, verdicts, self.settings, taking=taking):
                 trials.append(site)
         except KeyboardInterrupt:
             if not trials:
@@ -413,9 +391,10 @@ class Job:
             interrupted = True
         if self.settings.same == "items" and not self.opts.no_validate:
             progress.say(NOTHING_FETCHED)
-            if not passing.says_taken:
+            told = [*passing.figures, *(taking.figures if taking is not None else ())]
+            if not any(one.says_taken for one in told):
                 progress.say('these logs do not say what a spider took: crawl once with DUST_SAME = "items".')
-        return Result(passing.mined, passing.pages, trials, Spent(0, interrupted))
+        return trials, Spent(0, interrupted)
 
     def _verdicts(self, progress: Progress) -> Verdicts:
         verdicts = Verdicts.load(_verdicts_path(self.settings))
@@ -423,40 +402,56 @@ class Job:
             progress.say(verdicts.warning)
         return verdicts
 
+    def _prepared(
+        self,
+        sites: Iterator[Mined],
+        taking: TakingOver | None,
+        journal: ProbeJournal,
+        latest: float,
+        progress: Progress,
+        poll: Poll,
+    ) -> tuple[list[SiteTrials], list[Ended]]:
+        """The trials that fetches are for, and the ends of all others. Of these the logs are let go as the sites come."""
+        settings, book, verdicts = self.settings, self._book(), self._verdicts(progress)
+        trials = prepare(
+            sites, book, verdicts, settings, journal=journal, latest=latest, poll=poll, taking=taking
+        )
+        return afforded(trials, settings.validation_budget, poll)
+
     def _validate(
         self,
-        mined: Sequence[Mined],
-        latest: float,
+        trials: Sequence[SiteTrials],
+        over: Sequence[Ended],
+        passing: Passing,
         progress: Progress,
         texts: dict[str, Sequence[str]],
         interruption: Interruption,
-    ) -> Result:
-        """Try the rules with fetches. *texts* takes the words of fetched pages, for a report."""
-        settings, state = self.settings, _verdicts_path(self.settings)
-        book, verdicts = self._book(), self._verdicts(progress)
-        pages = sum(len(one.log.pages) for one in mined)
-        with ProbeJournal(
-            probes_path(state, self.shard),
-            now=time.time(),
-            writing=not self.opts.dry_run,
-            ignore=settings.ignore,
-        ) as journal:
-            trials = prepare(
-                mined, book, verdicts, settings, journal=journal, latest=latest, poll=interruption.poll
-            )
-            if any(not site.finished for site in trials) and not self._duration_is_accepted(progress):
-                decided = list(decided_from_log(mined, book, verdicts, settings, poll=interruption.poll))
-                interruption.conclude()
-                return Result(mined, pages, decided, Spent(0, interruption.came))
-            if not trials or interruption.came:
-                return Result(mined, pages, [ended(site) for site in trials], Spent(0, interruption.came))
-
+    ) -> tuple[list[Ended], Spent]:
+        """Try the rules with fetches. *over*: trials without; *texts* takes the words of fetched pages, for a report."""
+        settings = self.settings
+        if trials and not self._duration_is_accepted(progress):
+            book, verdicts = self._book(), self._verdicts(progress)
+            decided = list(decided_from_log(passing.mined, book, verdicts, settings, poll=interruption.poll))
+            interruption.conclude()
+            return decided, Spent(0, interruption.came)
+        spent = Spent(0, interruption.came)
+        if trials and not interruption.came:
             from scrapy_dust.trials.run import run_trials  # noqa: PLC0415  Starts an event loop's machinery.
 
             on_text = texts.__setitem__ if self.opts.report else None
             told = progress_of(progress)
             spent = run_trials(self.project, trials, settings, told, interruption, on_text)
-        return Result(mined, pages, [ended(site) for site in trials], spent)
+        return [*over, *map(ended, trials)], spent
+
+
+def _with_taken(
+    figures: Sequence[Figures], trials: Iterable[Ended], taking: TakingOver | None
+) -> tuple[list[Figures], list[Ended]]:
+    """*figures*, and *trials* in the order of the sites, with those of the sites that were taken over."""
+    if taking is None:
+        turns = {one.site: turn for turn, one in enumerate(figures)}
+        return list(figures), sorted(trials, key=lambda one: turns[one.site])
+    return [*figures, *taking.figures], taking.in_turn(trials)
 
 
 def _closing(visits: Mapping[str, Sequence[Visit]], sites: Iterator[Mined]) -> Iterator[Mined]:

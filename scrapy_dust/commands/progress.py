@@ -9,7 +9,8 @@ from shutil import get_terminal_size
 from typing import TextIO, TypeVar
 
 from scrapy_dust.commands.output import printable
-from scrapy_dust.engines.local import MOST_TOKENS, Mined
+from scrapy_dust.engines.figures import Figures
+from scrapy_dust.engines.local import MOST_TOKENS
 from scrapy_dust.engines.sampling import instances_needed
 from scrapy_dust.neural.training_state import Epoch
 from scrapy_dust.trials.reading import Reporter
@@ -92,7 +93,7 @@ class Progress(Reporter):
     def confirms(self, fact: str, question: str) -> bool:
         """Print *fact*, and on a terminal ask *question*. True unless a person answers no."""
         self.say(fact)
-        if not (self._stream.isatty() and sys.stdin.isatty()):
+        if not may_ask(self._stream):
             return True
         self._stream.write(f"{question} [Y/n] ")
         self._stream.flush()
@@ -111,23 +112,23 @@ class Progress(Reporter):
         """Note that *sites* sites, with *records* records in all, are going to be mined."""
         self._mining, self._mined, self._mining_began = (sites, records), (0, 0), time.monotonic()
 
-    def mined(self, mined: Mined) -> None:
+    def mined(self, mined: Figures) -> None:
         """Print the numbers of rules that were found on the site of *mined*, and show how many sites are left."""
         self._of_site(mined)
         (sites, records), (done, pages) = self._mining, self._mined
-        self._mined = done, pages = done + 1, pages + len(mined.log.pages)
+        self._mined = done, pages = done + 1, pages + mined.pages
         seconds = time.monotonic() - self._mining_began
         if done < sites and seconds > 1 and pages:
             left = _duration(seconds * max(0, records - pages) / pages)
             rate = f"{pages / seconds:,.0f} pages a second"
             self._line.show(f"Mining: {done} of {sites} sites, {rate}, about {left} left")
 
-    def _of_site(self, mined: Mined) -> None:
+    def _of_site(self, mined: Figures) -> None:
         seconds = sum(lap.seconds for lap in mined.laps.values())
         self.say(
-            f"{mined.site}: {len(mined.log.pages)} pages; rules proposed: {len(mined.likely)} by the URLs "
-            f"({len(mined.elimination.kept)} without redundant ones), {len(mined.parameters)} by parameters, "
-            f"{len(mined.edits)} by equal pages ({seconds:.1f} s)"
+            f"{mined.site}: {mined.pages} pages; rules proposed: {mined.likely} by the URLs "
+            f"({mined.kept} without redundant ones), {mined.parameters} by parameters, "
+            f"{mined.edits} by equal pages ({seconds:.1f} s)"
         )
         if mined.share < 1:
             self.say(
@@ -165,6 +166,11 @@ class Progress(Reporter):
             else "more evidence for decided rules"
         )
         self._line.show(f"Validating: {state}, {fetches} of {budget} fetches{said}")
+
+
+def may_ask(stream: TextIO | None = None) -> bool:
+    """Whether a person is there to answer what is asked on *stream*, or else on stderr."""
+    return (stream or sys.stderr).isatty() and sys.stdin.isatty()
 
 
 def seconds_left(

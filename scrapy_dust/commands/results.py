@@ -12,6 +12,7 @@ from scrapy_dust.believe.validation import Verdict
 from scrapy_dust.commands.in_words import in_words
 from scrapy_dust.commands.output import number, printable
 from scrapy_dust.commands.tables import table
+from scrapy_dust.engines.figures import Figures
 from scrapy_dust.engines.laps import Lap, Laps, in_all
 from scrapy_dust.engines.local import Mined
 from scrapy_dust.propose.dustbuster.likely_rules import LikelyRule
@@ -25,7 +26,7 @@ from scrapy_dust.trials.spending import Spent
 _REFUTED_SHOWN = 10
 
 
-def phases_of(mined: Sequence[Mined], clock: Laps) -> dict[str, Lap]:
+def phases_of(mined: Sequence[Mined] | Sequence[Figures], clock: Laps) -> dict[str, Lap]:
     """The time of each phase, in order. The phases of mining are summed over all sites; "hand over" is the rest of mining."""
     of_sites: dict[str, Lap] = {}
     for one in mined:
@@ -68,11 +69,15 @@ def _likely_json(likely: LikelyRule) -> dict[str, object]:
 class Result:
     """The outcome of one run of ``dustmine``: what was mined, and what was decided about each rule."""
 
-    mined: Sequence[Mined]
-    pages: int  #: in the logs
+    sites: Sequence[Figures]
     trials: Sequence[Ended]
     spent: Spent
     book: str | None = None  #: where the rule book was written; None: nowhere
+
+    @property
+    def pages(self) -> int:
+        """The number of pages in the logs."""
+        return sum(one.pages for one in self.sites)
 
     @property
     def fetches(self) -> int:
@@ -96,8 +101,8 @@ class Result:
     def counts(self) -> dict[str, int | str | None]:
         """The summary's numbers by name, as ``--json`` prints them."""
         return {
-            "sites": len(self.mined),
-            "taken_over": sum(one.is_taken_over for one in self.mined),
+            "sites": len(self.sites),
+            "taken_over": sum(one.is_taken_over for one in self.sites),
             "pages": self.pages,
             **self._proposed(),
             **self._decided(),
@@ -108,10 +113,10 @@ class Result:
 
     def _proposed(self) -> dict[str, int]:
         return {
-            "likely": sum(len(one.likely) for one in self.mined),
-            "kept": sum(len(one.elimination.kept) for one in self.mined),
-            "parameters": sum(len(one.parameters) for one in self.mined),
-            "edits": sum(len(one.edits) for one in self.mined),
+            "likely": sum(one.likely for one in self.sites),
+            "kept": sum(one.kept for one in self.sites),
+            "parameters": sum(one.parameters for one in self.sites),
+            "edits": sum(one.edits for one in self.sites),
         }
 
     def _decided(self) -> dict[str, int]:
@@ -170,7 +175,7 @@ def _print_refuted(refuted: Sequence[tuple[str, Decision]]) -> None:
 def _sentences(result: Result) -> Iterator[str]:
     counts = result.counts()
     yield (
-        f"{number(result.pages, 'page')} of {number(len(result.mined), 'site')}. Proposed: "
+        f"{number(result.pages, 'page')} of {number(len(result.sites), 'site')}. Proposed: "
         "{likely} rules by the URLs ({kept} without redundant ones), {parameters} by parameters, {edits} by equal pages."
     ).format(**counts)
     yield (

@@ -23,6 +23,7 @@ from scrapy_dust.rule_book.safe_files import in_project
 from scrapy_dust.rule_book.verdicts import Verdicts
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.stopping import Poll, Stopped
+from scrapy_dust.trials.affording import afforded
 from scrapy_dust.trials.concluding import conclude
 from scrapy_dust.trials.duration import warning
 from scrapy_dust.trials.ended import Ended, ended
@@ -33,6 +34,7 @@ from scrapy_dust.trials.reading import Reporter, Source, read
 from scrapy_dust.trials.run import run_trials_here
 from scrapy_dust.trials.site_trials import SiteTrials
 from scrapy_dust.trials.spending import Spent, progress_of
+from scrapy_dust.trials.taking_over import taking_over
 
 logger = logging.getLogger(__name__)
 
@@ -50,10 +52,10 @@ async def learn(crawler: Crawler, settings: DustSettings) -> None:
             ProbeJournal(probes_path(state), now=time.time(), ignore=settings.ignore) as journal,
         ):
             prepared = partial(_prepare, crawler.spider.name, settings, state, journal, interruption)
-            trials, by_log, logs = await run_in_thread(prepared)
+            trials, over, logs = await run_in_thread(prepared)
             spent = await _validate(crawler, settings, trials, interruption)
             # Still ours: a signal that comes now has nothing left to end.
-            decided = by_log or await run_in_thread(lambda: [ended(site) for site in trials])
+            decided = [*over, *await run_in_thread(lambda: [ended(site) for site in trials])]
             await run_in_thread(conclude, decided, settings, logs, state)
     except Stopped:
         logger.info(
@@ -121,19 +123,28 @@ def _prepare(
 def _mine(
     spider: str, settings: DustSettings, state: Path, journal: ProbeJournal, poll: Poll
 ) -> tuple[list[SiteTrials], list[Ended], Sequence[str]]:
-    """Trials that need fetches, or the ends of those that the log alone decides; and the names of the logs."""
+    """Trials that need fetches; the ends of those that need none; and the names of the logs."""
     watched = Reporter()
     logs = log_sources(settings.dir, spider)
     if not logs:
         raise CrawlLogError(settings.dir or str(log_dir(None)), "this crawl has recorded nothing.")
     found = read(Source(logs), watched)
     book = RuleBook.load([in_project(path) for path in settings.rules])
-    mined = mine(found.visits, settings, watched, found.names, state=state.parent, keep=True)
     verdicts = Verdicts.load(state)
-    if not settings.validation_budget or settings.same == "items":
-        by_log = list(decided_from_log(mined, book, verdicts, settings, poll=poll))
+    is_by_log = not settings.validation_budget or settings.same == "items"
+    taking = taking_over(state.parent, settings, book, verdicts, found.names, by_log=is_by_log, saves=True)
+
+    def over() -> list[Ended]:
+        return [] if taking is None else list(taking.ends.values())
+
+    mined = mine(found.visits, settings, watched, found.names, state=state.parent, keep=True, taking=taking)
+    if is_by_log:
+        by_log = list(decided_from_log(mined, book, verdicts, settings, poll=poll, taking=taking))
         if not by_log:
             poll()
-        return [], by_log, found.logs
-    trials = prepare(mined, book, verdicts, settings, journal=journal, latest=found.latest, poll=poll)
-    return trials, [], found.logs
+        return [], [*by_log, *over()], found.logs
+    trials = prepare(
+        mined, book, verdicts, settings, journal=journal, latest=found.latest, poll=poll, taking=taking
+    )
+    asked, others = afforded(trials, settings.validation_budget, poll)
+    return asked, [*others, *over()], found.logs

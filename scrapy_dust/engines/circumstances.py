@@ -1,27 +1,29 @@
 """Digests of all that the mining of a site depends on: with equal digests, mining would find the same again.
 
-A digest covers the site's log, record by record as merged; the settings that mining uses; the evidence of other sites
-about edits; and the code, with the versions of the libraries that it uses. It covers too much rather than too little:
-who changes a setting back and forth mines twice, and nobody gets the result of another log.
+A digest covers the site's log, record by record as merged; the settings that mining uses; and the code, with the versions of
+the libraries that it uses. It covers too much rather than too little: who changes a setting back and forth mines twice, and nobody
+gets the result of another log. (Edits depend on other sites, too. What those were asked is kept with the edits.)
+
+Another digest covers the records of a site as they came. It takes no reading of their contents.
 """
 
 from __future__ import annotations
 
 import sys
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from hashlib import blake2b
 from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from scrapy_dust import __version__
-from scrapy_dust.propose.edits.pooling import Pool, Tallies, Tally
 from scrapy_dust.settings import DustSettings
-from scrapy_dust.visits.pages import Page, SiteLog
+from scrapy_dust.visits.pages import PackedUnits, Page, SiteLog, Visit
 
 #: The settings that `local.mine_log` reads; a test sees to it that these are all.
 READ_BY_MINING = (
@@ -29,21 +31,14 @@ READ_BY_MINING = (
     *("max_relative_deficiency", "max_absolute_deficiency", "max_window", "max_loss", "same"),
 )
 
-#: Packages whose code decides what is found, and how it is written down.
-_ROOMS = ("believe", "propose", "visits", "page", "engines", "rule_book", "rules", "url")
+#: Packages whose code decides what is found and what becomes of it, and how it is written down.
+_ROOMS = ("believe", "propose", "visits", "page", "judge", "engines", "rule_book", "rules", "trials", "url")
 
-_of_page = [(field.name, attrgetter(field.name)) for field in fields(Page)]
+_Columns = Sequence[tuple[str, Callable[[Any], object]]]
+_of_page: _Columns = [(field.name, attrgetter(field.name)) for field in fields(Page)]
+_of_visit: _Columns = [(field.name, attrgetter(field.name)) for field in fields(Visit)]
 #: So many pages are digested at a time.
 _PAGES = 10_000
-_tally = attrgetter(*(field.name for field in fields(Tally)))
-
-
-@dataclass(frozen=True, slots=True)
-class Keys:
-    """The digests for one site: for its rules and for its edits."""
-
-    rules: str
-    edits: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,29 +46,22 @@ class Circumstances:
     """The part of the digests that is the same for all sites of a run."""
 
     common: str  #: the code, the settings, and whether redirects count
-    sites: Mapping[str, str]  #: what each site has shown of edits
-    pooled: str  #: what all of them have
-    with_edits: bool = True  #: they are learned
 
-    def keys(self, site: str, log: SiteLog) -> Keys:
-        """The digests for *site* with this *log*."""
-        rules = _digest([self.common, site, *_said(log)])
-        # Without contents nothing is learned, whatever others have shown.
-        learns = self.with_edits and any(page.text_digest for page in log.pages)
-        return Keys(rules, _digest([rules, self._pool_without(site)]) if learns else rules)
+    def key(self, site: str, log: SiteLog) -> str:
+        """The digest for *site* with this *log*."""
+        redirects, failures = list(log.redirects.items()), sorted(log.failures)
+        return digest_of([self.common, site, *_said(log.pages, _of_page), redirects, failures])
 
-    def _pool_without(self, site: str) -> str:
-        if site not in self.sites:
-            return self.pooled
-        return _digest(self.sites[other] for other in self.sites if other != site)
+    def key_of_visits(self, site: str, visits: Sequence[Visit], share: float) -> str:
+        """The digest for *site* with these records. Their order counts only for records of one URL."""
+        in_order = sorted(visits, key=attrgetter("url"))
+        return digest_of([self.common, site, share, *_said(in_order, _of_visit)])
 
 
-def circumstances_of(settings: DustSettings, pool: Pool, *, redirects_count: bool) -> Circumstances:
+def circumstances_of(settings: DustSettings, *, redirects_count: bool) -> Circumstances:
     """The circumstances of a run with these *settings*."""
     read = [(name, getattr(settings, name)) for name in READ_BY_MINING]
-    sites = {site: _digest([site, *_shown(tallies)]) for site, tallies in pool.sites.items()}
-    common, with_edits = _digest([made_by(), read, redirects_count]), settings.learner != "dustbuster"
-    return Circumstances(common, sites, _digest(sites.values()), with_edits)
+    return Circumstances(digest_of([made_by(), read, redirects_count]))
 
 
 @cache
@@ -82,26 +70,25 @@ def made_by() -> str:
     package = Path(__file__).parents[1]
     files = sorted(file for room in _ROOMS for file in (package / room).rglob("*.py"))
     texts = (file.read_bytes() for file in files)
-    return _digest([__version__, sys.version, unicodedata.unidata_version, np.__version__, *texts])
+    return digest_of([__version__, sys.version, unicodedata.unidata_version, np.__version__, *texts])
 
 
-def _said(log: SiteLog) -> Iterable[object]:
+def _said(rows: Sequence[object], columns: _Columns) -> Iterable[object]:
     # Column by column, and of a column that says one thing only that: a record has seventeen, and most are alike.
-    for begin in range(0, len(log.pages), _PAGES):
-        pages = log.pages[begin : begin + _PAGES]
-        for name, value_of in _of_page:
-            column = [value_of(page) for page in pages]
+    for begin in range(0, len(rows), _PAGES):
+        some = rows[begin : begin + _PAGES]
+        for name, value_of in columns:
+            column = [_plain(value_of(one)) for one in some]
             same = column.count(column[0]) == len(column)
             yield name, len(column), column[:1] if same else column
-    yield list(log.redirects.items())
-    yield sorted(log.failures)
 
 
-def _shown(tallies: Tallies) -> Iterable[object]:
-    return ((kind, _tally(tally)) for kind, tally in tallies.items())
+def _plain(value: object) -> object:
+    return (value.content, value.total, value.whole) if isinstance(value, PackedUnits) else value
 
 
-def _digest(said: Iterable[object]) -> str:
+def digest_of(said: Iterable[object]) -> str:
+    """A digest of all that is *said*, in its order: of texts, numbers, None, and sequences of these."""
     digest = blake2b(digest_size=16)
     for one in said:
         # Of texts, numbers and None, the literal is unambiguous, and holds no line break.

@@ -16,6 +16,9 @@ from scrapy_dust.rules.json_rules import content_of, rule_from
 from scrapy_dust.rules.strict_json import Damaged
 from scrapy_dust.rules.substitution import Substitute
 
+#: Reasons for which bytes are no result.
+UNREADABLE = (Damaged, KeyError, IndexError, TypeError, ValueError, zlib.error)
+
 
 @dataclass(frozen=True, slots=True)
 class Ruled:
@@ -32,7 +35,7 @@ def rules_written(found: Ruled) -> bytes | None:
     kept, dropped = found.elimination.kept, found.elimination.dropped
     if len(number) != len(found.likely) or not number.keys() >= {*kept, *(one.rule for one in dropped)}:
         return None
-    content = _packed(
+    content = packed(
         {
             "likely": [[*astuple(one.rule), one.support, one.wide_support] for one in found.likely],
             "kept": [number[one] for one in kept],
@@ -49,7 +52,7 @@ def rules_written(found: Ruled) -> bytes | None:
 def rules_read(content: bytes) -> Ruled | None:
     """The results in *content*; None if `rules_written` has not written it."""
     try:
-        file = _unpacked(content)
+        file = unpacked(content)
         likely = [
             LikelyRule(Substitute(alpha, beta, start, end), support, wide)
             for alpha, beta, start, end, support, wide in file["likely"]
@@ -61,41 +64,49 @@ def rules_read(content: bytes) -> Ruled | None:
         parameters = [
             LikelyParameter(tuple(map(rule_from, rules)), support) for rules, support in file["parameters"]
         ]
-    except (Damaged, KeyError, IndexError, TypeError, ValueError, zlib.error):
+    except UNREADABLE:
         return None
     return Ruled(likely, elimination, parameters)
 
 
 def edits_written(found: Detected) -> bytes | None:
     """*found* as bytes; None if it would not come back unchanged."""
-    content = _packed(
+    content = packed(
         {
-            "edits": [[content_of(one.rule), one.support, one.saves] for one in found.edits],
+            "edits": [[content_of(one.rule), one.support, one.saves, one.weighed] for one in found.edits],
             "tallies": [[kind, astuple(tally)] for kind, tally in found.tallies.items()],
+            "asked": [[question, said] for question, said in found.asked.items()],
         }
     )
-    again = edits_read(content)
-    same = again is not None and (list(again.edits), again.tallies) == (list(found.edits), found.tallies)
-    return content if same else None
+    as_read = Detected(list(found.edits), found.tallies, found.asked)
+    return content if edits_read(content) == as_read else None
 
 
 def edits_read(content: bytes) -> Detected | None:
     """The edits in *content*; None if `edits_written` has not written it."""
     try:
-        file = _unpacked(content)
+        file = unpacked(content)
         return Detected(
-            [LikelyEdit(rule_from(rule), support, saves) for rule, support, saves in file["edits"]],
+            [LikelyEdit(rule_from(rule), *counts) for rule, *counts in file["edits"]],
             {kind: Tally(*counts) for kind, counts in file["tallies"]},
+            {tuples(question): tuples(said) for question, said in file["asked"]},
         )
-    except (Damaged, KeyError, IndexError, TypeError, ValueError, zlib.error):
+    except UNREADABLE:
         return None
 
 
-def _packed(value: object) -> bytes:
+def tuples(value: Any) -> Any:
+    """*value* with tuples in the place of lists."""
+    return tuple(map(tuples, value)) if isinstance(value, list) else value
+
+
+def packed(value: object) -> bytes:
+    """*value* as bytes."""
     return zlib.compress(json.dumps(value, separators=(",", ":")).encode("ascii"), 1)
 
 
-def _unpacked(content: bytes) -> dict[str, Any]:
+def unpacked(content: bytes) -> dict[str, Any]:
+    """The value that `packed` was given. Raises one of `UNREADABLE`."""
     value = json.loads(zlib.decompress(content))
     if not isinstance(value, dict):
         raise TypeError("no object")

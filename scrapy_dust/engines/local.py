@@ -14,7 +14,6 @@ from scrapy_dust.believe.candidates import Candidate, candidates_of
 from scrapy_dust.believe.decisions import Decision
 from scrapy_dust.believe.evidence import LogEvidence
 from scrapy_dust.believe.validation import TrialParams
-from scrapy_dust.engines.circumstances import Keys
 from scrapy_dust.engines.findings import Ruled
 from scrapy_dust.engines.laps import Lap, Laps
 from scrapy_dust.propose.dustbuster.detection import DetectionParams, detect_in_sites
@@ -25,7 +24,7 @@ from scrapy_dust.propose.dustbuster.sketches import Similar, likeness_of
 from scrapy_dust.propose.dustbuster.windows import without_windows
 from scrapy_dust.propose.edits.edit_detection import Detected, LikelyEdit, detect_edits
 from scrapy_dust.propose.edits.edit_learning import EditParams
-from scrapy_dust.propose.edits.pooling import NOTHING_POOLED, Pool, Tallies
+from scrapy_dust.propose.edits.pooling import NOTHING_POOLED, Answers, Pool, Tallies
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.sites import site_of
@@ -51,7 +50,8 @@ class Mined:
     tallies: Tallies  #: what the log shows of edits of a kind, for other sites
     laps: Mapping[str, Lap]  #: what each phase took
     share: float = 1.0  #: of the site's URLs; less than 1: the others took too much memory
-    keys: Keys | None = None  #: what it depends on; None: nobody looked
+    key: str | None = None  #: a digest of what it depends on; None: nobody looked
+    asked: Answers = field(default_factory=dict)  #: what other sites were asked of edits, and said
     #: What an earlier run had found, and was not mined anew: ``rules``, ``edits``.
     taken_over: frozenset[str] = frozenset()
     elsewhere: bool = False  #: *log* is not what it was mined in, but another one, to try rules on
@@ -79,7 +79,7 @@ class Mined:
 class Known:
     """The results of an earlier run for the very same log."""
 
-    keys: Keys | None = None
+    key: str | None = None  #: a digest of what they depend on
     rules: Ruled | None = None
     edits: Detected | None = None
 
@@ -185,7 +185,8 @@ def _ended(site: _Begun, settings: DustSettings) -> Mined:
         found.tallies,
         {**task.laps, **site.laps, **clock.laps},
         task.share,
-        known.keys,
+        known.key,
+        found.asked,
         frozenset(part for part in ("rules", "edits") if getattr(known, part) is not None),
     )
 

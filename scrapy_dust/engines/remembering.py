@@ -1,7 +1,8 @@
 """Takes over the results of an earlier run for a site whose log has not changed.
 
 The rules of phases 1 to 3 and the edits are taken over separately, since edits also depend on the evidence of other
-sites. The unit is the site: one more record can make an envelope's bucket too large, or a rule the narrower of two.
+sites: they are taken over where the other sites give the same answers again. The unit is the site: one more record can make an
+envelope's bucket too large, or a rule the narrower of two.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from scrapy_dust.engines.findings import Ruled, edits_read, edits_written, rules
 from scrapy_dust.engines.local import Known, Mined
 from scrapy_dust.engines.memory import FILE, Memory, Part
 from scrapy_dust.propose.edits.edit_detection import Detected
-from scrapy_dust.propose.edits.pooling import Pool
+from scrapy_dust.propose.edits.pooling import Answers, Pool
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.visits.pages import SiteLog
 
@@ -27,32 +28,35 @@ class Remembered:
     memory: Memory
     circumstances: Circumstances
 
-    def of(self, site: str, log: SiteLog) -> Known:
-        """The results of an earlier run for *site* with exactly this *log*."""
-        keys = self.circumstances.keys(site, log)
-        found = self.memory.find(site, {"rules": keys.rules, "edits": keys.edits})
+    def of(self, site: str, log: SiteLog, pool: Pool) -> Known:
+        """The results of an earlier run for *site* with exactly this *log*. *pool*: the evidence of the other sites."""
+        key = self.circumstances.key(site, log)
+        found = self.memory.find(site, {"rules": key, "edits": key})
         rules = rules_read(found["rules"]) if "rules" in found else None
         edits = edits_read(found["edits"]) if "edits" in found else None
-        return Known(keys, rules, edits)
+        return Known(key, rules, edits if edits is not None and is_told_the_same(pool, edits.asked) else None)
 
 
-def remembered_in(state: Path, settings: DustSettings, pool: Pool, *, redirects_count: bool) -> Remembered:
+def is_told_the_same(pool: Pool, asked: Answers) -> bool:
+    """Whether *pool* would give the answers that were *asked* for before."""
+    return pool.answers(asked) == asked
+
+
+def remembered_in(state: Path, settings: DustSettings, *, redirects_count: bool) -> Remembered:
     """The results in the folder *state* that are valid with these settings."""
-    return Remembered(
-        Memory(str(state / FILE)), circumstances_of(settings, pool, redirects_count=redirects_count)
-    )
+    return Remembered(Memory(str(state / FILE)), circumstances_of(settings, redirects_count=redirects_count))
 
 
 def parts_of(mined: Mined) -> Iterator[Part]:
     """The parts of *mined* to save. Never raises: a part that cannot be written is mined again."""
-    if mined.keys is None:
+    if mined.key is None:
         return
     known = mined.taken_over
     rules = (
         None if "rules" in known else rules_written(Ruled(mined.likely, mined.elimination, mined.parameters))
     )
-    edits = None if "edits" in known else edits_written(Detected(mined.edits, mined.tallies))
+    edits = None if "edits" in known else edits_written(Detected(mined.edits, mined.tallies, mined.asked))
     if rules is not None or "rules" in known:
-        yield Part(mined.site, "rules", mined.keys.rules, rules)
+        yield Part(mined.site, "rules", mined.key, rules)
     if edits is not None or "edits" in known:
-        yield Part(mined.site, "edits", mined.keys.edits, edits)
+        yield Part(mined.site, "edits", mined.key, edits)

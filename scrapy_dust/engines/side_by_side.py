@@ -11,6 +11,7 @@ import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from itertools import chain
 from multiprocessing import connection, get_context, parent_process
 from threading import Event, Semaphore, Thread
 from typing import TypeVar
@@ -60,17 +61,22 @@ class Miner:
         clock = Laps()
         log = site_log(visits, self.volatile.get(site, NOTHING_VOLATILE), self.settings.same)
         clock.lap("contents")
-        known = NOTHING_KNOWN
+        known, pool = NOTHING_KNOWN, self.pool.without(site)
         if self.remembered is not None:
-            known = self.remembered.of(site, log)
+            known = self.remembered.of(site, log, pool)
             clock.lap("remembered")
-        return Task(site, log, self.pool.without(site), share, known, clock.laps)
+        return Task(site, log, pool, share, known, clock.laps)
 
 
-def mined_by(miner: Miner, sites: Iterable[Site], processes: int) -> Iterator[Mined]:
-    """Mine *sites*, in this process if *processes* is 1, or if the sites cannot be handed to another process."""
-    parts = together(sites, lambda one: len(one[1]))
-    if processes < 2 or not _can_be_handed_over(miner):
+def mined_by(miner: Miner, sites: Iterable[Site], processes: int, least: int = 0) -> Iterator[Mined]:
+    """Mine *sites*, in this process if *processes* is 1, or if the sites cannot be handed to another process.
+
+    *least*: so many records of several sites are worth the start of other processes; with fewer this one mines.
+    """
+    ahead, sites = _ahead(sites, least)
+    parts = together(chain(ahead, sites), lambda one: len(one[1]))
+    alone = len(ahead) < 1 + bool(least) or sum(len(one[1]) for one in ahead) < least
+    if processes < 2 or alone or not _can_be_handed_over(miner):
         for some in parts:
             yield from miner(some)
         return
@@ -87,6 +93,17 @@ def mined_by(miner: Miner, sites: Iterable[Site], processes: int) -> Iterator[Mi
         for mined in workers.imap(_mined, _handed_out(parts, free, over)):
             yield from mined
             free.release()
+
+
+def _ahead(sites: Iterable[Site], least: int) -> tuple[list[Site], Iterator[Site]]:
+    """The first of *sites*, several that have *least* records together, and the others. If *least* is 0, one is enough."""
+    ahead, others, records = list[Site](), iter(sites), 0
+    for site in others:
+        ahead.append(site)
+        records += len(site[1])
+        if records >= least and len(ahead) > bool(least):
+            break
+    return ahead, others
 
 
 def _handed_out(parts: Iterable[_Any], free: Semaphore, over: Event) -> Iterator[_Any]:

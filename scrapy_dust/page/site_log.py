@@ -195,7 +195,7 @@ class LogComparison:
             if len(known) < _ANSWERS:
                 known.append(one.units)
             self._times.setdefault(one.url, one.fetched_at)
-        self._places = contents.places
+        self.places = contents.places  #: where units stand
         self.knowledge = Knowledge(
             template=contents.template.template,
             common=contents.template.common,
@@ -218,7 +218,7 @@ class LogComparison:
 
     def name(self, names: Names) -> None:
         """Take *names* of places, to be used in sentences that say where pages differ."""
-        of_site = {place: names[place] for place in self._places if place in names}
+        of_site = {place: names[place] for place in self.places if place in names}
         self.knowledge = replace(self.knowledge, names=of_site)
 
     def compare(self, url: str, other: str) -> tuple[Outcome, str]:

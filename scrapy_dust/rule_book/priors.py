@@ -43,14 +43,17 @@ def all_priors(state: str | PathLike[str] | None = None) -> Pool:
 
 
 def save_priors(
-    state: str | PathLike[str], site: str, tallies: Tallies, *, shard: Shard | None = None
+    state: str | PathLike[str], found: Mapping[str, Tallies], *, shard: Shard | None = None
 ) -> None:
-    """Save the evidence about edits that *site* gave, in the place of its earlier evidence. Raises `RuleBookError`.
+    """Save the evidence about edits that sites gave, in the place of their earlier evidence. Raises `RuleBookError`.
 
     A *shard* saves it in a file of its own until `add_priors_of_shard`: a shard that begins later must not know more than the
     others.
     """
-    _save_sites(state, {site: tallies}, shard)
+    if found:
+        _state_file(shard).change(
+            state, lambda old: {site: old[site] for site in old if site not in found} | dict(found)
+        )
 
 
 def add_priors_of_shard(state: str | PathLike[str], shard: Shard) -> None:
@@ -58,14 +61,8 @@ def add_priors_of_shard(state: str | PathLike[str], shard: Shard) -> None:
     file = _state_file(shard)
     found, _ = file.known(state)
     if found:
-        _save_sites(state, found)
+        save_priors(state, found)
         (Path(state) / file.name).unlink(missing_ok=True)
-
-
-def _save_sites(state: str | PathLike[str], found: Mapping[str, Tallies], shard: Shard | None = None) -> None:
-    _state_file(shard).change(
-        state, lambda old: {site: kinds for site, kinds in old.items() if site not in found} | dict(found)
-    )
 
 
 def _state_file(shard: Shard | None) -> StateFile[Tallies]:

@@ -87,7 +87,14 @@ def save_places(state: str | PathLike[str], learned: Mapping[str, Site]) -> None
         _FILE.change(state, joined)
 
 
-def _site_json(site: Site) -> dict[str, object]:
+def is_known(known: Site, learned: Site) -> bool:
+    """Whether the file would stay as it is if *learned* were added to *known*."""
+    joined = Site(known.volatile.joined(learned.volatile), known.names, known.template)
+    return site_json(joined) == site_json(known)
+
+
+def site_json(site: Site) -> dict[str, object]:
+    """The row of *site* in the file."""
     largest = sorted(site.volatile.changes.items(), key=lambda one: (-len(one[1]), one[0]))[:_TEMPLATES]
     # Where more stays than changes on all kinds of pages, nothing will be set aside.
     moving = {key for _, known in largest for key, one in known.items() if one.survived <= one.changed}
@@ -152,4 +159,4 @@ def _parse_place(text: str) -> int:
     return int(text)
 
 
-_FILE = StateFile(FILE, FORMAT, _parse_site, _site_json)
+_FILE = StateFile(FILE, FORMAT, _parse_site, site_json)

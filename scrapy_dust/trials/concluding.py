@@ -54,7 +54,8 @@ def conclude(
     volatile_places.save_places(
         verdicts_path.parent, {site.site: Site(site.volatile, site.names, site.template) for site in trials}
     )
-    profiles.save_profiles(verdicts_path.parent, dict(_profiles(trials, known, settings)))
+    before = profiles.known_profiles(verdicts_path.parent)
+    profiles.save_profiles(verdicts_path.parent, dict(_profiles(trials, known, settings, before)))
     return known
 
 
@@ -92,13 +93,16 @@ def _settled(decisions: Iterable[Decision], today: str) -> list[PastVerdict]:
 
 
 def _profiles(
-    trials: Iterable[Ended], book: RuleBook, settings: DustSettings
+    trials: Iterable[Ended], book: RuleBook, settings: DustSettings, before: Mapping[str, Profile]
 ) -> Iterator[tuple[str, Profile]]:
-    """The profiles of the sites that have rules."""
+    """The profiles of the sites that have rules; of sites that were taken over, as *before*."""
     rules = book.rules_by_site()
     canonizer = Canonizer(rules, site_of, settings.passes)
     for site in trials:
-        if rules.get(site.site):
+        if not site.urls:
+            if site.site in before:
+                yield site.site, before[site.site]
+        elif rules.get(site.site):
             yield site.site, profile_of(site.urls, canonizer, partial(rule_id, site.site))
 
 

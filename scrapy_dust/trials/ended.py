@@ -7,12 +7,12 @@ that only its log decides become such a value before the next site is tried.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from scrapy_dust.believe.decisions import Decision
 from scrapy_dust.page.places import Names
-from scrapy_dust.page.site_template import SiteTemplate
-from scrapy_dust.page.volatile import Volatile
+from scrapy_dust.page.site_template import NO_TEMPLATE, SiteTemplate
+from scrapy_dust.page.volatile import NOTHING_VOLATILE, Volatile
 from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.verdicts import Verdicts
 from scrapy_dust.trials.site_trials import SiteTrials
@@ -26,21 +26,23 @@ class Ended:
     """The decisions about one site's rules, and the knowledge of the site that is kept."""
 
     site: str
-    decisions: Sequence[Decision]
-    remaining: int  #: candidates without a verdict
-    redundant: int  #: candidates that say what accepted rules say
-    lost_at_most: int | None  #: URLs of the log, at 95 %; None: the papers' test has no bound
-    silent: Sequence[str]  #: path templates whose pages no fetch could judge
-    is_cut_short: bool  #: the fetches ended before all was decided
-    is_by_log: bool  #: nothing could be fetched
-    is_settled: bool  #: a second run would learn nothing
-    standing: int  #: rules in force that were not on trial, since the site rests
-    given_up: str | None  #: why the site was not asked any more
-    rest: Callable[[RuleBook, Verdicts], str] | None  #: see `rest_of`
-    volatile: Volatile
-    names: Names  #: of the places in *volatile* and *template*
-    template: SiteTemplate
-    urls: Sequence[str]  #: some of the log that showed a page, in no order
+    decisions: Sequence[Decision] = ()
+    remaining: int = 0  #: candidates without a verdict
+    redundant: int = 0  #: candidates that say what accepted rules say
+    lost_at_most: int | None = 0  #: URLs of the log, at 95 %; None: the papers' test has no bound
+    silent: Sequence[str] = ()  #: path templates whose pages no fetch could judge
+    is_cut_short: bool = False  #: the fetches ended before all was decided
+    is_by_log: bool = False  #: nothing could be fetched
+    is_settled: bool = False  #: a second run would learn nothing
+    standing: int = 0  #: rules in force that were not on trial, since the site rests
+    given_up: str | None = None  #: why the site was not asked any more
+    rest: Callable[[RuleBook, Verdicts], str] | None = None  #: a digest of what was decided: see `Rest`
+    volatile: Volatile = NOTHING_VOLATILE
+    names: Names = field(default_factory=dict)  #: of the places in *volatile* and *template*
+    template: SiteTemplate = NO_TEMPLATE
+    urls: Sequence[
+        str
+    ] = ()  #: some of the log that showed a page, in no order; none: the site was taken over
 
 
 def ended(site: SiteTrials) -> Ended:
@@ -48,11 +50,11 @@ def ended(site: SiteTrials) -> Ended:
     campaign = site.campaign
     return Ended(
         site.site,
-        campaign.decisions,
+        tuple(campaign.decisions),
         campaign.remaining,
         len(campaign.redundant),
         campaign.lost_at_most,
-        campaign.silent,
+        tuple(campaign.silent),
         campaign.is_cut_short,
         site.is_by_log,
         site.is_settled,

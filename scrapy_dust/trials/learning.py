@@ -19,13 +19,14 @@ from scrapy_dust.believe.candidates import Candidate
 from scrapy_dust.believe.evidence import LogEvidence
 from scrapy_dust.believe.paper_validation import Draw, LiteralCampaign, LiteralParams
 from scrapy_dust.believe.validation import Verdict
+from scrapy_dust.engines.figures import figures_of
 from scrapy_dust.engines.gathering import Shelved, records_of
 from scrapy_dust.engines.laps import Laps
 from scrapy_dust.engines.local import Mined, evidence_of, mine_log, trial_params
 from scrapy_dust.engines.memory import Keeping
 from scrapy_dust.engines.remembering import parts_of, remembered_in
-from scrapy_dust.engines.side_by_side import Miner, mined_by, processes_for
-from scrapy_dust.errors import DustError, RuleBookError
+from scrapy_dust.engines.side_by_side import WORTH, Miner, mined_by, processes_for
+from scrapy_dust.errors import DustError
 from scrapy_dust.neural.proposing import params_of, proposed_edits
 from scrapy_dust.neural.torch_extra import require_torch
 from scrapy_dust.page.changing import changing_suspects, grouped
@@ -35,7 +36,7 @@ from scrapy_dust.page.volatile import Volatile
 from scrapy_dust.rule_book import volatile_places
 from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.entries import Status
-from scrapy_dust.rule_book.priors import all_priors, save_priors
+from scrapy_dust.rule_book.priors import all_priors
 from scrapy_dust.rule_book.shards import Shard
 from scrapy_dust.rule_book.verdicts import Verdicts
 from scrapy_dust.rules.rule import Rule
@@ -46,17 +47,16 @@ from scrapy_dust.trials.declarations import by_log
 from scrapy_dust.trials.ended import Ended, ended
 from scrapy_dust.trials.journal import ProbeJournal
 from scrapy_dust.trials.reading import Reporter
-from scrapy_dust.trials.rest import rest_of
+from scrapy_dust.trials.rest import Rest, said_by
 from scrapy_dust.trials.site_trials import SiteTrials, Trying
+from scrapy_dust.trials.taking_over import TakingOver, keeper
+from scrapy_dust.trials.telling import Telling
 from scrapy_dust.visits.pages import SiteLog, Visit
 
 #: What a user is told with ``DUST_SAME = "items"``.
 NOTHING_FETCHED = (
     'DUST_SAME is "items": the log alone decides, since only a crawl shows what a spider takes from a page.'
 )
-
-#: Pages of a site, from which on it has something to say about others.
-_TELLING = 100
 
 
 def mine(
@@ -70,29 +70,50 @@ def mine(
     keep: bool = False,
     processes: int | None = 1,
     shard: Shard | None = None,
+    taking: TakingOver | None = None,
 ) -> Iterator[Mined]:
     """Mine *visits* by phases 1 to 3 and for edits, site by site, the largest first.
 
     *state*: the folder with what the project's sites have shown of edits, and with what earlier runs have mined;
     *keep*: add to it. *names*: of places of units. *processes*: how many processes of this machine work; None: as
-    many as there are processors, if there is enough to do. *shard*: the shard of *visits*.
+    many as there are processors, if there is enough to do. *shard*: the shard of *visits*. *taking*: takes sites over
+    whose trials need not be held again; such a site is left out.
     """
     check_packages(settings)
-    pool = all_priors(state)
-    in_turn = _in_turn(visits)
-    taken = visits.share if isinstance(visits, Shelved) else _whole
-    sites = ((site, visits[site], taken(site)) for site in in_turn)
+    is_on_disk = isinstance(visits, Shelved)
+    share = visits.share if isinstance(visits, Shelved) else _whole
+    every = ((site, visits[site], share(site)) for site in _in_turn(visits))
+    sites = every if taking is None else taking.left(every)
     remembered = None
     if state is not None:
-        remembered = remembered_in(state, settings, pool, redirects_count=redirects_count)
+        remembered = remembered_in(state, settings, redirects_count=redirects_count)
     volatile = volatile_places.known_places(state).volatile()
-    miner = Miner(settings, redirects_count, pool, remembered, volatile)
-    with ExitStack() as stack:
+    miner = Miner(settings, redirects_count, all_priors(state), remembered, volatile)
+    many = processes or processes_for(len(visits), records_of(visits))
+    least = 0 if processes or is_on_disk else WORTH
+    with Telling(state if keep else None, shard) as telling, ExitStack() as stack:
         keeping = stack.enter_context(Keeping(remembered.memory)) if remembered and keep else None
-        for mined in mined_by(miner, sites, processes or _processes_for(visits)):
+        for mined in mined_by(miner, sites, many, least):
+            _tell_taken(taking, mined.site, telling, keeping, reporter)
             if keeping is not None:
                 keeping.add(parts_of(mined))
-            yield finished(mined, settings, reporter, names, state=state, keep=keep, shard=shard)
+            yield finished(mined, settings, reporter, names, telling, state=state if keep else None)
+        _tell_taken(taking, None, telling, keeping, reporter)
+
+
+def _tell_taken(
+    taking: TakingOver | None,
+    site: str | None,
+    telling: Telling,
+    keeping: Keeping | None,
+    reporter: Reporter,
+) -> None:
+    """Tell of the sites that were taken over and whose turn is before that of *site*."""
+    for one in () if taking is None else taking.before(site):
+        telling.add(one.figures.site, one.figures.pages, one.tallies, one.places)
+        if keeping is not None:
+            keeping.add(one.parts)
+        reporter.mined(one.figures)
 
 
 def check_packages(settings: DustSettings) -> None:
@@ -105,28 +126,20 @@ def finished(
     mined: Mined,
     settings: DustSettings,
     reporter: Reporter,
-    names: Names = MappingProxyType({}),
+    names: Names,
+    telling: Telling,
     *,
     state: Path | None,
-    keep: bool,
-    shard: Shard | None = None,
 ) -> Mined:
-    """*mined* with the steps that run in this process, after an engine has mined the site."""
-    if keep and state is not None and len(mined.log.pages) >= _TELLING:
-        # What cannot be kept costs later sites a little evidence, and nothing else.
-        with suppress(RuleBookError):
-            save_priors(state, mined.site, mined.tallies, shard=shard)
-    compared = comparison_of(mined.log)
+    """*mined* with the steps that run in this process, after an engine has mined the site. *state*: where a network is kept."""
+    compared, learned = comparison_of(mined.log), None
     if compared is not None:
         compared.name(names)
-    if keep and state is not None and compared is not None:
         learned = volatile_places.Site(compared.knowledge.volatile, compared.knowledge.names)
-        # What cannot be kept is learned again.
-        with suppress(RuleBookError):
-            volatile_places.save_places(state, {mined.site: learned})
+    telling.add(mined.site, len(mined.log.pages), mined.tallies, learned)
     if settings.learner == "seq2seq":
-        mined = _with_network(mined, settings, state if keep else None, reporter)
-    reporter.mined(mined)
+        mined = _with_network(mined, settings, state, reporter)
+    reporter.mined(figures_of(mined))
     return mined
 
 
@@ -157,10 +170,6 @@ def _whole(_site: str) -> float:
     return 1.0
 
 
-def _processes_for(visits: Mapping[str, Sequence[Visit]]) -> int:
-    return processes_for(len(visits), records_of(visits))
-
-
 def prepare(
     mined: Iterable[Mined],
     book: RuleBook,
@@ -171,22 +180,25 @@ def prepare(
     journal: ProbeJournal | None = None,
     latest: float = 0.0,
     poll: Poll = never_stop,
-) -> list[SiteTrials]:
-    """The trials with fetches of all sites that have something to try. *seed* shuffles the URLs to draw.
+    taking: TakingOver | None = None,
+) -> Iterator[SiteTrials]:
+    """The trials with fetches of each site that has something to try, as the site comes. *seed* shuffles the URLs to draw.
 
     *latest*: when the log ends. Older answers in the *journal* are not used: the site may have changed before the log
-    was made.
+    was made. *taking*: is told what later runs need in order to take a site over.
     """
-    trials = []
-    for one in mined:
-        reading = partial(
-            _trying, book=book, verdicts=verdicts, settings=settings, seed=seed, log_only=False, poll=poll
-        )
-        trying = reading(one)
-        if trying is None:
-            continue
-        trials.append(
-            SiteTrials(
+    with keeper(taking) as keep:
+        for one in mined:
+            reading = partial(
+                _trying, book=book, verdicts=verdicts, settings=settings, seed=seed, log_only=False, poll=poll
+            )
+            trying = reading(one)
+            if trying is None:
+                keep(one, None, None)
+                continue
+            if trying.rest is not None:
+                keep(one, None, trying.rest)
+            yield SiteTrials(
                 trying,
                 settings.never_probe,
                 renderers=_renderers(one.log, trying.evidence),
@@ -194,8 +206,6 @@ def prepare(
                 not_before=latest,
                 anew=partial(_anew, one, reading, settings),
             )
-        )
-    return trials
 
 
 def _anew(
@@ -234,8 +244,8 @@ def _trying(
     suspects = () if log_only else changing_suspects(one.log)
     if not (candidates or suspects or whatever):
         return None
-    rest = partial(rest_of, one, settings=settings)
-    rests = not log_only and verdicts.rests.get(one.site) == rest(book, verdicts)
+    rest = None if log_only else Rest(one.site, said_by(one.log), settings)
+    rests = rest is not None and verdicts.rests.get(one.site) == rest(book, verdicts)
     evidence = evidence_of(one.site, one.log, settings, seed)
     settled = disabled | _refuted(verdicts, one.site, candidates)
     campaign = partial(
@@ -257,7 +267,7 @@ def _trying(
         evidence.template,
         # Nothing will be asked of such a site, so nobody need know how the site answers.
         is_at_rest=log_only or rests or (bool(known) and _is_at_rest(campaign(), known)),
-        rest=None if log_only else rest,
+        rest=rest,
         standing=len(accepted) if rests else 0,
         suspects=suspects,
         is_by_log=log_only,
@@ -330,13 +340,11 @@ def _refuted(verdicts: Verdicts, site: str, candidates: Iterable[Candidate]) -> 
 
 def on_another_log(
     mined: Iterable[Mined], visits: Mapping[str, Sequence[Visit]], settings: DustSettings
-) -> list[Mined]:
+) -> Iterator[Mined]:
     """*mined*, to be tried on the *visits* of another log (thesis, section 6.1). Sites that the log lacks are left out."""
-    return [
-        replace(one, log=site_log(visits[one.site], same=settings.same), elsewhere=True)
-        for one in mined
-        if one.site in visits
-    ]
+    for one in mined:
+        if one.site in visits:
+            yield replace(one, log=site_log(visits[one.site], same=settings.same), elsewhere=True)
 
 
 def decided_from_log(
@@ -347,18 +355,23 @@ def decided_from_log(
     *,
     seed: int = 0,
     poll: Poll = never_stop,
+    taking: TakingOver | None = None,
 ) -> Iterator[Ended]:
     """The ends of trials for which nothing can be fetched, until somebody stops them. *seed* shuffles the URLs to draw.
 
-    A site is tried as it comes, so that nobody need hold the logs of all sites.
+    A site is tried as it comes, so that nobody need hold the logs of all sites. *taking*: is told what later runs need in order to
+    take a site over.
     """
-    with suppress(Stopped):
+    with suppress(Stopped), keeper(taking) as keep:
         for one in mined:
             trying = _trying(
                 one, book=book, verdicts=verdicts, settings=settings, seed=seed, log_only=True, poll=poll
             )
             if trying is None:
+                keep(one, None, None)
                 continue
             if trying.campaign.next_probe() is not None:
                 raise DustError(f"{one.site}: a trial without fetches asked for one.")
-            yield ended(SiteTrials(trying))
+            end = ended(SiteTrials(trying))
+            keep(one, end, None)
+            yield end

@@ -16,6 +16,7 @@ from scrapy_dust.rule_book.priors import all_priors
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.trials.learning import check_packages, finished
 from scrapy_dust.trials.reading import Read, Reporter, Source, seconds_of, told_of
+from scrapy_dust.trials.telling import Telling
 
 
 def read_and_mine(
@@ -40,9 +41,11 @@ def read_and_mine(
         host=source.host,
         redirects_count=redirects_count,
     )
-    mined = [
-        finished(one, settings, reporter, found.seen.names, state=state, keep=keep) for one in found.mined
-    ]
+    kept = state if keep else None
+    with Telling(kept) as telling:
+        mined = [
+            finished(one, settings, reporter, found.seen.names, telling, state=kept) for one in found.mined
+        ]
     seen = found.seen
     read = Read(
         # Visits stay where they were read.

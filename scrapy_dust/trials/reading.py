@@ -11,8 +11,8 @@ from pathlib import Path
 from scrapy_dust.crawl_log.log_names import log_name
 from scrapy_dust.crawl_log.reader import BadLine, read_visits
 from scrapy_dust.crawl_log.stores import RemoteFile
+from scrapy_dust.engines.figures import Figures
 from scrapy_dust.engines.gathering import gather
-from scrapy_dust.engines.local import Mined
 from scrapy_dust.neural.training_state import Epoch
 from scrapy_dust.rule_book.shards import Shard
 from scrapy_dust.sites import is_below, netloc_of, site_of
@@ -28,8 +28,8 @@ class Reporter:
     def reading(self, visits: int) -> None:
         """So many records have been read."""
 
-    def mined(self, mined: Mined) -> None:
-        """One site has been mined."""
+    def mined(self, mined: Figures) -> None:
+        """One site has been mined, or taken over."""
 
     def training(self, site: str, epoch: Epoch, most: int) -> None:
         """A network has finished an *epoch* of training on a site, of at most *most*."""

@@ -7,11 +7,11 @@ decisions depend on: the log, the rules in force or on probation, the refuted on
 from __future__ import annotations
 
 from collections.abc import Iterator
-from hashlib import blake2b
+from dataclasses import dataclass
 
 from scrapy_dust.believe.validation import Verdict
-from scrapy_dust.engines.circumstances import READ_BY_MINING, made_by
-from scrapy_dust.engines.local import Mined, trial_params
+from scrapy_dust.engines.circumstances import READ_BY_MINING, digest_of, made_by
+from scrapy_dust.engines.local import trial_params
 from scrapy_dust.page.site_log import comparison_of
 from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.entries import rule_id
@@ -20,29 +20,45 @@ from scrapy_dust.settings import DustSettings
 from scrapy_dust.visits.pages import SiteLog
 
 
-def rest_of(mined: Mined, book: RuleBook, verdicts: Verdicts, settings: DustSettings) -> str:
-    """A digest of all that decides what the trials of a site would do; equal digests mean that nothing is new."""
-    digest = blake2b(digest_size=16)
-    for said in _said(mined, book, verdicts, settings):
-        digest.update(repr(said).encode("utf-8", "surrogatepass") + b"\n")
-    return digest.hexdigest()
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """When a site is at rest: called with a rule book and verdicts, it gives a digest of all that decides what the trials of the
+    site would do. Equal digests mean that nothing is new.
+    """
+
+    site: str
+    said: str  #: a digest of the log (`said_by`)
+    settings: DustSettings
+
+    def __call__(self, book: RuleBook, verdicts: Verdicts) -> str:
+        """The digest."""
+        return digest_of(self._said(book, verdicts))
+
+    def _said(self, book: RuleBook, verdicts: Verdicts) -> Iterator[object]:
+        yield made_by()
+        yield [getattr(self.settings, name) for name in READ_BY_MINING]
+        yield settings_of_trials(self.settings)
+        yield self.said
+        yield sorted((rule_id(self.site, one.rule), str(one.status)) for one in book.entries(self.site))
+        past = verdicts.of_site(self.site).items()
+        yield sorted(rule_id(self.site, rule) for rule, one in past if one.verdict is Verdict.REFUTED)
 
 
-def _said(mined: Mined, book: RuleBook, verdicts: Verdicts, settings: DustSettings) -> Iterator[object]:
-    yield made_by()
-    yield [getattr(settings, name) for name in READ_BY_MINING]
-    yield (trial_params(settings), settings.max_risk, settings.passes, settings.never_probe, settings.ignore)
-    yield from _shown(mined.log)
-    yield sorted(mined.log.redirects.items())
-    if mined.log.declared:
-        yield sorted(mined.log.declared)
-    yield sorted((rule_id(mined.site, one.rule), str(one.status)) for one in book.entries(mined.site))
-    refuted = (rule for rule, one in verdicts.of_site(mined.site).items() if one.verdict is Verdict.REFUTED)
-    yield sorted(rule_id(mined.site, rule) for rule in refuted)
+def settings_of_trials(settings: DustSettings) -> tuple[object, ...]:
+    """The *settings* that trials read, beside those that mining reads."""
+    return (
+        trial_params(settings),
+        *(settings.max_risk, settings.passes, settings.never_probe, settings.ignore),
+        settings.validation_test,
+    )
+
+
+def said_by(log: SiteLog) -> str:
+    """A digest of what *log* says. Other knowledge may make mining read the same pages in another way."""
+    return digest_of([*_shown(log), sorted(log.redirects.items()), sorted(log.declared)])
 
 
 def _shown(log: SiteLog) -> Iterator[object]:
-    """A digest of what the pages of *log* showed; other knowledge may make mining read the same pages in another way."""
     comparison = comparison_of(log)
     for page in log.pages:
         units = None if comparison is None else comparison.totals(page.url)

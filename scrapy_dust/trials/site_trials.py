@@ -31,13 +31,12 @@ from scrapy_dust.page.places import Names
 from scrapy_dust.page.site_log import LogComparison
 from scrapy_dust.page.site_template import NO_TEMPLATE, SiteTemplate
 from scrapy_dust.page.volatile import Volatile
-from scrapy_dust.rule_book.book import RuleBook
-from scrapy_dust.rule_book.verdicts import Verdicts
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.stopping import Stopped
 from scrapy_dust.trials.declarations import MOST
 from scrapy_dust.trials.journal import ProbeJournal
 from scrapy_dust.trials.limits import Limits
+from scrapy_dust.trials.rest import Rest
 from scrapy_dust.trials.surveying import Kind, SiteSurvey, Wanted, nonsense_beside, survey
 from scrapy_dust.visits.outcomes import Outcome
 
@@ -81,7 +80,7 @@ class Trying:
     template: frozenset[int] = frozenset()  #: hashes of the log's sketches that all pages have
     #: There is nothing new to decide, so that the site need not be asked how it answers.
     is_at_rest: bool = False
-    rest: Callable[[RuleBook, Verdicts], str] | None = None  #: see `rest_of`
+    rest: Rest | None = None  #: when the site is at rest
     standing: int = 0  #: so many rules are in force and not on trial, since the site rests
     suspects: Sequence[str] = ()  #: URLs that may show pages which change at each fetch
     is_by_log: bool = False  #: nothing may be fetched: the log alone decides
@@ -192,12 +191,16 @@ class SiteTrials:
         """The browser that rendered *url* for the crawl; for a URL that the crawl did not fetch, the one it used most."""
         return self._renderers.get(url) if self.limits.has(url) else self._renderer
 
-    def wanted(self) -> list[str]:
-        """URLs to fetch now, none of which was given out before."""
+    def begin(self) -> None:
+        """Decide what needs no fetch, so that `finished` tells whether pages are wanted."""
         try:
             self._advance()
         except Stopped:
             self._is_stopped = True
+
+    def wanted(self) -> list[str]:
+        """URLs to fetch now, none of which was given out before."""
+        self.begin()
         urls, self._to_send = self._to_send, []
         return [] if self._is_stopped else urls
 

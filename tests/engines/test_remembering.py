@@ -22,7 +22,8 @@ from scrapy_dust.engines.local import Mined, mine_log
 from scrapy_dust.engines.memory import FILE, Memory, Part
 from scrapy_dust.engines.side_by_side import WORTH
 from scrapy_dust.page.site_log import site_log
-from scrapy_dust.propose.edits.pooling import NOTHING_POOLED, Pool, Tally
+from scrapy_dust.propose.edits.pooling import Tally
+from scrapy_dust.rule_book import priors
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.trials.learning import mine
 from scrapy_dust.trials.reading import Reporter
@@ -135,25 +136,24 @@ OTHERWISE: dict[str, Any] = {
 def test_with_another_setting_the_site_is_mined_anew():
     assert OTHERWISE.keys() == set(READ_BY_MINING)
     runs = [DustSettings(), *(DustSettings(**{name: value}) for name, value in OTHERWISE.items())]
-    common = {
-        circumstances_of(one, NOTHING_POOLED, redirects_count=count).common
-        for one in runs
-        for count in (True, False)
-    }
+    common = {circumstances_of(one, redirects_count=count).common for one in runs for count in (True, False)}
     assert len(common) == 2 * len(runs)
 
 
-def test_edits_are_learned_anew_when_other_sites_have_shown_something_and_only_these():
-    log = mine_log(SITE, site_log(VISITS), DustSettings()).log
-    kind = {"drop": Tally(1)}
-
-    def keys(**sites: Any) -> Any:
-        return circumstances_of(DustSettings(), Pool(sites), redirects_count=True).keys(SITE, log)
-
-    assert keys().rules == keys(other=kind).rules
-    assert len({keys().edits, keys(other=kind).edits, keys(other={"drop": Tally(2)}).edits}) == 3
+def test_edits_are_learned_anew_only_where_other_sites_answer_otherwise(tmp_path: Path):
+    run(tmp_path)
+    assert run(tmp_path).is_taken_over
+    # Of what the site asks, this says nothing.
+    priors.save_priors(tmp_path, {"other.example": {"a kind that nobody asks about": Tally(held=2)}})
+    assert run(tmp_path).is_taken_over
+    priors.save_priors(tmp_path, {"other.example": {"parameter": Tally(laws=3, held=40)}})
+    again = run(tmp_path)
+    assert again.taken_over == {"rules"}
+    (tmp_path / FILE).unlink()
+    assert found(run(tmp_path)) == found(again)
     # What the site itself has shown is no prior for it.
-    assert keys(**{SITE: kind, "other": kind}) == keys(other=kind)
+    priors.save_priors(tmp_path, {SITE: {"parameter": Tally(laws=3, held=40)}})
+    assert run(tmp_path).is_taken_over
 
 
 def damage_content(file: Path) -> None:

@@ -179,7 +179,7 @@ def test_a_cluster_makes_the_same_rule_book_as_this_machine_and_does_so_when_a_w
     cluster, tmp_path
 ):
     log = tmp_path / "log"
-    benchmark.write_log(log, 1500, 40)
+    benchmark.write_log(log, benchmark.records(1500, 40))
     segments.write(list(shops.clean(300)), log / "units.parquet")
     runs = [
         (benchmark.arguments(log, tmp_path / name, engine), group)

@@ -89,7 +89,8 @@ def tried(family: str, seed: int = 0) -> Tried:
     order = random.Random(seed).sample(list(web.pages), len(web.pages))
     visits = [serving.visit(path) for path in order]
     site = HOST.partition("://")[2]
-    trials = prepare(mine({site: visits}, DustSettings(), Reporter()), RuleBook(), Verdicts(), DustSettings())
+    mined = mine({site: visits}, DustSettings(), Reporter())
+    trials = list(prepare(mined, RuleBook(), Verdicts(), DustSettings()))
     fetches, rules = 0, []
     for one in trials:
         wanted = one.wanted()

@@ -35,9 +35,9 @@ def test_what_comes_with_the_package_says_where_it_is_from():
 
 
 def test_what_a_site_has_shown_is_kept_in_the_place_of_what_it_had_before(tmp_path):
-    priors.save_priors(tmp_path, "a.example", ACCIDENT)
-    priors.save_priors(tmp_path, "b.example", LAW)
-    priors.save_priors(tmp_path, "a.example", LAW)
+    priors.save_priors(tmp_path, {"a.example": ACCIDENT})
+    priors.save_priors(tmp_path, {"b.example": LAW})
+    priors.save_priors(tmp_path, {"a.example": LAW})
     assert priors.priors_of_project(tmp_path) == Pool({"b.example": LAW, "a.example": LAW})
     assert priors.all_priors(tmp_path).sites.keys() == priors.priors_of_package().sites.keys() | {
         "a.example",
@@ -49,7 +49,7 @@ def test_what_a_site_has_shown_is_kept_in_the_place_of_what_it_had_before(tmp_pa
 def test_a_damaged_file_is_begun_anew(tmp_path, content):
     (tmp_path / priors.FILE).write_bytes(content)
     assert priors.priors_of_project(tmp_path) == Pool({})
-    priors.save_priors(tmp_path, "a.example", LAW)
+    priors.save_priors(tmp_path, {"a.example": LAW})
     assert priors.priors_of_project(tmp_path) == Pool({"a.example": LAW})
 
 

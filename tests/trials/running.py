@@ -106,7 +106,7 @@ def tried(
     """
     settings = DustSettings(**{"validation_patience": 5.0, "max_risk": 1.0, **dust})
     mined = mine(visits, settings, Reporter())
-    trials = prepare(mined, book or RuleBook(), verdicts or Verdicts(), settings, journal=journal)
+    trials = list(prepare(mined, book or RuleBook(), verdicts or Verdicts(), settings, journal=journal))
     own = Settings({**QUIET, **(project or {})}, priority="project")
     spent = asyncio.run(run_trials_here(own, trials, settings, lambda running: None, Interruption()))
     return Tried(trials, spent)

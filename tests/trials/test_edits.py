@@ -51,7 +51,7 @@ def ends_of(mined, verdicts, settings, shows, *, log_only=False):
     """The ends of trials of a site that *shows* these pages."""
     if log_only:
         return list(decided_from_log(mined, RuleBook(), verdicts, settings))
-    trials = prepare(mined, RuleBook(), verdicts, settings)
+    trials = list(prepare(mined, RuleBook(), verdicts, settings))
     for site in trials:
         answer(site.campaign, shows)
     return [ended(site) for site in trials]

@@ -65,7 +65,7 @@ def test_rules_of_one_log_are_tried_on_the_urls_of_another(odd, verdict):
 
 def test_a_site_that_the_other_log_does_not_have_is_left_out():
     mined = mine_log("a.example", site_log(visits(9)), DustSettings())
-    assert on_another_log([mined], {}, DustSettings()) == []
+    assert list(on_another_log([mined], {}, DustSettings())) == []
 
 
 def test_dustmine_says_how_many_are_valid_by_the_other_log_and_states_no_bound(tmp_path, capsys):

@@ -13,7 +13,7 @@ from scrapy_dust.propose.edits.edit_learning import EditParams, learn_edits
 from scrapy_dust.propose.edits.edit_proposals import EVERYWHERE
 from scrapy_dust.propose.edits.joined_rules import joined_rules
 from scrapy_dust.propose.edits.log_sampling import sample
-from scrapy_dust.propose.edits.pooling import NOTHING_POOLED, Pool, Tallies
+from scrapy_dust.propose.edits.pooling import NOTHING_POOLED, Answers, Consulted, Pool, Tallies
 from scrapy_dust.propose.edits.weighing import contents_needed
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.url.parts import parts_of
@@ -36,6 +36,7 @@ class Detected:
 
     edits: Sequence[LikelyEdit] = ()
     tallies: Tallies = field(default_factory=dict)  #: what it shows of edits of a kind, for other sites
+    asked: Answers = field(default_factory=dict)  #: what other sites were asked, and said
 
 
 def detect_edits(log: SiteLog, params: EditParams, pool: Pool = NOTHING_POOLED) -> Detected:
@@ -49,7 +50,8 @@ def detect_edits(log: SiteLog, params: EditParams, pool: Pool = NOTHING_POOLED) 
     contents = sample(texts_of(log))
     # As for trials: a loss of less than one URL cannot be told from none.
     params = replace(params, budget=max(params.budget, 1 / len(contents)))
-    site = learn_edits(contents, params, log.redirects, pool, canonicals=canonicals_of(log))
+    consulted = Consulted(pool.sites)
+    site = learn_edits(contents, params, log.redirects, consulted, canonicals=canonicals_of(log))
     learned = sorted(site.learned, key=lambda one: (-one.contents, -one.saves, str(one.edit)))
     found = dict.fromkeys(
         LikelyEdit(as_rule(one.edit), one.contents, one.saves) for one in learned if one.contents
@@ -61,7 +63,7 @@ def detect_edits(log: SiteLog, params: EditParams, pool: Pool = NOTHING_POOLED) 
         if rule not in known
     ]
     everywhere = _edits_for_equal_words([page for page in log.pages if page.url in contents], known)
-    return Detected((*wider, *found, *everywhere), site.tallies)
+    return Detected((*wider, *found, *everywhere), site.tallies, consulted.given)
 
 
 #: Pairs of different pages with the same words that suggest an edit, and with other words beside each of them at the most.

@@ -272,13 +272,15 @@ class _Search:
         """
         for operation in EVERYWHERE if len(self.urls) >= _ENOUGH else ():
             edit = Rule((operation,))
-            found = self.beliefs.pool.unseen(operation)
-            if found is None or any(edit.operations == one.edit.operations for one in self.learned):
+            pool, kind = self.beliefs.pool, kinds_of(operation)[-1]
+            risk = pool.risk_unseen(kind, self.params.max_risk)
+            if risk is None or any(edit.operations == one.edit.operations for one in self.learned):
                 continue
-            risk, share = found
             effect = self.classes.effect(edit)
-            cost = risk * max(share * len(self.urls), effect.saves)
-            if effect.bad or effect.endless or risk > self.params.max_risk or cost > self.left:
+            if effect.bad or effect.endless:
+                continue
+            cost = pool.cost_unseen(kind, risk, len(self.urls), effect.saves, self.left)
+            if cost is None:
                 continue
             if self._count_keys([edit]) > self._count_keys():
                 continue  # it makes of URLs what guards of other edits do not know

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import fsum
+from typing import Any, Literal
 
 from scrapy_dust.rules.operation import Operation
 from scrapy_dust.url.parts import parts_of
@@ -114,19 +115,65 @@ class Pool:
         shares = [t.shares / t.accidents for t in self._tallies_of(family) if t.accidents]
         return (_OF_FAMILY * prior + fsum(shares)) / (_OF_FAMILY + len(shares))
 
-    def unseen(self, operation: Operation) -> tuple[float, float] | None:
-        """For an operation on every site: the share of pages that it loses, and the share of URLs that it saves.
+    def risk_unseen(self, kind: str, most: float) -> float | None:
+        """For an operation on every site, whose narrowest kind is *kind*: the share of pages that it loses.
 
-        None if too few sites have shown anything.
+        None if it is more than *most*, or if too few sites have shown anything.
         """
-        kind = kinds_of(operation)[-1]
         found = [tally for tally in self._tallies_of(kind) if tally.held + tally.failed]
         if len(found) < _SITES:
             return None
         weights = [min(1.0, _OF_SITE / (tally.held + tally.failed)) for tally in found]
         held = fsum(w * tally.held for w, tally in zip(weights, found, strict=True))
         failed = fsum(w * tally.failed for w, tally in zip(weights, found, strict=True))
-        return (failed + 1) / (held + failed + 2), fsum(tally.saved for tally in found) / len(self.sites)
+        risk = (failed + 1) / (held + failed + 2)
+        return risk if risk <= most else None
+
+    def cost_unseen(self, kind: str, risk: float, urls: int, saves: int, left: float) -> float | None:
+        """The same for a site with so many *urls*, of which the operation is seen to save *saves*: the URLs that it may lose with this
+        *risk*. None if they are more than are *left* to be lost.
+        """
+        share = fsum(t.saved for t in self._tallies_of(kind) if t.held + t.failed) / len(self.sites)
+        cost = risk * max(share * urls, saves)
+        return cost if cost <= left else None
+
+    def answers(self, questions: Iterable[Question]) -> Answers:
+        """The answers to *questions*."""
+        return {one: getattr(Pool, one[0])(self, *one[1:]) for one in questions}
 
 
 NOTHING_POOLED = Pool({})
+
+#: The name of a function of `Pool`, and what it is given.
+Question = tuple[Literal["law_share", "holds", "risk_unseen", "cost_unseen"], *tuple[Any, ...]]
+Answers = Mapping[Question, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Consulted(Pool):
+    """A pool that notes its answers. Where another pool gives the same answers, the same edits are learned."""
+
+    given: dict[Question, Any] = field(default_factory=dict)
+
+    def law_share(self, kinds: Kinds, prior: float) -> float:
+        """As the pool says it."""
+        return float(self._answer(("law_share", kinds, prior)))
+
+    def holds(self, family: str, prior: float) -> float:
+        """As the pool says it."""
+        return float(self._answer(("holds", family, prior)))
+
+    def risk_unseen(self, kind: str, most: float) -> float | None:
+        """As the pool says it."""
+        found: float | None = self._answer(("risk_unseen", kind, most))
+        return found
+
+    def cost_unseen(self, kind: str, risk: float, urls: int, saves: int, left: float) -> float | None:
+        """As the pool says it."""
+        found: float | None = self._answer(("cost_unseen", kind, risk, urls, saves, left))
+        return found
+
+    def _answer(self, question: Question) -> Any:
+        if question not in self.given:
+            self.given.update(self.answers([question]))
+        return self.given[question]
