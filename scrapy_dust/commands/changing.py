@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from scrapy_dust.commands.context import Context, Found, print_json
-from scrapy_dust.commands.output import printable
+from scrapy_dust.commands.context import Context, Found
+from scrapy_dust.commands.output import print_rules_json, printable
 from scrapy_dust.errors import RuleBookError
 from scrapy_dust.rule_book import RuleBook, Status, rule_id
 
@@ -71,7 +71,7 @@ def _refuse_where_undone(context: Context, wanted: str, undoing: Sequence[Status
 
 def _report(context: Context, what: str, found: Sequence[Found]) -> None:
     if context.as_json:
-        print_json(found)
+        print_rules_json(found)
     else:
         for site, entry in found:
             print(f"{what}: {rule_id(site, entry.rule)}  {printable(site)}  {printable(str(entry.rule))}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,6 @@ from scrapy_dust.commands.output import number, printable
 from scrapy_dust.commands.suggestions import nearest
 from scrapy_dust.errors import RuleBookError
 from scrapy_dust.rule_book import Entry, RuleBook, in_project, rule_id, update
-from scrapy_dust.rule_book.document import entry_json
 from scrapy_dust.rule_book.safe_files import is_uri
 from scrapy_dust.rules.canonizer import Canonizer
 from scrapy_dust.settings import DustSettings
@@ -88,17 +86,6 @@ def context_of(project: Settings, rules: str | None, *, as_json: bool) -> Contex
     settings = DustSettings.from_settings(project)
     paths = tuple(in_project(path) for path in settings.rules) if rules is None else (rules,)
     return Context(paths, settings.passes, rules is not None, as_json, settings.dir, settings.log_hide)
-
-
-def entry_with_site(site: str, entry: Entry) -> dict[str, object]:
-    """The JSON object for a rule and its site."""
-    return {"site": site, **entry_json(site, entry)}
-
-
-def print_json(found: Sequence[Found]) -> None:
-    """Print each rule as a line of JSON."""
-    for site, entry in found:
-        print(json.dumps(entry_with_site(site, entry)))
 
 
 def evidence_lines(site: str, entry: Entry) -> list[str]:

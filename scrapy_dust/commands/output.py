@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import sys
+from collections.abc import Sequence
+
+from scrapy_dust.rule_book import Entry
+from scrapy_dust.rule_book.document import entry_json
 
 
 def accept_any_text() -> None:
@@ -47,3 +52,14 @@ def stop_output(command: str, error: OSError) -> None:
 def number(count: int, noun: str, nouns: str | None = None) -> str:
     """*count* with its noun in the singular or the plural, such as "1 rule" or "4 rules"."""
     return f"{count} {noun if count == 1 else nouns or noun + 's'}"
+
+
+def entry_with_site(site: str, entry: Entry) -> dict[str, object]:
+    """The JSON object for a rule and its site."""
+    return {"site": site, **entry_json(site, entry)}
+
+
+def print_rules_json(found: Sequence[tuple[str, Entry]]) -> None:
+    """Print each rule, given with its site, as a line of JSON."""
+    for site, entry in found:
+        print(json.dumps(entry_with_site(site, entry)))

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import json
 
-from scrapy_dust.commands.context import Context, Found, entry_with_site, evidence_lines, print_json
+from scrapy_dust.commands.context import Context, Found, evidence_lines
 from scrapy_dust.commands.journals import event_line, history
-from scrapy_dust.commands.output import number, printable, unchanged_in_pipes
+from scrapy_dust.commands.output import (
+    entry_with_site,
+    number,
+    print_rules_json,
+    printable,
+    unchanged_in_pipes,
+)
 from scrapy_dust.commands.tables import STATUS_COLOURS, table
 from scrapy_dust.commands.url_lists import read_expectations, read_urls, write_exactly
 from scrapy_dust.journal.events import to_record
@@ -18,7 +24,7 @@ def list_rules(context: Context) -> None:
     """Print all rules, one a line."""
     found = all_found(context.book())
     if context.as_json:
-        print_json(found)
+        print_rules_json(found)
     elif found:
         rows = [
             [
@@ -43,7 +49,7 @@ def show(context: Context, *ids: str) -> None:
     book = context.book()
     found = [one for wanted in ids for one in context.named(book, wanted)] if ids else all_found(book)
     if context.as_json:
-        print_json(found)
+        print_rules_json(found)
     elif found:
         print("\n\n".join("\n".join(evidence_lines(*one)) for one in found))
     else:

@@ -196,7 +196,7 @@ def test_keys_stops_quietly_when_nobody_reads_on(folder):
     with process:
         assert process.stdout.readline().startswith(b"http://a.example/\t")
         process.stdout.close()
-        assert process.stderr.encode() == b""
+        assert process.stderr.read() == b""
     assert process.returncode == 1
 
 
