@@ -22,15 +22,11 @@ def summary(rules: CrawlRules, spider: str, stats: Mapping[str, Any]) -> str:
     """
     if not rules.sites and not rules.learned:
         return (
-            "; ".join(
-                [_sentence_without_rules(stats, rules.settings).rstrip("."), *_clauses_of_probation(stats)]
-            )
+            "; ".join([_no_rules_sentence(stats, rules.settings).rstrip("."), *_probation_clauses(stats)])
             + "."
         )
-    parts = (
-        _clauses_of_shadow_mode(rules, stats) if rules.shadowed else _clauses_of_rules_in_force(rules, stats)
-    )
-    said = "; ".join([*parts, *_clauses_of_probation(stats)])
+    parts = _shadow_clauses(rules, stats) if rules.shadowed else _saved_clauses(rules, stats)
+    said = "; ".join([*parts, *_probation_clauses(stats)])
     filtered = stats.get(Stat.FILTERED, 0) or stats.get(Stat.RETURNED, 0)
     if rules.shadowed or not filtered:
         return f"{said}."
@@ -40,7 +36,7 @@ def summary(rules: CrawlRules, spider: str, stats: Mapping[str, Any]) -> str:
     return f"{said}. What was not fetched is listed in {where}; `scrapy dustrules explain URL` says why."
 
 
-def _clauses_of_rules_in_force(rules: CrawlRules, stats: Mapping[str, Any]) -> Iterator[str]:
+def _saved_clauses(rules: CrawlRules, stats: Mapping[str, Any]) -> Iterator[str]:
     saved = stats.get(Stat.FILTERED, 0) - stats.get(Stat.HEIRS, 0)
     count = rules.count + stats.get(Stat.LEARNED, 0) + stats.get(Stat.PROVED, 0)
     said = f"{_count_of(count, 'rule')} saved {_count_of(max(saved, 0), 'request')}"
@@ -56,13 +52,13 @@ def _clauses_of_rules_in_force(rules: CrawlRules, stats: Mapping[str, Any]) -> I
         yield f"{_count_of(stats[Stat.SUSPENDED], 'rule')} suspended as no longer true, {returned} offered again"
 
 
-def _clauses_of_probation(stats: Mapping[str, Any]) -> Iterator[str]:
+def _probation_clauses(stats: Mapping[str, Any]) -> Iterator[str]:
     proved, left, refuted = (stats.get(stat, 0) for stat in (Stat.PROVED, Stat.ON_PROBATION, Stat.REFUTED))
     if proved or left or refuted:
         yield f"rules on probation: {proved} proved in this crawl, {refuted} refuted, {left} still open"
 
 
-def _clauses_of_shadow_mode(rules: CrawlRules, stats: Mapping[str, Any]) -> Iterator[str]:
+def _shadow_clauses(rules: CrawlRules, stats: Mapping[str, Any]) -> Iterator[str]:
     filtered, size = stats.get(Stat.SHADOW_FILTERED, 0), stats.get(Stat.SHADOW_BYTES, 0)
     said = f"{_count_of(rules.count, 'rule')} would have saved {_count_of(filtered, 'request')}"
     yield f"{said} and {size / 1e6:.1f} MB{_rules_that_save_most(stats, f'{Stat.SHADOW_FILTERED}/')}"
@@ -75,7 +71,7 @@ def _clauses_of_shadow_mode(rules: CrawlRules, stats: Mapping[str, Any]) -> Iter
     )
 
 
-def _sentence_without_rules(stats: Mapping[str, Any], settings: DustSettings) -> str:
+def _no_rules_sentence(stats: Mapping[str, Any], settings: DustSettings) -> str:
     recorded = stats.get(Stat.RECORDED, 0)
     if settings.mode == "off":
         return f"Rules are off (DUST_MODE); recorded {_count_of(recorded, 'answer')}."

@@ -33,9 +33,7 @@ def requeue_dir(dust_dir: str | Path | None, spider: str | None = None) -> Path:
 
 
 def journals(folder: Path) -> list[Path]:
-    """The files below *folder* in the order of their crawls; of a file that is being gzipped, the
-    complete one.
-    """
+    """The files below *folder* in the order of their crawls; of a file that is being gzipped, the complete one."""
     # While a segment is gzipped, one look may come too early for the one file and too late for the other.
     looks = (file for _ in range(2) for file in folder.rglob("*"))
     found = {file for file in looks if is_own_name(file.name) and not file.is_dir()}

@@ -39,9 +39,7 @@ class Journal:
         self._request: tuple[Mapping[str, object] | None, str] = None, "null"  #: the last one, and its JSON
 
     def write(self, event: Event) -> None:
-        """Append *event*. Raises `OSError` where the disk does not take it; the next event may be taken
-        again.
-        """
+        """Append *event*. Raises `OSError` where the disk does not take it; the next event may be taken again."""
         if self._writer is None:
             self._begin()
         assert self._writer is not None
@@ -60,9 +58,7 @@ class Journal:
         return self._request[1]
 
     def close(self, keep: Keep | None = None) -> None:
-        """Gzip the finished files, also those of crawls that were killed, and remove the files beyond
-        the limit.
-        """
+        """Gzip the finished files, also those of crawls that were killed, and remove the files beyond the limit."""
         if self._writer is not None:
             self._end()
         for thread in self._packing:

@@ -1,6 +1,4 @@
-"""Parameters of the network: of reading, of training and of decoding; and the two choices of them that
-users have.
-"""
+"""Parameters of the network: of reading, of training and of decoding; and the two choices of them that users have."""
 
 from __future__ import annotations
 

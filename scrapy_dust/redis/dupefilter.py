@@ -106,9 +106,7 @@ class DustRedisDupeFilter(DustDupeFilter):
         return True
 
     def _begin_or_refuse(self, crawler: Crawler, rules: CrawlRules, *, shares_queue: bool) -> None:
-        """Begin with the crawl's rules. Raises `DustError` with one sentence where the workers' rules
-        differ.
-        """
+        """Begin with the crawl's rules. Raises `DustError` with one sentence where the workers' rules differ."""
         queue = crawler.settings.get("SCHEDULER_QUEUE_KEY") or _QUEUE_KEY if shares_queue else ""
         assert crawler.spider is not None
         try:

@@ -75,9 +75,7 @@ class Leases:
             crawler.signals.connect(self._scheduler_empty, signal=signals.scheduler_empty)
 
     def lease_of(self, request: Request) -> tuple[str, str]:
-        """The id and the JSON with which another worker could take over *request*; empty where none need
-        or can.
-        """
+        """The id and the JSON with which another worker could take over *request*; empty where none need or can."""
         if self._shares_queue:
             return "", ""
         identity = request.meta.get(HELD)
@@ -141,9 +139,7 @@ class Leases:
         self._flights[identity] = request
 
     def ids_to_release(self, request: Request) -> list[str]:
-        """The ids under which this worker no longer holds *request*, which is about to enter the queue
-        of all workers.
-        """
+        """The ids under which this worker no longer holds *request*, which is about to enter the queue of all workers."""
         identity = request.meta.pop(HELD, None)
         if identity not in self._queued:
             return []

@@ -34,9 +34,7 @@ def kind_of(queue: object) -> str | None:
 
 
 class LeasedQueue:
-    """A queue with the methods that scrapy-redis' scheduler calls; what is taken out of it is leased to
-    the worker.
-    """
+    """A queue with the methods that scrapy-redis' scheduler calls; what is taken out of it is leased to the worker."""
 
     def __init__(self, theirs: Any, kind: str, server: Server, leases: Leases) -> None:
         self.key: str = theirs.key

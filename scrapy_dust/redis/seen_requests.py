@@ -1,6 +1,4 @@
-"""The requests that any worker has asked for: a set in Redis, changed together with the lease of each
-request.
-"""
+"""The requests that any worker has asked for: a set in Redis, changed together with the lease of each request."""
 
 from __future__ import annotations
 

@@ -130,9 +130,7 @@ class Server:
 
 
 def server_of(settings: DustSettings, project: BaseSettings, spider: str) -> Server:
-    """The connection to the Redis that DUST_REDIS_URL names, or else to the one that the project's
-    scrapy-redis uses.
-    """
+    """The connection to the Redis that DUST_REDIS_URL names, or else to the one that the project's scrapy-redis uses."""
     given: dict[str, Any] = dict(project.getdict("REDIS_PARAMS"))
     url = settings.redis_url or given.pop("url", None) or project.get("REDIS_URL")
     cls = given.pop("redis_cls", None)

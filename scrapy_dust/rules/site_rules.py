@@ -18,14 +18,7 @@ from operator import attrgetter
 
 from scrapy_dust.rules.json_rules import content_of
 from scrapy_dust.rules.rule import Rule
-from scrapy_dust.rules.text_index import (
-    COMMON,
-    Key,
-    TextIndex,
-    grouped_by_shortest,
-    has_one,
-    keyed_by_rarest_word,
-)
+from scrapy_dust.rules.text_index import COMMON, Key, TextIndex, by_rarest_word, by_shortest_text, has_one
 from scrapy_dust.rules.url_words import words_of
 
 Step = tuple[Rule, str, str]
@@ -83,14 +76,14 @@ class SiteRules:
         #: Rules that were added since, which the index does not have, and for each the number of rules before it that it has.
         self._loose: tuple[Rule, ...] = ()
         self._places_of_loose: tuple[int, ...] = ()
-        sought, self._always = keyed_by_rarest_word(self.rules, {*COMMON, *words_of(self._site)})
+        sought, self._always = by_rarest_word(self.rules, {*COMMON, *words_of(self._site)})
         by_key = {
             key: [(texts.shared_literal(literal), place) for literal, place in those]
             for key, those in sought.items()
         }
         #: The rules to look for where a URL has the key.
         self._by_key = {
-            texts.add(key, [literal for literal, _ in of_key]): grouped_by_shortest(of_key)
+            texts.add(key, [literal for literal, _ in of_key]): by_shortest_text(of_key)
             for key, of_key in by_key.items()
         }
         self._of_key = texts.of_key

@@ -102,7 +102,7 @@ def _common_prefix(one: str, other: str) -> int:
     )
 
 
-def grouped_by_shortest(rules: Sequence[Sought]) -> tuple[tuple[str, int, tuple[Sought, ...]], ...]:
+def by_shortest_text(rules: Sequence[Sought]) -> tuple[tuple[str, int, tuple[Sought, ...]], ...]:
     """The *rules* whose literals contain no other one's literal, each with the rules whose literals contain its own."""
     if len(rules) == 1 or len(rules) > _MANY:
         return tuple((*rule, ()) for rule in rules)
@@ -116,7 +116,7 @@ def grouped_by_shortest(rules: Sequence[Sought]) -> tuple[tuple[str, int, tuple[
     return tuple((*rule, tuple(others)) for rule, others in shortest.items())
 
 
-def keyed_by_rarest_word(
+def by_rarest_word(
     rules: Sequence[Rule], common: set[Word]
 ) -> tuple[dict[Key, list[Sought]], tuple[int, ...]]:
     """The words to look up for each rule, and the places of the rules that have no word.
