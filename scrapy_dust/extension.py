@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
+from scrapy_dust.crawl.closing_summary import summary
 from scrapy_dust.crawl.metrics import metrics_file
 from scrapy_dust.crawl.outdated_rules import Staleness
-from scrapy_dust.crawl.requeued import Requeued
+from scrapy_dust.crawl.requeued_requests import Requeued
 from scrapy_dust.crawl.rules import rules_of
-from scrapy_dust.crawl.summary import summary
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from scrapy_dust.believe.candidates import Candidate
 from scrapy_dust.believe.validation import Pair, TrialParams
 from scrapy_dust.propose.edits.edit_learning import EditParams
-from scrapy_dust.propose.edits.weighing import contents_needed
+from scrapy_dust.propose.edits.edit_weighing import contents_needed
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.visits.outcomes import Outcome
 

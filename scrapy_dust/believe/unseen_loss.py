@@ -21,7 +21,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from scrapy_dust.propose.edits.weighing import PRIORS
+from scrapy_dust.propose.edits.edit_weighing import PRIORS
 
 #: The bound is too small with this probability at most.
 DOUBT = 0.05

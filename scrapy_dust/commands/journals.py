@@ -10,7 +10,7 @@ from w3lib.url import safe_url_string
 
 from scrapy_dust.commands.context import Context
 from scrapy_dust.commands.output import printable, unchanged_in_pipes
-from scrapy_dust.crawl_log.upkeep import hider
+from scrapy_dust.crawl_log.log_upkeep import hider
 from scrapy_dust.journal.events import Event, What, to_record
 from scrapy_dust.journal.journal_places import existing_journal_dir, journals, requeue_dir, spider_of
 from scrapy_dust.journal.reader import read

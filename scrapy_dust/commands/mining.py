@@ -30,7 +30,7 @@ from scrapy_dust.commands.results import (
 )
 from scrapy_dust.commands.suggestions import remedy
 from scrapy_dust.crawl_log import log_dir, log_sources
-from scrapy_dust.crawl_log.upkeep import keep_of, move_and_compact_logs
+from scrapy_dust.crawl_log.log_upkeep import keep_of, move_and_compact_logs
 from scrapy_dust.engines.figures import Figures
 from scrapy_dust.engines.gathering import Shelved, records_of
 from scrapy_dust.engines.laps import Lap, Laps

@@ -22,10 +22,10 @@ from scrapy_dust.commands.suggestions import remedy
 from scrapy_dust.commands.tables import table
 from scrapy_dust.settings import DustSettings
 from scrapy_dust.signatures.copies import Kind
-from scrapy_dust.signatures.opening import AnyStore, is_redis, store_path
 from scrapy_dust.signatures.redis_store import RedisStore
 from scrapy_dust.signatures.sqlite_store import SqliteStore
 from scrapy_dust.signatures.store_interface import DAY, Row
+from scrapy_dust.signatures.store_opening import AnyStore, is_redis, store_path
 from scrapy_dust.sites import site_of
 
 #: Of the sites that were not asked for.

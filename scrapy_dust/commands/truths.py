@@ -12,8 +12,8 @@ from pathlib import Path
 
 from scrapy_dust.commands.progress import Counting
 from scrapy_dust.crawl_log import read_visits
+from scrapy_dust.crawl_log.remote_logs import RemoteFile
 from scrapy_dust.crawl_log.sources import CutShort, lines_of
-from scrapy_dust.crawl_log.stores import RemoteFile
 from scrapy_dust.errors import CrawlLogError
 from scrapy_dust.learners.evaluation import Truth, content_by_text
 from scrapy_dust.learners.labelling import by_simhash

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from scrapy_dust.crawl.canary_draw import Draw
     from scrapy_dust.crawl.inquiries import Inquiries
-    from scrapy_dust.crawl.readings import Readings
+    from scrapy_dust.crawl.recent_pages import Readings
     from scrapy_dust.crawl.rules import CrawlRules
     from scrapy_dust.judge.answers import Fetched
 

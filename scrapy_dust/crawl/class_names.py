@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from xxhash import xxh3_64_digest
 
-from scrapy_dust.crawl.counting import counting
 from scrapy_dust.crawl.fingerprinter import DustRequestFingerprinter, class_key
-from scrapy_dust.crawl.handling import Handling
 from scrapy_dust.crawl.keepers import Keepers
 from scrapy_dust.crawl.request_digests import RequestDigests
+from scrapy_dust.crawl.request_handling import Handling
 from scrapy_dust.crawl.requests import LINKED_BY
+from scrapy_dust.crawl.stat_counting import counting
 from scrapy_dust.rule_book.entries import rule_id
 from scrapy_dust.stats import RULES_COUNTED, Stat
 

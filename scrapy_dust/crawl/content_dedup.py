@@ -64,7 +64,7 @@ class ContentDedupMiddleware:
         # numpy and the parser, which a crawl without this need not load
         from scrapy_dust.crawl.judges import volatile_places  # noqa: PLC0415
         from scrapy_dust.crawl.seen_contents import Contents  # noqa: PLC0415
-        from scrapy_dust.signatures.opening import open_store  # noqa: PLC0415
+        from scrapy_dust.signatures.store_opening import open_store  # noqa: PLC0415
 
         store = open_store(
             self._settings.content_store,

@@ -26,7 +26,7 @@ from scrapy_dust.crawl.http_cache import goes_by_key
 from scrapy_dust.crawl.requests import AFTER_FAILURE, ASKED_BY, ITSELF, ORIGINAL_URL, follows_rules, is_retry
 from scrapy_dust.crawl.rules import rules_of
 from scrapy_dust.crawl.rules_into_force import IntoForce
-from scrapy_dust.crawl.shadowing import Shadow
+from scrapy_dust.crawl.shadow_mode import Shadow
 from scrapy_dust.crawl_log.log_places import log_dir
 from scrapy_dust.stats import Stat
 

@@ -24,7 +24,7 @@ from scrapy_dust.crawl.requests import (
     is_retry,
     spider_request,
 )
-from scrapy_dust.crawl.returning import Returning
+from scrapy_dust.crawl.returned_requests import Returning
 from scrapy_dust.crawl.succession import Succession, classes_stood_for
 from scrapy_dust.crawl.suppressions import Suppressions
 from scrapy_dust.stats import Stat

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from scrapy import signals
 from scrapy.utils.misc import build_from_crawler, load_object
 
-from scrapy_dust.crawl.counting import counting
 from scrapy_dust.crawl.media import spare_media
 from scrapy_dust.crawl.requests import (
     beside_fragment,
@@ -25,6 +24,7 @@ from scrapy_dust.crawl.requests import (
 )
 from scrapy_dust.crawl.rules import rules_of
 from scrapy_dust.crawl.scrapys_keys import are_known, scrapys_key, url_in_request
+from scrapy_dust.crawl.stat_counting import counting
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from scrapy_dust.crawl.faults import Faults
 from scrapy_dust.crawl.rules import rules_of
 from scrapy_dust.errors import DustError
 from scrapy_dust.signatures.copies import Kind
-from scrapy_dust.signatures.opening import AnyStore, open_for_crawl, open_store
+from scrapy_dust.signatures.store_opening import AnyStore, open_for_crawl, open_store
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from scrapy.utils.asyncio import run_in_thread
 
 from scrapy_dust.crawl.faults import Faults
 from scrapy_dust.crawl.plain_requests import Manner, manner_of
+from scrapy_dust.crawl_log.log_upkeep import hider
 from scrapy_dust.crawl_log.retention import Keep
-from scrapy_dust.crawl_log.upkeep import hider
 from scrapy_dust.errors import CrawlLogError
 from scrapy_dust.journal.events import Event, What, now
 from scrapy_dust.journal.journal_places import journal_dir

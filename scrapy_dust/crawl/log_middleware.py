@@ -30,7 +30,7 @@ from scrapy_dust.crawl.faults import Faults
 from scrapy_dust.crawl.recorder import FLUSH_SECONDS, recorder
 from scrapy_dust.crawl.rules import rules_of
 from scrapy_dust.crawl_log.log_places import log_dir, new_log_path
-from scrapy_dust.crawl_log.upkeep import hider, keep_of, move_and_compact_logs
+from scrapy_dust.crawl_log.log_upkeep import hider, keep_of, move_and_compact_logs
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:

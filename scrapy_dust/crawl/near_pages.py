@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from scrapy_dust.page.content import Content
     from scrapy_dust.signatures.copies import Boilerplate, Shingles
-    from scrapy_dust.signatures.opening import AnyStore
+    from scrapy_dust.signatures.store_opening import AnyStore
 
 #: The first pages of a site come before its boilerplate is known, and are looked at again when they are so many.
 _AGAIN = (8, 16, 32, 64)

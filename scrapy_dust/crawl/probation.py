@@ -4,7 +4,7 @@ compared.
 Each page that a rule puts into a class is compared with the first page of the class, both as they came. As soon as a
 rule is proved (`believe/probation_proof.py`), it is in force in this crawl; a single page that surely differs refutes it.
 Requests that decide a rule are fetched a little before requests queued with them. Nothing else is fetched, except
-pages that look different: a bounded number of these is fetched again (`comparing.py`). The results are kept for the
+pages that look different: a bounded number of these is fetched again (`page_comparison.py`). The results are kept for the
 next crawl.
 """
 
@@ -25,7 +25,7 @@ from xxhash import xxh3_64_intdigest
 from scrapy_dust.believe.probation_proof import KeysOnTrial, Proof, proved_rules
 from scrapy_dust.believe.reach import CommonValues, aspects_of, change_of, changed_urls
 from scrapy_dust.believe.unseen_loss import contents_to_prove, law_share
-from scrapy_dust.crawl.comparing import Compared, Comparing
+from scrapy_dust.crawl.page_comparison import Compared, Comparing
 from scrapy_dust.crawl.requests import follows_rules, target_url
 from scrapy_dust.crawl.rule_book_updates import decided_entry, write_entries
 from scrapy_dust.crawl.spider_answers import shows_page

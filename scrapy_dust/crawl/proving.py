@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from scrapy_dust.crawl.class_names import Meaning, MergingRules, Naming
     from scrapy_dust.crawl.class_store import Store
     from scrapy_dust.crawl.life import Class
-    from scrapy_dust.crawl.readings import Readings
-    from scrapy_dust.crawl.returning import Returning
+    from scrapy_dust.crawl.recent_pages import Readings
+    from scrapy_dust.crawl.returned_requests import Returning
     from scrapy_dust.crawl.rules import CrawlRules
     from scrapy_dust.crawl.suppressions import Suppressions
     from scrapy_dust.rules.rule import Rule
@@ -309,6 +309,6 @@ def _readings(rules: CrawlRules) -> Readings | None:
         return None
     # Not loaded before: it brings all that compares pages.
     from scrapy_dust.crawl.judges import knowledge  # noqa: PLC0415
-    from scrapy_dust.crawl.readings import Readings  # noqa: PLC0415
+    from scrapy_dust.crawl.recent_pages import Readings  # noqa: PLC0415
 
     return Readings(knowledge(rules.settings), rules.settings.ignore)

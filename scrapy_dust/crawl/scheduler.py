@@ -19,7 +19,7 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.misc import build_from_crawler, load_object
 
 from scrapy_dust.crawl.dupefilter import DustDupeFilter
-from scrapy_dust.crawl.holding import Turn
+from scrapy_dust.crawl.held_requests import Turn
 from scrapy_dust.crawl.requests import ASKED_BY, ORIGINAL_URL, canonical_request, may_be_rewritten
 from scrapy_dust.crawl.rules import rules_of
 from scrapy_dust.crawl.trapping import Trapping

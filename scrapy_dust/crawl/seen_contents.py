@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from scrapy_dust.crawl_log.recording import Body
     from scrapy_dust.page.volatile import Volatile
     from scrapy_dust.settings import DustSettings
-    from scrapy_dust.signatures.opening import AnyStore
     from scrapy_dust.signatures.store_interface import KeeperPage, Signatures
+    from scrapy_dust.signatures.store_opening import AnyStore
 
 #: Cells to count units in, 16 MB; and shingles, 64 MB, enough for 30,000 pages.
 _BITS, _BITS_NEAR = 22, 24

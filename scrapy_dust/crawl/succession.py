@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from twisted.internet.task import LoopingCall
 
     from scrapy_dust.crawl.class_store import Store
-    from scrapy_dust.crawl.returning import Returning
+    from scrapy_dust.crawl.returned_requests import Returning
 
 logger = logging.getLogger(__name__)
 

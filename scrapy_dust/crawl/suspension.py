@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from scrapy_dust.crawl.canaries import Canary
     from scrapy_dust.crawl.class_store import Suppressed
-    from scrapy_dust.crawl.returning import Returning
+    from scrapy_dust.crawl.returned_requests import Returning
     from scrapy_dust.crawl.rules import CrawlRules
     from scrapy_dust.crawl.suppressions import Suppressions
     from scrapy_dust.rules.rule import Rule

@@ -13,7 +13,7 @@ from scrapy.utils.job import job_dir
 
 from scrapy_dust.crawl.class_store import TRAPS_FILE, LocalStore
 from scrapy_dust.crawl.journal_writer import CrawlJournal
-from scrapy_dust.crawl.returning import Returning
+from scrapy_dust.crawl.returned_requests import Returning
 from scrapy_dust.journal.events import Event, What, now
 from scrapy_dust.stats import Stat
 

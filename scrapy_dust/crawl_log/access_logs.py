@@ -1,6 +1,6 @@
 """Reads access logs of Apache, nginx and servers that write like them: Common, Combined, their variants, any format.
 
-Access logs of proxies that have formats of their own are read too (`proxies`).
+Access logs of proxies that have formats of their own are read too (`proxy_logs`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from scrapy_dust.crawl_log import access_json
 from scrapy_dust.crawl_log.accesses import Base, record_of_access
 from scrapy_dust.crawl_log.format_readers import Log, Numbered, Record, by_line, decode_leniently
 from scrapy_dust.crawl_log.log_formats import KNOWN, Matcher, matcher_of
-from scrapy_dust.crawl_log.proxies import PROXIES, Lines
+from scrapy_dust.crawl_log.proxy_logs import PROXIES, Lines
 from scrapy_dust.crawl_log.visit_fields import Unreadable
 
 _ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|(.))", re.DOTALL)

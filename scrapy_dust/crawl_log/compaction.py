@@ -19,7 +19,7 @@ from typing import Any
 from scrapy_dust.crawl_log import segments
 from scrapy_dust.crawl_log.locks import lock_of_log
 from scrapy_dust.crawl_log.log_names import crawl_name, is_own_name
-from scrapy_dust.crawl_log.stores import RemoteFile
+from scrapy_dust.crawl_log.remote_logs import RemoteFile
 
 GZIPPED, SEGMENT = ".jsonl.gz", ".parquet"
 

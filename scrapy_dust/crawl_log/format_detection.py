@@ -23,7 +23,7 @@ from scrapy_dust.crawl_log import (
     warc,
 )
 from scrapy_dust.crawl_log.format_readers import Log, Numbered
-from scrapy_dust.crawl_log.proxies import PROXIES, Lines
+from scrapy_dust.crawl_log.proxy_logs import PROXIES, Lines
 from scrapy_dust.crawl_log.sources import COMPRESSED
 from scrapy_dust.crawl_log.visit_fields import Unreadable
 

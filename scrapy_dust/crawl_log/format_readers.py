@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scrapy_dust.crawl_log.accesses import Base, HostUnknown
+from scrapy_dust.crawl_log.remote_logs import RemoteFile
 from scrapy_dust.crawl_log.sources import MAX_LINE
-from scrapy_dust.crawl_log.stores import RemoteFile
 from scrapy_dust.crawl_log.visit_fields import Unreadable
 
 Record = Mapping[str, object]

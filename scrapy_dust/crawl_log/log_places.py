@@ -14,7 +14,7 @@ from scrapy.utils.project import data_path
 from xxhash import xxh3_64_hexdigest
 
 from scrapy_dust.crawl_log.log_names import new_name
-from scrapy_dust.crawl_log.stores import is_uri, remote_files, uri_below
+from scrapy_dust.crawl_log.remote_logs import is_uri, remote_files, uri_below
 
 _LONGEST_NAME = 100
 

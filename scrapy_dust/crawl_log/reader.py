@@ -25,8 +25,8 @@ from scrapy_dust.crawl_log.format_detection import (
 from scrapy_dust.crawl_log.format_readers import Log, Outcome, ReaderOptions, Record, Torn
 from scrapy_dust.crawl_log.log_formats import matcher_of
 from scrapy_dust.crawl_log.place_names import names_in
+from scrapy_dust.crawl_log.remote_logs import RemoteFile
 from scrapy_dust.crawl_log.sources import CutShort, Source, lines_of, sources_of
-from scrapy_dust.crawl_log.stores import RemoteFile
 from scrapy_dust.crawl_log.visit_fields import Known, Unreadable, version_of, visit_of
 from scrapy_dust.errors import CrawlLogError
 from scrapy_dust.page import SKETCH_VERSION

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from scrapy_dust.crawl_log.locks import lock_of_log
 from scrapy_dust.crawl_log.log_names import crawl_name, is_own_name, time_in_name
-from scrapy_dust.crawl_log.stores import RemoteFile
+from scrapy_dust.crawl_log.remote_logs import RemoteFile
 
 Log = Path | RemoteFile
 

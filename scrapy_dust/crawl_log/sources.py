@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from scrapy_dust.crawl_log.log_names import crawl_name, is_own_name, rank_in_crawl
-from scrapy_dust.crawl_log.stores import RemoteFile, is_uri, remote_files
+from scrapy_dust.crawl_log.remote_logs import RemoteFile, is_uri, remote_files
 from scrapy_dust.errors import CrawlLogError
 
 #: A longer line is not read: no record is.

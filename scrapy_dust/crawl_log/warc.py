@@ -24,8 +24,8 @@ from scrapy_dust.crawl_log.format_readers import Log, Numbered, Outcome, Record,
 from scrapy_dust.crawl_log.http_methods import Headers, Method, only_of_gets
 from scrapy_dust.crawl_log.payloads import payload_of
 from scrapy_dust.crawl_log.records import record_of_page
+from scrapy_dust.crawl_log.remote_logs import RemoteFile
 from scrapy_dust.crawl_log.sources import open_unpacked
-from scrapy_dust.crawl_log.stores import RemoteFile
 from scrapy_dust.crawl_log.visit_fields import Unreadable
 from scrapy_dust.page.reading import first_words
 from scrapy_dust.page.sketch import describe

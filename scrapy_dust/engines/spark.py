@@ -17,8 +17,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from scrapy_dust.crawl_log.format_detection import FORMATS
+from scrapy_dust.crawl_log.remote_logs import RemoteFile, is_uri
 from scrapy_dust.crawl_log.sources import COMPRESSED, Source, one_per_crawl, sources_of
-from scrapy_dust.crawl_log.stores import RemoteFile, is_uri
 from scrapy_dust.engines.spark_session import said, session_of, told_in_a_sentence
 from scrapy_dust.errors import CrawlLogError, EngineError
 from scrapy_dust.page.volatile import Volatile

@@ -28,8 +28,8 @@ from scrapy_dust.crawl_log.format_readers import ReaderOptions
 from scrapy_dust.crawl_log.parquet import Layout, records_of
 from scrapy_dust.crawl_log.place_names import names_in
 from scrapy_dust.crawl_log.reader import NAMED, BadLine, Reading, as_visit
+from scrapy_dust.crawl_log.remote_logs import RemoteFile
 from scrapy_dust.crawl_log.sources import Source
-from scrapy_dust.crawl_log.stores import RemoteFile
 from scrapy_dust.crawl_log.visit_fields import Unreadable
 from scrapy_dust.engines.local import Mined
 from scrapy_dust.engines.side_by_side import Miner, together

@@ -5,7 +5,7 @@
     shared_store.py   classes and the requests that wait for them; one worker at a time changes a class
     leases.py         which worker is at which request; the requests of a dead worker go to another one
     suspensions.py    rules that one worker has found to be false
-    queue.py          scrapy-redis' queue, which keeps each request until a worker has finished it
+    leased_queue.py   scrapy-redis' queue, which keeps each request until a worker has finished it
     server.py         the one place where Redis is talked to, by the scripts in lua_scripts.py
     request_json.py   requests as JSON
 

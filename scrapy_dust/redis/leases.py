@@ -21,7 +21,7 @@ from scrapy.exceptions import DontCloseSpider
 from scrapy.utils.asyncio import create_looping_call
 
 from scrapy_dust.redis import lua_scripts
-from scrapy_dust.redis.queue import LeasedQueue
+from scrapy_dust.redis.leased_queue import LeasedQueue
 from scrapy_dust.redis.request_json import freeze, thaw
 from scrapy_dust.redis.server import Gone, Server
 from scrapy_dust.stats import Stat

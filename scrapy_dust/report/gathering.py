@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from scrapy_dust.believe.decisions import Decision
 from scrapy_dust.believe.validation import Verdict
-from scrapy_dust.crawl_log.stores import RemoteFile
+from scrapy_dust.crawl_log.remote_logs import RemoteFile
 from scrapy_dust.engines.local import Mined
 from scrapy_dust.journal.events import What
 from scrapy_dust.journal.journal_places import existing_journal_dir, journals, spider_of

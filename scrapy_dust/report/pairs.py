@@ -12,8 +12,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from scrapy_dust.crawl_log.remote_logs import RemoteFile
 from scrapy_dust.crawl_log.sources import CutShort
-from scrapy_dust.crawl_log.stores import RemoteFile
 from scrapy_dust.crawl_log.warc import words_in
 from scrapy_dust.engines.local import Mined
 from scrapy_dust.sites import site_of

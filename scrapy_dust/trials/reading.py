@@ -10,7 +10,7 @@ from pathlib import Path
 
 from scrapy_dust.crawl_log.log_names import log_name
 from scrapy_dust.crawl_log.reader import BadLine, read_visits
-from scrapy_dust.crawl_log.stores import RemoteFile
+from scrapy_dust.crawl_log.remote_logs import RemoteFile
 from scrapy_dust.engines.figures import Figures
 from scrapy_dust.engines.gathering import gather
 from scrapy_dust.neural.training_state import Epoch

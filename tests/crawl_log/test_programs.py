@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from scrapy_dust.crawl_log import read_visits
 from scrapy_dust.crawl_log.accesses import iso_time
 from scrapy_dust.crawl_log.format_detection import FORMATS, READERS, format_of
-from scrapy_dust.crawl_log.proxies import PROXIES
+from scrapy_dust.crawl_log.proxy_logs import PROXIES
 from scrapy_dust.errors import CrawlLogError
 from tests.crawl_log.reading import read
 

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from scrapy_dust.crawl_log import CrawlLogWriter, new_log_path
+from scrapy_dust.crawl_log.log_upkeep import move_and_compact_logs
 from scrapy_dust.crawl_log.retention import Keep, logs_below, prune
-from scrapy_dust.crawl_log.upkeep import move_and_compact_logs
 
 NOW = datetime(2026, 11, 18, 12, tzinfo=UTC)
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_dust.propose.edits.edit_learning import EditParams, learn_edits
+from scrapy_dust.propose.edits.edit_weighing import Beliefs, Record
 from scrapy_dust.propose.edits.pooling import Pool, Tally, kinds_of
-from scrapy_dust.propose.edits.weighing import Beliefs, Record
 from scrapy_dust.rule_book import priors
 from scrapy_dust.rules.parameters import DropParameter
 

@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 from scrapy_dust.errors import SignatureStoreError
 from scrapy_dust.signatures import sqlite_store
 from scrapy_dust.signatures.copies import Face, Kind
-from scrapy_dust.signatures.opening import open_store
 from scrapy_dust.signatures.redis_store import RedisStore
 from scrapy_dust.signatures.sqlite_store import SqliteStore
 from scrapy_dust.signatures.store_interface import DAY, KeeperPage, Outline
+from scrapy_dust.signatures.store_opening import open_store
 
 A, B, C = (bytes([n]) * 16 for n in (1, 2, 3))
 

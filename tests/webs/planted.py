@@ -15,9 +15,9 @@ from scrapy_dust.crawl import life, request_outcomes
 from scrapy_dust.crawl.class_names import Naming
 from scrapy_dust.crawl.class_store import LocalStore
 from scrapy_dust.crawl.dupefilter import DustDupeFilter
-from scrapy_dust.crawl.handling import Handling
 from scrapy_dust.crawl.life import CLASSES, Effect, Event, Fate
 from scrapy_dust.crawl.proving import Proving
+from scrapy_dust.crawl.request_handling import Handling
 from scrapy_dust.crawl.request_outcomes import Outcomes
 from scrapy_dust.crawl.spider_answers import Made
 from scrapy_dust.crawl.succession import Succession

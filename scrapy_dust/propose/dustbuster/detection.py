@@ -24,7 +24,7 @@ from scrapy_dust.propose.dustbuster.growth import Growth, staircases
 from scrapy_dust.propose.dustbuster.instances import Bools, Instances, one_table, rules_of
 from scrapy_dust.propose.dustbuster.likely_rules import LikelyRule
 from scrapy_dust.propose.dustbuster.overlong_envelopes import bare_of, instances_beside_overlong
-from scrapy_dust.propose.dustbuster.sharing import Array, Suffixes, sort_from_end
+from scrapy_dust.propose.dustbuster.shared_affixes import Array, Suffixes, sort_from_end
 from scrapy_dust.propose.dustbuster.sketches import Likeness, Similar, likeness_of
 from scrapy_dust.propose.dustbuster.sketches import joined_likeness as alike
 from scrapy_dust.propose.dustbuster.sorting import edges_of, sorted_with_order

@@ -17,7 +17,7 @@ import numpy as np
 
 from scrapy_dust.propose.dustbuster.likely_rules import LikelyRule
 from scrapy_dust.propose.dustbuster.refinement import refinements
-from scrapy_dust.propose.dustbuster.sharing import Array
+from scrapy_dust.propose.dustbuster.shared_affixes import Array
 from scrapy_dust.rules.substitution import anchored
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from scrapy_dust.propose.dustbuster.envelopes import Layer
 from scrapy_dust.propose.dustbuster.instances import Bools, Instances
-from scrapy_dust.propose.dustbuster.sharing import Array, Numbers
+from scrapy_dust.propose.dustbuster.shared_affixes import Array, Numbers
 from scrapy_dust.propose.dustbuster.sorting import edges_of, sorted_with_order
 from scrapy_dust.propose.dustbuster.token_arrays import Tokens
 

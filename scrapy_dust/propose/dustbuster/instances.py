@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from scrapy_dust.propose.dustbuster.sharing import Array, Numbers
+from scrapy_dust.propose.dustbuster.shared_affixes import Array, Numbers
 from scrapy_dust.propose.dustbuster.token_arrays import Tokens
 from scrapy_dust.rules.substitution import Substitute
 

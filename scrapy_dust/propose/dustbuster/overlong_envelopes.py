@@ -13,7 +13,7 @@ import numpy as np
 
 from scrapy_dust.propose.dustbuster.envelopes import Layer, cut_places, packed, renumbered
 from scrapy_dust.propose.dustbuster.instances import Instances
-from scrapy_dust.propose.dustbuster.sharing import Array, Numbers, Suffixes
+from scrapy_dust.propose.dustbuster.shared_affixes import Array, Numbers, Suffixes
 from scrapy_dust.propose.dustbuster.sorting import edges_of, sorted_with_order
 from scrapy_dust.propose.dustbuster.token_arrays import Tokens
 

@@ -14,7 +14,7 @@ from itertools import chain
 import numpy as np
 
 from scrapy_dust.propose.dustbuster.instances import Bools
-from scrapy_dust.propose.dustbuster.sharing import Array
+from scrapy_dust.propose.dustbuster.shared_affixes import Array
 from scrapy_dust.propose.dustbuster.substring_hashes import Hashes, SubstringHashes, mix
 from scrapy_dust.propose.dustbuster.token_arrays import Tokens, tokens_of
 from scrapy_dust.rules.substitution import Substitute

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from scrapy_dust.propose.dustbuster.sharing import Array, Numbers
+from scrapy_dust.propose.dustbuster.shared_affixes import Array, Numbers
 from scrapy_dust.propose.dustbuster.sorting import edges_of, sorted_with_order
 from scrapy_dust.propose.dustbuster.token_arrays import Tokens
 

@@ -20,9 +20,9 @@ from scrapy_dust.propose.edits.edit_proposals import (
     edits_of_canonicals,
     proposals,
 )
+from scrapy_dust.propose.edits.edit_weighing import COPIES, DECIDED, ONE_PAGE, Beliefs, Record
 from scrapy_dust.propose.edits.narrowing import Truths, leaves, lone_guards, places_of
 from scrapy_dust.propose.edits.pooling import NOTHING_POOLED, Kinds, Pool, Tallies, Tally, kinds_of
-from scrapy_dust.propose.edits.weighing import COPIES, DECIDED, ONE_PAGE, Beliefs, Record
 from scrapy_dust.rules.paths import DropIndex, DropLast
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.rules.site_rules import SiteRules

@@ -57,7 +57,7 @@ class Shadow:
         self._budget = Budget(crawler)
         # Not loaded before: it brings all that compares pages.
         from scrapy_dust.crawl.judges import knowledge  # noqa: PLC0415
-        from scrapy_dust.crawl.readings import Readings  # noqa: PLC0415
+        from scrapy_dust.crawl.recent_pages import Readings  # noqa: PLC0415
 
         readings = Readings(knowledge(rules.settings), rules.settings.ignore)
         self._canaries = Canaries(

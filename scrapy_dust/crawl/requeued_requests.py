@@ -14,8 +14,8 @@ from scrapy import signals
 
 from scrapy_dust.crawl.plain_requests import from_journal
 from scrapy_dust.crawl.requests import OPT_OUT
-from scrapy_dust.crawl.returning import Returning
-from scrapy_dust.crawl_log.upkeep import hider
+from scrapy_dust.crawl.returned_requests import Returning
+from scrapy_dust.crawl_log.log_upkeep import hider
 from scrapy_dust.journal.events import Event, What, now
 from scrapy_dust.journal.journal_places import journal_dir, requeue_dir
 from scrapy_dust.journal.requeue import Waiting

@@ -13,8 +13,8 @@ from scrapy_dust.crawl_log.hiding import KEY_FILE, Hider, local_key, new_key
 from scrapy_dust.crawl_log.locks import lock_of_log
 from scrapy_dust.crawl_log.log_names import is_own_name
 from scrapy_dust.crawl_log.log_places import log_dir
+from scrapy_dust.crawl_log.remote_logs import bytes_at, is_uri, move_in, remote_files, uri_below
 from scrapy_dust.crawl_log.retention import Keep, Log, logs_below, prune
-from scrapy_dust.crawl_log.stores import bytes_at, is_uri, move_in, remote_files, uri_below
 from scrapy_dust.errors import CrawlLogError
 from scrapy_dust.settings import DustSettings
 

@@ -6,7 +6,7 @@ import pytest
 from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.test import get_crawler
 
-from scrapy_dust.crawl.counting import counting
+from scrapy_dust.crawl.stat_counting import counting
 
 
 class Elsewhere(MemoryStatsCollector):
@@ -20,7 +20,7 @@ class Elsewhere(MemoryStatsCollector):
     ("kept_by", "name"),
     [
         ("scrapy.statscollectors.MemoryStatsCollector", "seen"),
-        ("tests.crawl.test_counting.Elsewhere", "elsewhere/seen"),
+        ("tests.crawl.test_stat_counting.Elsewhere", "elsewhere/seen"),
     ],
 )
 def test_what_is_counted_can_be_read_at_once(kept_by, name):

@@ -16,12 +16,12 @@ from scrapy_dust.crawl_log import (
     log_sources,
     new_log_path,
     read_visits,
+    remote_logs,
     segments,
     spider_log_dir,
-    stores,
 )
+from scrapy_dust.crawl_log.log_upkeep import hider, move_and_compact_logs
 from scrapy_dust.crawl_log.retention import Keep
-from scrapy_dust.crawl_log.upkeep import hider, move_and_compact_logs
 from scrapy_dust.errors import CrawlLogError
 
 fsspec = pytest.importorskip("fsspec", reason="URIs need fsspec")
@@ -48,7 +48,7 @@ def wrote(uri, *urls, spider="s"):
 
 
 def there(uri):
-    return [file.name for file in stores.remote_files(uri)]
+    return [file.name for file in remote_logs.remote_files(uri)]
 
 
 def test_a_log_is_written_here_and_moved_there_when_it_has_ended(uri):
@@ -137,7 +137,7 @@ def test_a_store_that_fails_leaves_the_log_here_and_says_so(uri, monkeypatch):
     def fail(*_):
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(stores, "_file_system", fail)
+    monkeypatch.setattr(remote_logs, "_file_system", fail)
     said = move_and_compact_logs(uri, Keep(), compacting=False)
     assert any("Input/output error" in one for one in said)
     assert list(log.parent.iterdir())

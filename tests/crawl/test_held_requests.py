@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scrapy_dust.crawl.holding import Patience
+from scrapy_dust.crawl.held_requests import Patience
 
 
 class Clock:
