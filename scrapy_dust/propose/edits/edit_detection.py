@@ -15,7 +15,6 @@ from scrapy_dust.propose.edits.edit_weighing import contents_needed
 from scrapy_dust.propose.edits.joined_rules import joined_rules
 from scrapy_dust.propose.edits.log_sampling import sample
 from scrapy_dust.propose.edits.pooling import NOTHING_POOLED, Answers, Consulted, Pool, Tallies
-from scrapy_dust.propose.edits.edit_weighing import contents_needed
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.url.parts import parts_of
 from scrapy_dust.visits.pages import Page, SiteLog, texts_of
