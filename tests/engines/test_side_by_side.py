@@ -48,6 +48,25 @@ def test_several_processes_compare_pages_in_units_as_one_does():
     assert said[0][0] is Outcome.DIFFERENT
 
 
+@pytest.mark.parametrize(("sites", "least"), [(SITES, 31), (SITES[:1], 1), ([], 0)])
+def test_what_is_not_worth_a_start_is_mined_by_this_process(sites, least):
+    from multiprocessing import active_children  # noqa: PLC0415
+
+    before = active_children()
+    for one, (name, _, _) in zip(mined_by(MINER, sites, 2, least), sites, strict=True):
+        assert one.site == name
+        assert active_children() == before
+
+
+def test_several_sites_that_are_worth_it_are_mined_by_several():
+    from multiprocessing import active_children  # noqa: PLC0415
+
+    before, mining = active_children(), mined_by(MINER, SITES, 2, 30)
+    assert next(mining).site == SITES[0][0]
+    assert len(active_children()) > len(before)
+    assert [one.site for one in mining] == [name for name, _, _ in SITES[1:]]
+
+
 def test_whoever_asks_for_no_more_leaves_nobody_at_work():
     from multiprocessing import active_children  # noqa: PLC0415
 
