@@ -246,7 +246,7 @@ class _Pair:
                     only_a,
                     in_part_a,
                     self._lasting_parts(self.a, self.b),
-                    self._of_frame(self._frame_a, self._all_b),
+                    self._of_frame(self._frame_a, self._frame_b, self._all_b),
                 )
             ),
             union_of(
@@ -254,17 +254,18 @@ class _Pair:
                     only_b,
                     in_part_b,
                     self._lasting_parts(self.b, self.a),
-                    self._of_frame(self._frame_b, self._all_a),
+                    self._of_frame(self._frame_b, self._frame_a, self._all_a),
                 )
             ),
         )
 
-    def _of_frame(self, units: UnitSet, others: UnitSet) -> UnitSet:
-        """The *units* of the site's frame without those that the other side, which has *others*, has in another form.
+    def _of_frame(self, units: UnitSet, other_frame: UnitSet, others: UnitSet) -> UnitSet:
+        """The *units* of the site's frame without those that the other side, which has *other_frame* and *others*, has in
+        another form.
 
-        A page has no link to itself where other pages have one, and the link may be written otherwise.
+        A page has no link to itself where other pages have one, and a link may be written otherwise.
         """
-        found = self._links.merged(units)
+        found, others = self._links.merged(units), union_of((others, self._links.merged(other_frame)))
         found = found[~(is_of(found, Kind.LINK) & (values_of(found) == np.uint64(SELF)))]
         kept: UnitSet = _in_no_form_on(others, found[~self._surely.has(found)])
         return kept
