@@ -68,7 +68,7 @@ class ThenAndNow:
         """
         here, there = (units[places_of(units) == np.uint64(difference.place)] for units in (now, other))
         unit = np.uint64(difference.place << 32 | difference.value)
-        if unit in here or not self._is_own(unit, 0):
+        if unit in here or self._share(unit, 0) >= _SHARED:
             return True
         if not len(here):
             return not len(
@@ -76,11 +76,11 @@ class ThenAndNow:
             )  # a notice that the page had at times; else a part that the fetch does not see
         if is_in(here, there).any():
             return is_older  # one change explains that
-        return any(self._is_own(shown, 1) for shown in here)
+        return any(self._share(shown, 1, unknown=1.0) < _SHARED for shown in here)
 
-    def _is_own(self, unit: np.uint64, when: Literal[0, 1]) -> bool:
-        """Whether few pages showed *unit* then (0) or now (1), of those that had its place."""
+    def _share(self, unit: np.uint64, when: Literal[0, 1], *, unknown: float = 0.0) -> float:
+        """The share of pages that showed *unit* then (0) or now (1), of those that had its place; *unknown* if these are few."""
         place = unit >> np.uint64(32)
         having = [page[when] for page in self._pages.values() if place in places_of(page[when])]
         showing = sum(bool(unit in units) for units in having)
-        return len(having) < _LEAST_PAGES or showing < _SHARED * len(having)
+        return unknown if len(having) < _LEAST_PAGES else showing / len(having)

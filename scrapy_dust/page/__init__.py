@@ -4,4 +4,4 @@
 SKETCH_VERSION = 1
 
 #: Goes up when the units of a page change; units of different versions are not compared.
-UNITS_VERSION = 11
+UNITS_VERSION = 12

@@ -1,10 +1,13 @@
 """Decodes bytes to text by the declared encoding, never by a guess.
 
 A guess depends on the bytes, so two copies of a page that differ in one word could come out as different texts. A
-body that declares nothing is UTF-8, and bytes that cannot be decoded become U+FFFD.
+body that declares nothing is UTF-8. Each byte that cannot be decoded becomes a letter of its own, since a spider that guesses
+better tells pages apart that differ in such bytes alone.
 """
 
 from __future__ import annotations
+
+import codecs
 
 from w3lib.encoding import html_body_declared_encoding, http_content_type_encoding, read_bom, resolve_encoding
 
@@ -20,6 +23,20 @@ _KNOWN = frozenset(
 )
 
 
+#: The name of the way in which bytes are kept that cannot be decoded.
+_KEEPING = "scrapy-dust: a letter for each byte"
+
+
+def _letters(error: UnicodeError) -> tuple[str, int]:
+    """The letters for the bytes that *error* is about, from U+0100 on, and where to go on."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    return "".join(chr(0x100 + byte) for byte in error.object[error.start : error.end]), error.end
+
+
+codecs.register_error(_KEEPING, _letters)
+
+
 def decode(body: bytes, content_type: str | None, encoding: str | None, *, markup: bool) -> tuple[str, str]:
     """The text of *body*, and the encoding in which it was read.
 
@@ -28,14 +45,14 @@ def decode(body: bytes, content_type: str | None, encoding: str | None, *, marku
     """
     marked, mark = read_bom(body)
     if mark is not None and marked in _KNOWN:
-        return body[len(mark) :].decode(marked, "replace"), marked
+        return body[len(mark) :].decode(marked, _KEEPING), marked
     declared = (
         _known(encoding and resolve_encoding(encoding))
         or _known(http_content_type_encoding(content_type))
         or (markup and _known_inside(body))
         or "utf-8"
     )
-    return body.decode(declared, "replace"), declared
+    return body.decode(declared, _KEEPING), declared
 
 
 def _known(name: str | None) -> str | None:

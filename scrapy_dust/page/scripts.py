@@ -16,7 +16,7 @@ from scrapy_dust.page.emissions import Emissions, is_file
 from scrapy_dust.page.groups import MAX_CELLS
 from scrapy_dust.page.paths import Path, unnumbered
 from scrapy_dust.page.places import Kind
-from scrapy_dust.page.values import MAX_WORDS_OF_PIECE, pieces_of, value_of
+from scrapy_dust.page.values import MAX_WORDS_OF_PIECE, pieces_of, unwrapped, value_of
 
 _STRING = r"\"(?:[^\"\\\n]++|\\.)*+\"?|'(?:[^'\\\n]++|\\.)*+'?|`(?:[^`\\]++|\\.)*+`?"
 _TOKEN = re.compile(
@@ -85,6 +85,7 @@ class _Data:
         self._frame = _Frame(path, "", is_list=False)
         self._around: list[_Frame] = []
         self._key = ""
+        self._is_unwrapped = False  #: the text is inside a value of another one
         self._made = Emissions()
         self._documents: list[int] = []  #: a group for each that is an object
 
@@ -168,10 +169,25 @@ class _Data:
             )
             self._made.units.append(unit)
 
+    def _read_inside(self, path: Path, content: str) -> None:
+        """Read JSON that is a value at *path* in another form, such as base64."""
+        depth, self._is_unwrapped = len(self._around), True
+        rest = self._through(_TOKEN.findall(content), is_code=False)
+        while len(self._around) > depth:
+            self._close()
+        if rest:
+            self._made.add_value(path, Kind.DATA, "[code]", " ".join(rest))
+        self._is_unwrapped, self._key = False, ""
+
     def _value(self, said: str, *, is_code: bool, is_text: bool = False) -> None:
         key = self._key
         path = self._frame.path.below(unnumbered(key)) if key else self._frame.path
         said = said.replace("\\/", "/")
+        if is_text and not self._is_unwrapped and (inside := unwrapped(said)) is not said:
+            said = inside
+            if inside[:1] in _OPENING:
+                self._read_inside(path, inside)
+                return
         # A text that looks like a number is no number.
         mark = '"' if is_text and _LITERAL.fullmatch(said) else ""
         self._frame.add(key, value_of(mark + said), 1)

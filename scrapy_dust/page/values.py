@@ -8,8 +8,11 @@ later cuts.
 
 from __future__ import annotations
 
+import binascii
 import re
+from base64 import b64decode
 from functools import lru_cache
+from urllib.parse import unquote
 
 from xxhash import xxh3_64_intdigest
 
@@ -29,6 +32,13 @@ _NUMBERED = re.compile("(?<![^ ])[^ 0-9]*+[0-9][^ ]*+")
 _SIGNS = re.compile("[$¢£¤¥₠-⃏]")
 # From where a word begins: else each letter of a long word would be a begin.
 _NUMBER = re.compile(r"(?<![^\W_])[^\W_0-9]*+[0-9][^\W_]*+")
+
+#: The first characters of JSON in percent encoding, and in base64.
+_QUOTED = frozenset({"%7B", "%7b", "%5B", "%5b"})
+#: A quote as templates write JSON into scripts.
+_ESCAPED_QUOTE = "\\u0022"
+_ESCAPE = re.compile(r"\\u([0-9A-Fa-f]{4})")
+_IN_BASE64 = frozenset({"eyJ", "eyA", "ewo", "ew0", "WyJ", "W3s", "Wwo"})
 
 # A piece ends where a sentence does, and after one word in twenty or so, as its last letter says.
 _ENDING = "".join(
@@ -75,12 +85,29 @@ def values_of_field(said: str, named: str = "") -> tuple[int, ...]:
     """A hash of 32 bits for the value *said* with *named* before it, and for each number in *said* if it has several, by
     the number's position, whatever stands between: ``buy(7, 'f3a1')``.
     """
+    said = unwrapped(said)
     value = value_of(named + said)
     numbers = _NUMBER.findall(said) if _DIGIT.search(said) else ()
     if not 2 <= len(numbers) <= MAX_WORDS_OF_PIECE:
         return (value,)
     shapes = _shapes_around(_NUMBER.sub("#", said), len(numbers))[1:]
     return value, *[shape | exact & _EXACT for shape, exact in zip(shapes, hashes_of(numbers), strict=True)]
+
+
+def unwrapped(said: str) -> str:
+    """The JSON that *said* holds in percent encoding, in base64 or with escaped quotes; *said* itself if it holds none."""
+    begin = said[:3]
+    if _ESCAPED_QUOTE in said:
+        return _ESCAPE.sub(lambda found: chr(int(found[1], 16)), said)
+    if begin in _QUOTED:
+        return unquote(said)
+    if begin not in _IN_BASE64:
+        return said
+    try:
+        found = b64decode(said + "=" * (-len(said) % 4), validate=True).decode()
+    except (binascii.Error, ValueError):
+        return said
+    return found if found.startswith(("{", "[")) else said
 
 
 def hash_of(text: str) -> int:

@@ -42,7 +42,16 @@ def test_only_markup_is_searched_for_a_declaration():
 def test_what_declares_nothing_is_utf8_and_never_guessed():
     russian = "Съешь же ещё этих мягких французских булок, да выпей чаю. " * 50
     assert text_of(russian.encode()) == russian
-    assert "\ufffd" in text_of(russian.encode("cp1251"))
+    assert text_of(russian.encode("cp1251")) != russian
+
+
+@pytest.mark.parametrize(("name", "one", "other"), [("cp1251", "синий", "белый"), ("gbk", "红色", "蓝色")])
+@pytest.mark.parametrize("content_type", [None, "text/html; charset=utf-8"])
+def test_bytes_that_cannot_be_decoded_tell_texts_apart(name, one, other, content_type):
+    """As where old sites declare nothing, or another encoding than they use."""
+    texts = [text_of(said.encode(name), content_type) for said in (one, other)]
+    assert texts[0] != texts[1]
+    assert all(text.isalpha() for text in texts)
 
 
 @pytest.mark.parametrize(

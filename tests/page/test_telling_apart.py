@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import os
 import subprocess
 import sys
@@ -16,7 +18,7 @@ from scrapy_dust.page.sketch import describe
 from scrapy_dust.page.units import Units
 
 ENVIRONMENT = dict(os.environ)
-GOLDEN_TOTAL = 15389245469956953016
+GOLDEN_TOTAL = 12025612157441959550
 URL = "http://shop.test/list?id=7&sort=price"
 PROSE = " ".join(f"word{i % 97} and so it goes on, line after line." for i in range(60))
 
@@ -47,6 +49,18 @@ TELL_APART = {
         "<x-price amount=4></x-price>",
     ),
     "the largest number that may be ordered": ("<input type=number max=3>", "<input type=number max=4>"),
+    "a price in JSON in percent encoding": (
+        "<div data-state='%7B%22n%22%3A%20%224f1c%22%2C%20%22price%22%3A%2081.42%7D'></div>",
+        "<div data-state='%7B%22n%22%3A%20%224f1c%22%2C%20%22price%22%3A%2081.43%7D'></div>",
+    ),
+    "a price in JSON with escaped quotes": (
+        r"<script>s = '{\u0022n\u0022: \u00224f1c\u0022, \u0022price\u0022: 81.42}'</script>",
+        r"<script>s = '{\u0022n\u0022: \u00224f1c\u0022, \u0022price\u0022: 81.43}'</script>",
+    ),
+    "a word beside an escaped quote": (
+        r"<script>s = 'a red chair \u0022Tom\u0022'</script>",
+        r"<script>s = 'a blue chair \u0022Tom\u0022'</script>",
+    ),
     "which column is ticked": (
         "<table><tr><td>a<td>yes<td></table>",
         "<table><tr><td>a<td><td>yes</table>",
@@ -475,3 +489,28 @@ def test_a_picture_that_is_a_part_of_its_page_is_the_same_on_all_pages() -> None
 
     assert icon("star", "http://shop.test/a") == icon("star", "http://shop.test/b?c=d")
     assert icon("star", "http://shop.test/a") != icon("half-a-star", "http://shop.test/a")
+
+
+def in_base64(**said: object) -> str:
+    return base64.b64encode(json.dumps(said).encode()).decode()
+
+
+def test_json_in_base64_is_read_by_its_keys():
+    """One key changes at each fetch; what the others say lasts all the same."""
+
+    def state(stamp: str, size: str) -> Units:
+        return units(
+            html(f'<script>window.state = "{in_base64(at=stamp, name="chair", size=size)}"</script>')
+        )
+
+    first, again, other = state("x7f3", "small"), state("q9k1", "small"), state("q9k1", "large")
+    assert len(set(zip(first.places.tolist(), first.values.tolist(), strict=True))) >= 3
+    lasting = set(first.values.tolist()) & set(again.values.tolist())
+    assert not lasting <= set(other.values.tolist())
+
+
+@pytest.mark.parametrize(
+    "said", ["eyJ", "eyJ!", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln", "%7B", "W3s=", "eyJ" * 50_000]
+)
+def test_what_only_looks_like_json_in_another_form_stands_for_itself(said):
+    assert units(html(f"<b data-x='{said}'>t</b><script>x = '{said}'</script>")).places.size
