@@ -16,7 +16,7 @@ from benchmarks.curves import Curve, drawing
 from benchmarks.logs import EXACT, STRICT, lists_in, load, name_of
 from scrapy_dust.learners.evaluation import Protocol, Task, Truth, score_method, tasks_of, teach
 from scrapy_dust.learners.interface import Learner
-from scrapy_dust.learners.labelling import by_simhash, labelled
+from scrapy_dust.learners.labelling import labelled, labels_by_simhash
 from scrapy_dust.learners.registry import LEARNERS, NETWORKS
 from scrapy_dust.neural.torch_extra import is_installed
 from scrapy_dust.neural.training_pairs import clusters_of, targets_of
@@ -89,7 +89,9 @@ def measured(paths: Sequence[Path], labels: Sequence[str]) -> Iterator[str]:
         for path in paths:
             visits, truths = load(path)
             truth = (
-                by_simhash(visits) if field == "simhash" else truths[EXACT if field == "exact" else STRICT]
+                labels_by_simhash(visits)
+                if field == "simhash"
+                else truths[EXACT if field == "exact" else STRICT]
             )
             tasks = [
                 replace(task, log=labelled(task.log, truth)) for task in tasks_of(visits, truth, Protocol())

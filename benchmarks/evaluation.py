@@ -25,7 +25,7 @@ from statistics import fmean
 
 from benchmarks import arrivals
 from benchmarks.logs import EXACT, STRICT, lists_in, load, name_of
-from scrapy_dust.learners.crawl_keys import in_crawl
+from scrapy_dust.learners.crawl_keys import with_scrapy_keys
 from scrapy_dust.learners.dust_learner import Dust
 from scrapy_dust.learners.evaluation import (
     Protocol,
@@ -160,7 +160,7 @@ def _learner(name: str) -> Learner:
 
 def _in_crawl(taught: Taught) -> Taught:
     began = time.process_time()
-    learned = in_crawl(taught.learned)
+    learned = with_scrapy_keys(taught.learned)
     keys = {url: learned.key(url) for url in taught.task.urls}
     return replace(taught, learned=learned, keys=keys, key_seconds=time.process_time() - began)
 

@@ -22,7 +22,7 @@ from scrapy_dust.crawl.scheduler import DustScheduler
 from scrapy_dust.report.live import NAMES, Card, Form, InForce, Live, Waiting, html_of_live
 from scrapy_dust.report.pieces import number
 from scrapy_dust.rule_book.entries import rule_id
-from scrapy_dust.rules.grouping import Kind, grouped, name_of
+from scrapy_dust.rules.grouping import Kind, grouped_rules, name_of
 from scrapy_dust.stats import Stat
 
 if TYPE_CHECKING:
@@ -243,7 +243,9 @@ def _names_by_kind(rules: dict[str, list[Rule]]) -> dict[Kind, list[tuple[str, l
     for site, of_site in rules.items():
         for rule in of_site:
             ids.setdefault(rule, []).append(rule_id(site, rule))
-    return {kind: [(name_of(rule), ids[rule]) for rule in of_kind] for kind, of_kind in grouped(ids).items()}
+    return {
+        kind: [(name_of(rule), ids[rule]) for rule in of_kind] for kind, of_kind in grouped_rules(ids).items()
+    }
 
 
 def _other_names(file: Path, spider: str) -> Iterator[Path]:

@@ -28,7 +28,7 @@ _FIRST = 100
 
 
 def may_put_marks(rule: Rule) -> bool:
-    """Whether *rule* may make keys that are no URLs, because they have a mark such as ``*``."""
+    """Whether *rule* may put a mark such as ``*`` in the place of a value, so that its keys are no URLs."""
     return not rule.leads_to_urls
 
 

@@ -317,7 +317,7 @@ class Reach:
                         bearing.add((content, hash(url)))
 
     def confirmed(self, rule: Rule) -> dict[str, int]:
-        """How far *rule* reaches by now; empty if its reach is not limited."""
+        """By aspect of URLs, how many contents confirm *rule* by now; empty if its reach is not limited."""
         change = self._limited_change(rule)
         return {} if change is None else dict(self._contents_by_aspect(change))
 
@@ -369,7 +369,7 @@ class Reaches:
             reach.confirm(rules, url, keeper, content)
 
     def confirmed(self, site: str, rule: Rule) -> dict[str, int]:
-        """How far *rule* reaches on *site* by now; empty if its reach is not limited there."""
+        """By aspect of URLs, how many contents of *site* confirm *rule* by now; empty if its reach is not limited there."""
         reach = self._of.get(site)
         return {} if reach is None else reach.confirmed(rule)
 

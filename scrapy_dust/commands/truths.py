@@ -16,7 +16,7 @@ from scrapy_dust.crawl_log.remote_logs import RemoteFile
 from scrapy_dust.crawl_log.sources import CutShort, lines_of
 from scrapy_dust.errors import CrawlLogError
 from scrapy_dust.learners.evaluation import Truth, content_by_text
-from scrapy_dust.learners.labelling import by_simhash
+from scrapy_dust.learners.labelling import labels_by_simhash
 from scrapy_dust.sites import site_of
 from scrapy_dust.visits.pages import Visit
 
@@ -50,7 +50,7 @@ def examine(logs: Sequence[str], truth: str | None) -> Examined:
         if site is not None:
             by_site.setdefault(site, []).append(visit)
     if truth == BY_SIMHASH:
-        return Examined(by_site, by_simhash(by_site), BY_SIMHASH, reading.unreadable_count)
+        return Examined(by_site, labels_by_simhash(by_site), BY_SIMHASH, reading.unreadable_count)
     field = _SHORT.get(truth or "exact", truth or "")
     found: Truth = {} if field in _OF_VISITS else _contents(reading.files, field)
     if not found and (truth is None or field == _BY_TEXT):

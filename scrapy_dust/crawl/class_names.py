@@ -171,7 +171,7 @@ class Naming:
                 yield of, url, written, meaning
 
     def merging_rules(self, url: str, known: Class) -> MergingRules:
-        """The rules that put *url* and the keeper of its class, *known*, into one class."""
+        """The rules that merge *url* with the keeper of its class, *known*: the URL that was fetched for the class."""
         behind = self._rules_on(url)
         # The keeper's too: a URL that is its own canonical form was filtered by the rules that changed the other.
         number = self._keepers.rules_number(known.keeper) if known.keeper else behind.number

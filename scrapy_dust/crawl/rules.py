@@ -69,7 +69,7 @@ class CrawlRules:
 
     @property
     def enforced(self) -> bool:
-        """Whether requests get the keys of their canonical forms."""
+        """Whether rules are in force: requests get the keys of their canonical forms."""
         has_some = bool(self.sites) or self.may_learn or bool(self.on_probation)
         return has_some and self.settings.mode == "enforce"
 

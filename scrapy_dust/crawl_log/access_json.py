@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from scrapy_dust.crawl_log.accesses import Base, record_of_access
-from scrapy_dust.crawl_log.format_readers import Log, Numbered, Record, by_line
+from scrapy_dust.crawl_log.format_readers import Log, Numbered, Record, parse_lines
 from scrapy_dust.crawl_log.interchange import parse_object
 from scrapy_dust.crawl_log.visit_fields import Unreadable
 
@@ -59,7 +59,7 @@ _DROPPED = str.maketrans("", "", "_-. @")
 
 def read(log: Log) -> Iterator[Numbered]:
     """The records of a log of JSON lines."""
-    return by_line(log, partial(_record, log.told.base))
+    return parse_lines(log, partial(_record, log.told.base))
 
 
 def is_access(record: Mapping[str, object]) -> bool:

@@ -11,7 +11,7 @@ from functools import partial
 
 from scrapy_dust.crawl_log import access_json
 from scrapy_dust.crawl_log.accesses import Base, record_of_access
-from scrapy_dust.crawl_log.format_readers import Log, Numbered, Record, by_line, decode_leniently
+from scrapy_dust.crawl_log.format_readers import Log, Numbered, Record, decode_leniently, parse_lines
 from scrapy_dust.crawl_log.log_formats import KNOWN, Matcher, matcher_of
 from scrapy_dust.crawl_log.proxy_logs import PROXIES, Lines
 from scrapy_dust.crawl_log.visit_fields import Unreadable
@@ -24,12 +24,12 @@ def read(log: Log) -> Iterator[Numbered]:
     """The records of a log in the format that the user gave, or in the known format that fits best."""
     told = log.told.log_format
     matcher = matcher_of(told) if told else best_known_format(decode_leniently(line) for line in log.head)[0]
-    return by_line(log, partial(_record, matcher, log.told.base))
+    return parse_lines(log, partial(_record, matcher, log.told.base))
 
 
 def read_proxy_log(name: str, log: Log) -> Iterator[Numbered]:
     """The records of the lines that the proxy *name* writes."""
-    return by_line(log, partial(_record, PROXIES[name], log.told.base))
+    return parse_lines(log, partial(_record, PROXIES[name], log.told.base))
 
 
 def read_traefik_log(log: Log) -> Iterator[Numbered]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from scrapy_dust.crawl_log.accesses import iso_time
-from scrapy_dust.crawl_log.format_readers import Log, Numbered, Record, by_line
+from scrapy_dust.crawl_log.format_readers import Log, Numbered, Record, parse_lines
 from scrapy_dust.crawl_log.interchange import parse_object
 from scrapy_dust.crawl_log.visit_fields import Unreadable
 
@@ -29,12 +29,12 @@ _REVISIT = "warc/revisit"
 
 def read_cdx(log: Log) -> Iterator[Numbered]:
     """The records of a CDX index."""
-    return by_line(log, _Cdx().parse)
+    return parse_lines(log, _Cdx().parse)
 
 
 def read_cdxj(log: Log) -> Iterator[Numbered]:
     """The records of a CDXJ index."""
-    return by_line(log, parse_cdxj)
+    return parse_lines(log, parse_cdxj)
 
 
 class _Cdx:

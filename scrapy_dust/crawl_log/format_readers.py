@@ -46,7 +46,7 @@ class Torn(Unreadable):
     """The last line of a log that is being written, or whose writer was killed."""
 
 
-def by_line(log: Log, parse: Callable[[str], Record | None]) -> Iterator[Numbered]:
+def parse_lines(log: Log, parse: Callable[[str], Record | None]) -> Iterator[Numbered]:
     """The result of *parse* for each line that is not blank. *parse* may raise `Unreadable`."""
     for number, line in log.lines:
         try:

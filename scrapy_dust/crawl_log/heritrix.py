@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from scrapy_dust.crawl_log.accesses import iso_time
 from scrapy_dust.crawl_log.cdx import iso_time_of_14_digits, plain_digest
-from scrapy_dust.crawl_log.format_readers import Log, Numbered, Record, by_line
+from scrapy_dust.crawl_log.format_readers import Log, Numbered, Record, parse_lines
 from scrapy_dust.crawl_log.visit_fields import Unreadable
 
 _NOT_ASKED = -50
@@ -18,7 +18,7 @@ _NOT_ASKED = -50
 
 def read(log: Log) -> Iterator[Numbered]:
     """The records of a ``crawl.log``."""
-    return by_line(log, parse)
+    return parse_lines(log, parse)
 
 
 def parse(line: str) -> Record | None:

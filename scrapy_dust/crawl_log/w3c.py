@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from scrapy_dust.crawl_log.accesses import Base, record_of_access
-from scrapy_dust.crawl_log.format_readers import Log, Numbered, Record, by_line
+from scrapy_dust.crawl_log.format_readers import Log, Numbered, Record, parse_lines
 from scrapy_dust.crawl_log.visit_fields import Unreadable
 
 _NAMES = {
@@ -36,7 +36,7 @@ _CLOUDFRONT = frozenset({"x-edge-location", "x-host-header", "x-edge-result-type
 
 def read(log: Log) -> Iterator[Numbered]:
     """The records of a W3C extended log."""
-    return by_line(log, _Lines(log.told.base).parse)
+    return parse_lines(log, _Lines(log.told.base).parse)
 
 
 class _Lines:

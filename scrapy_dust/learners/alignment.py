@@ -42,13 +42,13 @@ def kind_of(token: str) -> str:
 def consensus_of(urls: Sequence[str]) -> Consensus:
     """One row for many URLs: the two most similar rows become their consensus, until one row is left."""
     rows = {number: as_columns(url) for number, url in enumerate(urls)}
-    scores = {pair: aligned(rows[pair[0]], rows[pair[1]])[0] for pair in combinations(rows, 2)}
+    scores = {pair: best_alignment(rows[pair[0]], rows[pair[1]])[0] for pair in combinations(rows, 2)}
     following = len(rows)
     while len(rows) > 1:
         best = min(scores, key=lambda pair: (-scores[pair], pair))
-        merged = aligned(rows.pop(best[0]), rows.pop(best[1]))[1]
+        merged = best_alignment(rows.pop(best[0]), rows.pop(best[1]))[1]
         scores = {pair: score for pair, score in scores.items() if not set(pair) & set(best)}
-        scores |= {(number, following): aligned(row, merged)[0] for number, row in rows.items()}
+        scores |= {(number, following): best_alignment(row, merged)[0] for number, row in rows.items()}
         rows[following] = merged
         following += 1
     return rows.popitem()[1]
@@ -59,7 +59,7 @@ def as_columns(url: str) -> Consensus:
     return tuple(Column(frozenset({token})) for token in TOKEN.findall(url))
 
 
-def aligned(a: Consensus, b: Consensus) -> tuple[float, Consensus]:
+def best_alignment(a: Consensus, b: Consensus) -> tuple[float, Consensus]:
     """The score of the best alignment, and the consensus of the two."""
     # What is equal at both ends is aligned in some best alignment: nothing scores more, and gaps are free.
     head = _common_length(a, b)

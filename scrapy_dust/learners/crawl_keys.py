@@ -24,10 +24,10 @@ class InCrawl:
 
     def learn(self, site: str, log: SiteLog) -> Learned:
         """Have the other learner learn from *log*, and make keys as a Scrapy crawl with its rules does."""
-        return in_crawl(self.learner.learn(site, log))
+        return with_scrapy_keys(self.learner.learn(site, log))
 
 
-def in_crawl(learned: Learned) -> Learned:
+def with_scrapy_keys(learned: Learned) -> Learned:
     """*learned* with the keys that Scrapy makes of the learned keys."""
     return Learned(lambda url: key_in_scrapy(learned.key(url)), learned.rules)
 

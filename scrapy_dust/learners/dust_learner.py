@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from scrapy_dust.learners.interface import Learned, by_rules
+from scrapy_dust.learners.interface import Learned, learned_by_rules
 from scrapy_dust.learners.near_duplicates import near_contents
 from scrapy_dust.propose.edits.edit_detection import canonicals_of
 from scrapy_dust.propose.edits.edit_learning import EditParams, learn_edits
@@ -41,4 +41,4 @@ class Dust:
             of_site = learn_edits(
                 contents, rest, pool=pool, canonicals=canonicals, before=of_site.rules
             ).function
-        return by_rules(site, of_site.rules)
+        return learned_by_rules(site, of_site.rules)

@@ -12,7 +12,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from scrapy_dust.learners.interface import Learned, by_rules
+from scrapy_dust.learners.interface import Learned, learned_by_rules
 from scrapy_dust.propose.dustbuster.detection import DetectionParams, detect_likely_rules
 from scrapy_dust.propose.dustbuster.elimination import EliminationParams, eliminate_redundant
 from scrapy_dust.propose.dustbuster.likely_parameters import detect_likely_parameters
@@ -37,7 +37,7 @@ class DustBuster:
 
     def learn(self, site: str, log: SiteLog) -> Learned:
         """Phases 1 to 3 on *log*, then the paper's validation, with the log in the place of fetches."""
-        return by_rules(site, list(self._valid_rules(log.pages)) if log.pages else [])
+        return learned_by_rules(site, list(self._valid_rules(log.pages)) if log.pages else [])
 
     def _valid_rules(self, pages: Sequence[Page]) -> Iterator[Rule]:
         params = DetectionParams(similar=self.similar, min_support=self.min_support)

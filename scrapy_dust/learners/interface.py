@@ -59,7 +59,7 @@ class FixedKeys:
         return Learned(self.of)
 
 
-def by_rules(site: str, rules: Sequence[Rule], passes: int = PASSES) -> Learned:
+def learned_by_rules(site: str, rules: Sequence[Rule], passes: int = PASSES) -> Learned:
     """The keys that *rules* of our language make of the URLs of *site*."""
     if not rules:
         return Learned(key_unchanged)

@@ -38,7 +38,7 @@ def _labelled_page(page: Page, label: Hashable | None) -> Page:
     )
 
 
-def by_simhash(visits: Mapping[str, Sequence[Visit]]) -> Truth:
+def labels_by_simhash(visits: Mapping[str, Sequence[Visit]]) -> Truth:
     """SIGIR 2017, section 2.2: pages are one whose simhashes differ in three bits at most and whose titles are equal."""
     return {
         url: (site, number)

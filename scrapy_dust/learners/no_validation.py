@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from scrapy_dust.believe.validation import Verdict
 from scrapy_dust.engines.local import evidence_of, mine_log, tried_by_log
-from scrapy_dust.learners.interface import Learned, by_rules
+from scrapy_dust.learners.interface import Learned, learned_by_rules
 from scrapy_dust.propose.edits.pooling import NOTHING_POOLED, Pool
 from scrapy_dust.rules.rule import Rule
 from scrapy_dust.settings import DustSettings
@@ -27,7 +27,7 @@ class NoValidation:
 
     def learn(self, site: str, log: SiteLog) -> Learned:
         """Mine *log* and let it alone decide which rules hold, as ``dustmine --no-validate`` does."""
-        return by_rules(site, self._valid_rules(site, log) if log.pages else [], self.settings.passes)
+        return learned_by_rules(site, self._valid_rules(site, log) if log.pages else [], self.settings.passes)
 
     def _valid_rules(self, site: str, log: SiteLog) -> list[Rule]:
         pool = self.pool.without(site)

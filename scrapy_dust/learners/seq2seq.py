@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from scrapy_dust.learners.dust_learner import Dust
-from scrapy_dust.learners.interface import Learned, by_rules, key_unchanged
+from scrapy_dust.learners.interface import Learned, key_unchanged, learned_by_rules
 from scrapy_dust.neural.distilling import proposals_of
 from scrapy_dust.neural.params import PAPER, PLUS, NetworkParams
 from scrapy_dust.neural.torch_extra import require_torch
@@ -64,7 +64,7 @@ class ValidatedSeq2Seq:
         left = self.edits.budget - sum(one.risk * one.saves for one in first.learned) / max(1, len(contents))
         rest = replace(self.edits, budget=max(0.0, left))
         found = learn_edits(contents, rest, pool=pool, before=first.function.rules, more=proposed).function
-        return by_rules(site, found.rules)
+        return learned_by_rules(site, found.rules)
 
 
 def _network_proposals(site: str, log: SiteLog, params: NetworkParams) -> Sequence[Proposal]:

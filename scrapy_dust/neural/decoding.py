@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from scrapy_dust.neural.network import Network, Read, padded
+from scrapy_dust.neural.network import Network, Read, pad_rows
 from scrapy_dust.neural.plausible_urls import Forms
 from scrapy_dust.neural.vocabulary import BEGIN, EOS, Reading, Symbols, Vocabulary
 
@@ -52,7 +52,7 @@ class Decoder:
         return [found[number] for number in range(len(readings))]
 
     def _decode_together(self, readings: Sequence[Reading]) -> list[Translation | None]:
-        ids, lengths = padded([reading.ids for reading in readings], self._device)
+        ids, lengths = pad_rows([reading.ids for reading in readings], self._device)
         all_read, state = self._network.read(ids, lengths)
         open_: list[list[_Hypothesis]] = [[_Hypothesis((), 0.0, row)] for row in range(len(readings))]
         ended: list[Translation | None] = [None] * len(readings)

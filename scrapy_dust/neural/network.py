@@ -70,7 +70,7 @@ class Network(nn.Module):
         return torch.cat((self.embed(token), known * copied[..., None]), dim=2)
 
 
-def padded(rows: list[tuple[int, ...]], device: torch.device) -> tuple[Tensor, Tensor]:
+def pad_rows(rows: list[tuple[int, ...]], device: torch.device) -> tuple[Tensor, Tensor]:
     """*rows* as one matrix, filled up at the end, and their lengths. No row is empty."""
     rows = [row or (UNKNOWN,) for row in rows]
     width = max(map(len, rows))

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from scrapy_dust.neural.network import Network, best_device, new_network, padded
+from scrapy_dust.neural.network import Network, best_device, new_network, pad_rows
 from scrapy_dust.neural.params import Loss, NetworkParams, Optimizer, Precision
 from scrapy_dust.neural.training_state import Arrays, Epoch, Pair, State
 from scrapy_dust.neural.vocabulary import BEGIN, EOS, PAD, Vocabulary
@@ -112,9 +112,9 @@ def _loss(
     network: Network, batch: Sequence[_Weighted], params: NetworkParams, device: torch.device
 ) -> tuple[Tensor, float]:
     """The weighted sum of losses over all tokens, and the sum of weights."""
-    ids, lengths = padded([pair.ids for pair, _ in batch], device)
-    targets, _ = padded([(*pair.symbols, EOS) for pair, _ in batch], device)
-    said, _ = padded([(BEGIN, *pair.symbols) for pair, _ in batch], device)
+    ids, lengths = pad_rows([pair.ids for pair, _ in batch], device)
+    targets, _ = pad_rows([(*pair.symbols, EOS) for pair, _ in batch], device)
+    said, _ = pad_rows([(BEGIN, *pair.symbols) for pair, _ in batch], device)
     with torch.autocast(device.type, torch.bfloat16, enabled=params.precision is Precision.BF16):
         read, state = network.read(ids, lengths)
         scores, _ = network(read, said, state)

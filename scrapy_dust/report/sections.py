@@ -20,7 +20,7 @@ from scrapy_dust.report.pieces import (
 )
 from scrapy_dust.report.rules_shown import RuleShown
 from scrapy_dust.rule_book import rule_id
-from scrapy_dust.rules.grouping import grouped, name_of
+from scrapy_dust.rules.grouping import grouped_rules, name_of
 from scrapy_dust.rules.rule import Rule
 
 _SITES_SHOWN = 200
@@ -87,7 +87,7 @@ def in_force(report: Report) -> str:
         "<code>^</code> is the beginning of a URL, <code>$</code> its end, <code>*</code> any value.</p>"
         + "".join(
             f"<h3>{HEADINGS[kind]}</h3>{_names(sorted(of_kind, key=lambda rule: -worth[rule]), by_rule, worth)}"
-            for kind, of_kind in grouped(by_rule).items()
+            for kind, of_kind in grouped_rules(by_rule).items()
         )
     )
 

@@ -29,12 +29,12 @@ _SITES, _KINDS = 500, 100
 @cache
 def priors_of_package() -> Pool:
     """The prior beliefs about edits that come with the package."""
-    return Pool(_state_file(None).parsed((resources("scrapy_dust.rule_book") / FILE).read_bytes()))
+    return Pool(_state_file(None).parse_values((resources("scrapy_dust.rule_book") / FILE).read_bytes()))
 
 
 def priors_of_project(state: str | PathLike[str]) -> Pool:
     """The project's own prior beliefs: how often edits proved right on its sites. Empty where the file is missing or damaged."""
-    return Pool(_state_file(None).known(state)[0])
+    return Pool(_state_file(None).read_values(state)[0])
 
 
 def all_priors(state: str | PathLike[str] | None = None) -> Pool:
@@ -59,7 +59,7 @@ def save_priors(
 def add_priors_of_shard(state: str | PathLike[str], shard: Shard) -> None:
     """Add the evidence that *shard* has saved apart to the project's file of prior beliefs. Raises `RuleBookError`."""
     file = _state_file(shard)
-    found, _ = file.known(state)
+    found, _ = file.read_values(state)
     if found:
         save_priors(state, found)
         (Path(state) / file.name).unlink(missing_ok=True)

@@ -20,7 +20,7 @@ _HASH = re.compile(r"[0-9a-f]{16}")
 
 def known_proofs(state: str | PathLike[str]) -> dict[str, dict[str, Proof]]:
     """The results by site, as far as the file can be read. *state*: the folder of the project's state."""
-    return _FILE.known(state)[0]
+    return _FILE.read_values(state)[0]
 
 
 def save_proofs(

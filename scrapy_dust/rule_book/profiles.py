@@ -14,7 +14,7 @@ FILE = "profiles.json"
 
 def known_profiles(state: str | PathLike[str]) -> dict[str, Profile]:
     """The profiles by site, as far as the file can be read."""
-    return _FILE.known(state)[0]
+    return _FILE.read_values(state)[0]
 
 
 def save_profiles(state: str | PathLike[str], profiles: Mapping[str, Profile]) -> None:

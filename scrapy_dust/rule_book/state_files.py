@@ -29,16 +29,16 @@ class StateFile(Generic[Value]):
     write: Callable[[Value], object]
     most: int = 2000  #: sites that are kept
 
-    def known(self, folder: str | PathLike[str]) -> tuple[dict[str, Value], str | None]:
+    def read_values(self, folder: str | PathLike[str]) -> tuple[dict[str, Value], str | None]:
         """The values by site in the file of *folder*, and in one sentence why they are lost, if they are."""
         path = Path(folder) / self.name
         try:
             content = safe_files.read(fspath(path))
-            return {} if content is None else self.parsed(content), None
+            return {} if content is None else self.parse_values(content), None
         except (Damaged, RuleBookError) as error:
             return {}, str(error) if isinstance(error, RuleBookError) else f"{path}: {error}."
 
-    def parsed(self, content: bytes) -> dict[str, Value]:
+    def parse_values(self, content: bytes) -> dict[str, Value]:
         """The values by site in *content*. Raises `Damaged`."""
         file = Block(load_json(content), "the file")
         found = file.count("format")
@@ -53,6 +53,6 @@ class StateFile(Generic[Value]):
         """Put the result of *change* in the place of the values, while nobody else can. Raises `RuleBookError`."""
         safe_files.make_folder(Path(folder))
         with safe_files.lock(fspath(Path(folder) / self.name)) as file:
-            newest = list(change(self.known(folder)[0]).items())[-self.most :]
+            newest = list(change(self.read_values(folder)[0]).items())[-self.most :]
             sites = {site: self.write(value) for site, value in newest}
             safe_files.replace(file, dump_json({"format": self.format, "sites": sites}))

@@ -68,7 +68,7 @@ def known_places(state: str | PathLike[str] | None) -> KnownPlaces:
     """Read the file in the folder *state*; nothing is known where the file is missing or damaged."""
     if state is None:
         return KnownPlaces()
-    sites, why = _FILE.known(state)
+    sites, why = _FILE.read_values(state)
     return KnownPlaces(sites, None if why is None else f"{why} Which places change is learned again.")
 
 

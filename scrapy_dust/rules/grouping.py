@@ -43,7 +43,7 @@ def name_of(rule: Rule) -> str:
     return f"{text}, where {said_of(rule.guard)}" if rule.guard else text
 
 
-def grouped(rules: Iterable[Rule]) -> dict[Kind, list[Rule]]:
+def grouped_rules(rules: Iterable[Rule]) -> dict[Kind, list[Rule]]:
     """*rules* in groups by what they do, such as parameters left out, in a fixed order and none of them empty."""
     found: dict[Kind, list[Rule]] = {kind: [] for kind in Kind}
     for rule in rules:
@@ -56,7 +56,7 @@ def phrases_of(rules: Sequence[Rule], most: int) -> list[str]:
     as are rules for one part of a site.
     """
     phrases = []
-    for kind, of_kind in grouped(rules).items():
+    for kind, of_kind in grouped_rules(rules).items():
         names = list(dict.fromkeys(name_of(rule) for rule in of_kind if not rule.guard))
         if kind not in (Kind.PARAMETERS, Kind.VALUES):
             phrases += [str(rule) for rule in of_kind]

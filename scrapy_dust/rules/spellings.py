@@ -14,7 +14,7 @@ _ENCODED = re.compile(r"%([0-9A-Fa-f]{2})")
 _RESERVED = frozenset("%#?&=+;/ ")
 
 
-def decoded(text: str) -> str:
+def decode_text(text: str) -> str:
     """*text* with unneeded percent-codes undone and needed ones in upper case; a space becomes ``+``."""
 
     def resolve(match: re.Match[str]) -> str:
@@ -50,7 +50,7 @@ class Decode(Operation):
     }"""
 
     def apply(self, url: Parts) -> Parts:
-        path = tuple(map(decoded, url.path)) if any("%" in segment for segment in url.path) else url.path
+        path = tuple(map(decode_text, url.path)) if any("%" in segment for segment in url.path) else url.path
         query = url.query
         if query and any("%" in one.name or "%" in (one.value or "") for one in query):
             query = tuple(
@@ -68,7 +68,7 @@ class Decode(Operation):
 
 
 def _with_plus(text: str) -> str:
-    return decoded(text).replace("%20", "+")
+    return decode_text(text).replace("%20", "+")
 
 
 @operation

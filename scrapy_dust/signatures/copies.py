@@ -98,7 +98,7 @@ class Boilerplate:
             counts[cells] += counts[cells] < np.iinfo(np.uint16).max
 
     def without_boilerplate(self, site: int, shingles: Shingles, *, strict: bool = False) -> Shingles:
-        """*shingles* without boilerplate."""
+        """*shingles* without those that many texts of *site* have; with *strict*, without those that a few have."""
         texts = self._texts[site]
         if texts < _TEXTS:
             return shingles

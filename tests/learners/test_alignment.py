@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_dust.learners.alignment import TOKEN, aligned, as_columns, consensus_of
+from scrapy_dust.learners.alignment import TOKEN, as_columns, best_alignment, consensus_of
 
 
 def shown(*urls):
@@ -42,4 +42,4 @@ def test_single_urls_score_their_longest_common_subsequence(a, b):
     for i, left in enumerate(x):
         for j, right in enumerate(y):
             best[i + 1][j + 1] = max(best[i][j + 1], best[i + 1][j], best[i][j] + (left == right))
-    assert aligned(as_columns(a), as_columns(b))[0] == best[-1][-1]
+    assert best_alignment(as_columns(a), as_columns(b))[0] == best[-1][-1]

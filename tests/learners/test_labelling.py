@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_dust.learners import clusters
-from scrapy_dust.learners.labelling import by_simhash, labelled
+from scrapy_dust.learners.labelling import labelled, labels_by_simhash
 from scrapy_dust.learners.measures import Replay
 from scrapy_dust.neural import training_pairs
 from scrapy_dust.visits.pages import Page, SiteLog, Visit
@@ -46,7 +46,7 @@ def test_the_papers_clusters_have_equal_titles_and_simhashes_within_three_bits()
         )
 
     visits = [visit("a", 0, "t"), visit("b", 7, "t"), visit("c", 15, "t"), visit("d", 0, "other")]
-    assert grouped(by_simhash({"a.example": visits})) == [
+    assert grouped(labels_by_simhash({"a.example": visits})) == [
         ["http://a.example/a", "http://a.example/b"],
         ["http://a.example/c"],
         ["http://a.example/d"],

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_dust.rules.grouping import Kind, grouped, name_of, phrases_of
+from scrapy_dust.rules.grouping import Kind, grouped_rules, name_of, phrases_of
 from scrapy_dust.rules.guards import Condition
 from scrapy_dust.rules.parameters import AnyValue, DropParameter
 from scrapy_dust.rules.paths import DropSlash
@@ -37,6 +37,6 @@ def test_a_rule_that_holds_in_one_part_of_a_site_says_so():
 
 @given(st.lists(any_rules, unique=True))
 def test_every_rule_stands_under_one_heading(rules):
-    found = grouped(rules)
+    found = grouped_rules(rules)
     assert sorted(map(str, rules)) == sorted(str(rule) for of_kind in found.values() for rule in of_kind)
     assert list(found) == [kind for kind in Kind if kind in found]
