@@ -34,7 +34,7 @@ class Crawling(Spider):
 class Idle:
     """Leases of a worker that has nothing else to do, and of which nothing is held."""
 
-    def queued(self, request, identity):
+    def note_queued(self, request, identity):
         pass
 
     def are_all_idle(self):
