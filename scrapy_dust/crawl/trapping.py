@@ -292,14 +292,14 @@ class Trapping:
 
     def done(self, page: Arrived, response: Response) -> None:
         """Take note that the callback is done with *page*."""
-        was_capped = bool(self._capped) and page.account.is_capped
+        had_ended = bool(self._capped) and page.account.has_ended
         self._ledger.done(page, lambda: _said(response))
-        if was_capped and not page.account.is_capped:
+        if had_ended and not page.account.has_ended:
             self._give_back()
 
     def _give_back(self) -> None:
         """Give back the capped requests of forms that bring something again."""
-        for identity in [one for one, account in self._capped.items() if not account.is_capped]:
+        for identity in [one for one, account in self._capped.items() if not account.has_ended]:
             del self._capped[identity]
             self._journal.give_back(identity)
 

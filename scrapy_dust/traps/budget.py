@@ -69,7 +69,10 @@ class Account:
     is_linked: bool = False  #: some page links to it
     otherwise: float = 0.0  #: where only pages of forms that brought nothing link to it: the credit that it has once another does
     pool: Pool = field(default_factory=lambda: Pool(0))
-    shown: Shown | None = None  #: by its family, if this is a selection: a facet, or URLs that repeat others
+    shown: Shown | None = None  #: by its family, where forms end
+    is_selection: bool = False  #: a facet, or URLs that repeat others, where forms end
+    listed: set[int] = field(default_factory=set)  #: things that no form with fewer parameters showed before
+    since_list: int = UNREAD  #: pages that were drawn since one went on with a list
     worth: int = 0  #: pages that were worth something themselves
     has_items: bool = False  #: the spider made items of one of its pages
     #: The fewest links from its pages to pages with items, each the first to its URL; and to pages that are worth something.
@@ -93,16 +96,25 @@ class Account:
         return self.credit < TURNS[0]
 
     @property
+    def has_ended(self) -> bool:
+        """Whether nothing comes from what waits, and no list of the form goes on."""
+        return self.pool.is_done and self.since_list >= UNREAD
+
+    @property
     def is_capped(self) -> bool:
         """Whether no more URLs of the form are fetched."""
-        if not self.pool.is_done:
-            return False
-        return self.is_barren or (self.is_facet and not self.is_judged)
+        return self.has_ended and (self.is_barren or (self.is_facet and not self.is_judged))
 
     @property
     def feeds_itself(self) -> bool:
         """Whether more of its URLs wait than come, and nearly all from pages like its own or pages that bring nothing."""
         return self.by_traps > max(_GROWS * self.pages, UNREAD * self.by_others)
+
+    def lists(self, things: set[int]) -> bool:
+        """Take note that a page of the form shows *things*. Returns whether the page goes on with a list."""
+        if self.shown is None or self.form.is_again or ENDLESS in self.form.names:
+            return False
+        return self.shown.lists(things, len(self.form.names), self.listed)
 
     @property
     def is_judged(self) -> bool:
@@ -254,6 +266,7 @@ class Budget:
             if has_items:
                 account.has_items, account.to_items = True, 0
             self._book(account, page)
+            account.since_list = 0 if page.lists else account.since_list + is_drawn
             account.pool.came(page, is_drawn=is_drawn)
 
     @staticmethod
@@ -303,8 +316,7 @@ class Budget:
 
     def show_anew(self, form: Form) -> None:
         """Forget what the selections of *form*'s host have shown, since other URLs are told apart now."""
-        host = self._hosts.get(_host_of(form))
-        if host is not None:
+        if (host := self._hosts.get(form.host)) is not None:
             for shown in host.shown.values():
                 shown.begin_again()
 
@@ -321,6 +333,7 @@ class Budget:
         if page.value >= TURNS[0]:
             account.worth += 1
             account.promised = 0
+        if page.value >= TURNS[0] and not page.lists:
             account.pause = min(max(_SHOWN, account.pages // UNREAD), account.pause * 2 + 1)
             account.unread = account.pause
         else:
@@ -333,13 +346,14 @@ class Budget:
         if below:
             least = min((one.credit for one in below if one.is_judged), default=CREDIT)
             account.is_facet, account.credit = True, min(OF_A_FACET, least)
-            if len(form.names) > 1:
+            if form.combines:
                 account.pool = family.of_facets
         if known is not None:
             account.credit = min(account.credit, known)
         if form.is_again:
             account.credit = min(account.credit, _OF_AGAIN)
-        if self._enough and (below or form.is_again):
+        if self._enough:
+            account.is_selection = bool(below) or form.is_again
             self._share(account)
         account.own = min(OF_A_FACET, account.credit)
         account.is_suspect = bool(below) or form.is_again or known is not None or form.is_endless
@@ -349,13 +363,13 @@ class Budget:
         return account
 
     def _share(self, account: Account) -> None:
-        """Let *account*, of a selection, end by what all selections of its kind show on its host."""
+        """Let *account*, if it is one of selections, end by what all selections of its kind show on its host."""
         form = account.form
-        host = self._hosts.setdefault(_host_of(form), _Host(Pool(self._enough, row=Row())))
+        host = self._hosts.setdefault(form.host, _Host(Pool(self._enough, row=Row())))
         account.shown = host.shown.setdefault(form.first.family, Shown())
         if form.is_again:
             account.pool = host.of_again
-        elif len(form.names) > 1:
+        elif account.is_selection and form.combines:
             account.pool.row, account.pool.shown, account.pool.queue = host.row, account.shown, host.queue
 
     def _below(self, account: Account) -> Iterable[Account]:
@@ -374,10 +388,6 @@ class Budget:
             if len(self._sites) > _OF_ALL:
                 self._sites.popitem(last=False)
         return found
-
-
-def _host_of(form: Form) -> str:
-    return form.family.partition("://")[2].partition("/")[0]
 
 
 def _below(family: _Family, form: Form) -> Iterator[Account]:

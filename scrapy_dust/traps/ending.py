@@ -1,5 +1,9 @@
 """Decides when a form ends: after a row of looks, at pages that were drawn from what waits, that found nothing new.
 
+A list whose pages link to the next ones has few URLs that wait, however long it is, and a row of its pages says nothing of what lies
+behind them. So a page that goes on with a list, since most things that it shows are new to its form and to forms with fewer parameters,
+is no look. As a form can show no more things than are known, it comes to an end.
+
 The URLs of most forms are a sample by themselves. *Selections* show known things in another choice or order; all
 facets of one host share a row, and so do all of its URLs that repeat others. There a thing that a page shows is a
 look too.
@@ -17,6 +21,8 @@ from typing import NamedTuple
 UNREAD = 12
 #: How often one thing, and how many things of one page, count as looks; things that are remembered as alone.
 _LOOKS_AT_A_THING, _LOOKS_AT_A_PAGE, _ALONE = 3, 3, 10_000
+#: Things of one family that are remembered as shown.
+_LISTED = 500_000
 #: So much longer is a row of pages of which only their words are new, and one of selections that may show more.
 _TWICE = 2
 
@@ -29,16 +35,20 @@ class Page(NamedTuple):
     items: int = 0  #: that were yielded of it, new or not
     words_only: bool = False  #: nothing but words is new on it, and the spider is not after words
     things: Iterable[int] = ()  #: that it shows, where it is a selection of things
+    lists: bool = False  #: it goes on with a list: see `Shown.lists`
 
 
 @dataclass(slots=True)
 class Shown:
-    """The things that the selections of one family have shown: its facets, and URLs that repeat others."""
+    """The things that pages of one family have shown, and what selections add: its facets, and URLs that repeat others."""
 
     pages: int = 0  #: of facets
     bringing: int = 0  #: of these, with something new
     shown: int = 0  #: things, each as often as a page shows it
-    before: set[int] = field(default_factory=set)  #: what the last page shows
+    before: set[int] = field(default_factory=set)  #: what the last selection shows
+    last: set[int] = field(default_factory=set)  #: what the last page shows, though it be no selection
+    #: By thing, the fewest parameters with which it was shown.
+    fewest: dict[int, int] = field(default_factory=dict)
     alone: set[int] = field(
         default_factory=set
     )  #: things that one selection brought, and no other has shown since
@@ -54,8 +64,20 @@ class Shown:
         self.shown += len(own)
         return own
 
+    def lists(self, things: set[int], names: int, listed: set[int]) -> bool:
+        """Take note that a form with so many *names* of parameters, which has *listed* things before, shows *things*. Returns whether
+        most of those that the last page did not show are new to the form, and to all forms with fewer parameters.
+        """
+        own, self.last = things - self.last, things
+        fresh = {thing for thing in own if self.fewest.get(thing, names) >= names} - listed
+        if len(self.fewest) + len(listed) > _LISTED:
+            return False
+        self.fewest.update(dict.fromkeys(fresh, names))
+        listed |= fresh
+        return 2 * len(fresh) > len(own)
+
     def begin_again(self) -> None:
-        """Forget all of it."""
+        """Forget all that may have counted one thing twice."""
         self.pages = self.bringing = self.shown = 0
         self.before, self.alone = set(), set()
 
@@ -133,7 +155,7 @@ class Pool:
 
     def came(self, page: Page, *, is_drawn: bool) -> None:
         """Take note of what *page* has brought. *is_drawn*: the page was drawn from what waits."""
-        if not self.enough:
+        if not self.enough or (page.lists and not page.anything and self.row is None):
             return
         if self.shown is not None:
             self.shown.pages += 1

@@ -76,6 +76,16 @@ class Form(NamedTuple):
         return self.family.endswith(AGAIN)
 
     @property
+    def host(self) -> str:
+        """The host of the URLs."""
+        return self.family.partition("://")[2].partition("/")[0]
+
+    @property
+    def combines(self) -> bool:
+        """Whether the URLs have several parameters, or there are too many such forms to tell them apart."""
+        return len(self.names) > 1 or ENDLESS in self.names
+
+    @property
     def is_endless(self) -> bool:
         """Whether the path repeats itself."""
         return self.family.endswith(ENDLESS)

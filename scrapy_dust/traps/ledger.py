@@ -60,6 +60,8 @@ class Arrived:
     is_same: bool = False  #: it says what another page says that it repeats
     things: set[int] = field(default_factory=set)  #: that it shows, if it is a selection of things
     brought: set[int] = field(default_factory=set)  #: of these, what nobody knew
+    listed: set[int] = field(default_factory=set)  #: all things that it shows, fetched before or not
+    lists: bool = False  #: it goes on with a list
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +121,8 @@ class Ledger:
         page.items += 1
         is_new = item not in self._items
         if page.account.shown is not None:
+            page.listed.add(item)
+        if page.account.is_selection:
             page.things.add(item)
             if is_new:
                 page.brought.add(item)
@@ -130,12 +134,17 @@ class Ledger:
 
     def shows(self, page: Arrived, place: Place) -> None:
         """Take note that *page* links to the URL of *place*."""
-        if (
-            page.account.shown is not None
-            and place.account.own >= TURNS[0]
-            and not place.form.is_kin_of(page.form)
-        ):
-            page.things.add(self._idle.key(place.site, place.url))
+        if page.account.shown is None:
+            return
+        is_again, first = place.form.is_again, place.form.first
+        if first.is_kin_of(page.form.first):
+            return
+        account = self.budget.account(first) if is_again else place.account
+        if account.own >= TURNS[0]:
+            thing = self._idle.key(place.site, place.url)
+            page.listed.add(thing)
+            if page.account.is_selection and not is_again:
+                page.things.add(thing)
 
     def leads(self, page: Arrived, place: Place) -> None:
         """Take note that *page* links to the URL of *place*, a key that nobody has requested before."""
@@ -172,8 +181,9 @@ class Ledger:
             self._idle.differs(page.site, page.url)
         if self._idle.of(page.site) is not idle:
             self.budget.show_anew(page.form)
-        elif page.account.shown is not None:
-            page.things = page.account.shown.show(page.things, page.brought)
+        elif page.account.is_selection and (shown := page.account.shown) is not None:
+            page.things = shown.show(page.things, page.brought)
+        page.lists = page.account.lists(page.listed)
         self.budget.came(page.site, page.account, self._brought(page, read), is_drawn=page.is_drawn)
 
     def gone(self, site: str, url: str, *, is_drawn: bool) -> None:
@@ -197,7 +207,9 @@ class Ledger:
         value = min(new.value, _UNWANTED) if are_chosen else new.value
         more = new.has_media or page.new_items or page.links or page.hopes
         words_only = not more and self._is_not_wanted(page)
-        return Page(value, anything or page.hopes, page.items, words_only, page.things)
+        if page.lists and page.account.pool.row is None:
+            value = max(value, TURNS[0])
+        return Page(value, anything or page.hopes, page.items, words_only, page.things, page.lists)
 
     def _is_not_wanted(self, page: Arrived) -> bool:
         """Whether the spider is after items, and the form of *page*, which feeds itself, has none."""

@@ -78,6 +78,26 @@ def cut_lists(path, query):
     )
 
 
+def long_list(following):
+    """A list of 500 things in a hundred pages, each linked by the eight before. Brands show all things but those of the last pages."""
+
+    def shown(path, query):
+        if path.startswith("/goods/"):
+            return words(path, 10), ["/all"], f"goods {path.rpartition('/')[2]}"
+        front, _, last = path.partition("?")[0][1:].partition("/")
+        if front == "brand":
+            return f"Brand {last}", [f"/goods/{n}" for n in range(int(last), 480, 8)], ""
+        if front != "all":
+            return None
+        number = int(query.get("page", last or 1))
+        links = [following.format(n) for n in range(number + 1, number + 9) if n <= 100]
+        links += [f"/goods/{n}" for n in range(number * 5 - 5, number * 5)]
+        links += [f"/brand/{n}" for n in range(8)]
+        return f"Page {number}", links, ""
+
+    return shown
+
+
 def sold_out(path, query):
     """Many pages of one form are empty, and come first; the others have an item each."""
     if not path.startswith("/lot/"):
@@ -191,6 +211,28 @@ def test_cap_loses_no_more_than_its_bound(tmp_path, name):
     trap, entrance = ATTACKS[name]
     plain, ours = both(trap, (entrance,), **CAP)
     assert len(plain.items.keys() - ours(tmp_path).items.keys()) <= 0.02 * len(plain.items)
+
+
+@pytest.mark.usefixtures("_same_draw")
+@pytest.mark.parametrize("following", ["/all?page={}", "/all/{}"])
+def test_a_list_is_fetched_to_its_end_though_selections_have_shown_most_of_it(tmp_path, following):
+    """Two URLs of the list wait at a time, so that a row of its pages says nothing of those behind them."""
+    plain, ours = both(long_list(following), ("/all",), **SOON)
+    done = ours(tmp_path)
+    assert len(plain.items) == 540
+    assert done.items.keys() == plain.items.keys()
+
+
+@pytest.mark.usefixtures("_same_draw")
+def test_a_calendar_whose_pages_show_known_things_ends_all_the_same(tmp_path):
+    def trap(path, query):
+        text, links, item = calendar_by_path(path, query) or ("", [], "")
+        near = [f"/item/{random.Random(f'{path} {n}').randrange(40)}" for n in range(3)]
+        return (text, [*links, *near], item) if text else None
+
+    done = simulate(Site(trap, ("/cal/2026/11",), 40), tmp_path, 2000, **CAP)
+    assert len(done.pages) < 2000
+    assert done.items.keys() == Site(items=40).names
 
 
 @pytest.mark.parametrize(
