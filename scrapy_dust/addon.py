@@ -77,7 +77,7 @@ class Addon:
             settings.setdefault_in_component_priority_dict(
                 "SPIDER_MIDDLEWARES", KnownMiddleware, KNOWN_MIDDLEWARE_ORDER
             )
-        if ours.same == "items":
+        if ours.same == "items" or (ours.log_enabled and ours.log_units):
             settings.setdefault_in_component_priority_dict(
                 "SPIDER_MIDDLEWARES", TakenMiddleware, TAKEN_MIDDLEWARE_ORDER
             )

@@ -17,6 +17,7 @@ from scrapy_dust.crawl_log.records import (
     record_of_answer,
     record_of_copy,
     record_of_failure,
+    record_of_items,
     record_of_redirect,
     record_of_taken,
 )
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
 
+    from scrapy_dust.page.item_values import ItemValues
     from scrapy_dust.page.taking import Taken
 
 Record = dict[str, object]
@@ -133,6 +135,12 @@ def records_of_taken(request: Request, response: Response, taken: Taken | None) 
     said = {} if taken is None or nothing else {"units": taken.units, "names": list(taken.names.items())}
     record = record_of_taken(url, response.status, said, nothing, fetched_at=_fetched_at(request))
     yield record, None
+
+
+def records_of_items(request: Request, response: Response, values: ItemValues) -> Iterator[Recorded]:
+    """A second record of a page: the values of the items that the callback took."""
+    said: Record = {"units": values.units, "names": list(values.names.items())}
+    yield record_of_items(page_url(request, response), said), None
 
 
 def page_url(request: Request, response: Response) -> str:

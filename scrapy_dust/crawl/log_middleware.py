@@ -22,6 +22,7 @@ from scrapy_dust.crawl.answer_records import (
     is_redirect,
     records_of_copy,
     records_of_failure,
+    records_of_items,
     records_of_page,
     records_of_redirect,
     records_of_taken,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
     from scrapy_dust.crawl.answer_records import Recorded
     from scrapy_dust.crawl.recorder import Recorder
+    from scrapy_dust.page.item_values import ItemValues
     from scrapy_dust.page.taking import Taken
 
 logger = logging.getLogger(__name__)
@@ -90,6 +92,12 @@ class CrawlLogMiddleware:
     def add_taken(self, request: Request, response: Response, taken: Taken | None) -> None:
         """Record what the callback took from *response*; None: the callback failed."""
         self._record(request, lambda: records_of_taken(request, response, taken), counted=Stat.RECORDED_TAKEN)
+
+    def add_items(self, request: Request, response: Response, values: ItemValues) -> None:
+        """Record the *values* of the items that the callback took from *response*."""
+        self._record(
+            request, lambda: records_of_items(request, response, values), counted=Stat.RECORDED_TAKEN
+        )
 
     def add_again(self, request: Request, response: Response) -> None:
         """Record another answer to *request*, which has shown a page before."""

@@ -72,7 +72,7 @@ class Describer:
         return [dict(record) if body is None else {**record, **next(said)} for record, body in answers]
 
     def _with_taken_packed(self, record: Mapping[str, object]) -> Mapping[str, object]:
-        if "taken" not in record:
+        if "taken" not in record and "items" not in record:
             return record
         from scrapy_dust.crawl_log.records import with_taken_packed  # noqa: PLC0415  As below.
 

@@ -1,8 +1,9 @@
 """Records of a crawl log: the fields of the interchange format, and some of our own.
 
 What is not known is left out. Ours are ``sketch_version``, ``minhash``, ``words``, ``language``, ``units`` with
-``units_total``, ``units_partial`` and ``units_version``, ``log_places``, ``error`` and whatever more the caller knows: ``wire_size`` in bytes, ``latency`` in seconds, ``flags``,
-``rendered``, ``duplicate_of``, ``duplicate_by``, ``taken`` with ``taken_total`` and ``taken_partial``, ``nothing_taken``, ``referrer``, ``no_vary_search``.
+``units_total``, ``units_partial`` and ``units_version``, ``places``, ``error`` and whatever more the caller knows: ``wire_size`` in bytes, ``latency`` in seconds, ``flags``,
+``rendered``, ``duplicate_of``, ``duplicate_by``, ``taken`` with ``taken_total`` and ``taken_partial``, ``nothing_taken``, ``items`` with
+``items_total`` and ``items_partial``, ``referrer``, ``no_vary_search``.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
 Record = dict[str, object]
 
-#: The field with what a callback took from a page.
-TAKEN = "taken"
+#: The fields with what a callback took from a page: items and requests as units, or values of items alone.
+TAKEN, ITEMS = "taken", "items"
 
 
 def record_of_page(
@@ -109,16 +110,24 @@ def record_of_taken(
     )
 
 
-def with_taken_packed(record: Mapping[str, Any], naming: Naming) -> Record:
-    """*record*, which `record_of_taken` made, as a log has it. *naming*: the names that the log has already."""
-    from scrapy_dust.page.units import MAX_UNITS, units_of  # noqa: PLC0415  numpy, as above.
+def record_of_items(url: str, items: Record) -> Record:
+    """A record of the values in the items that a callback took from the page at *url*. *items*: as in `record_of_taken`."""
+    return {"url": url, ITEMS: items}
 
-    taken = record[TAKEN]
-    packed = _unit_fields(units_of(taken["units"]), naming.new_names(dict(taken["names"])), MAX_UNITS)
+
+def with_taken_packed(record: Mapping[str, Any], naming: Naming) -> Record:
+    """*record*, which `record_of_taken` or `record_of_items` made, as a log has it. *naming*: the names that the log has
+    already.
+    """
+    from scrapy_dust.page.units import MAX_LOGGED, MAX_UNITS, units_of  # noqa: PLC0415  numpy, as above.
+
+    field, most = (TAKEN, MAX_UNITS) if TAKEN in record else (ITEMS, MAX_LOGGED)
+    taken = record[field]
+    packed = _unit_fields(units_of(taken["units"]), naming.new_names(dict(taken["names"])), most)
     renamed = {
-        name.replace("units", TAKEN) if name != "units_version" else name: v for name, v in packed.items()
+        name.replace("units", field) if name != "units_version" else name: v for name, v in packed.items()
     }
-    return _without_unknown({name: value for name, value in record.items() if name != TAKEN}, renamed)
+    return _without_unknown({name: value for name, value in record.items() if name != field}, renamed)
 
 
 def record_of_failure(url: str, error: str, *, fetched_at: datetime, **more: object) -> Record:

@@ -104,11 +104,15 @@ COLUMNS: Mapping[str, tuple[str, Callable[[object], bool]]] = {
     "taken_total": (_TEXT, _is_text),
     "taken_partial": ("bool", lambda value: type(value) is bool),
     "nothing_taken": (_TEXT, _is_text),
+    "items": (_TEXT, _is_text),
+    "items_total": (_TEXT, _is_text),
+    "items_partial": ("bool", lambda value: type(value) is bool),
 }
 #: Those that the first segments had not.
 LATER = frozenset(
     {"units", "units_total", "units_partial", "units_version", "places"}
     | {"taken", "taken_total", "taken_partial", "nothing_taken"}
+    | {"items", "items_total", "items_partial"}
 )
 
 

@@ -81,6 +81,7 @@ def visit_of(record: Mapping[str, Any], known: Known | None = None) -> Visit:
         no_vary_search=no_vary_search or None,
         units=units,
         taken=NOTHING_TAKEN if record.get("nothing_taken") else _units(record, "taken"),
+        items=_units(record, "items"),
     )
 
 

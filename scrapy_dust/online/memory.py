@@ -11,6 +11,7 @@ from __future__ import annotations
 import marshal
 from collections.abc import Hashable, Iterator
 from dataclasses import replace
+from itertools import chain
 
 from scrapy_dust.page.site_log import site_log
 from scrapy_dust.page.volatile import NOTHING_VOLATILE, Volatile
@@ -40,6 +41,7 @@ class SiteMemory:
         self._changing: set[str] = set()  #: URLs that did not show the same text twice
         #: What URLs in units showed the second time, if that was not the same.
         self._again: dict[str, bytes] = {}
+        self._items: dict[str, PackedUnits] = {}  #: what the spider took, by URL
         #: URLs that have shown two pages, and whether these differed.
         self.shown_twice: dict[str, bool] = {}
         self.seen = 0  #: pages and redirects, remembered or not
@@ -49,7 +51,8 @@ class SiteMemory:
 
     def __iter__(self) -> Iterator[Visit]:
         both = (*self._visits.items(), *self._again.items())
-        return (_unpacked(url, packed) for url, packed in both)
+        items = (Visit(url, items=taken) for url, taken in self._items.items() if url in self._visits)
+        return chain((_unpacked(url, packed) for url, packed in both), items)
 
     @property
     def urls(self) -> Iterator[str]:
@@ -59,6 +62,9 @@ class SiteMemory:
     def add(self, visit: Visit) -> bool:
         """Add *visit*. Returns whether its URL is new. Only pages and redirects are remembered."""
         if not visit.is_page and not visit.redirect_to:
+            return False
+        if visit.items is not None:
+            self._see_items(visit.url, visit.items)
             return False
         if self._same == "items":
             visit = _without_contents(visit)
@@ -87,6 +93,11 @@ class SiteMemory:
         elif _differ(before, visit) and visit.url not in self._again:
             self._again[visit.url] = packed = _packed(visit)
             self.size += _size(visit.url, packed)
+
+    def _see_items(self, url: str, items: PackedUnits) -> None:
+        if self._same != "items" and url not in self._items:
+            self._items[url] = items
+            self.size += _size(url, items.content)
 
     def _see_taken(self, before: Visit, visit: Visit) -> None:
         """Add the record of the spider's items and requests, which comes after the page's own record."""
@@ -138,7 +149,9 @@ class SiteMemory:
         self._changing.intersection_update(kept)
         self._again = {url: packed for url, packed in self._again.items() if url in kept}
         self.shown_twice = {url: differ for url, differ in self.shown_twice.items() if url in kept}
+        self._items = {url: items for url, items in self._items.items() if url in kept}
         self.size = sum(_size(*row) for rows in (self._visits, self._again) for row in rows.items())
+        self.size += sum(_size(url, items.content) for url, items in self._items.items())
 
 
 def _size(url: str, packed: bytes) -> int:

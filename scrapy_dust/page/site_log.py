@@ -7,16 +7,21 @@ compared by their texts, as in older logs.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import pairwise
 from operator import attrgetter
 
-from scrapy_dust.page.compare import Answer, Same, compare
+import numpy as np
+
+from scrapy_dust.page.compare import Answer, Same, Verdict, compare
 from scrapy_dust.page.contents import NOTHING_SHOWN, Content, Contents, Shown, contents_of
-from scrapy_dust.page.knowledge import Knowledge
+from scrapy_dust.page.item_veto import NO_ITEMS, Items, items_in
+from scrapy_dust.page.knowledge import Aside, Knowledge
 from scrapy_dust.page.places import Names
 from scrapy_dust.page.units import is_sound, unpack
+from scrapy_dust.page.unitsets import set_of, within
 from scrapy_dust.page.volatile import NOTHING_VOLATILE, Volatile
 from scrapy_dust.visits.outcomes import Outcome
 from scrapy_dust.visits.pages import PackedUnits, Page, SiteLog, Visit, merge_visits, page_behind
@@ -25,6 +30,8 @@ from scrapy_dust.visits.pages import PackedUnits, Page, SiteLog, Visit, merge_vi
 LEAST_SHARE = 0.2
 #: Close comparisons of one site, and different pages of one core that another is compared with.
 _COMPARED, _KEPT_LABELS = 20_000, 4
+#: Pairs of URLs by which fields of items are known that change in any case.
+_LEARNED_FROM = 150
 #: Answers to one URL that are compared with those to another.
 _ANSWERS = 3
 
@@ -46,7 +53,7 @@ def site_log(visits: Iterable[Visit], volatile: Volatile = NOTHING_VOLATILE, sam
     shown = shown_in(visits)
     if not shown or len({one.url for one in shown}) < LEAST_SHARE * len(log.pages):
         return log
-    return _compared(log, shown, volatile)
+    return _compared(log, shown, volatile, items=items_in(visits))
 
 
 def comparison_of(log: SiteLog) -> LogComparison | None:
@@ -61,7 +68,14 @@ def compared_anew(log: SiteLog, volatile: Volatile, nothing: Collection[str] = (
         return log
     known = comparison.knowledge
     changing = known.volatile.joined(volatile)
-    anew = _compared(log, comparison.shown(), changing, of_items=known.of_items, nothing=nothing)
+    anew = _compared(
+        log,
+        comparison.shown(),
+        changing,
+        items=comparison.taken,
+        of_items=known.of_items,
+        nothing=nothing,
+    )
     if (compared := comparison_of(anew)) is not None:
         compared.name(known.names)
     return anew
@@ -77,6 +91,7 @@ def compared_for_proposals(log: SiteLog) -> SiteLog:
         log,
         comparison.shown(),
         known.volatile,
+        items=comparison.taken,
         of_items=known.of_items,
         nothing=comparison.nothing,
         likely=True,
@@ -96,13 +111,18 @@ def _compared(
     shown: Sequence[Shown],
     volatile: Volatile,
     *,
+    items: Items = NO_ITEMS,
     of_items: bool = False,
     nothing: Collection[str] = (),
     likely: bool = False,
 ) -> SiteLog:
     contents = _contents(log, shown, volatile, of_items, nothing, likely)
-    comparison = LogComparison(shown, contents, nothing)
+    comparison = LogComparison(shown, contents, items, nothing)
     labels = _labels(contents, comparison)
+    if items:
+        labels = {url: content.label or "" for url, content in contents.by_url.items()} | labels
+        comparison.learn_items(labels)
+        labels |= _labels_by_items(labels, comparison)
     pages = tuple(_in_units(page, contents.by_url.get(page.url), labels.get(page.url)) for page in log.pages)
     return replace(log, pages=pages, comparing=comparison)
 
@@ -131,6 +151,25 @@ def _labels(contents: Contents, comparison: LogComparison) -> dict[str, str]:
                 kept.append((label, urls[0]))
             else:
                 found.update(dict.fromkeys(urls, same))
+    return found
+
+
+def _labels_by_items(labels: Mapping[str, str], comparison: LogComparison) -> dict[str, str]:
+    """New labels of URLs that show what another URL shows, while the spider took other items from them."""
+    by_label: dict[str, list[str]] = {}
+    for url in sorted(comparison.items.urls):
+        if label := labels.get(url):
+            by_label.setdefault(label, []).append(url)
+    found = {}
+    for label, urls in by_label.items():
+        kept: list[str] = []
+        for url in urls:
+            apart = [comparison.veto(known, url) is not None for known in kept]
+            at = apart.index(False) if False in apart else len(kept)
+            if at == len(kept) and at < _KEPT_LABELS:
+                kept.append(url)
+            if at:
+                found[url] = f"{label}.{at}"
     return found
 
 
@@ -186,8 +225,12 @@ def _in_units(page: Page, content: Content | None, label: str | None) -> Page:
 class LogComparison:
     """Compares what two URLs of a log showed, unit by unit."""
 
-    def __init__(self, shown: Sequence[Shown], contents: Contents, nothing: Collection[str] = ()) -> None:
+    def __init__(
+        self, shown: Sequence[Shown], contents: Contents, items: Items, nothing: Collection[str] = ()
+    ) -> None:
         self.nothing = nothing  #: URLs that show no page
+        self.taken = items  #: what the spider took
+        self.items = items  #: the same without fields that change in any case
         self._units: dict[str, list[PackedUnits]] = {}
         self._times: dict[str, str | None] = {}  #: when the first answer came
         for one in shown:
@@ -220,6 +263,7 @@ class LogComparison:
         """Take *names* of places, to be used in sentences that say where pages differ."""
         of_site = {place: names[place] for place in self.places if place in names}
         self.knowledge = replace(self.knowledge, names=of_site)
+        self.items.name(names)
 
     def compare(self, url: str, other: str) -> tuple[Outcome, str]:
         """Whether *url* and *other* showed the same page, and why in one sentence."""
@@ -227,7 +271,43 @@ class LogComparison:
         if a is None or b is None:
             return Outcome.UNKNOWN, "the log has nothing to compare them by"
         verdict = compare(a, b, self.knowledge)
-        return _OUTCOMES[verdict.same], verdict.why
+        vetoed = self._vetoed(a, b, verdict)
+        return (_OUTCOMES[verdict.same], verdict.why) if vetoed is None else (Outcome.DIFFERENT, vetoed)
+
+    def veto(self, url: str, other: str) -> str | None:
+        """The reason for which *url* and *other* are not one page, though they showed the same: the spider took other items."""
+        if self.items.veto(url, other) is None:
+            return None
+        a, b = self.answer(url), self.answer(other)
+        return None if a is None or b is None else self._vetoed(a, b, compare(a, b, self.knowledge))
+
+    def _vetoed(self, a: Answer, b: Answer, verdict: Verdict) -> str | None:
+        if verdict.same is Same.DIFFERENT or self.items.veto(a.url, b.url) is None:
+            return None
+        template = self.knowledge.template
+        frame, other = (within(set_of(one.units), template) for one in (a, b))
+        is_plain = verdict.same is Same.SAME and Aside.VOLATILE not in verdict.set_aside
+        return self.items.veto(a.url, b.url, is_plain=is_plain and np.array_equal(frame, other))
+
+    def learn_items(self, labels: Mapping[str, str]) -> None:
+        """Learn which fields of items change in any case. *labels*: by URL, equal ones show the same."""
+        in_order, taken_from = sorted(labels), self.items.urls
+        pairs = [
+            (url, other)
+            for url, other in pairwise(in_order)
+            if (url in taken_from or other in taken_from)
+            and ((labels[url] and labels[url] == labels[other]) or url.split("?")[0] == other.split("?")[0])
+        ]
+        few = pairs[:: len(pairs) // _LEARNED_FROM + 1]
+        self.items = self.taken.learned(
+            (url, other)
+            for url, other in few
+            if (labels[url] and labels[url] == labels[other]) or self._may_be_one(url, other)
+        )
+
+    def _may_be_one(self, url: str, other: str) -> bool:
+        a, b = self.answer(url), self.answer(other)
+        return a is not None and b is not None and compare(a, b, self.knowledge).same is not Same.DIFFERENT
 
     def answer(self, url: str) -> Answer | None:
         """The answer of *url*; None if the log has no units of it."""

@@ -64,7 +64,7 @@ class Taken:
 
     def _add_together(self, path: str, values: Mapping[str, object]) -> None:
         said = []
-        for inner, value in _leaves(values):
+        for inner, value in leaves(values):
             one = self._add_value(f"{path} {inner}", value)
             if one is not None:
                 said.append(f"{inner}\0{one}")
@@ -117,9 +117,11 @@ def _is_url(value: str) -> bool:
     return is_absolute and len(said) <= _LONGEST_URL and len(said.split()) == 1
 
 
-def _leaves(values: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+def leaves(values: Mapping[str, object]) -> Iterator[tuple[str, object]]:
     """Each plain value in *values*, however deep, with the names that lead to it; positions in lists do not count."""
-    waiting: list[tuple[str, object, int]] = [(str(name), values[name], 0) for name in sorted(values)][::-1]
+    waiting: list[tuple[str, object, int]] = [
+        (str(name), values[name], 0) for name in sorted(values, key=str)
+    ][::-1]
     count = 0
     while waiting:
         path, value, depth = waiting.pop()

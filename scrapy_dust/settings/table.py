@@ -225,7 +225,7 @@ class DustSettings:
     content_fields: tuple[str, ...] = setting(
         (),
         string_list,
-        'Fields that items are compared by, by `ContentDedupPipeline` and with `DUST_SAME = "items"`. None: all but the page\'s own URL.',
+        "Fields of items that count, for `ContentDedupPipeline` and where pages are compared. None: all but the page's own URL.",
     )
     known: str = setting(
         "off",

@@ -20,7 +20,7 @@ from scrapy_dust.believe.campaign import Campaign, Probe
 from scrapy_dust.believe.candidates import Candidate
 from scrapy_dust.believe.evidence import LogEvidence
 from scrapy_dust.believe.paper_validation import LiteralCampaign
-from scrapy_dust.believe.validation import Verdict
+from scrapy_dust.believe.validation import Pair, Verdict
 from scrapy_dust.crawl_log.hiding import is_hidden
 from scrapy_dust.judge.answers import Fetched, Known
 from scrapy_dust.judge.inquiry import Ask, Finding, Inquiry, fetch_both, inquire
@@ -351,10 +351,18 @@ class SiteTrials:
             ask = inquiry.steps.send(page)
         except StopIteration as end:
             self._under_way -= 1
-            found: Finding = end.value
+            found = self._unless_vetoed(inquiry.probe.pair, end.value)
             self.campaign.record(inquiry.probe, found.outcome, inquiry.content, inquiry.fetches, found.why)
             return
         self._step(inquiry, ask)
+
+    def _unless_vetoed(self, pair: Pair, found: Finding) -> Finding:
+        """*found*, unless the log shows that the spider took other items from the two pages of *pair*."""
+        here, there = self._evidence.page_of(pair.url), self._evidence.page_of(pair.target)
+        if found.outcome is not Outcome.SAME or self._comparing is None or here is None or there is None:
+            return found
+        veto = self._comparing.veto(here.url, there.url)
+        return found if veto is None else Finding(Outcome.DIFFERENT, veto)
 
     def _step(self, inquiry: _Inquiry, ask: Ask) -> None:
         url = nonsense_beside(ask.url) if ask.beside else ask.url

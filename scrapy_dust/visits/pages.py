@@ -55,6 +55,8 @@ class Visit:
     no_vary_search: str | None = None
     units: PackedUnits | None = None  #: None: the log has none of this answer
     taken: PackedUnits | None = None  #: what a callback took from the page; None: this record does not say
+    #: Values of the items that a callback took from the page; None: this record does not say.
+    items: PackedUnits | None = None
 
     @property
     def is_page(self) -> bool:
@@ -176,6 +178,8 @@ def merge_visits(visits: Iterable[Visit]) -> SiteLog:
     copies: dict[str, str] = {}
     declared: dict[tuple[str, str], str] = {}
     for visit in visits:
+        if visit.items is not None:
+            continue  # a line beside the page's own
         if visit.is_page:
             if visit.no_vary_search and len(declared) < _DECLARED:
                 declared.setdefault((_host(visit.url), visit.no_vary_search), visit.url)
@@ -229,8 +233,9 @@ def without_repeats(visits: Iterable[Visit]) -> Iterator[Visit]:
     again: set[str] = set()
     taken: Counter[tuple[str, int]] = Counter()
     for visit in visits:
-        if visit.taken is not None:
-            yield from _at_most_twice(visit, (visit.url, visit.taken.total), taken)
+        beside = visit.taken or visit.items
+        if beside is not None:
+            yield from _at_most_twice(visit, (visit.url, beside.total), taken)
             continue
         if visit.is_page:
             found = visit.duplicate_of or copies.get(visit.url)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from scrapy_dust.crawl_log import log_sources
 from scrapy_dust.crawl_log.reader import read_visits
 from scrapy_dust.online.learner import OnlineLearner
 from scrapy_dust.page.aliases import ENOUGH
+from scrapy_dust.page.units import unpack
 from scrapy_dust.rule_book.book import RuleBook
 from scrapy_dust.rule_book.entries import Status
 from scrapy_dust.rules.parameters import DropParameter
@@ -263,18 +265,53 @@ def test_each_spider_has_a_log_of_what_it_took(tmp_path):
     assert names["/a"] == names["/b"]
 
 
-def test_nothing_is_recorded_of_what_was_taken_where_pages_are_compared(tmp_path):
-    with serving(lambda path: product_page(1, 5)) as site:
-        crawl([site.url("/a")], {"DUST_DIR": str(tmp_path)}, spider=Shop)
+class Tabs(Visitor):
+    """Takes the part of a page that the URL names."""
+
+    def parse(self, response: Any) -> Any:
+        self.crawl.got.append(response.url)
+        tab = parameters(response.url).get("tab", "sid")
+        yield {tab: response.css(f"#{'abc'['a1b2c3d4'.find(tab) // 2 % 3]}::text").get(), "url": response.url}
+
+
+def parts(path: str) -> Answer:
+    drawn = random.Random(parameters(path)["id"])
+    return html("".join(f"<p id={part}>{' '.join(drawn.choices(WORDS, k=9))}</p>" for part in "abc"))
+
+
+def test_where_pages_are_compared_the_values_of_items_are_recorded_alone(tmp_path):
+    with serving(parts) as site:
+        crawl([site.url("/p?id=1&tab=a1")], {"DUST_DIR": str(tmp_path)}, spider=Tabs)
     assert taken(tmp_path) == {}
+    items = [one.items for one in visits(tmp_path) if one.items is not None]
+    assert [len(unpack(one)) for one in items] == [1]
 
 
-def test_the_middleware_is_the_add_ons_only_where_it_is_wanted():
-    for same, orders in (("items", [10_010]), ("page", [])):
-        settings = Settings({"DUST_SAME": same})
-        Addon().update_settings(settings)
-        known: Mapping[Any, int] = settings["SPIDER_MIDDLEWARES"]
-        assert [order for one, order in known.items() if one is TakenMiddleware] == orders
+@pytest.mark.parametrize(("spider", "finds"), [(Shop, True), (Tabs, False)])
+def test_a_spider_that_takes_another_part_of_a_page_under_each_url_has_no_rule(tmp_path, spider, finds):
+    with serving(parts) as site:
+        urls = asked(site, "tab")
+        found = book_after(
+            site, tmp_path, urls, spider, DUST_SAME="page", DUST_LEARNER="dust", DUST_VALIDATION_BUDGET=0
+        )
+    assert (Status.VALID in found.values()) is finds
+
+
+@pytest.mark.parametrize(
+    ("said", "orders"),
+    [
+        ({"DUST_SAME": "items"}, [10_010]),
+        ({"DUST_SAME": "items", "DUST_LOG_ENABLED": False}, [10_010]),
+        ({}, [10_010]),
+        ({"DUST_LOG_ENABLED": False}, []),
+        ({"DUST_LOG_UNITS": False}, []),
+    ],
+)
+def test_the_middleware_is_the_add_ons_only_where_it_is_wanted(said, orders):
+    settings = Settings(said)
+    Addon().update_settings(settings)
+    known: Mapping[Any, int] = settings["SPIDER_MIDDLEWARES"]
+    assert [order for one, order in known.items() if one is TakenMiddleware] == orders
 
 
 # What is learned from it
@@ -313,6 +350,41 @@ def test_pages_are_told_apart_by_a_field_that_the_spider_takes(tmp_path):
     with serving(web) as site:
         found = book_after(site, tmp_path, asked(site, "currency", ("USD", "EUR", "GBP", "CHF")))
         assert Status.VALID not in found.values()
+
+
+class Reader(Visitor):
+    """Reads what a page encrypts anew at each fetch."""
+
+    def parse(self, response: Any) -> Any:
+        self.crawl.got.append(response.url)
+        key, *said = bytes.fromhex(response.css("#sealed::text").get())
+        yield {"name": response.css("h1::text").get(), "sealed": bytes(one ^ key for one in said).decode()}
+
+
+def sealing(by: str) -> Any:
+    """Pages with a text that is encrypted by another key at each fetch. The text depends on the parameter *by*."""
+    keys = itertools.cycle(range(1, 250, 7))
+
+    def web(path: str) -> Answer:
+        said = parameters(path)
+        if not path.startswith("/p?") or not said["id"].isdigit():
+            return Answer(b"", 404)
+        drawn, key = random.Random(f"{said['id']} {said.get(by)}"), next(keys)
+        text = " ".join(drawn.choices("amber basin cedar delta ember fjord grove haven".split(), k=3))
+        sealed = bytes([key, *(one ^ key for one in text.encode())]).hex()
+        about = " ".join(random.Random(said["id"]).choices(WORDS, k=20))
+        return html(f"<h1>Tea {said['id']}</h1><p>{about}</p><i id=sealed>{sealed}</i>")
+
+    return web
+
+
+@pytest.mark.parametrize(
+    ("by", "spider", "finds"), [("x", Shop, True), ("x", Reader, True), ("view", Reader, False)]
+)
+def test_what_only_the_spider_can_read_tells_pages_apart(tmp_path, by, spider, finds):
+    with serving(sealing(by)) as site:
+        found = book_after(site, tmp_path, asked(site, "view"), spider, DUST_SAME="page")
+    assert (Status.VALID in found.values()) is finds, found
 
 
 class Lists(Visitor):

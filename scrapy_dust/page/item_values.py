@@ -1,0 +1,229 @@
+"""The values of the items that a callback took from a page, as units: for pages that differ only where they change at
+each fetch, such values may say what a spider reads there.
+
+A value counts only if it can come from the page. Left out are the values that
+
+- repeat the page's URL, or a part of it, or are a URL, or hold markup;
+- the request handed on (`meta`, `cb_kwargs`, headers), or the answer's headers say;
+- read like the clock, a random id or a counter.
+
+What is left stands on the page (`Kind.TEXT`), or was made of the page in a way that only the spider knows
+(`Kind.DATA`). The order of words does not count. Of a field with ids or a counter there is a unit without a value (`CHANCE`),
+since a few of many ids may look like something else.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+from functools import cached_property
+
+from xxhash import xxh3_64_intdigest
+
+from scrapy_dust.page.own import OwnUrl, decoded
+from scrapy_dust.page.places import Kind, name_of, place_of
+from scrapy_dust.page.taking import leaves
+
+#: The kind of a value that may be chance. It is not told, only that the field has such values.
+CHANCE = Kind.FIELD
+
+#: Values of one page and characters of a value, at most; words that are looked for on the page, in so many characters.
+_VALUES, _LONGEST, _LOOKED_FOR, _LOOKED_IN = 400, 20_000, 16, 400
+#: Characters of a value that says something, and letters of one of its words.
+_SHORTEST, _SHORTEST_MADE, _LETTERS = 8, 3, 3
+#: So many numbers tell whether a field is a counter, and the share of them that are greater than the one before.
+_NUMBERS, _GREATER = 8, 0.9
+#: Digits of a number, and of its fraction, that are chance or the clock; characters of a word with digits that is.
+_DIGITS, _FRACTION, _MIXED = 9, 5, 6
+#: Fields of which something is remembered.
+_FIELDS = 2000
+#: The share of a value's words that the page must lack for the value to be made by the spider.
+_LACKED = 0.25
+
+_PLAIN = frozenset({str, int, float, Decimal})
+_WORD = re.compile(r"[^\W\d_]+|\d+")
+_LONG_WORD = re.compile(rf"[^\W\d_]{{{_LETTERS}}}")
+_NUMBER = re.compile(r"\d{1,4}")
+_TOKEN = re.compile(r"[^\W_]+")
+#: Letters beside digits, or small and capital letters in turn.
+_MIXED_WORD = re.compile(r"[^\W\d_]\d|\d[^\W\d_]|[a-z][A-Z]+[a-z]+[A-Z]")
+_FLOAT = re.compile(r"-?\d+\.?\d*")
+#: A URL, markup or a time.
+_TELLING = re.compile(r"\A[/?#]|\Adata:|://|<[a-zA-Z!/]|\d:\d\d")
+_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
+#: What stands between words.
+_STOPS = str.maketrans(dict.fromkeys(",.;:|/", " "))
+#: Signs that may stand between the thousands of a number.
+_BETWEEN = ",.'’ \u00a0\u202f"
+_LONG_NUMBER = re.compile(rf"\d{{{_DIGITS}}}|\.\d{{{_FRACTION}}}")
+
+
+class ItemFields:
+    """What one crawl's items have had in their fields so far, by which constants and counters are known."""
+
+    def __init__(self) -> None:
+        self._places: dict[tuple[Kind, str], tuple[int, str]] = {}
+        self._words: dict[str, frozenset[str]] = {}
+        self._numbers: dict[str, tuple[float, int, int]] = {}  # the latest, how many, how many greater
+
+    def place(self, kind: Kind, field: str) -> tuple[int, str]:
+        """The place of values of this *kind* in *field*, and its name."""
+        found = self._places.get((kind, field))
+        if found is None:
+            path = f"item {field}"
+            found = place_of(kind, path), name_of(kind, path)
+            if len(self._places) < _FIELDS:
+                self._places[kind, field] = found
+        return found
+
+    def constants(self, field: str, words: frozenset[str]) -> frozenset[str] | None:
+        """The words of the value that *field* had before, now *words*; None if *words* are the first."""
+        before = self._words.get(field)
+        if before is not None or len(self._words) < _FIELDS:
+            self._words[field] = words
+        return before
+
+    def is_counter(self, field: str, number: float) -> bool | None:
+        """Whether the numbers in *field*, of which *number* is the next, always grow; None for too few numbers."""
+        before, count, greater = self._numbers.get(field, (number, -1, 0))
+        count, greater = count + 1, greater + (number > before)
+        if count or len(self._numbers) < _FIELDS:
+            self._numbers[field] = number, count, greater
+        return greater >= _GREATER * count if count >= _NUMBERS else None
+
+
+class ItemValues:
+    """Collects the values of the items that a callback yields for the page at *url*."""
+
+    def __init__(
+        self,
+        url: str,
+        fields: Collection[str],
+        known: ItemFields,
+        text: Callable[[], str],
+        brought: Iterable[object] = (),
+        headers: Callable[[], Iterable[str]] = tuple,
+    ) -> None:
+        """*fields*: if not empty, only these fields count. *known*: the fields of the crawl. *text*: gives the page's text.
+        *brought*: the values that the request handed on; *headers*: gives those of all headers.
+        """
+        self._url, self._fields, self._known = url, frozenset(fields), known
+        self._text_of, self._brought, self._headers_of = text, frozenset(map(str, brought)), headers
+        self._units: dict[int, None] = {}
+        self.names: dict[int, str] = {}  #: of places
+
+    @property
+    def units(self) -> list[int]:
+        """The units of what was collected, each a place times 2**32 plus 32 bits of a value; none of too many values."""
+        return list(self._units) if len(self._units) <= _VALUES else []
+
+    def add_item(self, of_class: str, values: Mapping[str, object]) -> None:
+        """Add an item of the class *of_class* with these *values*."""
+        chosen = {name: values[name] for name in values if not self._fields or name in self._fields}
+        for field, value in leaves(chosen):
+            if type(value) in _PLAIN and len(self._units) <= _VALUES:
+                self._add(f"{of_class} {field}", str(value).strip())
+
+    def _add(self, field: str, said: str) -> None:
+        if not 2 < len(said) <= _LONGEST:
+            return
+        folded = said.casefold()
+        kind = None if self._is_elsewhere(said, folded) else self._kind(field, said, folded)
+        if kind is not None:
+            place, self.names[place] = self._known.place(kind, field)
+            words = () if kind is CHANCE else sorted(set(folded.translate(_STOPS).split()))
+            value = xxh3_64_intdigest(" ".join(words).encode("utf-8", "surrogatepass"))
+            self._units[place << 32 | value & 0xFFFFFFFF] = None
+
+    def _kind(self, field: str, said: str, folded: str) -> Kind | None:
+        lacked = () if folded in self._text else self._lacked(folded)
+        if not lacked:
+            return Kind.TEXT if len(said) >= _SHORTEST and _LONG_WORD.search(said) else None
+        constants = self._known.constants(field, frozenset(lacked))
+        new = [word for word in lacked if word not in constants] if constants is not None else []
+        if not new:
+            return None
+        if said in self._headers:
+            return None
+        is_chance = self._is_chance(field, said, new)
+        return None if is_chance is None else CHANCE if is_chance else Kind.DATA
+
+    def _lacked(self, folded: str) -> Sequence[str]:
+        """The words of a text that the page lacks; none if the page has nearly all of them."""
+        words = list(dict.fromkeys(_WORD.findall(folded[:_LOOKED_IN])))[:_LOOKED_FOR]
+        lacked = [word for word in words if not self._is_on_page(word)]
+        return lacked if len(lacked) >= _LACKED * len(words) else ()
+
+    def _is_chance(self, field: str, said: str, new: Sequence[str]) -> bool | None:
+        """Whether *said*, which does not stand on the page, may be the clock, an id made by chance, or a counter; None if
+        too few numbers came to tell. *new*: its words that are no constants.
+        """
+        if _LONG_NUMBER.search(said) or any(
+            len(token) >= _MIXED and _MIXED_WORD.search(token) for token in _TOKEN.findall(said)
+        ):
+            return True
+        if all(map(str.isdecimal, new)):
+            return self._known.is_counter(field, float(said if _FLOAT.fullmatch(said) else new[0]))
+        return False
+
+    def _is_elsewhere(self, said: str, folded: str) -> bool:
+        """Whether *said* is known without the page: from its URL, from the request, or from the clock."""
+        if said in self._brought or _TELLING.search(said):
+            return True
+        if "=" in said and len(said.split()) == 1:
+            return True
+        whole = decoded(folded)
+        is_own = whole in self._own_url or any(part in whole for part in self._own_parts)
+        return is_own or self._is_today(said)
+
+    def _is_today(self, said: str) -> bool:
+        if not any(year in said for _, _, year in self._days):
+            return False
+        numbers = frozenset(map(int, _NUMBER.findall(said[:100])))
+        return any({month, day} <= numbers for month, day, _ in self._days)
+
+    @cached_property
+    def _days(self) -> Collection[tuple[int, int, str]]:
+        now = datetime.now(UTC)
+        return {(at.month, at.day, f"{at:%y}") for at in (now, now.astimezone())}
+
+    @cached_property
+    def _own_url(self) -> str:
+        return decoded(self._url).casefold()
+
+    @cached_property
+    def _own_parts(self) -> Collection[str]:
+        own = OwnUrl(self._url)
+        addresses = {one.casefold() for one in own.addresses if one.count("/") > 1 or "?" in one}
+        return addresses | set(self._own_url.partition("#")[0].partition("?")[2].split("&")) - {""}
+
+    @cached_property
+    def _headers(self) -> Collection[str]:
+        return frozenset(self._headers_of())
+
+    def _is_on_page(self, word: str) -> bool:
+        if word in self._text:
+            return True
+        if word.isdecimal() and len(word) < _DIGITS:
+            grouped = f"{int(word):,}"
+            return any(grouped.replace(",", sign) in self._text for sign in _BETWEEN)
+        return word in self._unescaped
+
+    @cached_property
+    def _text(self) -> str:
+        return self._text_of().casefold()
+
+    @cached_property
+    def _unescaped(self) -> str:
+        text = html.unescape(self._text) if "&" in self._text else self._text
+        return (
+            _ESCAPE.sub(lambda escaped: chr(int(escaped[1], 16)), text).casefold() if "\\u" in text else text
+        )
+
+
+def plain_values(values: Mapping[str, object]) -> Iterator[object]:
+    """The texts and numbers in *values*, however deep."""
+    return (value for _, value in leaves(values) if type(value) in _PLAIN)
