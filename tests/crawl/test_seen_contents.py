@@ -43,7 +43,7 @@ def contents(canonize=str, volatile=None, **settings):
 def copies(pages, looking=None, kind=HTML):
     """The paths of *pages*, each with its body, that are copies, in their order."""
     looking = looking or contents()
-    return [path for path, body in pages if looking.look(HOME + path, Body(body, kind, None)).is_copy]
+    return [path for path, body in pages if looking.examine(HOME + path, Body(body, kind, None)).is_copy]
 
 
 def item(number, more=""):
@@ -214,4 +214,4 @@ def test_files_of_equal_bytes_are_copies():
 def test_a_page_says_why_it_is_none():
     looking = contents()
     copies([(f"/{n}", item(n)) for n in range(20)], looking)
-    assert looking.look(f"{HOME}/x", Body(item(3), HTML, None)).kind is Kind.WALL
+    assert looking.examine(f"{HOME}/x", Body(item(3), HTML, None)).kind is Kind.WALL
