@@ -41,7 +41,7 @@ class Stat(StrEnum):
     )
     SHADOW_FILTERED = (
         "dust/shadow/filtered",
-        "In shadow mode: URLs that were answered and would have been filtered; by rule as above.",
+        "In shadow mode: URLs that would have been filtered, those that robots.txt forbids included; by rule as above.",
     )
     CANARIES = (
         "dust/canaries",

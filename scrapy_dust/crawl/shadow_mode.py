@@ -72,15 +72,13 @@ class Shadow:
         if key not in self._seen:
             self._seen[key] = SETTLED._replace(keeper=self._naming.note_fetched(key, request.url))
         elif key not in chain:
-            self._canaries.send(request, key, self._naming.keeper(key, self._seen[key]))
+            known = self._seen[key]
+            keeper = self._naming.keeper(key, known)
+            self._naming.count(request, lambda: keeper, self._naming.merging_rules(request.url, known))
+            self._canaries.send(request, key, keeper)
 
     def _response_received(self, response: Response, request: Request, spider: Spider) -> None:
-        """Count the request as saved: one that robots.txt forbids would not have been made either."""
-        if (mark := canary_of(request, SHADOW)) is not None:
-            known = self._seen[bytes.fromhex(mark["key"])]
-            self._naming.count(
-                request, lambda: mark["keeper"], self._naming.merging_rules(mark["url"], known)
-            )
+        if canary_of(request, SHADOW) is not None:
             self._crawler.stats.inc_value(Stat.SHADOW_BYTES.value, len(response.body))
 
     def _looks_again(self, canary: Canary) -> bool:

@@ -92,8 +92,8 @@ def test_two_processes_that_update_a_book_lose_nothing_of_each_other(tmp_path):
 
 HOLD = """
 import sys, time
-from scrapy_dust.rule_book import files
-with files.lock(sys.argv[1]):
+from scrapy_dust.rule_book import safe_files
+with safe_files.lock(sys.argv[1]):
     print("ready", flush=True)
     time.sleep(600)
 """
