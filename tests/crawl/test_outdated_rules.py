@@ -30,7 +30,7 @@ def warned(with_rules, tmp_path, caplog):
             save_profiles(tmp_path / "dust", {site.name: profile})
             urls = [site.url(f"/{n}?{query}") for n in range(220 // len(queries)) for query in queries]
             result = crawl(urls, settings)
-        said = [one.getMessage() for one in caplog.records if one.name.endswith("staleness")]
+        said = [one.getMessage() for one in caplog.records if one.name.endswith("outdated_rules")]
         return [one.replace(site.name, "SITE").replace(identity, "ID") for one in said], result.stats[
             "dust/stale_sites"
         ]
