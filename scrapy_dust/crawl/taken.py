@@ -91,7 +91,10 @@ class TakenMiddleware:
         if request is None or not _is_taken_from(request, response) or len(response.body) > _LONGEST:
             return None
         # Before the callback begins: it may complete an item that the request has brought.
-        brought = [*plain_values(_by_text(request.meta)), *plain_values(_by_text(request.cb_kwargs))]
+        try:
+            brought = [*plain_values(_by_text(request.meta)), *plain_values(_by_text(request.cb_kwargs))]
+        except Exception:  # noqa: BLE001  What an object of the project's that nobody can look into brings is not known.
+            return None
         return ItemValues(
             page_url(request, response),
             self._settings.content_fields,
