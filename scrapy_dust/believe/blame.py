@@ -15,7 +15,7 @@ def rules_at_work(canonizer: Canonizer, url: str, keeper: str) -> tuple[Rule, ..
 def decisive_rules(canonizer: Canonizer, site: str, url: str, keeper: str) -> tuple[Rule, ...]:
     """The rules that merge the two URLs and that no other rule could replace; if each can be replaced, all of them.
 
-    None if the two URLs are in different classes.
+    Empty if the two URLs are in different classes.
     """
     if canonizer.canonize(url) != canonizer.canonize(keeper):
         return ()

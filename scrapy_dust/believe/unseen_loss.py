@@ -64,7 +64,9 @@ def unseen_bound(seen: Witnesses, laws: float = 0.0) -> float:
 
 @lru_cache(maxsize=1024)
 def contents_to_prove(bound: float, laws: float) -> int:
-    """How many contents, each under two URLs and without a wrong pair, prove *bound*."""
+    """The number of contents, each seen under two URLs and none wrong, that shows the share of wrong merges to be at most *bound*.
+    *laws*: as `law_share` gives it.
+    """
     needed = 1
     while _bound(needed, 0, laws) > bound:
         needed += 1

@@ -1,4 +1,4 @@
-"""Mined sites on their way to trials that need no fetches: what the end of a run tells of a site stays, and its log goes."""
+"""Collects the figures of each mined site while it is handed to its trials, so that the site's log can be freed."""
 
 from __future__ import annotations
 

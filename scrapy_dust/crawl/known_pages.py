@@ -194,9 +194,10 @@ class KnownMiddleware:
     def _keys_changed(self) -> None:
         """Make the known keys anew after rules have changed during the crawl."""
         if self._known is not None:
-            self._make_keys_by(self._known, f"{self._rules.version} {id(self)} {now_in_seconds()}")
+            self._update_keys(self._known, f"{self._rules.version} {id(self)} {now_in_seconds()}")
 
-    def _make_keys_by(self, known: KnownPages, version: str) -> None:
+    def _update_keys(self, known: KnownPages, version: str) -> None:
+        """Rename the stored keys if other rules than those of *version* made them. If that fails, go on without known pages."""
         try:
             known.rename_keys(version, self._key_of)
         except DustError as error:
@@ -209,7 +210,7 @@ class KnownMiddleware:
         try:
             self._known = KnownPages(log_dir(self._rules.settings.dir).parent / FILE, spider.name)
             self._known.forget_before(self._since)
-            self._make_keys_by(self._known, self._rules.version)
+            self._update_keys(self._known, self._rules.version)
             self._pages |= {taken.own: _page_of(taken) for taken in self._pages_of_job()}
         except DustError as error:
             self._faults.note("Could not read what is known", error)

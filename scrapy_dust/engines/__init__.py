@@ -1,0 +1,1 @@
+"""Mining a log on one machine, in shards, or on Spark."""

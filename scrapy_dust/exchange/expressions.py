@@ -60,7 +60,7 @@ def expressions_of(site: str, rule: Rule) -> tuple[Expression, ...] | str:
         return (_between_ampersands if rule.guard else _without)(url_of(site), name)
     if rule.fixed_value_operation is not None:
         return _with_one_value(url_of(site), rule.fixed_value_operation)
-    return _OTHER if rule.substitution is None else _of_substring(site, rule.substitution)
+    return _OTHER if rule.substitution is None else _expressions_of_substitution(site, rule.substitution)
 
 
 def _without(url: str, name: str) -> tuple[Expression, ...]:
@@ -96,12 +96,13 @@ def _between_ampersands(url: str, name: str) -> tuple[Expression, ...]:
     )
 
 
-def _of_substring(site: str, rule: Substitute) -> tuple[Expression, ...] | str:
+def _expressions_of_substitution(site: str, rule: Substitute) -> tuple[Expression, ...] | str:
+    """The expressions for a substitution, or the reason why there are none."""
     alpha, beta, url = rule.alpha, rule.beta, url_of(site)
     if any(site_of(rule.in_text(start)) != site for start in _starts(site)):
         return "it would lead away from the site"
     if _may_never_end(rule):
-        return "what it makes has again what it replaces"
+        return "the replacement contains the replaced text, so it would never end"
     if alpha[:1] in _AFTER_HOST and beta[:1] in (":", "@", "."):
         return "it would change the host"
     head, tail = _ends_in_words(alpha, beta)

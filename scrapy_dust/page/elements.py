@@ -192,7 +192,7 @@ class Walk:
                         parts.append((opening.mark, opening.ticks, 0))
                 else:
                     around.append((made, path, parts))
-                    made, path, parts = opening, opening.path, self._held(opening, tag, contents)
+                    made, path, parts = opening, opening.path, self._attribute_parts(opening, tag, contents)
             if text and (said := self._said(path, text)) is not None:
                 parts.append((TEXT, said, 1))
             if after is not None:
@@ -216,8 +216,10 @@ class Walk:
             outer[2].append((inside.mark, self._shown(inside) ^ inside.ticks, 0))
         return outer
 
-    def _held(self, opening: Opened, tag: str, contents: Iterator[str]) -> list[Part]:
-        """The content of an element beside its texts and elements: URLs, or text that the parser does not parse."""
+    def _attribute_parts(self, opening: Opened, tag: str, contents: Iterator[str]) -> list[Part]:
+        """The URLs in the element's attributes, as parts of its content. The text of a raw element, such as a script, is read on
+        the way.
+        """
         if opening.plan.is_raw:
             self._raw(opening.path, tag, next(contents, ""))
         return [(TEXT, self._settling.reference(url), 1) for url in opening.refers]

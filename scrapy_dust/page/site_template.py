@@ -72,9 +72,9 @@ def site_template(site: Flat, spans: Sequence[Span]) -> SiteTemplate:
 
 
 def is_frameless(missing: Index, frame: Index | int) -> Mask:
-    """Whether pages that lack so many of the units of a site's *frame* have no frame at all.
+    """Whether pages have none of the site's frame, since they lack most of its units. *missing*, *frame*: counts of units.
 
-    A page that has the frame and lacks some of its units says something by that: nobody can buy what the page shows.
+    A page that lacks only a few of them, such as the button to buy, has the frame, and the gap is content.
     """
     lacking: Mask = (missing >= LEAST_OF_FRAME) & (missing >= SHARE_OF_FRAME * frame)
     return lacking

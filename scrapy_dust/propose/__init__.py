@@ -1,0 +1,1 @@
+"""Proposing rules: by DustBuster, and by edits between URLs of one page."""

@@ -125,7 +125,9 @@ class MapSuffix(Operation):
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """The ending that is replaced, without its first word, which may go on to the left in a URL."""
+        """The ending that a URL must have, and all of its words but the first, which may be the end of a longer word in the
+        URL.
+        """
         return ((self.suffix, words_of(_FIRST_WORD.sub("", self.suffix))),)
 
     def apply(self, url: Parts) -> Parts:

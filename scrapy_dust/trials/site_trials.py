@@ -324,7 +324,7 @@ class SiteTrials:
             return
         self._under_way += 1
         steps = self._inquiry(self.campaign, probe)
-        self._step(_Inquiry(probe, steps), next(steps))
+        self._get_page(_Inquiry(probe, steps), next(steps))
 
     def _inquiry(self, campaign: Campaign | LiteralCampaign, probe: Probe) -> Inquiry:
         pair = probe.pair
@@ -354,7 +354,7 @@ class SiteTrials:
             found = self._unless_vetoed(inquiry.probe.pair, end.value)
             self.campaign.record(inquiry.probe, found.outcome, inquiry.content, inquiry.fetches, found.why)
             return
-        self._step(inquiry, ask)
+        self._get_page(inquiry, ask)
 
     def _unless_vetoed(self, pair: Pair, found: Finding) -> Finding:
         """*found*, unless the log shows that the spider took other items from the two pages of *pair*."""
@@ -364,7 +364,10 @@ class SiteTrials:
         veto = self._comparing.veto(here.url, there.url)
         return found if veto is None else Finding(Outcome.DIFFERENT, veto)
 
-    def _step(self, inquiry: _Inquiry, ask: Ask) -> None:
+    def _get_page(self, inquiry: _Inquiry, ask: Ask) -> None:
+        """Get the page that *inquiry* asks for: from the answers kept, from a fetch under way, or by a new fetch. A URL that is
+        made up and looks like an action counts as unanswered.
+        """
         url = nonsense_beside(ask.url) if ask.beside else ask.url
         if ask.beside and url in self.limits.actions:
             self._continue(inquiry, Fetched(url, url, None))
@@ -379,7 +382,7 @@ class SiteTrials:
         if under_way is not None:
             under_way.inquiries.append(inquiry)
             return
-        # A control that came before what it is to control would say nothing.
+        # A control must be fetched after the page that it checks.
         errand = _Errand(
             url, inquiries=[inquiry], shared=not is_new, beside=ask.beside, stateless=ask.stateless
         )

@@ -149,7 +149,10 @@ def settled(patterns, url):
     ("rule", "why"),
     [
         (Rule.of(Substitute("/", "-")), "it would lead away from the site"),
-        (Rule.of(Substitute("x", "x/x")), "what it makes has again what it replaces"),
+        (
+            Rule.of(Substitute("x", "x/x")),
+            "the replacement contains the replaced text, so it would never end",
+        ),
         (Rule.of(SetParameter("l", "a/b")), "the value has a character that separates parameters"),
     ],
 )

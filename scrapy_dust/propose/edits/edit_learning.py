@@ -201,9 +201,8 @@ class _Search:
                     yield self._with_effect(_Weighed(edit, slab=(1.0, 1.0), lone=True, kinds=(ONE_PAGE,)))
 
     def _shows_more(self, effect: Effect) -> bool:
-        """Whether some URLs show pages of their own, where others lead to the one page that supports an edit.
-
-        The target of these URLs was perhaps never fetched; but they do not lead there.
+        """Whether only one page supports the edit, and the edit also changes URLs that show other pages. Such URLs contradict
+        the edit even if their targets were never fetched.
         """
         borne_out = {content for merge in effect.good for content in merge.contents}
         return len(borne_out) == 1 and any(self.classes.contents[key] - borne_out for key in effect.moved)
