@@ -266,7 +266,7 @@ class Job:
         return replace(found, visits={}), _closing(found.visits, sites), taking
 
     def _taking(self, found: Read, state: Path) -> TakingOver | None:
-        """What takes sites over of which nothing is new; None where the end of the run needs the log of each site."""
+        """The `TakingOver` that spares sites of which nothing is new; None where the end of the run needs the log of each site."""
         opts, settings = self.opts, self.settings
         if opts.report or opts.validate_on is not None:
             return None
