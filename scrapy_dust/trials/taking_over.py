@@ -72,8 +72,10 @@ def taking_over(
     by_log: bool,
     saves: bool,
 ) -> TakingOver | None:
-    """What takes over the sites of one run; None where a network learns from the log of each site. *state*: the folder with what earlier runs have kept; *names*: of the places of
-    units in the logs; *by_log*: nothing may be fetched; *saves*: it keeps sites for later runs.
+    """The `TakingOver` of one run; None where a network learns from the log of each site.
+
+    *state*: the folder with the results that earlier runs have kept; *names*: of the places of units in the logs; *by_log*:
+    nothing may be fetched; *saves*: sites are kept for later runs.
     """
     if settings.learner == "seq2seq":
         return None
