@@ -44,7 +44,7 @@ class Walk(NamedTuple):
 
     key: str
     steps: Sequence[site_rules.Step]
-    ends: bool  #: it comes to rest
+    ends: bool  #: whether the rules come to an end
 
 
 class Canonizer:
@@ -68,7 +68,7 @@ class Canonizer:
     def canonize(self, url: str) -> str:
         """The key of *url*'s class. The key looks like a URL, and cannot always be fetched."""
         site = self._site_of(url)
-        rules = self._ready.get(site) or self._prepare(site)
+        rules = self._ready.get(site) or self._prepared_rules(site)
         if rules is None:
             return url
         places = rules.places(url)
@@ -76,13 +76,10 @@ class Canonizer:
             return url
         return self.key_from(url, rules.settle(url, places))
 
-    def _stays_on(self, site: str | None, url: str, form: str) -> bool:
-        return form == url or self._site_of(form) == site
-
     def key_and_rules(self, url: str) -> tuple[str, tuple[Rule, ...], str | None]:
         """The key of *url*, the rules that changed the URL on the way, and the URL's site."""
         site = self._site_of(url)
-        rules = self._ready.get(site) or self._prepare(site)
+        rules = self._ready.get(site) or self._prepared_rules(site)
         places = () if rules is None else rules.places(url)
         if rules is None or not places:
             return url, (), site
@@ -126,7 +123,7 @@ class Canonizer:
         """This canonizer with one more *rule* of *site*. What was prepared is shared with it."""
         found = copy(self)
         found._rules = {**self._rules, site: (*self._rules.get(site, ()), rule)}
-        ready = self._prepare(site)
+        ready = self._prepared_rules(site)
         found._ready = {} if ready is None else {site: ready.with_rule(rule)}
         return found
 
@@ -144,14 +141,16 @@ class Canonizer:
         return Walk(self.key_from(url, form), steps, form is not None)
 
     def key_from(self, url: str, form: str | None) -> str:
-        """The key of *url* if rules lead to *form*; None for *form*: they lead to none."""
+        """The key of *url* if the rules make *form* of it: *form*, or *url* itself if *form* is None or has left the
+        site.
+        """
         if form is None or form == url:
             return url
         return form if self._site_of(form) == self._site_of(url) else url
 
     def site_rules_for(self, url: str) -> SiteRules | None:
         """The prepared rules of the site of *url*; None if there are none."""
-        return self._prepare(self._site_of(url))
+        return self._prepared_rules(self._site_of(url))
 
     def explain(self, url: str) -> tuple[Step, ...]:
         """The rules that change *url* on the way to its key, step by step; empty where it is its own key."""
@@ -160,12 +159,13 @@ class Canonizer:
         return tuple(Step(*step) for step in steps) if is_taken else ()
 
     def _key_and_steps(self, url: str) -> tuple[str | None, list[site_rules.Step]]:
-        """The key of *url*, and each step on the way."""
+        """The form that the rules make of *url*, None if they come to no end, and each step on the way."""
         steps: list[site_rules.Step] = []
-        rules = self._prepare(self._site_of(url))
+        rules = self._prepared_rules(self._site_of(url))
         return (url if rules is None else rules.settle(url, steps=steps)), steps
 
-    def _prepare(self, site: str | None) -> SiteRules | None:
+    def _prepared_rules(self, site: str | None) -> SiteRules | None:
+        """The rules of *site* in their index, which is made when first asked for; None if *site* has no rules."""
         of_site = self._rules.get(site) if site is not None else None
         if site is None or of_site is None:
             return None

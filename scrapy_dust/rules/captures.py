@@ -1,10 +1,14 @@
-"""Captures of a form in a text, found as a regular expression would find them, in linear time.
+"""Finds the captures of a form in a text, as a regular expression would, in linear time.
+
+A form is texts with captures between them, such as ``/{number}/{name}.html``; a capture stands for a run of
+characters.
 
 Texts come from strangers, and ``{name}-{name}-{name}`` on a thousand dashes keeps a regular expression busy for
-minutes. As there, a capture is the longest that lets the rest of the form fit, those on the left first.
+minutes. As in a regular expression, a capture is the longest that lets the rest of the form fit, those on the left
+first.
 
-From the last piece to the first, the places are noted from which the rest of the form fits; a capture then ends
-at the last such place that its run of characters reaches.
+From the last piece to the first, the places are noted from which the rest of the form fits; a capture then ends at
+the last such place that its run of characters reaches.
 """
 
 from __future__ import annotations
@@ -41,17 +45,20 @@ def captures_of(form: Form, classes: Sequence[str], text: str) -> dict[int, str]
             captures[place] = _Capture(classes[piece], text, ends)
         else:
             rest = captures.get(place + 1)
-            starts = _occurrences(piece, text) if place else iter((0,) if text.startswith(piece) else ())
+            starts = _positions_of(piece, text) if place else iter((0,) if text.startswith(piece) else ())
             after = ((start, start + len(piece)) for start in starts)
             if rest is None:
                 following = set(ends)
                 ends = [start for start, end in after if end in following]
             else:
                 ends = [start for start, end in after if rest.end(end) is not None]
-    return _captured(form, captures, text) if form and (0 in captures or ends == [0]) else None
+    return _captured_texts(form, captures, text) if form and (0 in captures or ends == [0]) else None
 
 
-def _captured(form: Form, captures: dict[int, _Capture], text: str) -> dict[int, str] | None:
+def _captured_texts(form: Form, captures: dict[int, _Capture], text: str) -> dict[int, str] | None:
+    """The text of each capture of *form*, by the capture's number, read from the beginning of *text*; None if a
+    capture finds no end.
+    """
     found: dict[int, str] = {}
     at = 0
     for place, piece in enumerate(form):
@@ -65,7 +72,7 @@ def _captured(form: Form, captures: dict[int, _Capture], text: str) -> dict[int,
     return found
 
 
-def _occurrences(piece: str, text: str) -> Iterator[int]:
+def _positions_of(piece: str, text: str) -> Iterator[int]:
     at = text.find(piece)
     while at >= 0:
         yield at

@@ -22,14 +22,15 @@ class Kind(StrEnum):
 
 def kind_of(rule: Rule) -> Kind:
     """The heading in a report under which *rule* belongs, such as "parameters"."""
-    if all(_is_any_parameter(rule, place) for place in range(len(rule.operations))):
+    if all(_drops_a_parameter(rule, place) for place in range(len(rule.operations))):
         return Kind.PARAMETERS
     if all((one.slot or "").startswith("?") for one in rule.operations):
         return Kind.VALUES
     return Kind.PARTS if str(rule.unguarded).endswith(_LEFT_OUT) else Kind.OTHERS
 
 
-def _is_any_parameter(rule: Rule, place: int) -> bool:
+def _drops_a_parameter(rule: Rule, place: int) -> bool:
+    """Whether the operation of *rule* at *place* leaves out a parameter, whatever its value."""
     one = rule.operations[place]
     return Rule.of(one).dropped_parameter is not None
 

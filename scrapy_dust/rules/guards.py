@@ -18,7 +18,7 @@ _DEEPEST = 4  #: segments that conditions may be about
 
 
 def attribute(url: Parts, name: str) -> str | None:
-    """The value of one attribute; None where the URL has no such place."""
+    """The value of the attribute *name* of *url*, such as ``host`` or ``?id``; None where the URL has no such place."""
     if name == "host":
         return url.host
     if name == "path":
@@ -43,10 +43,10 @@ def attribute(url: Parts, name: str) -> str | None:
 
 def fits_shape(path: Sequence[str], shape: Sequence[str]) -> bool:
     """Whether *path* has *shape*, in which ``*`` stands for any segment."""
-    return len(path) == len(shape) and all(map(_fits_segment, path, shape))
+    return len(path) == len(shape) and all(map(_segment_fits, path, shape))
 
 
-def _fits_segment(segment: str, wanted: str) -> bool:
+def _segment_fits(segment: str, wanted: str) -> bool:
     return wanted in (segment, "*")
 
 
@@ -67,6 +67,7 @@ def attributes(url: Parts) -> dict[str, str]:
 
 
 def _extension(url: Parts) -> str:
+    """The file extension of the last segment of *url*, such as ``html``; empty if there is none."""
     stem, dot, extension = url.path[-1].rpartition(".")
     return extension if dot and stem and len(extension) <= 5 else ""
 

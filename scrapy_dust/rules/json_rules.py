@@ -36,13 +36,13 @@ def rule_json(rule: Rule) -> dict[str, Any]:
 
 
 def rule_of(block: Block) -> Rule:
-    """The rule that `rule_json` wrote. Raises `Damaged`."""
+    """The rule in *block*, a rule of a rule book as `rule_json` wrote it. Raises `Damaged` if it is none."""
     block.take("reads", None)
     return _parse_rule(block.items("operations"), block.items("guard"), block.where)
 
 
 def rule_from(content: object) -> Rule:
-    """The rule that `content_of` wrote. Raises `Damaged`."""
+    """The rule of which `content_of` made *content*. Raises `Damaged` if it is none."""
     match content:
         case [[_, *_] as operations, list(guard)]:
             return _parse_rule(list(operations), guard, "a rule")
@@ -50,6 +50,9 @@ def rule_from(content: object) -> Rule:
 
 
 def _parse_rule(operations: list[object], guard: list[object], where: str) -> Rule:
+    """The rule of these *operations* and conditions, as JSON has them; *where* names its place in the file for
+    errors.
+    """
     done = [
         _parse_operation(Block(one, f"{where}, operation {n}")) for n, one in enumerate(operations, start=1)
     ]
@@ -62,7 +65,7 @@ def _parse_operation(block: Block) -> Operation:
     operation: Operation = kind(
         **{spec.name: _READ[str(spec.type)](block, spec.name) for spec in fields(kind)}
     )
-    _refuse_rest(block)
+    _refuse_unknown_keys(block)
     return operation
 
 
@@ -70,11 +73,12 @@ def _parse_condition(block: Block) -> Condition:
     condition = Condition(
         block.text("of"), block.maybe_text("value", required=True), holds=block.boolean("holds")
     )
-    _refuse_rest(block)
+    _refuse_unknown_keys(block)
     return condition
 
 
-def _refuse_rest(block: Block) -> None:
+def _refuse_unknown_keys(block: Block) -> None:
+    """Raise `Damaged` if *block* has a key that nobody has read."""
     for name in block.rest():
         raise Damaged(f"{block.where}: {name!r} is no key of it")
 
@@ -84,6 +88,7 @@ def _parse_texts(block: Block, key: str) -> tuple[str, ...]:
 
 
 def _parse_form(block: Block, key: str) -> Form:
+    """The form under *key*: texts, and numbers of captures between them."""
     pieces = block.items(key)
     form = [one for one in pieces if isinstance(one, (str, int)) and not isinstance(one, bool)]
     return (
@@ -111,7 +116,7 @@ def check_rule(rule: Rule) -> None:
         for key, value in fields_json(operation).items():
             if value in ("", []) and key not in operation.may_be_empty:
                 raise ValueError(f"{key!r} of {operation.do!r} must not be empty")
-        operation.check()
+        operation.check_fields()
     for condition in rule.guard:
         if not _PLACE.fullmatch(condition.name):
             raise ValueError(f"'of' must be a place in a URL, got {condition.name!r}")

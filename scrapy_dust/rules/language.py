@@ -5,7 +5,7 @@ from __future__ import annotations
 from scrapy_dust.rules import parameters, path_rewriting, paths, queries, spellings, substitution
 from scrapy_dust.rules.operation import OPERATIONS
 
-#: Where operations are at home.
+#: The modules that define operations.
 ROOMS = (parameters, paths, queries, path_rewriting, spellings, substitution)
 
 __all__ = ["OPERATIONS", "ROOMS"]

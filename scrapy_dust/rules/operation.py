@@ -58,20 +58,20 @@ class Operation:
         raise NotImplementedError
 
     def in_text(self, url: str) -> str:
-        """The changed URL as a text; the very same *url* where nothing changes."""
+        """The operation applied to the text *url*; the very same *url* where nothing changes."""
         parts = parts_of(url)
         changed = self.apply(parts)
         return url if changed is parts else changed.url
 
     @property
     def leads_to_urls(self) -> bool:
-        """Whether the result can be fetched, and is not only good as a key."""
+        """Whether the changed URL can be fetched, and is not only good as a key."""
         return True
 
     @property
     def slot(self) -> str | None:
-        """The place of the value that does not matter, as guards name it (``?sid``, ``/2``); ``""`` for
-        a place that no guard can name; None for an operation about given texts.
+        """The place of the value that the operation makes irrelevant, as guards name the place (``?sid``, ``/2``);
+        ``""`` for a place that no guard can name; None for an operation about given texts.
         """
         return None
 
@@ -85,7 +85,7 @@ class Operation:
         return False
 
     def for_value(self, value: str) -> Operation | None:
-        """The operation that does the same for one *value* alone; None if only a guard can say so."""
+        """The operation that does the same where the irrelevant value is *value*; None if only a guard can say so."""
         return None
 
     @property
@@ -125,11 +125,11 @@ class Operation:
         """The operation as a rule book has it, without what a learner knows in addition."""
         return self
 
-    def check(self) -> None:
-        """Raise `ValueError` for an operation that cannot be meant."""
+    def check_fields(self) -> None:
+        """Raise `ValueError` if the fields have values with which the operation would make no sense."""
 
     def check_differ(self, given: str, other: str) -> None:
-        """Raise `ValueError` if the two fields have the same value."""
+        """Raise `ValueError` if the fields named *given* and *other* have the same value."""
         if getattr(self, given) == getattr(self, other):
             raise ValueError(
                 f"{self.do!r} must change something, both sides are {json_value(getattr(self, given))!r}"
@@ -149,7 +149,7 @@ _Kind = TypeVar("_Kind", bound=type[Operation])
 
 
 def operation(kind: _Kind) -> _Kind:
-    """Class decorator that adds *kind* to the language."""
+    """Class decorator that adds the operation *kind* to the language, under its name in rule books."""
     OPERATIONS[kind.do] = kind
     return kind
 

@@ -30,10 +30,12 @@ class _OfParameter(Operation):
 
     @property
     def needle(self) -> str:
+        """The parameter's name, which a URL must contain to be changed."""
         return self.name
 
     @property
     def parameter(self) -> str:
+        """The name of the parameter that the operation changes."""
         return self.name
 
     @property
@@ -49,9 +51,11 @@ class _OfItsValue(_OfParameter):
 
     @property
     def slot(self) -> str | None:
+        """The parameter's place, as guards name it: ``?`` and its name. The value there does not matter."""
         return f"?{self.name}"
 
     def value_in_slot(self, url: Parts) -> str:
+        """The parameter's values in *url*, joined by ``&``."""
         return "&".join("" if value is None else value for value in url.values(self.name))
 
 
@@ -93,6 +97,7 @@ class DropParameter(_OfItsValue):
         )
 
     def in_text(self, url: str) -> str:
+        """The text *url* without the parameter; the very same *url* where it has none."""
         if self.value is not None or ";" in url or "#" in url:
             return Operation.in_text(self, url)
         # Only the query matters, and what stands between two & is one parameter: there is nothing to take apart.
@@ -125,20 +130,22 @@ class DropParameter(_OfItsValue):
 
     @property
     def detail(self) -> str:
+        """The parameter's name and, where one value alone is left out, the value."""
         return self.name if self.value is None else f"{self.name}={self.value}"
 
-    def check(self) -> None:
-        _check_name(self.name)
+    def check_fields(self) -> None:
+        _check_parameter_name(self.name)
 
     def __str__(self) -> str:
         return f"{self.name}={ANY if self.value is None else self.value} → (left out)"
 
 
 def _needed_texts(*texts: str) -> tuple[Need, ...]:
+    """Texts that a URL must contain to be changed, each with its words; empty texts are left out."""
     return tuple((text, words_of(text)) for text in texts if text)
 
 
-def _check_name(name: str) -> None:
+def _check_parameter_name(name: str) -> None:
     if not _NAME.fullmatch(name):
         raise ValueError(f"'name' must be a parameter's name, got {name!r}")
 
@@ -159,6 +166,7 @@ class SetParameter(_OfItsValue):
 
     @property
     def needle(self) -> str:
+        """The parameter's name with its ``=``, which a URL must contain to be changed."""
         return f"{self.name}="
 
     def apply(self, url: Parts) -> Parts:
@@ -168,10 +176,11 @@ class SetParameter(_OfItsValue):
 
     @property
     def leads_to_urls(self) -> bool:
+        """Whether the changed URL can be fetched: not if the new value has ``*``, which stands for any value."""
         return ANY not in self.value
 
-    def check(self) -> None:
-        _check_name(self.name)
+    def check_fields(self) -> None:
+        _check_parameter_name(self.name)
         found = [one.pair for one in parameters_of(f"{self.name}={self.value}")]
         if found != [(self.name, self.value)] or "#" in self.value:
             raise ValueError(f"'value' must be one parameter's value, got {self.value!r}")
@@ -221,21 +230,25 @@ class MapValue(_OfParameter):
 
     @property
     def needs(self) -> tuple[Need, ...]:
+        """The parameter's name and the value that is replaced, both of which a URL must contain to be changed."""
         return _needed_texts(self.name, self.value)
 
     @property
     def leads_to_urls(self) -> bool:
+        """Whether the changed URL can be fetched: not if the new value has ``*``, which stands for any value."""
         return ANY not in self.other
 
     @property
     def required_value(self) -> str:
+        """The value that the parameter must have to be replaced."""
         return self.value
 
     @property
     def detail(self) -> str:
+        """The parameter's name with the value that is replaced."""
         return f"{self.name}={self.value}"
 
-    def check(self) -> None:
+    def check_fields(self) -> None:
         self.check_differ("value", "other")
 
     def __str__(self) -> str:
@@ -277,8 +290,8 @@ class ShortenValue(_OfParameter):
     def apply(self, url: Parts) -> Parts:
         return _with_values(url, self.name, lambda value: shortened(value, self.length))
 
-    def check(self) -> None:
-        _check_name(self.name)
+    def check_fields(self) -> None:
+        _check_parameter_name(self.name)
         check_length(self.do, self.length)
 
     def __str__(self) -> str:
@@ -313,6 +326,7 @@ class DropNumbered(Operation):
         return cls(name[: numbers[0].start()], name[numbers[0].end() :])
 
     def _has_number(self, name: str) -> bool:
+        """Whether *name* is the two given texts with a number between them."""
         before, after = self.before, self.after
         if not (name.startswith(before) and name.endswith(after)):
             return False
@@ -350,8 +364,8 @@ class DropNumbered(Operation):
         """The form of the parameters' names, with ``{number}`` in the place of the number."""
         return f"{self.before}{{number}}{self.after}"
 
-    def check(self) -> None:
-        _check_name(f"{self.before}{self.after}")
+    def check_fields(self) -> None:
+        _check_parameter_name(f"{self.before}{self.after}")
         if self.before[-1:].isdigit() or self.after[:1].isdigit():
             raise ValueError("'before' and 'after' must not have a digit beside the number")
 

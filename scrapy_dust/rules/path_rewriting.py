@@ -59,7 +59,7 @@ class Rewrite(Operation):
     @property
     def needs(self) -> tuple[Need, ...]:
         """All fixed texts of the form, each with the words that are whole words of a URL."""
-        return tuple((piece, _whole_words(piece)) for piece in self.form if isinstance(piece, str))
+        return tuple((piece, _inner_words(piece)) for piece in self.form if isinstance(piece, str))
 
     def apply(self, url: Parts) -> Parts:
         if not url.has_authority:
@@ -73,9 +73,10 @@ class Rewrite(Operation):
 
     @property
     def leads_to_urls(self) -> bool:
+        """Whether the changed URL can be fetched: not if the new form has ``*``, which stands for any value."""
         return not any(ANY in piece for piece in self.other if isinstance(piece, str))
 
-    def check(self) -> None:
+    def check_fields(self) -> None:
         captured = [one for one in self.form if isinstance(one, int)]
         told = [one for one in self.other if isinstance(one, int)]
         if sorted(captured) != list(range(len(self.classes))) or not set(told) <= set(captured):
@@ -92,7 +93,8 @@ class Rewrite(Operation):
         return f"{_form_in_words(self.form, self.classes)} → {_form_in_words(self.other, self.classes)}"
 
 
-def _whole_words(text: str) -> list[bytes]:
+def _inner_words(text: str) -> list[bytes]:
+    """The words of *text* without its first and last ones, which in a URL may be parts of longer words."""
     return words_of(_LAST_WORD.sub("", _FIRST_WORD.sub("", text)))
 
 

@@ -148,9 +148,10 @@ class MapSuffix(Operation):
 
     @property
     def leads_to_urls(self) -> bool:
+        """Whether the changed URL can be fetched: not if the new ending has ``*``, which stands for any value."""
         return ANY not in self.other
 
-    def check(self) -> None:
+    def check_fields(self) -> None:
         self.check_differ("suffix", "other")
 
     def __str__(self) -> str:
@@ -181,6 +182,7 @@ class MapSegments(Operation):
 
     @property
     def family(self) -> str:
+        """The family: segments left out, segments of which one is an id, or other segments."""
         if not self.other:
             return "optional segments"
         # What names a version or a thing by a number of its own is an alias of it; names may be copies.
@@ -203,9 +205,10 @@ class MapSegments(Operation):
 
     @property
     def leads_to_urls(self) -> bool:
+        """Whether the changed URL can be fetched: not if the new segments have ``*``, which stands for any value."""
         return ANY not in "".join(self.other)
 
-    def check(self) -> None:
+    def check_fields(self) -> None:
         self.check_differ("segments", "other")
         if not any(self.segments):
             raise ValueError("'segments' must have one that is not empty")
@@ -247,7 +250,7 @@ class AnySegment(Operation):
         at = place_in(url.path, self.place)
         return "" if at is None else url.path[at]
 
-    def check(self) -> None:
+    def check_fields(self) -> None:
         _check_place(self.do, self.place, least=None)
 
     def __str__(self) -> str:
@@ -276,7 +279,7 @@ class CutSegment(Operation):
             return url
         return url._replace(path=(*url.path[:at], short, *url.path[at + 1 :]))
 
-    def check(self) -> None:
+    def check_fields(self) -> None:
         _check_place(self.do, self.place, least=None)
         check_length(self.do, self.length)
 
@@ -314,7 +317,7 @@ class DropFrom(Operation):
         """The whole path, since any segment from the place on may be left out."""
         return "/".join(url.path)
 
-    def check(self) -> None:
+    def check_fields(self) -> None:
         _check_place(self.do, self.place, least=1)
 
     def __str__(self) -> str:
@@ -322,18 +325,21 @@ class DropFrom(Operation):
 
 
 def _check_place(do: str, place: int, least: int | None) -> None:
+    """Raise `ValueError` if *place* is 0 or below *least*; *do* names the operation in the message."""
     if place == 0 or (least is not None and place < least):
         raise ValueError(f"'place' of {do!r} must be a place in a path, got {place}")
 
 
 def place_in(path: tuple[str, ...], place: int) -> int | None:
-    """The index of a place in *path*; None if *path* has no such place."""
+    """The index in *path* of the segment number *place*, counted from the end if negative; None if there is no such
+    segment.
+    """
     at = place if place >= 0 else len(path) + place
     return at if 0 < at < len(path) else None
 
 
 def place_name(place: int) -> str:
-    """A place of a path in words."""
+    """The segment number *place* in words, such as "segment 2 from the end"."""
     return f"segment {place}" if place > 0 else f"segment {-place} from the end"
 
 
@@ -362,7 +368,7 @@ class CollapseRepeats(Operation):
         path = list(url.path)
         at = 1
         while at < len(path):
-            width = next((w for w in range(1, (len(path) - at) // 2 + 1) if _repeats(path, at, w)), 0)
+            width = next((w for w in range(1, (len(path) - at) // 2 + 1) if _comes_twice(path, at, w)), 0)
             if width:
                 del path[at : at + width]
             else:
@@ -373,5 +379,6 @@ class CollapseRepeats(Operation):
         return "segments that come twice in a row → once"
 
 
-def _repeats(path: list[str], at: int, width: int) -> bool:
+def _comes_twice(path: list[str], at: int, width: int) -> bool:
+    """Whether the *width* segments of *path* from *at* on come again right after."""
     return path[at] == path[at + width] and path[at : at + width] == path[at + width : at + 2 * width]

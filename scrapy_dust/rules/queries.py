@@ -33,6 +33,7 @@ class DropQuery(Operation):
 
 
 def _query_text(url: Parts) -> str:
+    """The query of *url* as a text that differs wherever queries differ."""
     return "" if url.query is None else repr([one.pair for one in url.query])
 
 
@@ -57,6 +58,7 @@ class KeepParameters(Operation):
         return url if len(kept) == len(url.query) else url.with_query(kept)
 
     def value_in_slot(self, url: Parts) -> str:
+        """The whole query, of which some parameters do not matter."""
         return _query_text(url)
 
     def __str__(self) -> str:
@@ -129,6 +131,7 @@ class SortParameters(Operation):
     }"""
 
     def _sort_key(self, one: tuple[str, str | None, str]) -> tuple[str, str]:
+        """The text pair by which parameter *one* is sorted: its name and, if values count, its value."""
         return one[0], one[1] or "" if self.values else ""
 
     def apply(self, url: Parts) -> Parts:

@@ -35,7 +35,7 @@ class Rule:
     # --- what it does
 
     def apply(self, url: str) -> str:
-        """The changed URL; the very same *url* where nothing changes."""
+        """The text *url* changed by the rule; the very same *url* where nothing changes."""
         if not self.may_change(url):
             return url
         if self.only_operation is not None:
@@ -45,7 +45,7 @@ class Rule:
         return url if changed is parts else changed.url
 
     def change(self, url: Parts) -> Parts:
-        """The changed URL; the very same object where nothing changes."""
+        """*url*, in parts, changed by the rule; the very same object where nothing changes."""
         changed = url
         for operation in self.operations:
             before, changed = changed, operation.apply(changed)
@@ -62,7 +62,7 @@ class Rule:
         return tuple(operation.needle for operation in self.operations)
 
     def may_change(self, text: str) -> bool:
-        """Whether *text* has the texts that the rule needs."""
+        """Whether *text* contains the texts without which the rule changes nothing."""
         needles = self.needles
         if len(needles) == 1:
             return needles[0] in text
@@ -99,7 +99,7 @@ class Rule:
 
     @cached_property
     def leads_to_urls(self) -> bool:
-        """Whether the result can be fetched, and is not only good as a key."""
+        """Whether the changed URL can be fetched, and is not only good as a key."""
         return all(operation.leads_to_urls for operation in self.operations)
 
     @cached_property
@@ -144,7 +144,9 @@ class Rule:
         return None if self.substitution is None else Rule.of(self.substitution.reversed())
 
     def refines(self, wide: Rule) -> bool:
-        """Whether *wide* merges all that this rule could merge, as far as the two rules tell (Lemma 5.3)."""
+        """Whether the rule *wide* merges all URLs that this rule could merge, as far as the two rules tell (Lemma
+        5.3).
+        """
         if self.substitution is not None and wide.substitution is not None:
             return pair_refines(self.substitution, wide.substitution)
         return self == wide
@@ -162,18 +164,24 @@ class Rule:
 
     @property
     def wide_operation(self) -> Operation | None:
-        """The first operation by which any value does not matter; None where the rule is about given texts."""
+        """The first operation that makes any value of a parameter or segment irrelevant; None for a rule about given
+        texts.
+        """
         return next((one for _, one in self.wide_operations), None)
 
     @cached_property
     def wide_operations(self) -> tuple[tuple[int, Operation], ...]:
-        """The operations by which any value does not matter, each with its number among those that have a value."""
+        """The operations that make any value of a parameter or segment irrelevant, each with its number among the
+        operations that have such a place; without those whose place the guard gives one value.
+        """
         pinned = {one.name for one in self.guard if one.holds and one.value is not None}
         of_values = enumerate((one for one in self.operations if one.slot is not None), 1)
         return tuple((number, one) for number, one in of_values if one.slot not in pinned)
 
     def for_value(self, value: str) -> Rule | None:
-        """The rule for one *value* in the place that does not matter; None where that cannot be said."""
+        """The narrower rule that applies only where the irrelevant parameter or segment has this *value*; None if no
+        rule can say so.
+        """
         wide = self.wide_operation
         if wide is None or not wide.slot:
             return None

@@ -23,11 +23,11 @@ from scrapy_dust.rules.url_words import words_of
 
 Step = tuple[Rule, str, str]
 
-#: What is longer than twice its URL and this is no form that anybody meant: rules from a book that somebody sent can
-#: double what they read, and would fill the memory within a few passes.
+#: Characters by which a form may exceed twice the length of its URL. Beyond, the rules are given up: rules of a book
+#: from strangers can double a URL at each pass, and would fill the memory within a few passes.
 GROWTH = 10_000
 
-#: An index is made anew when one rule in so many is not in it: each rule that it has not is asked about each URL.
+#: An index is made anew when one rule in so many is not in it: each such rule is asked about each URL.
 _LOOSE = 16
 
 #: Words of a URL, from which on it is worth while to see which are the same: a path of /a/b/a/b/… asks no rule twice.
@@ -72,6 +72,7 @@ class SiteRules:
         self._make_index()
 
     def _make_index(self) -> None:
+        """Index all rules by words that every URL contains which they change."""
         texts = self._texts
         #: Rules that were added since, which the index does not have, and for each the number of rules before it that it has.
         self._loose: tuple[Rule, ...] = ()
@@ -111,6 +112,7 @@ class SiteRules:
         return found
 
     def _of_same_site(self, rules: Iterable[Rule]) -> SiteRules:
+        """An object like this one for *rules* of the same site."""
         return SiteRules(self._site, rules, self._texts, self._passes)
 
     def places(self, url: str) -> Sequence[int]:
@@ -146,9 +148,10 @@ class SiteRules:
     def settle(
         self, url: str, places: Sequence[int] | None = None, steps: list[Step] | None = None
     ) -> str | None:
-        """The form of *url* that no rule changes; None where they come to no end.
+        """The form of *url* that no rule changes; None where the rules come to no end.
 
-        *places* are those of *url*, where they are known. Each change is added to *steps*.
+        *places* are the places of the rules that may change *url*, where they are known. Each change is added to
+        *steps*.
         """
         found = self.places(url) if places is None else places
         rules, form, longest = self.rules, url, 2 * len(url) + GROWTH
@@ -173,12 +176,12 @@ class SiteRules:
         return None
 
     def step(self, form: str, place: int, times: int) -> tuple[str, int, int] | None:
-        """The next form after *form*, which the rule at *place* has made when all rules had been applied *times*
-        times.
+        """One step of `settle`: the form that the first rule after *place* makes of *form*.
 
-        The result describes the next form as the parameters describe *form*; `settle` makes such steps. *form*
-        itself: no rule changes it; None: the rules come to no end. That holds of rules which undo each other within
-        a pass, too; `settle` then gives what the pass leaves, as figure 5.5 does.
+        *place* is that of the rule which made *form*, and *times* is how often all rules had been applied by then.
+        The result says the same three things of the new form. The three come back as they were if no rule changes
+        *form*; None if the rules come to no end, as those do that undo each other within a pass, of which `settle`
+        gives what the pass leaves, as figure 5.5 does.
         """
         found = self.places(form)
         at = bisect_right(found, place)

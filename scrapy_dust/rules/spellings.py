@@ -10,20 +10,21 @@ from scrapy_dust.rules.operation import Operation, operation
 from scrapy_dust.url.parts import Parts
 
 _ENCODED = re.compile(r"%([0-9A-Fa-f]{2})")
-#: What means something else when it stands there unencoded.
+#: Characters that mean something else in a URL if they are not encoded.
 _RESERVED = frozenset("%#?&=+;/ ")
 
 
 def decode_text(text: str) -> str:
-    """*text* with unneeded percent-codes undone and needed ones in upper case; a space becomes ``+``."""
+    """*text* with unneeded percent-codes undone and needed ones in upper case."""
 
-    def resolve(match: re.Match[str]) -> str:
+    def decoded(match: re.Match[str]) -> str:
+        """The character of a percent-code that is not needed, else the code in upper case."""
         character = chr(unquote_to_bytes(match[0])[0])
         if character == " ":
             return "%20"
         return character if "!" <= character <= "~" and character not in _RESERVED else match[0].upper()
 
-    return _ENCODED.sub(resolve, text)
+    return _ENCODED.sub(decoded, text)
 
 
 @operation
@@ -55,7 +56,8 @@ class Decode(Operation):
         if query and any("%" in one.name or "%" in (one.value or "") for one in query):
             query = tuple(
                 one._replace(
-                    name=_with_plus(one.name), value=None if one.value is None else _with_plus(one.value)
+                    name=_decode_in_query(one.name),
+                    value=None if one.value is None else _decode_in_query(one.value),
                 )
                 if "%" in f"{one.name}{one.value}"
                 else one
@@ -67,7 +69,8 @@ class Decode(Operation):
         return "percent-codes that need not be → characters"
 
 
-def _with_plus(text: str) -> str:
+def _decode_in_query(text: str) -> str:
+    """*text* of a query, decoded, with each space as ``+``."""
     return decode_text(text).replace("%20", "+")
 
 
@@ -180,7 +183,7 @@ class MapHost(Operation):
     def apply(self, url: Parts) -> Parts:
         return url._replace(host=self.host) if url.host == self.alias else url
 
-    def check(self) -> None:
+    def check_fields(self) -> None:
         self.check_differ("alias", "host")
 
     def __str__(self) -> str:

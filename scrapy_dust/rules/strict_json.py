@@ -133,6 +133,7 @@ def _visible(text: str) -> str:
 
 
 def _object_without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """The dict of an object's *pairs*. Raises `Damaged` if a key comes twice."""
     found = dict(pairs)
     if len(found) != len(pairs):
         twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
@@ -145,6 +146,7 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def _finite_float(digits: str) -> float:
+    """The number that *digits* are. Raises `Damaged` if it is too large to be one."""
     number = float(digits)
     return number if math.isfinite(number) else _refuse_constant(short(digits))
 

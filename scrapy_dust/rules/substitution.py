@@ -92,9 +92,10 @@ class Substitute(Operation):
         return url[:at] + self.beta + url[at + len(alpha) :]
 
     def _fits_at(self, url: str, at: int) -> bool:
+        """Whether α, which stands at *at* in *url*, is whole tokens there, and β would be."""
         end = at + len(self.alpha)
         left, right = url[at - 1 : at] if at else "", url[end : end + 1]
-        return _keeps_tokens(left, self.alpha, right) and _keeps_tokens(left, self.beta, right)
+        return _stands_apart(left, self.alpha, right) and _stands_apart(left, self.beta, right)
 
     def reversed(self) -> Substitute:
         """The substitution of β by α."""
@@ -102,9 +103,10 @@ class Substitute(Operation):
 
     @property
     def leads_to_urls(self) -> bool:
+        """Whether the changed URL can be fetched: not if β has ``*``, which stands for any value."""
         return ANY not in self.beta
 
-    def check(self) -> None:
+    def check_fields(self) -> None:
         if self.alpha == self.beta:
             raise ValueError(f"'alpha' and 'beta' must differ, both are {self.alpha!r}")
         if not (self.alpha or self.start or self.end):
@@ -115,7 +117,8 @@ class Substitute(Operation):
         return f"{head}{self.alpha}{tail} → {head}{self.beta}{tail}"
 
 
-def _keeps_tokens(left: str, tokens: str, right: str) -> bool:
+def _stands_apart(left: str, tokens: str, right: str) -> bool:
+    """Whether *tokens* between the characters *left* and *right* begin and end with a token boundary."""
     if not tokens:
         return is_token_boundary(left, right)
     return is_token_boundary(left, tokens[0]) and is_token_boundary(tokens[-1], right)
@@ -129,7 +132,9 @@ def shrinking(rule: Substitute) -> Substitute:
 
 
 def anchored(rule: Substitute) -> tuple[str, str, bool, bool]:
-    """The two sides of *rule* with their anchors, to sort by. The flags tell an anchor from a literal ^ or $."""
+    """The two sides of *rule* with their anchors, and whether it is anchored at its start and its end, to sort by.
+    The flags tell an anchor from a literal ^ or $.
+    """
     head, tail = "^" * rule.start, "$" * rule.end
     return head + rule.alpha + tail, head + rule.beta + tail, rule.start, rule.end
 

@@ -103,7 +103,9 @@ def _common_prefix(one: str, other: str) -> int:
 
 
 def by_shortest_text(rules: Sequence[Sought]) -> tuple[tuple[str, int, tuple[Sought, ...]], ...]:
-    """The *rules* whose literals contain no other one's literal, each with the rules whose literals contain its own."""
+    """*rules* in groups, each a text, the place of its rule, and the rules whose texts contain that text: a URL
+    without the text needs no look at the group.
+    """
     if len(rules) == 1 or len(rules) > _MANY:
         return tuple((*rule, ()) for rule in rules)
     shortest: dict[Sought, list[Sought]] = {}
@@ -119,7 +121,8 @@ def by_shortest_text(rules: Sequence[Sought]) -> tuple[tuple[str, int, tuple[Sou
 def by_rarest_word(
     rules: Sequence[Rule], common: set[Word]
 ) -> tuple[dict[Key, list[Sought]], tuple[int, ...]]:
-    """The words to look up for each rule, and the places of the rules that have no word.
+    """The rules by the rarest word, or pair of words, of the texts that they need, and the places of the rules
+    without words.
 
     Rarest: not in *common*, then in the fewest rules, then the longest.
     """

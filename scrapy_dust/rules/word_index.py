@@ -39,5 +39,6 @@ class WordIndex:
         return found.keys()
 
     def _names_with_rarest(self, words: Iterable[Word]) -> Sequence[str] | None:
+        """The names whose texts have the rarest of *words*; None if all *words* are too common to be looked up."""
         having = [self._names.get(word, ()) for word in words if word not in COMMON]
         return min(having, key=len) if having else None

@@ -1,6 +1,6 @@
-"""Parsers of settings: each function takes what a user wrote and returns the value.
+"""Parsers of settings: each function takes the text or object that a user gave for a setting, and returns the value.
 
-An impossible value raises `Wrong`, which says what the value should have been.
+An impossible value raises `WrongValue`, which says how a right value looks.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ class WrongValue(Exception):
 
 
 def switch(value: object) -> bool:
-    """True or False, also from text."""
+    """Parse *value* as True or False; "yes", "no", "1" and "0" will do."""
     if isinstance(value, bool):
         return value
     answer = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
@@ -30,6 +30,7 @@ def integer(least: int, most: int | None = None) -> Callable[[object], int]:
     """A parser of integers from *least* to *most*."""
 
     def parse(value: object) -> int:
+        """The integer that *value* is, or is the text of."""
         said = f"an integer of at least {least}" + (f" and at most {most}" if most is not None else "")
         if isinstance(value, bool) or not isinstance(value, (int, str)):
             raise WrongValue(said)
@@ -45,7 +46,7 @@ def integer(least: int, most: int | None = None) -> Callable[[object], int]:
 
 
 def share(value: object) -> float:
-    """A number from 0 to 1."""
+    """Parse *value* as a number from 0 to 1."""
     try:
         number = float(str(value))
     except ValueError:
@@ -56,7 +57,7 @@ def share(value: object) -> float:
 
 
 def seconds(value: object) -> float:
-    """A number of seconds."""
+    """Parse *value* as a number of seconds."""
     try:
         number = float(str(value))
     except ValueError:
@@ -67,7 +68,7 @@ def seconds(value: object) -> float:
 
 
 def string_dict(value: object) -> dict[str, Any]:
-    """A dict with string keys, also from JSON."""
+    """Parse *value* as a dict with string keys, or as JSON of one."""
     if isinstance(value, str):
         try:
             value = json.loads(value)
@@ -82,6 +83,7 @@ def choice(*known: str) -> Callable[[object], str]:
     """A parser of one of the *known* words."""
 
     def parse(value: object) -> str:
+        """*value*, if it is a known word."""
         if value not in known:
             raise WrongValue("one of " + ", ".join(repr(name) for name in known))
         return str(value)
@@ -90,7 +92,7 @@ def choice(*known: str) -> Callable[[object], str]:
 
 
 def string_list(value: object) -> tuple[str, ...]:
-    """A list of strings, also from JSON or text with commas."""
+    """Parse *value* as a list of strings, as JSON of one, or as text with commas."""
     if isinstance(value, str):
         text = value.strip()
         if text.startswith("["):
@@ -106,7 +108,7 @@ def string_list(value: object) -> tuple[str, ...]:
 
 
 def host_list(value: object) -> tuple[str, ...]:
-    """A list of host names, in lower case."""
+    """Parse *value* as a list of host names, such as ``shop.example``."""
     said = "a list of hosts such as 'shop.example.com'"
     try:
         found = string_list(value)
@@ -122,7 +124,7 @@ _CLASS_PARTS = ("callback", "cb_kwargs", "any_headers", "any_cookies")
 
 
 def class_parts(value: object) -> tuple[str, ...]:
-    """The parts of requests in ``DUST_CLASS_BY``."""
+    """Parse *value* of ``DUST_CLASS_BY``: the parts of a request, such as its callback, that tell requests apart."""
     found = string_list(value)
     if not all(name in _CLASS_PARTS or name.partition("meta:")[2] for name in found):
         raise WrongValue("a list of `callback`, `cb_kwargs`, `meta:NAME`, `any_headers` and `any_cookies`")
@@ -130,7 +132,7 @@ def class_parts(value: object) -> tuple[str, ...]:
 
 
 def selector_list(value: object) -> tuple[str, ...]:
-    """A list of CSS selectors."""
+    """Parse *value* as a list of CSS selectors."""
     found = string_list(value)
     if found:
         # Not loaded where nothing is ignored.
@@ -146,18 +148,20 @@ def selector_list(value: object) -> tuple[str, ...]:
 
 
 def text(value: object) -> str:
-    """A text that is not empty."""
+    """Parse *value* as a string that is not empty."""
     if not isinstance(value, str) or not value:
         raise WrongValue("a non-empty string")
     return value
 
 
-#: Of near-duplicates, where no other is named: what `judge.judging` asks of two pages too.
+#: The resemblance of near-duplicates where a project names no other; `judge.judging` asks as much of two pages.
 NEAR = 0.9
 
 
 def near_thresholds(value: object) -> Mapping[str, float | None]:
-    """Parses ``DUST_CONTENT_NEAR``: thresholds of resemblance by site, ``*`` for all others; None: no comparison."""
+    """Parse *value* of ``DUST_CONTENT_NEAR``: by site the resemblance from which on two pages are near-duplicates,
+    None to compare nothing; ``*`` is every other site.
+    """
     if isinstance(value, str) and value.lstrip().startswith("{"):
         try:
             value = json.loads(value)
@@ -168,6 +172,7 @@ def near_thresholds(value: object) -> Mapping[str, float | None]:
 
 
 def _parse_resemblance(value: object) -> float | None:
+    """The threshold that *value* says for one site: True is the usual one, False is None."""
     said = "True, False, a number above 0.5 and at most 1, or a dict of these by site"
     if str(value).strip().lower() in ("true", "yes", "1.0", "1") and value is not None:
         return NEAR if isinstance(value, (bool, str)) else 1.0
@@ -183,5 +188,5 @@ def _parse_resemblance(value: object) -> float | None:
 
 
 def component(value: object) -> Any:
-    """A component's class, or the import path by which Scrapy loads it."""
+    """Any *value*: a component's class, or the import path by which Scrapy loads the class."""
     return value

@@ -21,7 +21,9 @@ def setting_name(field_name: str) -> str:
 
 
 def parsed_values(table: Iterable[Field[Any]], given: Mapping[str, object]) -> dict[str, Any]:
-    """The values of the settings of *table* that are *given*, by field. Raises `ValueError` with one sentence."""
+    """The values of the settings that are *given* by name, parsed by *table*, the fields of `DustSettings`; by field
+    name. Raises `ValueError` with one sentence for a wrong name or value.
+    """
     specs = tuple(table)
     known = {setting_name(spec.name): spec for spec in specs}
     symbols = {PREFIX + spec.metadata["symbol"]: spec for spec in specs if spec.metadata["symbol"]}
@@ -29,7 +31,7 @@ def parsed_values(table: Iterable[Field[Any]], given: Mapping[str, object]) -> d
     for name, value in given.items():
         spec = known.get(name) or symbols.get(name)
         if spec is None:
-            raise ValueError(_error_of_unknown(name, known))
+            raise ValueError(_message_for_unknown(name, known))
         if spec.name in values:
             said = f"{setting_name(spec.name)} is given twice, also as {PREFIX}{spec.metadata['symbol']}."
             raise ValueError(f"{said} Keep one of the two.")
@@ -42,6 +44,7 @@ def parsed_values(table: Iterable[Field[Any]], given: Mapping[str, object]) -> d
     return values
 
 
-def _error_of_unknown(name: str, known: Mapping[str, object]) -> str:
+def _message_for_unknown(name: str, known: Mapping[str, object]) -> str:
+    """The error message for *name*, which is no setting, with the *known* name that is most like it."""
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.0)
     return f"{name} is not a setting of scrapy-dust. Did you mean {near[0]}? docs/settings.md lists them all."

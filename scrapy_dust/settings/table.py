@@ -50,7 +50,9 @@ _ACTIONS = tuple(
 
 
 def setting(default: object, parse: Callable[[object], Any], doc: str, symbol: str | None = None) -> Any:
-    """A field of `DustSettings`, with parser and documentation. *symbol*: the papers' name, which works as a name too."""
+    """A field of `DustSettings` with its default, its parser and its documentation. *symbol* is the name in the
+    papers, under which users may give the setting as well.
+    """
     return field(default=default, metadata={"parse": parse, "doc": doc, "symbol": symbol})
 
 
