@@ -96,6 +96,7 @@ class RuleBook:
         )
 
     def _with_entries(self, changed: Mapping[str, tuple[Entry, ...]]) -> RuleBook:
+        """The book with other entries for the *changed* sites; sites left without any are removed."""
         sites = {**self.document.sites, **changed}
         for site in changed:
             if not sites[site] and site not in self.document.site_extra:
@@ -122,9 +123,10 @@ class RuleBook:
         return render(self.document, f"scrapy-dust {__version__}")
 
     def _joined_with(self, other: Document) -> RuleBook:
+        """The book together with *other*; where both have a rule, the entry of this book counts."""
         sites = dict(self.document.sites)
         for site, entries in other.sites.items():
-            sites[site] = _first_of_each(sites.get(site, ()), entries)
+            sites[site] = _joined_entries(sites.get(site, ()), entries)
         return RuleBook(
             Document(
                 sites,
@@ -153,7 +155,8 @@ def update(
     return changed
 
 
-def _first_of_each(first: Sequence[Entry], second: Sequence[Entry]) -> tuple[Entry, ...]:
+def _joined_entries(first: Sequence[Entry], second: Sequence[Entry]) -> tuple[Entry, ...]:
+    """The entries *first*, then those of rules that only *second* has; a rule that *second* disables is disabled."""
     entries = {entry.rule: entry for entry in first}
     for entry in second:
         known = entries.setdefault(entry.rule, entry)
@@ -165,4 +168,5 @@ def _first_of_each(first: Sequence[Entry], second: Sequence[Entry]) -> tuple[Ent
 def _joined_extra(
     first: Mapping[str, Mapping[str, object]], second: Mapping[str, Mapping[str, object]]
 ) -> dict[str, Mapping[str, object]]:
+    """By site, the unknown keys of two books; the values of *first* win."""
     return {site: {**second.get(site, {}), **first.get(site, {})} for site in {**second, **first}}

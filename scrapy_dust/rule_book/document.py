@@ -87,6 +87,7 @@ def _evidence_json(entry: Entry) -> dict[str, Any]:
 
 
 def _without_known(extra: Mapping[str, object], known: Mapping[str, object] | set[str]) -> dict[str, object]:
+    """The keys of *extra*, which are not ours, without those in *known*."""
     return {key: value for key, value in extra.items() if key not in known}
 
 
@@ -95,6 +96,7 @@ class _OtherFormat(Exception):
 
 
 def _check_format(book: Block) -> None:
+    """Raise an error if *book* has a format that this version does not read."""
     found = book.count("format")
     if found > FORMAT:
         raise _OtherFormat(f"has format {found}; this version reads {FORMAT}. Upgrade scrapy-dust.")
@@ -122,6 +124,7 @@ def _parse_site(
 
 
 def _parse_entry(site: str, block: Block, met: dict[Rule, Rule]) -> Entry:
+    """The entry of a rule of *site* in *block*. *met*: all rules so far, so that equal rules are one object."""
     given_id = block.maybe_text("id")
     rule = rule_of(block)
     rule = met.setdefault(rule, rule)
@@ -158,6 +161,7 @@ def _parse_evidence(block: Block) -> Evidence:
 
 
 def _parse_reach(block: Block) -> tuple[tuple[str, int], ...]:
+    """The aspects of URLs for which the rule was seen to hold, each with its number of contents."""
     shown = Block(block.take("shown", {}), f"{block.where}, 'shown'")
     return tuple((aspect, shown.count(aspect)) for aspect in sorted(shown.rest()))
 

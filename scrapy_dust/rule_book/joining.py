@@ -24,7 +24,9 @@ class Difference:
 
 
 def join(mine: RuleBook, theirs: RuleBook) -> tuple[RuleBook, list[Difference]]:
-    """*mine* with all of *theirs*, each site's rules in my order and then in theirs."""
+    """*mine* with all rules of *theirs*, in my order and then in theirs, and the rules about which the two books
+    differ.
+    """
     book, differences = mine, []
     for site in sorted({*mine.sites, *theirs.sites}):
         together = {entry.rule: entry for entry in mine.entries(site)}
@@ -38,6 +40,7 @@ def join(mine: RuleBook, theirs: RuleBook) -> tuple[RuleBook, list[Difference]]:
 
 
 def _joined_entry(mine: Entry, theirs: Entry) -> Entry:
+    """One entry of *mine* and *theirs*: the status that counts, all evidence, and both comments."""
     standing = _entry_that_counts(mine, theirs)
     # Evidence that names no log may have been counted already, whoever begins.
     old, new = (mine, theirs) if mine.evidence.logs else (theirs, mine)
@@ -55,12 +58,13 @@ def _entry_that_counts(mine: Entry, theirs: Entry) -> Entry:
     """The entry that counts: a person's, then the later one; of one day, the one against the rule."""
     order = {Status.PROBATION: 0, Status.VALID: 1, Status.SUSPENDED: 2, Status.REFUTED: 3}
 
-    def weight(entry: Entry) -> tuple[bool, bool, str, int]:
+    def precedence(entry: Entry) -> tuple[bool, bool, str, int]:
+        """A sort key that is greater for the entry that counts."""
         is_proven = entry.status is not Status.PROBATION
         seen = entry.evidence.last_validated or ""
         return entry.status is Status.DISABLED, is_proven, seen, order.get(entry.status, 4)
 
-    return max((mine, theirs), key=weight)
+    return max((mine, theirs), key=precedence)
 
 
 def _without_opposites(entries: Iterable[Entry]) -> list[Entry]:
@@ -82,4 +86,5 @@ def _without_opposites(entries: Iterable[Entry]) -> list[Entry]:
 
 
 def _evidence_rank(entry: Entry) -> tuple[int, str, str]:
+    """A sort key that is greater for the entry with more pairs of equal pages or, of as many, the later one."""
     return entry.evidence.positive, entry.evidence.last_validated or "", str(entry.rule)

@@ -16,10 +16,10 @@ from scrapy_dust.rules.rule import Rule
 
 T = TypeVar("T")
 
-#: What is no reason to take a rule up.
+#: Statuses with which a rule that the book does not have is not added.
 _AGAINST = (Status.SUSPENDED, Status.REFUTED)
 
-#: What an entry that was found says of its rule.
+#: The event that befalls a rule when a run finds an entry with the status.
 _EVENTS = {
     Status.PROBATION: Event.LOOKS_RIGHT,
     Status.VALID: Event.PROVED,
@@ -58,6 +58,7 @@ def _is_opposed(rule: Rule, known: dict[Rule, Entry]) -> bool:
 
 
 def _updated_entry(old: Entry, new: Entry, *, opposed: bool) -> Entry:
+    """*old* updated by *new*, which a run has found. *opposed*: see `_is_opposed`."""
     status, reason = _status_after(old, new, opposed=opposed)
     return replace(
         old,
@@ -71,6 +72,7 @@ def _updated_entry(old: Entry, new: Entry, *, opposed: bool) -> Entry:
 
 
 def _status_after(old: Entry, new: Entry, *, opposed: bool) -> tuple[Status, str | None]:
+    """The status of the rule, and the reason for it, once a run has found *new*. *opposed*: see `_is_opposed`."""
     event = _EVENTS[new.status]
     if event is Event.PROVED and old.status is not Status.VALID:
         is_back = old.status not in _AGAINST or _brings_back(old.evidence, new.evidence)
@@ -92,6 +94,7 @@ def _brings_back(old: Evidence, new: Evidence) -> bool:
 
 
 def _is_other_log(old: Evidence, new: Evidence) -> bool:
+    """Whether *new* was counted on logs that *old* does not name."""
     return bool(new.logs) and not set(new.logs) & set(old.logs)
 
 
@@ -129,4 +132,5 @@ def _known_dates(*dates: str | None) -> list[str]:
 
 
 def _not_in(known: tuple[T, ...], others: tuple[T, ...]) -> tuple[T, ...]:
+    """The members of *others* that are not in *known*."""
     return tuple(one for one in others if one not in known)

@@ -22,7 +22,7 @@ from scrapy_dust.rules.strict_json import Block, Damaged, dump_json
 FORMAT = 1
 FILE = "priors.json"
 
-#: Sites that are kept, the newest, of kinds the most telling: some 2 MB.
+#: Sites that are kept, the newest, and kinds of edits of each, those with most evidence: some 2 MB.
 _SITES, _KINDS = 500, 100
 
 
@@ -66,6 +66,7 @@ def add_priors_of_shard(state: str | PathLike[str], shard: Shard) -> None:
 
 
 def _state_file(shard: Shard | None) -> StateFile[Tallies]:
+    """The file of prior beliefs of a project, or of one *shard* of it."""
     return StateFile(
         FILE if shard is None else shard.path_of_part(FILE), FORMAT, _parse_site, _site_json, _SITES
     )
@@ -82,6 +83,7 @@ def _site_json(tallies: Tallies) -> dict[str, object]:
 
 
 def _kinds_worth_saving(tallies: Tallies) -> list[str]:
+    """The kinds of edits that tell something about other sites, those with most evidence first."""
     found = [kind for kind, tally in tallies.items() if tally.laws or tally.accidents or "→" in kind]
     return sorted(found, key=lambda kind: (-tallies[kind].held - tallies[kind].failed, kind))[:_KINDS]
 

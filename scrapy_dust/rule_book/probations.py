@@ -10,7 +10,7 @@ from scrapy_dust.believe.probation_proof import Proof
 from scrapy_dust.rule_book.state_files import StateFile
 from scrapy_dust.rules.strict_json import Block
 
-#: Of one site, by the ids of the rules.
+#: The evidence of one site by rule id.
 Proofs = Mapping[str, Proof]
 
 #: Rules that are kept, the newest.
@@ -19,16 +19,17 @@ _HASH = re.compile(r"[0-9a-f]{16}")
 
 
 def known_proofs(state: str | PathLike[str]) -> dict[str, dict[str, Proof]]:
-    """The results by site, as far as the file can be read. *state*: the folder of the project's state."""
+    """The evidence by site and rule id, as far as it can be read. *state*: the folder of the project's state."""
     return _FILE.read_values(state)[0]
 
 
 def save_proofs(
     state: str | PathLike[str], proofs: Mapping[str, Proofs], decided: Collection[tuple[str, str]] = ()
 ) -> None:
-    """Add *proofs* to the results of other crawls, and remove those of *decided* rules. Raises `RuleBookError`."""
+    """Add *proofs* to the evidence of other crawls, and remove that of *decided* rules. Raises `RuleBookError`."""
 
     def added(known: dict[str, dict[str, Proof]]) -> dict[str, dict[str, Proof]]:
+        """The evidence *known* with the new one added, of the newest rules that are not decided."""
         rows = {(site, name): one for site, of in known.items() for name, one in of.items()}
         for site, of_site in proofs.items():
             for name, proof in of_site.items():
@@ -43,7 +44,7 @@ def save_proofs(
 
 
 def joined_proof(one: Proof, other: Proof) -> Proof:
-    """The results of two crawls together. The later crawl may have begun with the results of the earlier one."""
+    """The evidence of two crawls together. The later crawl may have begun with the evidence of the earlier one."""
     where = dict(one.where)
     for aspect, contents in other.where.items():
         where[aspect] = _larger_counts(where.get(aspect, {}), contents)
@@ -58,6 +59,7 @@ def joined_proof(one: Proof, other: Proof) -> Proof:
 
 
 def _larger_counts(one: Mapping[int, int], other: Mapping[int, int]) -> dict[int, int]:
+    """The larger of two counts for each content."""
     return {content: max(one.get(content, 0), other.get(content, 0)) for content in (*one, *other)}
 
 
@@ -73,6 +75,7 @@ def _proof_json(proof: Proof) -> dict[str, object]:
 
 
 def _contents_json(contents: Mapping[int, int]) -> list[list[object]]:
+    """Rows of a content, as a hexadecimal hash, and its number of pairs."""
     return [[f"{content:016x}", pairs] for content, pairs in contents.items()]
 
 

@@ -18,7 +18,7 @@ def known_profiles(state: str | PathLike[str]) -> dict[str, Profile]:
 
 
 def save_profiles(state: str | PathLike[str], profiles: Mapping[str, Profile]) -> None:
-    """Keep *profiles*, each in the place of an older one. Raises `RuleBookError`."""
+    """Save *profiles* by site, each in the place of an older one. Raises `RuleBookError`."""
     _FILE.change(
         state, lambda old: {site: one for site, one in old.items() if site not in profiles} | dict(profiles)
     )

@@ -79,7 +79,7 @@ def make_folder(folder: Path) -> None:
 def lock(path: str, patience: float = PATIENCE) -> Iterator[Path]:
     """Keep other writers of *path* out. Returns the file itself, where *path* is a link to it.
 
-    The lock is the operating system's, on a file beside it, so it cannot outlive its process.
+    The lock is the operating system's, on a second file beside *path*, so it cannot outlive its process.
     """
     if is_uri(path):
         raise RuleBookError(
@@ -101,10 +101,11 @@ def lock(path: str, patience: float = PATIENCE) -> Iterator[Path]:
 
 
 def _acquire_lock(path: str, beside: Path, patience: float) -> int:
+    """Lock the file *beside*, waiting at most *patience* seconds. Returns the open file's descriptor."""
     until = time.monotonic() + patience
     while True:
         descriptor = os.open(beside, os.O_RDWR | os.O_CREAT, 0o666)
-        if _take(descriptor) and _is_still(beside, descriptor):
+        if _try_lock(descriptor) and _is_locked_file(beside, descriptor):
             return descriptor
         os.close(descriptor)
         if time.monotonic() > until:
@@ -117,7 +118,7 @@ def _acquire_lock(path: str, beside: Path, patience: float) -> int:
 if sys.platform == "win32":
     import msvcrt
 
-    def _take(descriptor: int) -> bool:
+    def _try_lock(descriptor: int) -> bool:
         try:
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
         except PermissionError:
@@ -127,7 +128,7 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-    def _take(descriptor: int) -> bool:
+    def _try_lock(descriptor: int) -> bool:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -135,8 +136,8 @@ else:
         return True
 
 
-def _is_still(beside: Path, descriptor: int) -> bool:
-    """Whether the name still means the locked file, which its last owner may have removed just before."""
+def _is_locked_file(beside: Path, descriptor: int) -> bool:
+    """Whether the name *beside* still means the locked file, which its last owner may have removed just before."""
     try:
         return os.path.samestat(beside.stat(), os.fstat(descriptor))
     except FileNotFoundError:
@@ -188,5 +189,6 @@ def _error_of_writing(path: str, error: OSError) -> RuleBookError:
 
 
 def _reason(error: Exception) -> str:
+    """The message of *error* on one line, without a full stop."""
     said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return " ".join(said.split()).rstrip(".")

@@ -107,6 +107,6 @@ def shards_in(parts: Mapping[str, RuleBook]) -> tuple[Shard, ...]:
 
 
 def missing_of(shards: Sequence[Shard]) -> tuple[Shard, ...]:
-    """The shards that are missing among *shards*."""
+    """The shards that are missing among *shards*, which all have one count."""
     count = shards[0].count if shards else 0
     return tuple(shard for number in range(count) if (shard := Shard(number + 1, count)) not in shards)

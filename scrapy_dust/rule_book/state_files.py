@@ -50,7 +50,7 @@ class StateFile(Generic[Value]):
     def change(
         self, folder: str | PathLike[str], change: Callable[[dict[str, Value]], Mapping[str, Value]]
     ) -> None:
-        """Put the result of *change* in the place of the values, while nobody else can. Raises `RuleBookError`."""
+        """Replace the values by the result of *change*, while no other process can write. Raises `RuleBookError`."""
         safe_files.make_folder(Path(folder))
         with safe_files.lock(fspath(Path(folder) / self.name)) as file:
             newest = list(change(self.read_values(folder)[0]).items())[-self.most :]

@@ -90,7 +90,7 @@ class Verdicts:
         return Verdicts(self.sites, self.warning, rests if rest is None else {**rests, site: rest})
 
     def rendered(self) -> bytes:
-        """The content of the file."""
+        """All verdicts as the bytes of their file."""
         sites = {
             site: [_verdict_json(one) for one in self.sites[site].values()] for site in sorted(self.sites)
         }
@@ -118,6 +118,7 @@ def _verdict_json(one: PastVerdict) -> list[object]:
 
 
 def _parse_file(content: bytes) -> tuple[dict[str, dict[Rule, PastVerdict]], dict[str, str]]:
+    """The verdicts by site, and by site the digest that `Verdicts.with_rest` remembered."""
     file = Block(load_json(content), "the file")
     found = file.count("format")
     if found != FORMAT:

@@ -77,6 +77,7 @@ def save_places(state: str | PathLike[str], learned: Mapping[str, Site]) -> None
     learned = {site: one for site, one in learned.items() if one.volatile or one.template}
 
     def joined(known: dict[str, Site]) -> dict[str, Site]:
+        """The places and templates *known* of each site together with those *learned*."""
         for site, one in learned.items():
             old = known.pop(site, Site())
             template = one.template or old.template
@@ -94,7 +95,7 @@ def is_known(known: Site, learned: Site) -> bool:
 
 
 def site_json(site: Site) -> dict[str, object]:
-    """The row of *site* in the file."""
+    """The JSON object of *site* in the file."""
     largest = sorted(site.volatile.changes.items(), key=lambda one: (-len(one[1]), one[0]))[:_TEMPLATES]
     # Where more stays than changes on all kinds of pages, nothing will be set aside.
     moving = {key for _, known in largest for key, one in known.items() if one.survived <= one.changed}
@@ -136,6 +137,7 @@ def _parse_template(block: Block) -> SiteTemplate:
 
 
 def _parse_units(text: str) -> UnitSet:
+    """The set of units that *text* lists in hexadecimal."""
     try:
         return np.unique(np.frombuffer(bytes.fromhex(text), "<u8").astype(np.uint64))
     except ValueError:
@@ -143,6 +145,7 @@ def _parse_units(text: str) -> UnitSet:
 
 
 def _parse_change(row: object) -> tuple[int, Changes]:
+    """The key of a volatile place, and how often it was seen to change, in a *row* of the file."""
     if (
         not isinstance(row, list)
         or len(row) != 7

@@ -115,11 +115,11 @@ def test_a_writer_waits_for_another_but_not_for_ever_and_not_for_a_dead_one(tmp_
 def test_a_lock_on_a_file_whose_name_is_gone_or_anothers_is_none(tmp_path):
     beside = tmp_path / ".dust-rules.json.lock"
     with beside.open("xb") as locked:
-        assert safe_files._is_still(beside, locked.fileno())
+        assert safe_files._is_locked_file(beside, locked.fileno())
         beside.unlink()
-        assert not safe_files._is_still(beside, locked.fileno())
+        assert not safe_files._is_locked_file(beside, locked.fileno())
         beside.touch()
-        assert not safe_files._is_still(beside, locked.fileno())
+        assert not safe_files._is_locked_file(beside, locked.fileno())
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows knows no such permissions")
