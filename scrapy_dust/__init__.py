@@ -60,6 +60,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
+    """Import the public *name* from its module, when somebody uses it first."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

@@ -81,19 +81,21 @@ class Addon:
             settings.setdefault_in_component_priority_dict(
                 "SPIDER_MIDDLEWARES", TakenMiddleware, TAKEN_MIDDLEWARE_ORDER
             )
-        _wrap(settings, "REQUEST_FINGERPRINTER_CLASS", DustRequestFingerprinter)
+        _wrap_configured_class(settings, "REQUEST_FINGERPRINTER_CLASS", DustRequestFingerprinter)
         # `scrapy shell` turns the dupefilter off at this priority, and hangs on a second fetch of one URL if it
         # is turned on again.
         if settings.getpriority("DUPEFILTER_CLASS") != SETTINGS_PRIORITIES["command"]:
-            _wrap(settings, "DUPEFILTER_CLASS", DustDupeFilter)
+            _wrap_configured_class(settings, "DUPEFILTER_CLASS", DustDupeFilter)
         if ours.mode == "enforce" or ours.traps != "off":
-            _wrap(settings, "SCHEDULER", DustScheduler)
+            _wrap_configured_class(settings, "SCHEDULER", DustScheduler)
         if settings.getbool("HTTPCACHE_ENABLED"):
-            _wrap(settings, "HTTPCACHE_STORAGE", DustCacheStorage)
+            _wrap_configured_class(settings, "HTTPCACHE_STORAGE", DustCacheStorage)
 
 
-def _wrap(settings: BaseSettings, name: str, ours: type) -> None:
-    """Set *name* to *ours*, which wraps the class that was set before."""
+def _wrap_configured_class(settings: BaseSettings, name: str, ours: type) -> None:
+    """Have the setting *name* name our class *ours*, and the fallback setting the class that was set before, which
+    *ours* wraps.
+    """
     underneath = setting_name(f"fallback_{name}")
     configured = settings.get(name)
     # Not issubclass(): Scrapy takes whatever has a scheduler's methods for a subclass of any scheduler.

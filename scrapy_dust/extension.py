@@ -51,6 +51,7 @@ class DustExtension:
         return cls(crawler)
 
     def _spider_opened(self, spider: Spider) -> None:
+        """Publish the number of rules, and start the metrics and the live report if the settings ask for them."""
         self._crawler.stats.set_value(Stat.RULES.value, self._rules.count)
         if self._metrics is not None:
             self._metrics.start()
@@ -59,6 +60,7 @@ class DustExtension:
             self._show_live_report(self._rules.settings.live_report)
 
     def _show_live_report(self, path: str) -> None:
+        """Write the live report to the file *path*, and go on writing it while the crawl runs."""
         # Not loaded by a crawl that nobody watches.
         from scrapy_dust.live_report import LiveReport  # noqa: PLC0415
 
@@ -69,6 +71,7 @@ class DustExtension:
             logger.info("Live report: %s", self._live.file.path.resolve().as_uri())
 
     def _spider_closed(self, spider: Spider, reason: str) -> None:
+        """Log what the rules saved in this crawl, and warn if they are out of date."""
         self._reason = reason
         said = summary(self._rules, spider.name, self._crawler.stats.get_stats())
         logger.info("%s", said, extra={"spider": spider})
@@ -78,6 +81,7 @@ class DustExtension:
             self._metrics.stop()
 
     async def _engine_stopped(self) -> None:
+        """Show the last numbers of the crawl, and learn new rules from its log if the settings ask for that."""
         settings = self._rules.settings
         if self._live is not None:
             self._live.show_ended(self._reason or "it did not begin")

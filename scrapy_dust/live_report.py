@@ -46,7 +46,7 @@ class LiveReport:
         self._ended: str | None = None
         self._left: int | None = None  #: requests in the queue, when it could last be asked
         self._names: dict[Kind, list[tuple[str, list[str]]]] | None = None
-        rules.changed.append(self._forget_names)
+        rules.changed.append(self._forget_rule_names)
         assert crawler.spider is not None
         scheduler = None if crawler.engine is None else crawler.engine.scheduler
         self._scheduler = scheduler
@@ -62,7 +62,7 @@ class LiveReport:
         self.file.stop()
 
     def page(self) -> bytes:
-        """The page as the crawl is now."""
+        """The bytes of the HTML page, as the crawl is now."""
         return html_of_live(self.live())
 
     def live(self) -> Live:
@@ -84,7 +84,7 @@ class LiveReport:
             queued=self._queued() or 0,
             saved=max(stats.get(filtered, 0) - stats.get(Stat.HEIRS, 0), 0),
             facts=list(self._facts_in_words(stats)),
-            causes=_causes(stats),
+            causes=_causes_with_counts(stats),
             rules=sum(len(self._rules.canonizer.rules(site)) for site in self._sites()),
             in_force=self._rules_in_force(),
             on_probation=self._rules_on_probation(),
@@ -94,9 +94,11 @@ class LiveReport:
         )
 
     def _sites(self) -> set[str]:
+        """The sites for which the rule book has rules, or this crawl has learned some."""
         return {*self._rules.sites, *self._rules.learned}
 
     def _facts_in_words(self, stats: dict[str, Any]) -> Iterator[str]:
+        """Sentences that say how many rules are in force, how many answers came, and how tests of rules ended."""
         sites = [site for site in self._sites() if self._rules.canonizer.rules(site)]
         rules = sum(len(self._rules.canonizer.rules(site)) for site in sites)
         yield f"{number(rules, 'rule')} in force on {number(len(sites), 'site')}"
@@ -113,11 +115,14 @@ class LiveReport:
 
     # -- rules
 
-    def _forget_names(self) -> None:
+    def _forget_rule_names(self) -> None:
+        """Forget the names of the rules in force, since the rules have changed."""
         self._names = None
 
     def _rules_in_force(self) -> dict[Kind, tuple[list[InForce], int]]:
-        """By their kind, the rules that save most, and the number of all; a rule of several sites is one."""
+        """For each kind of rule, the rules in force that save most, and the number of all. A rule that several sites
+        have counts once.
+        """
         if self._names is None:
             self._names = _names_by_kind(
                 {site: list(self._rules.canonizer.rules(site)) for site in sorted(self._sites())}
@@ -133,6 +138,7 @@ class LiveReport:
         return found
 
     def _rules_on_probation(self) -> list[Card]:
+        """A card for each rule on probation: a rule that suppresses nothing before this crawl has proved it."""
         probation = None if self._dupefilter is None else self._dupefilter.probation
         if probation is None:
             return []
@@ -160,6 +166,7 @@ class LiveReport:
         )
 
     def _decided_rules(self) -> list[Card]:
+        """A card for each rule that this crawl has proved, refuted or taken out of force, the latest first."""
         dupefilter = self._dupefilter
         found = []
         if dupefilter is not None and dupefilter.probation is not None:
@@ -180,6 +187,7 @@ class LiveReport:
     # -- requests
 
     def _waiting_requests(self, stats: dict[str, Any]) -> list[Waiting]:
+        """The number of requests that wait, for each thing that they wait for."""
         engine, scheduler = self._crawler.engine, self._scheduler
         active = 0 if self._ended is not None or engine is None else len(engine.downloader.active)
         found = [
@@ -212,6 +220,7 @@ class LiveReport:
         return self._left
 
     def _trap_forms(self) -> list[Form]:
+        """The patterns of URLs that have brought nothing new: this crawl fetches them last, or no more."""
         trapping = self._scheduler.trapping if isinstance(self._scheduler, DustScheduler) else None
         if trapping is None:
             return []
@@ -221,8 +230,10 @@ class LiveReport:
         ]
 
 
-def _causes(stats: dict[str, Any]) -> list[tuple[str, str, int]]:
-    """The causes for which URLs were not fetched, or their pages not given to the spider."""
+def _causes_with_counts(stats: dict[str, Any]) -> list[tuple[str, str, int]]:
+    """The causes for which URLs were not fetched, or their pages not given to the spider: a name, a description and a
+    number for each.
+    """
     counts = Counter(
         rules=stats.get(Stat.FILTERED, 0) - stats.get(Stat.HEIRS, 0),
         known=stats.get(Stat.KNOWN_SKIPPED, 0),
@@ -249,7 +260,7 @@ def _names_by_kind(rules: dict[str, list[Rule]]) -> dict[Kind, list[tuple[str, l
 
 
 def _other_names(file: Path, spider: str) -> Iterator[Path]:
-    """Names like *file* for crawls that would write the same one: with the spider, then with the process too."""
+    """Other names for *file*, where another crawl writes it already: with the spider's name, then with the process too."""
     yield file.with_name(f"{file.stem}-{spider}{file.suffix}")
     while True:
         yield file.with_name(f"{file.stem}-{spider}-{os.getpid()}-{secrets.token_hex(3)}{file.suffix}")

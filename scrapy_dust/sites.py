@@ -33,12 +33,12 @@ def _site_of_plain_netloc(netloc: str) -> str | None:
 
 
 def netloc_of(url: str) -> str:
-    """The host and port that *url* names, in lower case, without a look at whether it is right."""
+    """The host and port that *url* names, in lower case and unchecked."""
     return url.partition("://")[2].partition("/")[0].partition("?")[0].rpartition("@")[2].lower()
 
 
 def is_below(url: str, host: str) -> bool:
-    """Whether *url* is of *host*, which may have a port, or of a host below it."""
+    """Whether the host of *url* is *host*, which may have a port, or a host below it."""
     netloc, wanted = netloc_of(url), host.lower()
     bare = netloc.partition(":")[0] if not netloc.startswith("[") else netloc
     return wanted in (netloc, bare) or bare.endswith(f".{wanted}")
@@ -56,6 +56,7 @@ def parsed_site_of(url: str) -> str | None:
 
 
 def _has_possible_port(parts: SplitResult) -> bool:
+    """Whether the port is a number that a port can have, or is missing."""
     try:
         return parts.port is None or parts.port > 0
     except ValueError:

@@ -57,6 +57,7 @@ class SplashMiddleware(scrapy_splash.SplashMiddleware):  # type: ignore[misc]
         return super().process_response(request, response, spider or self.crawler.spider)
 
     def _get_slot_key(self, request_or_response: Request) -> str:
+        """The name of the downloader's queue for a request, from the method that Scrapy has today."""
         key: str = self.crawler.engine.downloader.get_slot_key(request_or_response)
         return key
 
@@ -83,21 +84,25 @@ class SplashDeduplicateArgsMiddleware(scrapy_splash.SplashDeduplicateArgsMiddlew
         return middleware
 
     async def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        """Each start request through `process_start_requests`, which a project may have extended."""
+        """Pass each start request through `process_start_requests`, which a project may have extended."""
         async for one in start:
             spider: Any = self._crawler.spider
             for made in self.process_start_requests([one], spider):
                 yield made
 
     def process_start_requests(self, start_requests: Iterable[Any], spider: Spider) -> Iterator[Any]:
-        """Items, which Scrapy's start may have by now, are passed on."""
+        """Process start requests as scrapy-splash does. Items, which may be among them in today's Scrapy, stay as they
+        are.
+        """
         for one in start_requests:
             yield from super().process_start_requests([one], spider) if isinstance(one, Request) else [one]
 
     async def process_spider_output_async(
         self, response: Response, result: AsyncIterator[Any], spider: Spider | None = None
     ) -> AsyncIterator[Any]:
-        """The output of a callback through `process_spider_output`; at once where a project has extended that."""
+        """Pass the output of a callback through `process_spider_output`: one thing after the other, or all at once if a
+        project has extended that method.
+        """
         spider = spider or self._crawler.spider
         if type(self).process_spider_output is not SplashDeduplicateArgsMiddleware.process_spider_output:
             everything = [one async for one in result]
@@ -109,6 +114,7 @@ class SplashDeduplicateArgsMiddleware(scrapy_splash.SplashDeduplicateArgsMiddlew
                 yield made
 
     def _process_request(self, request: Request, spider: Any) -> Request:
+        """Process *request* as scrapy-splash does, after making the place in *spider* where it keeps large arguments."""
         if not hasattr(spider, "state"):
             spider.state = {}
         spider.state.setdefault(self.local_values_key, {})

@@ -1,7 +1,8 @@
 """Decides which of the rules that passed their trials may be in force, all of them together.
 
-Rules rest on each other: if one is left out, others merge other URLs. So rules are admitted one after the other, the
-best first, and what each merges is computed beside those admitted before.
+A rule merges URLs: it gives them one key, so that one of them is fetched. Rules rest on each other: if one is left out,
+others merge other URLs. So rules are admitted one after the other, the best first, and what each merges is computed
+beside those admitted before.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from scrapy_dust.believe.admission import Case, admitted, case_of, doubt_for, down_from, sorted_by_risk
+from scrapy_dust.believe.admission import Case, admitted, case_of, doubt_for, numbers_to_admit, sorted_by_risk
 from scrapy_dust.believe.betting import BoundedPopulations
 from scrapy_dust.believe.candidates import Candidate
 from scrapy_dust.believe.keyed_urls import KeyedUrls
@@ -62,11 +63,11 @@ class PassedRule:
 
     @property
     def unseen(self) -> float:
-        """Upper bound of the share of wrong merges among URLs to come; see `unseen_bound`."""
+        """Upper bound, at 95 %, of the share of wrong merges among URLs to come."""
         return unseen_bound(self.witnesses, law_share(self.case.rule.families))
 
     def unseen_at_best(self) -> float:
-        """The same bound as `unseen_loss`, if all pairs that can still be fetched turn out the same."""
+        """The bound `unseen`, if all pairs that can still be fetched turn out the same."""
         pairs = [*self.case.left, *self.case.made_up]
         left = {pair.content or pair.url for pair in pairs}.difference(self.texts)
         seen = Witnesses(
@@ -99,12 +100,14 @@ class AcceptedRules:
     max_risk: float  #: see `TrialParams`
 
     def cases_in_force(self, allowed: float, tried: int) -> list[Case]:
-        """The rules that may be in force; see `admitted`."""
+        """The rules that may be in force together, if at most *allowed* URLs of the log may be lost. *tried*: how many
+        rules were put on trial.
+        """
         cases = [passed.case for passed in self.passed.values() if self.is_proved(passed)]
         found = admitted(cases, allowed, tried)
         if len(found) == len(self.passed):
             return found
-        for least in down_from(len(found)):
+        for least in numbers_to_admit(len(found)):
             found = self._admit_within(found, BoundedPopulations(doubt_for(least, tried), allowed))
             if len(found) >= least:
                 break
@@ -128,7 +131,7 @@ class AcceptedRules:
         """The rules among *cases*, best first, that lose no more than is allowed together with the rules already in force."""
         place = {rule: number for number, rule in enumerate(self.accepted)}
         tried = {case.rule for case in cases}
-        rules = [rule for rule in self.accepted if rule not in tried and self._stays(rule)]
+        rules = [rule for rule in self.accepted if rule not in tried and self._stays_in_force(rule)]
         keyed, found = self.keyed(rules), list[Case]()
         for rule in (case.rule for case in sorted_by_risk(cases)):
             canonizer = self.canonizer_of(sorted({*rules, rule}, key=place.__getitem__))
@@ -137,12 +140,12 @@ class AcceptedRules:
             fits = together.add(case.samples_now())
             if fits:
                 found.append(case)
-            if fits or self._stays(rule):
+            if fits or self._stays_in_force(rule):
                 rules.append(rule)
                 keyed.accept(rule, moved, canonizer)
         return found
 
-    def _stays(self, rule: Rule) -> bool:
+    def _stays_in_force(self, rule: Rule) -> bool:
         """Whether *rule* stays in force unless this campaign refutes it."""
         passed = self.passed.get(rule)
         return passed is None or passed.candidate.accepted

@@ -67,21 +67,21 @@ class Case:
         return len(self.left) + len(self.again) + len(self.waiting) + self.beyond
 
     def samples_now(self) -> Samples:
-        """The samples as they are: pairs whose outcome is known."""
+        """The rule's merges as random samples, by the outcomes that are known now."""
         return self._samples(0, len(self.again) + self.beyond)
 
     def samples_soon(self) -> Samples:
-        """The samples as they will be if all pairs that are being fetched turn out the same."""
+        """The rule's merges as random samples, if all pairs that are being fetched turn out the same."""
         return self._samples(len(self.waiting), len(self.again) + self.beyond)
 
     def samples_at_best(self) -> Samples:
-        """The samples as they would be if all pairs that may still be fetched turned out the same."""
+        """The rule's merges as random samples, if all pairs that may still be fetched turn out the same."""
         if self._fetches_show_too_little:
             return self.samples_soon()
         return self._samples(len(self.waiting) + len(self.left), self.beyond)
 
     def _samples(self, hoped: int, silent: int) -> Samples:
-        """Two samples: the merges that the log left open, and all merges; *silent* of them cannot be tested.
+        """Two samples: of the merges that the log left open, and of all merges, of which *silent* cannot be tested.
 
         *hoped* pairs that nobody has fetched are counted as tested, and as right.
         """
@@ -97,11 +97,12 @@ class Case:
 
     @property
     def _fetches_show_too_little(self) -> bool:
+        """Whether too many fetches for the rule could not be judged, so that more would be wasted."""
         silent = self._tries.total()
         return silent >= MOST_SILENT and silent > MOST_SHARE * (silent + self.looked)
 
     def hand_out(self) -> Pair:
-        """Take out the next pair to fetch."""
+        """Take out the next pair to fetch, which is under way until its outcome is recorded."""
         if not (self.left or self.again):
             self.proving.add(self.made_up[-1])
             return self.made_up.pop()
@@ -158,15 +159,17 @@ def admitted(cases: Sequence[Case], allowed: float, tried: int, view: View = Cas
 
     *tried*: how many rules were put on trial to find these.
     """
-    for least in down_from(len(cases)):
+    for least in numbers_to_admit(len(cases)):
         taken = _cases_within_loss(cases, allowed, doubt_for(least, tried), view)
         if len(taken) >= least:
             return taken
     return []
 
 
-def down_from(number: int) -> Iterator[int]:
-    """Numbers of cases to hope for, from *number* down: the fewer cases are admitted, the wider are their bounds."""
+def numbers_to_admit(number: int) -> Iterator[int]:
+    """The numbers of rules that `admitted` tries to admit, from *number* down to 1: each of the first, then halves.
+    Bounds are wider where fewer rules are admitted.
+    """
     yield from range(number, max(0, number - _STEPS), -1)
     number -= _STEPS
     while number > 0:
@@ -175,7 +178,7 @@ def down_from(number: int) -> Iterator[int]:
 
 
 def next_to_prove(cases: Sequence[Case], allowed: float, tried: int) -> Case | None:
-    """The case of which a pair should be fetched now; None if no case can be helped, or outcomes are under way.
+    """The case of which a pair should be fetched now; None if no fetch would help, or outcomes are under way.
 
     The first case in line that is not admitted is helped by testing the weakest among it and those before it.
     """
@@ -199,6 +202,7 @@ def sorted_by_risk(cases: Sequence[Case]) -> list[Case]:
 
 
 def _cases_within_loss(cases: Sequence[Case], allowed: float, doubt: float, view: View) -> list[Case]:
+    """The cases, best first, that together lose at most *allowed* URLs, but for a probability of *doubt*."""
     together = BoundedPopulations(doubt, allowed)
     return [case for case in sorted_by_risk(cases) if together.add(view(case))]
 

@@ -40,7 +40,7 @@ class Sample:
 
     @property
     def most(self) -> int:
-        """The greatest number of wrong ones that the population can still have."""
+        """The greatest number of things in the population that can still be wrong."""
         return self.population - self.looked + self.wrong
 
 
@@ -100,18 +100,21 @@ class _Costs:
 
 @lru_cache(maxsize=4096)
 def _costs(sample: Sample) -> _Costs:
+    """The evidence that each further wrong thing in the population of *sample* costs, smoothed to a convex function."""
     if not sample.looked:
         return _Costs(sample.population, 0.0, ())
     evidence = _evidence(sample)
     # More than that no doubt can buy.
-    hull = _hull(evidence[: int(np.searchsorted(np.maximum.accumulate(evidence), _DEAREST)) + 1])
+    hull = _convex_hull_below(evidence[: int(np.searchsorted(np.maximum.accumulate(evidence), _DEAREST)) + 1])
     least = int(len(hull) - 1 - np.argmin(hull[::-1]))
     return _Costs(sample.wrong + least, float(hull[least]), np.diff(hull[least:]).tolist())
 
 
 @lru_cache(maxsize=4096)
 def looks_needed(population: int, suspected: int, doubt: float) -> int:
-    """How many things of *population*, all right, refute that *suspected* of them are wrong."""
+    """How many things of *population* must be looked at, and all be right, to refute that *suspected* of them are
+    wrong.
+    """
     low, high = 0, population
     while low < high:
         middle = (low + high) // 2
@@ -124,7 +127,7 @@ def looks_needed(population: int, suspected: int, doubt: float) -> int:
 
 @lru_cache(maxsize=4096)
 def _evidence(sample: Sample) -> Floats:
-    """For each number of wrong ones from `wrong` to `most`, the logarithm of the stakes won against it."""
+    """For each number of wrong things from `wrong` to `most`, the logarithm of the stakes won against it."""
     tested = np.arange(sample.wrong, sample.most + 1)
     of_null = _likelihood(tested, sample)
     bets = np.array(
@@ -145,17 +148,17 @@ def _likelihood(wrong: npt.NDArray[Any], sample: Sample) -> Floats:
     possible = (tested >= sample.wrong) & (right >= sample.looked - sample.wrong)
     a = np.where(possible, tested, sample.wrong)
     b = np.where(possible, right, sample.looked - sample.wrong)
-    logs = _log_factorials(sample.population)
+    logs = _log_factorials_up_to(sample.population)
     found = logs[a] - logs[a - sample.wrong] + logs[b] - logs[b - sample.looked + sample.wrong]
     return np.where(possible, found, -np.inf)
 
 
 @lru_cache(maxsize=64)
-def _log_factorials(most: int) -> Floats:
+def _log_factorials_up_to(most: int) -> Floats:
     return np.concatenate(([0.0], np.cumsum(np.log(np.arange(1, most + 1)))))
 
 
-def _hull(values: Sequence[float] | Floats) -> Floats:
+def _convex_hull_below(values: Sequence[float] | Floats) -> Floats:
     """The greatest convex function below *values*."""
     corners: list[int] = []
     for i in range(len(values)):

@@ -1,4 +1,7 @@
-"""Finds the rules for which a pair of URLs is evidence: rules without which the two would be in different classes."""
+"""Finds the rules for which a pair of URLs is evidence: the rules without which both would have different keys.
+
+URLs with one key are a class; its keeper is the URL that is fetched for all.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +16,8 @@ def rules_at_work(canonizer: Canonizer, url: str, keeper: str) -> tuple[Rule, ..
 
 
 def decisive_rules(canonizer: Canonizer, site: str, url: str, keeper: str) -> tuple[Rule, ...]:
-    """The rules that merge the two URLs and that no other rule could replace; if each can be replaced, all of them.
-
-    Empty if the two URLs are in different classes.
+    """The rules that give both URLs one key and that no other rule could replace; if each can be replaced, all of them.
+    Empty if the two URLs have different keys.
     """
     if canonizer.canonize(url) != canonizer.canonize(keeper):
         return ()

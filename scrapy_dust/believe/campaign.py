@@ -104,6 +104,7 @@ class Campaign:
         self._start_anew()
 
     def _start_anew(self) -> None:
+        """Put the campaign at its beginning: no rule tried, none accepted."""
         self.redundant: list[Candidate] = []
         self._queue = list(reversed(self._candidates))
         self._directions: list[tuple[Candidate, Rule]] = []  # of the candidate being tried, still to try
@@ -115,9 +116,9 @@ class Campaign:
         self._current: _OnTrial | None = None
         self._seen_together = False
         self._spare: _OnTrial | None = None  # would do as a key, but what it makes up does not exist
-        self._forget()
+        self._forget_conclusions()
 
-    def _forget(self) -> None:
+    def _forget_conclusions(self) -> None:
         """Drop conclusions that may no longer hold, since an outcome has come."""
         self._standing: list[Case] | None = None
         self._told: list[Decision] | None = None
@@ -140,6 +141,7 @@ class Campaign:
 
     @property
     def _trials_over(self) -> bool:
+        """Whether no rule is on trial, or waits for its trial."""
         return not (self._queue or self._directions or self._current or self._spare)
 
     @property
@@ -193,6 +195,9 @@ class Campaign:
         return probe
 
     def _choose_probe(self) -> Probe | None:
+        """The next pair to fetch: of the rule on trial; after all trials, of a rule that keeps others from being
+        admitted.
+        """
         while self._current is not None or self._open_next():
             assert self._current is not None
             pair = self._current.trial.next_pair()
@@ -217,7 +222,7 @@ class Campaign:
         *why*: where the two pages differ.
         """
         rule, pair = probe.rule, probe.pair
-        self._forget()
+        self._forget_conclusions()
         self._notes.note_fetch(rule, pair, outcome, fetches, why)
         if fetches:
             self._silence.count(pair.url, outcome)
@@ -272,6 +277,9 @@ class Campaign:
         return False
 
     def _params_for(self, candidate: Candidate, rule: Rule, pairs: Sequence[Pair], saves: int) -> TrialParams:
+        """The parameters of the trial of *rule*: with less doubt if its candidate is one of several tries, or for the
+        log alone.
+        """
         params = replace(self._params, doubt=self._params.doubt / candidate.tries)
         return self._params_for_log_only(params, candidate, rule, pairs, saves) if params.log_only else params
 
@@ -286,6 +294,7 @@ class Campaign:
     def _params_for_log_only(
         self, params: TrialParams, candidate: Candidate, rule: Rule, pairs: Sequence[Pair], saves: int
     ) -> TrialParams:
+        """The parameters of a trial in which the log alone decides on *rule*, which merges *pairs*."""
         elsewhere = partial(self._evidence.shows_elsewhere, canonizer=self._canonizer_with(rule))
         return params_for_log_only(params, candidate, rule, pairs, saves, elsewhere)
 
@@ -310,6 +319,7 @@ class Campaign:
         self.next_probe()
 
     def _needs_no_trial(self, rule: Rule) -> bool:
+        """Whether *rule* was decided before: by a person, by its trial, or by pages that refuted a rule like it."""
         return any(rule in known for known in (self._settled, self._over, self._fallen, self._tried))
 
     def _canonizer_with(self, rule: Rule) -> Canonizer:
@@ -320,12 +330,16 @@ class Campaign:
         return Canonizer({self.site: rules}, self._site_of, self._passes)
 
     def _refines_accepted(self, rule: Rule) -> bool:
+        """Whether *rule* makes a part of the changes that an accepted rule makes, and no others."""
         return any(rule.refines(other) for other in self._accepted)
 
     def _end_trial(self, current: _OnTrial, verdict: Verdict) -> None:
+        """Draw the conclusion from a trial that ended with *verdict*: accept the rule, keep it beside its reverse, or
+        drop it.
+        """
         rule, candidate, tally = current.rule, current.candidate, current.trial.tally
         self._current = None
-        self._forget()
+        self._forget_conclusions()
         if verdict is Verdict.VALID and self._directions and tally.dead >= self._params.threshold:
             self._spare = current
         elif verdict is Verdict.VALID:
@@ -345,6 +359,7 @@ class Campaign:
                 self._queue += reversed(self._narrower_candidates(candidate, rule))
 
     def _narrower_candidates(self, candidate: Candidate, rule: Rule) -> list[Candidate]:
+        """The refuted *rule* under guards that no fetch has contradicted, as candidates to try in its place."""
         if self._params.log_only:
             return []  # the learner has looked for guards in the log already
         found = self._specialization.replacements_for(candidate, rule)
@@ -363,13 +378,14 @@ class Campaign:
         )
 
     def _add_to_accepted(self, current: _OnTrial) -> None:
+        """Add a rule to the accepted ones, and give the log's URLs the keys that they have with it."""
         assert self._classes is not None
         self._classes.accept(current.rule, current.moved, self._canonizer_with(current.rule))
         self._accepted.append(current.rule)
         self._of_accepted = self._canonizer_with(current.rule)
         self._seen_together = False
         self._directions, self._spare = [], None
-        self._forget()
+        self._forget_conclusions()
 
     def _blocking_case(self) -> Case | None:
         """The rule that keeps others from being admitted: a pair of it should be fetched next."""
@@ -422,6 +438,7 @@ class Campaign:
             passed.take_pairs(self._pairs_to_test(keyed, rule, moved))
 
     def _accepted_now(self) -> AcceptedRules:
+        """The accepted rules, with all that is known of what they merge together."""
         self._count_merges_together()
         risk = self._params.max_risk
         return AcceptedRules(
@@ -432,6 +449,9 @@ class Campaign:
         return KeyedUrls(self._evidence, self._canonizer_for(rules), self._index, self._poll)
 
     def _pairs_to_test(self, keyed: KeyedUrls, rule: Rule, moved: dict[str, str]) -> list[Pair]:
+        """The pairs that *rule* merges when URLs move to the keys in *moved*, but for URLs made up by rules where the
+        site has never answered such URLs.
+        """
         pairs = keyed.pairs_to_test(rule, moved, marks=any(map(may_put_marks, (*self._accepted, rule))))
         nowhere, families = self._silence.made_up_is_missing, rule.families
         return [

@@ -37,11 +37,11 @@ def candidates_of(
 
     Within each, rules that seem to save most come first. An edit says in one rule what substitutions say in many.
     """
-    found = [Candidate(_directions(Rule.of(one.rule)), one.support) for one in likely]
+    found = [Candidate(_with_reverse(Rule.of(one.rule)), one.support) for one in likely]
     found += [Candidate(one.rules, one.support) for one in parameters]
     found += [
         Candidate(
-            _directions(one.rule), one.support, one.saves, narrows=True, enough=1 if one.weighed else None
+            _with_reverse(one.rule), one.support, one.saves, narrows=True, enough=1 if one.weighed else None
         )
         for one in edits
     ]
@@ -63,6 +63,7 @@ def worth_a_trial(candidates: Iterable[Candidate], least: float) -> list[Candida
 
 
 def _trial_order(one: Candidate) -> tuple[bool, int]:
+    """The key to sort candidates by: edits without guards that the log supports come first, then rules that save most."""
     # Under a guard an edit says a part of what it might: what is left of it would be too little to prove the whole.
     says_it_in_one = one.enough is not None and not one.rules[0].guard
     return not says_it_in_one, -max(one.support, one.saves)
@@ -78,11 +79,13 @@ def provable_first(candidates: Iterable[Candidate], max_risk: float) -> list[Can
 
 
 def _may_be_proved(one: Candidate, max_risk: float) -> bool:
+    """Whether a rule of the candidate would risk little enough if all pages of its support confirmed it."""
     seen = Witnesses(one.support, one.support)
     return any(unseen_bound(seen, law_share(rule.families)) <= max_risk for rule in one.rules)
 
 
-def _directions(rule: Rule) -> tuple[Rule, ...]:
+def _with_reverse(rule: Rule) -> tuple[Rule, ...]:
+    """*rule*, and its reverse where that is worth a trial too."""
     # Only of the papers' rules both directions are meant; others lead to the smaller of two forms.
     return (rule,) if rule.reverse is None else (rule, rule.reverse)
 
@@ -92,11 +95,12 @@ def _one_per_rule(found: Iterable[Candidate]) -> Iterable[Candidate]:
     by_rule: dict[Rule, Candidate] = {}
     for one in found:
         known = by_rule.get(one.rules[0])
-        by_rule[one.rules[0]] = one if known is None else _merged(known, one)
+        by_rule[one.rules[0]] = one if known is None else _joined(known, one)
     return by_rule.values()
 
 
-def _merged(one: Candidate, other: Candidate) -> Candidate:
+def _joined(one: Candidate, other: Candidate) -> Candidate:
+    """One candidate with the rules and the knowledge of both."""
     return replace(
         one,
         rules=tuple(dict.fromkeys((*one.rules, *other.rules))),

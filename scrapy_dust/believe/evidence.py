@@ -51,7 +51,7 @@ class LogEvidence:
         return None if page is None or page.volatile else page.exact
 
     def shows_elsewhere(self, digest: str, canonizer: Canonizer) -> bool:
-        """Whether pages with this text have different keys."""
+        """Whether pages whose text has this *digest* have different keys, by the rules of *canonizer*."""
         having = (url for url, page in self._pages.items() if page.exact == digest)
         return len({canonizer.canonize(url) for url in having}) > 1
 
@@ -87,6 +87,7 @@ class LogEvidence:
         return (url, target) if by_redirect else (self._content_key(url), self._content_key(target))
 
     def _likelihood_ratio(self, here: Page | None, there: Page | None) -> float | None:
+        """How many times likelier the log's sizes and titles are if both are one page; None if that cannot be told."""
         if self._likelihood is None or here is None or there is None:
             return None
         return self._likelihood.ratio(here, there)
@@ -108,6 +109,7 @@ class LogEvidence:
         return url if digest is None or digest in self.nothing else digest
 
     def _known_outcome(self, here: Page | None, there: Page | None) -> Outcome | None:
+        """The outcome of comparing two pages of the log; None if the log leaves it open."""
         if here is None:
             return None
         is_nothing = here.text_digest in self.nothing
@@ -125,7 +127,7 @@ class LogEvidence:
         agreeing = [x for x, y in zip(here.sketch, there.sketch, strict=False) if x == y]
         if len(agreeing) < min(self._matches, len(here.sketch)) or self.template.issuperset(agreeing):
             return None if changes else Outcome.DIFFERENT
-        if here.title and here.title == there.title and _canonical(here) == _canonical(there):
+        if here.title and here.title == there.title and _canonical_url(here) == _canonical_url(there):
             return Outcome.SAME
         untrue = here.title and there.title and here.title != there.title
         return Outcome.DIFFERENT if untrue and not changes else None
@@ -156,12 +158,14 @@ class LogEvidence:
 
 
 def _texts_differ(here: Page | None, there: Page | None) -> bool:
+    """Whether the log has different texts of the two pages, neither of which changes from visit to visit."""
     if here is None or there is None or here.volatile or there.volatile:
         return False
     return None not in (texts := (here.text_digest, there.text_digest)) and texts[0] != texts[1]
 
 
 def _have_units(here: Page | None, there: Page | None) -> bool:
+    """Whether the log has units of both pages: the texts, links and pictures that a spider may take."""
     return None not in (here and here.core, there and there.core)
 
 
@@ -186,5 +190,5 @@ def _likelihood(pages: Sequence[Page], order: Sequence[str]) -> Likelihood | Non
     return Likelihood(drawn, {page.url: template_of(page.url) for page in drawn})
 
 
-def _canonical(page: Page) -> str:
+def _canonical_url(page: Page) -> str:
     return page.canonical or page.url

@@ -1,8 +1,9 @@
 """The URLs of a log by key, under rules that are accepted one after the other.
 
-For each rule this module finds the URLs of the log that get one key by the rule and have different keys without it.
-Thus all members of a class are evidence, and two rules that merge two pages only together are seen doing so. A rule
-is tried only on URLs that have the rule's words.
+URLs with one key are a class. For each rule this module finds the URLs of the log that get one key by the rule and have
+different keys without it. Thus all members of a class are evidence, and two rules that merge two pages only together
+are seen doing so. A rule is tried only on URLs that have the rule's words. The *way* of a URL is the sequence of rules
+that change it, up to its key.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ class _Numbers:
         self._ways: dict[tuple[int, ...], tuple[int, ...]] = {}
 
     def number_of(self, rule: Rule) -> int:
-        """The number of *rule*."""
+        """The number that stands for *rule*; a rule that has none gets the next one."""
         number = self._of.setdefault(rule, len(self.rules))
         if number == len(self.rules):
             self.rules.append(rule)
@@ -133,14 +134,15 @@ class _AddedRule:
         return None
 
     def _turns_of(self, way: tuple[int, ...], rules: Sequence[Rule], url: str) -> Sequence[tuple[int, int]]:
-        self._make_ready(url)
+        """The result of `_turns` for the rule and the *way* of *url*, computed once for each way."""
+        self._find_site_rules(url)
         place = self._place
         found = self._turns[way] = _turns(place[self._rule], [place[rules[number]] for number in way])
         return found
 
     def _states(self, url: str, turn: _ChangedForm) -> tuple[list[_State], bool]:
-        """The states of *url* from its *turn* on, and whether they come to an end."""
-        ready = self._ready or self._make_ready(url)
+        """The forms of *url* from its *turn* on, each with the rule that made it, and whether they come to an end."""
+        ready = self._ready or self._find_site_rules(url)
         if ready is None:
             return [], False
         state, longest = (turn.form, self._at, turn.times), 2 * len(url) + GROWTH
@@ -154,7 +156,8 @@ class _AddedRule:
             passed.append(then)
             state = then
 
-    def _make_ready(self, url: str) -> SiteRules | None:
+    def _find_site_rules(self, url: str) -> SiteRules | None:
+        """Find the rules of the site of *url*, and the place of the added rule among them."""
         self._ready = self.canonizer.site_rules_for(url)
         if self._ready is not None:
             self._place = {rule: number for number, rule in enumerate(self._ready.rules)}
@@ -163,7 +166,7 @@ class _AddedRule:
 
 
 def _turns(place: int, way: Sequence[int]) -> Sequence[tuple[int, int]]:
-    """For each form of a URL to which the rule at *place* is applied: its number on the way of the URL, and how often
+    """The forms of a URL that the rule at *place* is applied to: for each, its number on the URL's way, and how often
     all rules had been applied before. *way*: the places of the rules that change the URL, in turn.
     """
     found, last, times = [], -1, 0
@@ -231,6 +234,7 @@ class KeyedUrls:
         return len(self._members)
 
     def _index_forms(self, url: str, forms: Iterable[str]) -> None:
+        """Add the words of *forms* to the index, so that rules with these words are tried on *url*."""
         for form in forms:
             self._index.add(url, form)
 
@@ -259,13 +263,13 @@ class KeyedUrls:
 
     def says_something_new(self, rule: Rule, canonizer: Canonizer) -> bool:
         """Whether *rule*, a rule of *canonizer*, changes the key of one of the first URLs that it applies to."""
-        added, urls = self._added_rule(rule, canonizer), islice(self._touched_urls(rule), _FIRST)
+        added, urls = self._effects_of_adding(rule, canonizer), islice(self._touched_urls(rule), _FIRST)
         keys = ((url, added.key(url, self._walks.get(url), self._numbers.rules)) for url in urls)
         return any(key not in (None, self._key[url]) for url, key in keys)
 
     def moved_urls(self, rule: Rule, canonizer: Canonizer) -> dict[str, str]:
         """The URLs whose keys change when *rule*, a rule of *canonizer*, is added, with their new keys."""
-        found, diverted, added = dict[str, str](), list[str](), self._added_rule(rule, canonizer)
+        found, diverted, added = dict[str, str](), list[str](), self._effects_of_adding(rule, canonizer)
         for url, _ in self._urls_with_words(rule):
             key = added.key(url, self._walks.get(url), self._numbers.rules)
             if key is not None:
@@ -275,7 +279,10 @@ class KeyedUrls:
         self._diverted = rule, diverted, added
         return found
 
-    def _added_rule(self, rule: Rule, canonizer: Canonizer) -> _AddedRule:
+    def _effects_of_adding(self, rule: Rule, canonizer: Canonizer) -> _AddedRule:
+        """The effects of *rule*, a rule of *canonizer*, when it is added; kept while the questions are about the same
+        rule.
+        """
         if self._added is None or self._added.canonizer is not canonizer:
             self._added = _AddedRule(rule, canonizer)
         return self._added
@@ -299,7 +306,9 @@ class KeyedUrls:
         return self._drawn[1]
 
     def merged_pairs(self, moved: dict[str, str]) -> list[Pair]:
-        """A pair for each class that another class swallows, and for each new key that is no URL of the log."""
+        """A pair for each class whose URLs all get the key of another class, and for each new key that is no URL of the
+        log.
+        """
         pairs = []
         met: dict[str, str | None] = {}  # new key → the URL that the others are compared with
         done: set[tuple[str, str]] = set()
@@ -343,7 +352,7 @@ class KeyedUrls:
         return {key for key, count in leaving.items() if count == len(self._members[key])}
 
     def accept(self, rule: Rule, moved: dict[str, str], canonizer: Canonizer) -> None:
-        """Accept *rule*, a rule of *canonizer*; *moved* is the result of `moved` for it."""
+        """Accept *rule*, a rule of *canonizer*; *moved* is the result of `moved_urls` for it."""
         diverted, added = self._diverted_urls(rule, canonizer)
         for url in diverted:
             before = self._walks.get(url)
@@ -365,6 +374,7 @@ class KeyedUrls:
         self._diverted = self._drawn = self._added = None
 
     def _diverted_urls(self, rule: Rule, canonizer: Canonizer) -> tuple[Sequence[str], _AddedRule]:
+        """The URLs that *rule* changes on their way to a key, and its effects, found by the last `moved_urls` or now."""
         if self._diverted is None or self._diverted[0] != rule:
             self.moved_urls(rule, canonizer)
         assert self._diverted is not None

@@ -70,6 +70,7 @@ class Likelihood:
         )
 
     def _probability_if_one(self, seen: Seen) -> float:
+        """The probability that two answers of one page have the features *seen*."""
         near = seen[0]
         total = self._one.total() + sum(_EXPECTED.values())
         # That out-links, types and titles of one page differ is taken to be as rare as that its size does.
@@ -77,6 +78,7 @@ class Likelihood:
         return (self._one[near] + _EXPECTED[near]) / total * 0.1**odd
 
     def _probability_if_two(self, seen: Seen, template: str | None) -> float:
+        """The probability that two pages of the path *template* have the features *seen*."""
         counts = self._two.get(template, Counter[Seen]())
         if counts.total() < _ENOUGH:
             counts = self._two[None]
@@ -97,6 +99,7 @@ def _agrees(other: Seen, seen: Seen) -> bool:
 
 
 def _size_nearness(a: tuple[int, int], b: tuple[int, int]) -> str:
+    """How near two ranges of sizes are, as one of four words."""
     gap = max(a[0], b[0]) - min(a[1], b[1])
     if gap <= 0:
         return "equal"

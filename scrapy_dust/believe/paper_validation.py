@@ -114,6 +114,7 @@ class LiteralTrial:
         self._count()
 
     def _outcomes_needed(self) -> int:
+        """The least number of further outcomes after which there may be a verdict."""
         return min(self._needed - self._outcomes[Outcome.SAME], self._too_many - self._counterexamples)
 
     def _count(self) -> None:
@@ -201,6 +202,7 @@ class LiteralCampaign:
         return probe
 
     def _choose_probe(self) -> Probe | None:
+        """The next pair to fetch for the rule on trial, after putting the next rule on trial where one has ended."""
         while self._current is not None or self._open_next():
             current = self._current
             assert current is not None
@@ -224,6 +226,7 @@ class LiteralCampaign:
             self._known[probe.pair.url, probe.pair.target] = outcome
 
     def _open_next(self) -> bool:
+        """Put the next rule on trial that refines no valid one. False if there is none."""
         while self._directions or self._queue:
             self._poll()
             if not self._directions:
@@ -270,6 +273,7 @@ class LiteralCampaign:
         return any(rule.refines(other) for other in others)
 
     def _end_trial(self, current: _OnTrial, verdict: Verdict) -> None:
+        """Note the decision on the rule on trial. If it is valid, its reverse is not tried."""
         rule, candidate = current.rule, current.candidate
         self._current = None
         told = self._notes.decision(rule, candidate, verdict, current.trial.tally, current.saves)
@@ -280,6 +284,7 @@ class LiteralCampaign:
             self._directions.clear()
 
     def _outcome_in_log(self, pair: Pair) -> Outcome:
+        """The outcome of *pair* by the sketches that the log has of both pages."""
         here, there = self._evidence.page_of(pair.url), self._evidence.page_of(pair.target)
         if here is None or there is None:
             return Outcome.UNKNOWN
@@ -288,7 +293,9 @@ class LiteralCampaign:
 
 
 def are_similar(here: Page, there: Page, matches: int) -> bool | None:
-    """DocSketch(u) = DocSketch(v), for pages of a log; None if the log has no sketches."""
+    """Whether the sketches of two pages of a log agree, as DocSketch(u) = DocSketch(v) in the paper; None if the log
+    has no sketches.
+    """
     if here is there:
         return True
     if not here.sketch or not there.sketch:

@@ -115,6 +115,9 @@ class Proof:
 
 
 def _risk_bound(rule: Rule, contents: Mapping[int, int], against: int) -> float:
+    """Upper bound of the share of wrong merges to come. *contents*: how many pairs with each content confirm *rule*;
+    *against*: how many contradict it.
+    """
     # What one page shows says nothing of the rule on others, whatever rules of its kind do elsewhere.
     laws = law_share(rule.families) if len(contents) > 1 else 0.0
     return unseen_bound(Witnesses(len(contents), sum(contents.values()), against), laws)
@@ -158,9 +161,10 @@ class KeysOnTrial:
 
     def key_of(self, suspects: Sequence[Rule]) -> Callable[[str], str]:
         """A function that gives the key of a URL by the rules in force and *suspects*."""
-        return self._canonizer_with(self._on_trial(suspects)).canonize
+        return self._canonizer_with(self._those_on_trial(suspects)).canonize
 
-    def _on_trial(self, suspects: Sequence[Rule]) -> tuple[Rule, ...]:
+    def _those_on_trial(self, suspects: Sequence[Rule]) -> tuple[Rule, ...]:
+        """The rules among *suspects* that are on trial, each once."""
         return tuple(dict.fromkeys(rule for rule in suspects if id(rule) in self._by_id))
 
     def rules_to_blame(self, url: str, other: str, suspects: Sequence[Rule]) -> tuple[Rule, ...]:
@@ -169,7 +173,7 @@ class KeysOnTrial:
 
         Rules in force are believed here; canaries test them.
         """
-        on = self._on_trial(suspects)
+        on = self._those_on_trial(suspects)
         both = self._canonizer_with(on)
         key = both.canonize(url)
         if not on or both.canonize(other) != key:

@@ -114,6 +114,7 @@ class CommonValues:
         }
 
     def _first_page(self, rule: int, value: int, page: Hashable) -> Hashable:
+        """The page of which *rule* first removed *value*; *page*, if no other came before."""
         if len(self._of) >= _VALUES:
             return self._of.get((rule, value), page)
         return self._of.setdefault((rule, value), page)
@@ -126,6 +127,7 @@ def _common_prefix(one: str, other: str) -> int:
 
 
 def _kind_with_length(value: str) -> str:
+    """The kind of text that *value* is, with the number of its digits, or with its use of capitals."""
     kind = value_class(value)
     if kind == "digits":
         return f"{len(value)} digits"
@@ -181,7 +183,9 @@ _Bearing = dict[str, set[tuple[Hashable, Hashable]]]
 
 
 def _count_contents(found: _Bearing) -> dict[str, int]:
-    """How much bears a rule out, by aspect: contents; where all show one page, such as a login form, its URLs."""
+    """The number of contents that confirm a rule, by aspect; if all URLs show one page, such as a login form, the
+    number of URLs.
+    """
     contents = {
         content for aspect, bearing in found.items() if not _is_common(aspect) for content, _ in bearing
     }
@@ -248,10 +252,13 @@ class Reach:
                 known[aspect] = max(count, known.get(aspect, 0))
 
     def is_beyond(self, rules: Iterable[Rule], url: str, keeper: str) -> bool:
-        """Whether *rules*, which merge the two URLs, are not proved yet for URLs like *url*."""
+        """Whether *rules*, which merge *url* and *keeper*, are not proved yet for URLs like *url*. The keeper is the
+        URL that is fetched for all with its key.
+        """
         return any(self._is_beyond(rule, url, keeper) for rule in rules)
 
     def _is_beyond(self, rule: Rule, url: str, keeper: str) -> bool:
+        """Whether *rule*, which merges *url* and *keeper*, is not proved yet for URLs like *url*."""
         change = self._limited_change(rule)
         if change is None:
             return False
@@ -276,6 +283,9 @@ class Reach:
         return found
 
     def _has_new_aspect(self, rule: Rule, change: str, aspects: Iterable[str]) -> bool:
+        """Whether one of *aspects* is new to the rule that makes this *change*: not enough contents confirm the rule
+        there.
+        """
         within = self._within.setdefault(change, set())
         new = [one for one in aspects if one not in within]
         if new:
@@ -284,7 +294,8 @@ class Reach:
         return not within.issuperset(new)
 
     def _is_proved_for(self, rule: Rule, aspect: str, shown: Shown) -> bool:
-        others = sum(other != aspect and _group(other) == _group(aspect) for other in shown)
+        """Whether enough contents confirm *rule* in *aspect*. *shown*: how many confirm it, by aspect."""
+        others = sum(other != aspect and _group_of(other) == _group_of(aspect) for other in shown)
         if _is_common(aspect):
             others = 1  # values of one page each
         count = _shown_for_longer(aspect, shown) if _DIGITS.fullmatch(aspect) else shown.get(aspect, 0)
@@ -322,6 +333,7 @@ class Reach:
         return {} if change is None else dict(self._contents_by_aspect(change))
 
     def _contents_by_aspect(self, change: str) -> Shown:
+        """How many contents confirm rules that make this *change*, by aspect, in earlier crawls and in this one."""
         known, seen = self._shown.get(change, {}), self._seen.get(change)
         if not seen:
             return known
@@ -376,13 +388,17 @@ class Reaches:
 
 def _shown_for_longer(aspect: str, shown: Shown) -> int:
     """How much was shown for *aspect*. Ids grow: evidence for longer numbers counts for shorter ones too."""
-    of, least = _length(aspect)
-    lengths = [(*_length(other), count) for other, count in shown.items() if _DIGITS.fullmatch(other)]
+    of, least = _kind_and_length(aspect)
+    lengths = [
+        (*_kind_and_length(other), count) for other, count in shown.items() if _DIGITS.fullmatch(other)
+    ]
     return sum(count for other, length, count in lengths if other == of and length >= least)
 
 
-def _group(aspect: str) -> str:
-    """The name that all aspects have that are alternatives to *aspect*."""
+def _group_of(aspect: str) -> str:
+    """The beginning that *aspect* has in common with all alternatives to it: aspects of the same part of a URL, or the
+    same removed value.
+    """
     return aspect.partition(":" if aspect.startswith("of ") else " ")[0]
 
 
@@ -391,7 +407,7 @@ def _is_common(aspect: str) -> bool:
     return aspect.startswith(COMMON)
 
 
-def _length(aspect: str) -> tuple[str, int]:
+def _kind_and_length(aspect: str) -> tuple[str, int]:
     """The kind of text that *aspect* is about, and the length of its number."""
     found = _DIGITS.fullmatch(aspect)
     assert found is not None

@@ -89,6 +89,7 @@ class Encounter:
         return [*self._sign_of_unused_rules(in_force), *self._sign_of_new_parameters()]
 
     def _sign_of_unused_rules(self, in_force: Iterable[str]) -> Iterable[str]:
+        """A clause that names the rules that should have changed URLs by now and have changed none."""
         share = self.urls / self.profile.urls
         expected = [one for one in in_force if self.profile.uses.get(one, 0) * share >= _EXPECTED]
         unused = [one for one in expected if not self.uses[one]]
@@ -99,12 +100,14 @@ class Encounter:
             )
 
     def _sign_of_new_parameters(self) -> Iterable[str]:
+        """A clause that names the parameters of many URLs that no log has shown."""
         if self.answered >= _LEAST_URLS and self.strange >= _STRANGE_SHARE * self.answered:
             new = [name for name, _ in self.names.most_common()]
             yield f"{self.strange / self.answered:.0%} of its URLs have parameters that no log has shown ({_list_names(new)})"
 
 
 def _list_names(names: list[str]) -> str:
+    """The first few of *names*, and the number of the others."""
     more = f", and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return ", ".join(names[:_NAMED]) + more
 

@@ -57,6 +57,7 @@ class Specialization:
         return found
 
     def _effect_of_outcomes(self, rule: Rule) -> Effect:
+        """The merges of *rule* that fetches or the log have decided: right ones and wrong ones."""
         good, bad = [], []
         for url, target in self._pairs.get(rule, ()):
             pair = self._evidence.pair(url, target)

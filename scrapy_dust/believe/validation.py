@@ -144,18 +144,21 @@ class Trial:
         self._unlooked = max(0, len(self._suspects) - params.suspects)  # suspects that are never looked at
         self._suspects = [*again, *self._suspects[: params.suspects]][::-1]
         # What is merged already comes before what a rule makes up, and what is likely to refute it before both.
-        self._open = sorted(self._open, key=lambda pair: (not _unlikely(pair), pair.made_up))[::-1]
+        self._open = sorted(self._open, key=lambda pair: (not _is_unlikely(pair), pair.made_up))[::-1]
         self._ratios = {_content_key(pair): pair.ratio for pair in self._open if pair.ratio}
         self._decided = self._decide()
 
     def _sort_pair(self, pair: Pair) -> None:
+        """Count *pair* if the log has decided it. If not, put it with the pairs that the log suspects to differ, or
+        leaves open.
+        """
         if pair.known is Outcome.UNKNOWN:
             return
         self._texts.add(_content_key(pair))
         if pair.looked_at:
             assert pair.known is not None
             self._open_answered += 1
-            self._count(pair, pair.known, pair.content)
+            self._count_fetched(pair, pair.known, pair.content)
         elif pair.known is Outcome.SAME:
             self._count_known(pair)
         elif pair.known is Outcome.DIFFERENT:
@@ -164,6 +167,7 @@ class Trial:
             self._open.append(pair)
 
     def _count_known(self, pair: Pair) -> None:
+        """Count a pair that is the same by the log; of one text, at most `per_content` pairs."""
         self._contents[_content_key(pair)] += 1
         if self._contents[_content_key(pair)] <= self._params.per_content:
             self._outcomes[Outcome.SAME] += 1
@@ -215,7 +219,7 @@ class Trial:
         self._unresolved += suspect and outcome is Outcome.UNKNOWN
         self._redirects_to_come &= not (pair.by_redirect and outcome is Outcome.SAME)
         self._fetched[outcome] += 1
-        self._count(pair, outcome, content)
+        self._count_fetched(pair, outcome, content)
         if self._says_nothing():
             self._unlooked += len(self._suspects)
             self._outcomes[Outcome.UNKNOWN] += len(self._open)
@@ -228,7 +232,8 @@ class Trial:
         silent = self._fetched[Outcome.UNKNOWN]
         return silent >= MOST_SILENT and silent > MOST_SHARE * self._fetched.total()
 
-    def _count(self, pair: Pair, outcome: Outcome, content: str | None) -> None:
+    def _count_fetched(self, pair: Pair, outcome: Outcome, content: str | None) -> None:
+        """Count the *outcome* of a pair that was fetched."""
         self._outcomes[outcome] += 1
         if pair.made_up:
             self._made_up[outcome in (Outcome.SAME, Outcome.DIFFERENT)] += 1
@@ -240,20 +245,23 @@ class Trial:
     def _still_needed(self) -> int:
         """How many pairs a verdict takes at best: never hand out more at a time."""
         params = self._params
-        sample, by_sizes = self._sample(), math.exp(self._stake_by_sizes())
+        sample, by_sizes = self._tested_texts(), math.exp(self._stake_by_sizes())
         doubt = min(1.0, params.doubt * by_sizes)
         examples = looks_needed(sample.population, self._least_suspected(), doubt) - sample.looked
         return max(1, math.ceil(max(examples, params.open_probes - self._open_answered)))
 
-    def _sample(self) -> Sample:
+    def _tested_texts(self) -> Sample:
+        """The texts that were tested so far, as a sample of all texts that the rule is about."""
         wrong = min(self._outcomes[Outcome.DIFFERENT], len(self._texts))
         right = len(self._dead.union(self._contents))
         return Sample(len(self._texts), min(right + wrong, len(self._texts)), wrong)
 
     def _least_suspected(self) -> int:
+        """The number of wrong texts that the trial has to refute: the share ε of all, at least one."""
         return max(1, math.ceil(self._params.threshold * len(self._texts)))
 
     def _decide(self) -> Verdict | None:
+        """The verdict by the outcomes so far; None while more are needed."""
         params, tally = self._params, self.tally
         if tally.contradictions > params.max_loss * (tally.positive + tally.negative):
             return Verdict.REFUTED
@@ -276,11 +284,12 @@ class Trial:
         )
 
     def _has_enough(self) -> bool:
+        """Whether the outcomes so far win the bet against a rule of which the share ε is wrong."""
         params, tally = self._params, self.tally
         if tally.contents < params.min_support:
             return False  # of so few texts none is left soon, and they may all say "not found"
         needed = -math.log(params.doubt) - self._stake_by_sizes()
-        return evidence_against(self._sample(), self._least_suspected()) >= needed
+        return evidence_against(self._tested_texts(), self._least_suspected()) >= needed
 
     def _stake_by_sizes(self) -> float:
         """The stake that pairs which nobody has fetched add to the bet, by the sizes that the log has of their pages."""
@@ -334,9 +343,11 @@ def first_few(pairs: Iterable[Pair]) -> list[Pair]:
     return few
 
 
-def _unlikely(pair: Pair) -> bool:
+def _is_unlikely(pair: Pair) -> bool:
+    """Whether the log makes it unlikely that both URLs show one page."""
     return pair.ratio is not None and pair.ratio < _UNLIKELY
 
 
 def _content_key(pair: Pair) -> str:
+    """A text that is equal for pairs with equal content; a pair of unknown content stands for itself."""
     return pair.content or pair.url

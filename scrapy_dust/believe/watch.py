@@ -74,6 +74,7 @@ class Watch:
         return self.standing
 
     def _standing_after(self, outcome: Outcome) -> Standing:
+        """How far the rule is trusted after *outcome*: a difference puts it in doubt, the same page clears it."""
         if self.evidence >= self._limit:
             return Standing.REFUTED
         if outcome is Outcome.DIFFERENT:

@@ -27,7 +27,7 @@ class Fetched:
 
     @property
     def is_refusal(self) -> bool:
-        """Whether the answer is about the client or the server, and not about the page."""
+        """Whether the answer is about the client or the server, such as 429, and not about the page."""
         return self.status is None or self.status in (401, 403, 407, 408, 429) or self.status >= 500
 
 

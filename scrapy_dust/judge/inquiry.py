@@ -65,8 +65,8 @@ def inquire(
     one link.
     """
     if by_redirect:
-        return (yield from _redirected_again(url, target, judge))
-    finding = yield from _compared(url, target, judge, known, known_target, both_linked, both_shown, key)
+        return (yield from _test_redirect(url, target, judge))
+    finding = yield from _compare_both(url, target, judge, known, known_target, both_linked, both_shown, key)
     if finding.outcome is Outcome.SAME and known is not None and known_target is not None:
         contradicting = judge.contradicts(known, known_target, key)
         if contradicting is not None:
@@ -77,7 +77,7 @@ def inquire(
     return finding
 
 
-def _compared(
+def _compare_both(
     url: str,
     target: str,
     judge: Judge,
@@ -87,6 +87,7 @@ def _compared(
     both_shown: bool,
     key: Callable[[str], str] | None,
 ) -> Inquiry:
+    """Fetch *target* and, where the log does not suffice, *url*, and find whether both show one page."""
     there = yield Ask(target)
     if not there.answered:
         outcome = Outcome.UNKNOWN if there.is_refusal and there.status != 500 else Outcome.UNFETCHABLE
@@ -100,37 +101,41 @@ def _compared(
             Outcome.SAME if comes_again else Outcome.UNKNOWN,
             f"{target} redirects to {url}{'' if comes_again else ', but not without cookies'}",
         )
-    if known is not None and (yield from _is_known(there, known, known_target, judge, key)):
+    if known is not None and (yield from _shows_known_page(there, known, known_target, judge, key)):
         return Finding(Outcome.SAME)
     here = yield Ask(url)
     if not here.answered or judge.is_in_the_way(here, known):
         return Finding(Outcome.UNKNOWN, f"{url} does not show its page")
-    no_page = _no_page(here, there, judge, both_linked=both_linked)
+    no_page = _missing_page(here, there, judge, both_linked=both_linked)
     if no_page is not None:
         return no_page
     verdict = judge.compare(here, there, target_again=judge.control(there, known_target), key=key)
-    if not _may_change(verdict):
-        return _finding(verdict)
+    if not _may_be_revised(verdict):
+        return _finding_of(verdict)
     return (yield from _confirm(here, there, judge, known, known_target, both_linked, both_shown, key))
 
 
-def _is_known(
+def _shows_known_page(
     there: Fetched, known: Known, known_target: Known | None, judge: Judge, key: Callable[[str], str] | None
 ) -> Generator[Ask, Fetched, bool]:
-    """Whether *there* shows what the log has in *known*; fetched twice if only changing parts differ."""
+    """Whether *there*, the answer of one URL, shows the page *known* that the log has of the other. Fetches *there*
+    again if only parts differ that change at each fetch.
+    """
     if known.shown is None:
         return judge.is_known_page(there, known, key) and not judge.is_nothing(there)
     verdict = judge.compare_known(there, known, key, known_target)
     # With a control at hand, an answer of the other URL tells more than one more of this.
     if verdict is not None and verdict.is_where_more_changes and not judge.control(there, known_target):
-        again = yield from _again(there, None, judge)
+        again = yield from _ask_again(there, None, judge)
         if again is not None:
             verdict = judge.compare_known(there, known, key, known_target, [again])
     return verdict is not None and verdict.same is Same.SAME
 
 
 def fetch_both(url: str, target: str, matches: int) -> Inquiry:
-    """WWW'07 figure 3, lines 7 to 12: fetch both, and compare their sketches, of which *matches* shingles must be equal."""
+    """Fetch both URLs, and compare their sketches, of which *matches* numbers must be equal: lines 7 to 12 of figure 3
+    in WWW'07.
+    """
     here = yield Ask(url)
     if not here.answered:
         return Finding(Outcome.UNKNOWN, f"{url} answered {here.status or 'nothing'}")
@@ -144,8 +149,8 @@ def fetch_both(url: str, target: str, matches: int) -> Inquiry:
     return Finding(Outcome.SAME) if similar else Finding(Outcome.DIFFERENT, "differ in their sketches")
 
 
-def _no_page(here: Fetched, there: Fetched, judge: Judge, *, both_linked: bool) -> Finding | None:
-    """The finding if *here* or *there* shows no page of its own; None if both show one."""
+def _missing_page(here: Fetched, there: Fetched, judge: Judge, *, both_linked: bool) -> Finding | None:
+    """The finding where *here* or *there* is the site's "not found" or an empty page; None if both show a page."""
     if both_linked and judge.is_nothing(here) is not judge.is_nothing(there):
         return Finding(Outcome.DIFFERENT, "one of the two is the site's “not found”")
     if judge.is_nothing(here):
@@ -155,8 +160,8 @@ def _no_page(here: Fetched, there: Fetched, judge: Judge, *, both_linked: bool) 
     return None
 
 
-def _redirected_again(url: str, target: str, judge: Judge) -> Inquiry:
-    """Whether the redirect between *url* and *target* that the log has still leads from one to the other."""
+def _test_redirect(url: str, target: str, judge: Judge) -> Inquiry:
+    """Fetch without cookies, and find whether the redirect between *url* and *target* that the log has comes again."""
     here = yield Ask(url, stateless=True)
     if not here.answered:
         return Finding(Outcome.UNKNOWN, f"{url} answered {here.status or 'nothing'}")
@@ -170,7 +175,7 @@ def _redirected_again(url: str, target: str, judge: Judge) -> Inquiry:
         return Finding(Outcome.SAME, f"both redirect to {there.final_url}")
     if judge.is_nothing(here) or judge.is_nothing(there):
         return Finding(Outcome.UNKNOWN, "one of them shows no page of its own")
-    return _finding(judge.compare(here, there))
+    return _finding_of(judge.compare(here, there))
 
 
 def _confirm(
@@ -183,14 +188,14 @@ def _confirm(
     both_shown: bool,
     key: Callable[[str], str] | None,
 ) -> Inquiry:
-    """Fetch both pages again, and find whether they still differ."""
+    """Fetch both pages again, since they differ, and find whether they still do."""
     controls: list[Fetched] = []
     # Where the crawl has seen the very same page, the log is the control; not for a target fetched on another day.
     seen_before = known is not None and here.at >= there.at - SAME_TIME
     if known is not None and seen_before and judge.is_known_page(here, known, key):
         judge.learn_kept(here, known)
     else:
-        again = yield from _again(here, known, judge)
+        again = yield from _ask_again(here, known, judge)
         if again is None:
             return Finding(Outcome.UNKNOWN, f"{here.url} did not show its page again")
         controls = [again]
@@ -199,8 +204,8 @@ def _confirm(
     if earlier and judge.compare(here, there, controls, earlier, key=key).same is Same.SAME:
         return Finding(Outcome.SAME, "nothing new on either")
     verdict = judge.compare(here, there, controls, key=key)
-    if not _may_change(verdict):
-        return _finding(verdict)
+    if not _may_be_revised(verdict):
+        return _finding_of(verdict)
     # A page of the log is known to be one; a page that a rule made up or that just came may be what any name shows:
     # a "not found" of this part of the site alone, or a page that any name leads to.
     for page in () if both_linked else (there, *((here,) if known is None else ())):
@@ -211,7 +216,7 @@ def _confirm(
             return Finding(outcome, f"any name beside {page.url} shows its page")
     target_controls: list[Fetched] = []
     for _ in range(_ROUNDS):
-        again = yield from _again(there, None if target_controls else known_target, judge)
+        again = yield from _ask_again(there, None if target_controls else known_target, judge)
         if again is None:
             return Finding(Outcome.UNKNOWN, f"{there.url} did not show its page again")
         target_controls.append(again)
@@ -220,22 +225,24 @@ def _confirm(
             break
         # Where texts change at each fetch, two answers may differ from two others by chance.
         controls.append((yield Ask(here.url, again=True)))
-    return _finding(judge.compare(here, there, controls, target_controls, key=key))
+    return _finding_of(judge.compare(here, there, controls, target_controls, key=key))
 
 
-def _may_change(verdict: Verdict) -> bool:
-    """Whether further answers may tell more than *verdict*."""
+def _may_be_revised(verdict: Verdict) -> bool:
+    """Whether further answers to both URLs may lead to another verdict than *verdict*."""
     return verdict.same is not Same.SAME and bool(verdict.only_a or verdict.only_b or verdict.is_unread)
 
 
 def _any_name_shows(page: Fetched, judge: Judge, *, everywhere: bool) -> Generator[Ask, Fetched, bool]:
-    """Whether a URL that cannot exist shows *page* too, beside it; *everywhere*: in another part of the site as well."""
+    """Fetch a URL beside *page* that cannot exist, and tell whether it shows *page* too. *everywhere*: such a URL in
+    another part of the site must show *page* as well.
+    """
     if not judge.is_like(page, (yield Ask(page.url, beside=True))):
         return False
     return not everywhere or judge.is_like(page, (yield Ask(page.url, elsewhere=True)))
 
 
-def _again(page: Fetched, known: Known | None, judge: Judge) -> Generator[Ask, Fetched, Fetched | None]:
+def _ask_again(page: Fetched, known: Known | None, judge: Judge) -> Generator[Ask, Fetched, Fetched | None]:
     """One more answer to the URL of *page*, from the log if it is as good as a fetch; None if the page is gone."""
     for control in judge.control(page, known):
         return control
@@ -246,5 +253,5 @@ def _again(page: Fetched, known: Known | None, judge: Judge) -> Generator[Ask, F
     return again
 
 
-def _finding(verdict: Verdict) -> Finding:
+def _finding_of(verdict: Verdict) -> Finding:
     return Finding(_OUTCOMES[verdict.same], verdict.why)

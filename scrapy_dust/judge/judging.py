@@ -117,7 +117,7 @@ class Judge:
         self.knowledge = knowledge
 
     def learn_again(self, *answers: Fetched) -> None:
-        """Learn from several *answers* to one URL: parts that are not in all of them change at each fetch."""
+        """Learn from several *answers* to one URL: parts that some of them lack change at each fetch."""
         shown = [one.shown for one in answers if one.answered and one.shown is not None]
         if len(shown) < 2 or any(map(self.is_nothing, answers)):
             return
@@ -127,13 +127,14 @@ class Judge:
             self._earlier.popitem(last=False)
 
     def earlier(self, page: Fetched) -> list[Fetched]:
-        """Other answers to the URL of *page*, which came to an earlier question.
+        """The answers to the URL of *page* that came to an earlier question.
 
         Where they differ from *page*, the page changes at each fetch. Where they do not, it may have changed since.
         """
         return [one for one in self._earlier.get(page.url, ()) if one is not page]
 
     def _learn_answers(self, url: str, shown: Sequence[Answer]) -> None:
+        """Learn from several answers to *url* which parts change at each fetch, there and on similar pages."""
         known = self._again.setdefault(url, [])
         self._read_words(url, shown)
         before = {total for total, _ in known}
@@ -159,7 +160,9 @@ class Judge:
             self._parts[url] = parts_of(units, [one.wordings[0] for one in worded], others)
 
     def unsettled(self) -> Iterator[str]:
-        """The URLs that have kept something where units may be drawn by lot: another answer shows whether by chance."""
+        """The URLs to fetch once more: their answers so far agree at a place that a site may fill at random, perhaps by
+        chance.
+        """
         for url, answers in self._again.items():
             drawn = self.knowledge.volatile.perhaps_drawn(template_of(url))
             common = common_to([units for _, units in answers])
@@ -167,13 +170,15 @@ class Judge:
                 yield url
 
     def learn_kept(self, page: Fetched, known: Known) -> None:
-        """Learn that what *page* and the log's *known* both have does not change, also where similar pages change."""
+        """Learn that what *page* shares with *known*, the log's answer of the same URL, does not change, even where
+        similar pages change.
+        """
         if page.shown is not None and known.shown is not None:
             self._learn_answers(page.url, [page.shown, known.shown])
 
     def is_control(self, page: Fetched, known: Known) -> bool:
-        """Whether *known* is as good as one more fetch of *page*: as late, and different only where similar pages
-        change.
+        """Whether *known*, the log's answer of the same URL, is as good as one more fetch of *page*: as late, and
+        different only where similar pages change.
 
         Other answers of the crawl may be meant for a visitor with the crawl's cookies.
         """
@@ -196,14 +201,18 @@ class Judge:
         self.knowledge = replace(knowledge, volatile=knowledge.volatile.joined(self.learned))
 
     def _learn_strange(self, page: Fetched, known: Known) -> None:
-        """Learn that *page* is no page: the log has different pages for two URLs that both get this answer."""
+        """Remember *page*, which is not what the log has of its URL (*known*). If it comes for two URLs with different
+        pages in the log, it is no page.
+        """
         if any(known.differs(other) and self.is_like(page, seen) for seen, other in self._strange):
             self.learn_nothing(page)
         elif len(self._strange) < _STRANGE_KEPT:
             self._strange.append((page, known))
 
     def learn_nothing(self, page: Fetched) -> None:
-        """Learn that *page* is no page: the site's answer for a URL that cannot exist, or for clients that it shuts out."""
+        """Remember *page* as no page: it is the site's answer for a URL that cannot exist, or for clients that it shuts
+        out.
+        """
         if page.answered and page.shown is not None:
             self._nothing.setdefault(page.shown.units.total, page)
 
@@ -216,7 +225,7 @@ class Judge:
         if not len(shown.units) or shown.units.total in self._nothing:
             return True
         return any(
-            self._shows_like(shown, one.shown) for one in self._nothing.values() if one.shown is not None
+            self._show_the_same(shown, one.shown) for one in self._nothing.values() if one.shown is not None
         )
 
     @property
@@ -228,14 +237,17 @@ class Judge:
         """Whether two answers show the same, be it little or much."""
         if page.shown is None or other.shown is None:
             return False
-        return self._shows_like(page.shown, other.shown)
+        return self._show_the_same(page.shown, other.shown)
 
-    def _shows_like(self, shown: Answer, other: Answer) -> bool:
+    def _show_the_same(self, shown: Answer, other: Answer) -> bool:
+        """Whether two answers have no difference that counts, be it little or much that they show."""
         verdict = compare(shown, other, self.knowledge)
         return verdict.same is not Same.DIFFERENT and not verdict.only_a and not verdict.only_b
 
     def resembles(self, page: Fetched, known: Known | None) -> bool | None:
-        """Whether *page* is the page that the log has, *known*, even if it has changed; None if that cannot be told."""
+        """Whether *page* is *known*, the page that the log has of its URL, even if it has changed; None if that cannot
+        be told.
+        """
         if known is None or not self.trusts_log or page.shown is None:
             return None
         if known.shown is not None:
@@ -277,10 +289,12 @@ class Judge:
         """
         if not self.trusts_log or page.shown is None or known.shown is None or self.is_nothing(page):
             return None
-        return self._compare(_with(page.shown, [*self.control(page, before), *again]), known.shown, key)
+        return self._compare(
+            _with_controls(page.shown, [*self.control(page, before), *again]), known.shown, key
+        )
 
     def control(self, page: Fetched, before: Known | None) -> list[Fetched]:
-        """The earlier answers to the URL of *page* that are as good as one more fetch would be."""
+        """The log's answer of the URL of *page* (*before*), if it is as good as one more fetch; else nothing."""
         if before is None or not self.is_control(page, before):
             return []
         assert page.shown is not None
@@ -294,7 +308,9 @@ class Judge:
         return [control]
 
     def contradicts(self, known: Known, known_target: Known, key: Key | None) -> Verdict | None:
-        """The verdict by which the log tells two URLs apart, if a fetch that shows one page must not overrule it."""
+        """The verdict that two pages of the log are different, if a fetch that shows one page must not overrule it;
+        else None.
+        """
         if not self.trusts_log or known.shown is None or known_target.shown is None:
             return None
         verdict = self._compare(known.shown, known_target.shown, key)
@@ -309,7 +325,9 @@ class Judge:
         return not resembles and (resembles is False or self.is_marked(page))
 
     def is_marked(self, page: Fetched) -> bool:
-        """Whether *page* has a mark that few pages have, such as a password field, or redirects led it to a login or a check."""
+        """Whether *page* has a mark that few pages have, such as a password field, or redirects led to a login or a
+        check.
+        """
         seen = len(self._seen)
         return _MOVED in page.marks or any(
             seen < _MARKED_PAGES or self._marked[mark] < _MARKED_SHARE * seen
@@ -328,22 +346,28 @@ class Judge:
         """Compare two answers, each with further answers to its URL."""
         assert url.shown is not None
         assert target.shown is not None
-        return self._compare(_with(url.shown, again), _with(target.shown, target_again), key)
+        return self._compare(
+            _with_controls(url.shown, again), _with_controls(target.shown, target_again), key
+        )
 
     def _compare(self, a: Answer, b: Answer, key: Key | None) -> Verdict:
+        """The verdict on two pages of the site. Links to URLs with one *key* count as one link."""
         if key is None:
             return compare(a, b, self.knowledge)
         return compare(a, b, replace(self.knowledge, key=key, linked=self._linked))
 
 
 def own_units(shown: Answer, knowledge: Knowledge) -> UnitSet:
-    """The units of a page without the site's template and other units that say nothing about the page."""
+    """The units (texts, links, pictures) that are the page's own: not of the site's template, and not without meaning
+    for the page.
+    """
     units = sifted(set_of(shown.units), knowledge, knowledge.places_for(shown.url)).units
     units = units[~is_of(units, Kind.GROUP, Kind.OWN_LINK)]
     return without(units, knowledge.common)
 
 
-def _with(shown: Answer, again: Iterable[Fetched]) -> Answer:
+def _with_controls(shown: Answer, again: Iterable[Fetched]) -> Answer:
+    """*shown* with further answers to its URL, which show what changes at each fetch."""
     answers = [one.shown for one in again if one.shown is not None]
     return replace(
         shown,

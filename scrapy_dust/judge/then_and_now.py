@@ -63,12 +63,12 @@ class ThenAndNow:
         )
 
     def _explains(self, difference: Difference, now: UnitSet, other: UnitSet, *, is_older: bool) -> bool:
-        """Whether the page showed *difference* once and has changed since. *other*: the other URL's page in the log.
-        *is_older*: the other URL answered after that.
+        """Whether the page showed *difference* in the log and has changed since. *now*: the page as fetched. *other*:
+        the other URL's page in the log, which *is_older* if it came first.
         """
         here, there = (units[places_of(units) == np.uint64(difference.place)] for units in (now, other))
         unit = np.uint64(difference.place << 32 | difference.value)
-        if unit in here or self._share(unit, 0) >= _SHARED:
+        if unit in here or self._share_with_unit(unit, 0) >= _SHARED:
             return True
         if not len(here):
             return not len(
@@ -76,10 +76,12 @@ class ThenAndNow:
             )  # a notice that the page had at times; else a part that the fetch does not see
         if is_in(here, there).any():
             return is_older  # one change explains that
-        return any(self._share(shown, 1, unknown=1.0) < _SHARED for shown in here)
+        return any(self._share_with_unit(shown, 1, unknown=1.0) < _SHARED for shown in here)
 
-    def _share(self, unit: np.uint64, when: Literal[0, 1], *, unknown: float = 0.0) -> float:
-        """The share of pages that showed *unit* then (0) or now (1), of those that had its place; *unknown* if these are few."""
+    def _share_with_unit(self, unit: np.uint64, when: Literal[0, 1], *, unknown: float = 0.0) -> float:
+        """The share of pages with *unit*, in the log (*when* = 0) or as fetched (1), among those with its place;
+        *unknown* if these are few.
+        """
         place = unit >> np.uint64(32)
         having = [page[when] for page in self._pages.values() if place in places_of(page[when])]
         showing = sum(bool(unit in units) for units in having)

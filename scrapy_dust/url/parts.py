@@ -17,7 +17,7 @@ from typing import NamedTuple
 #: RFC 3986, appendix B.
 _PARTS = re.compile(r"(?:([^:/?#]+):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL)
 _SEPARATOR = re.compile(r"&|;(?=[^&;=]+=)")
-_IN_SEGMENT = re.compile(r";([^;=&]+)=([^;&]*)")
+_PARAMETER_OF_SEGMENT = re.compile(r";([^;=&]+)=([^;&]*)")
 
 
 class Parameter(NamedTuple):
@@ -30,7 +30,7 @@ class Parameter(NamedTuple):
 
     @property
     def pair(self) -> tuple[str, str | None]:
-        """Name and value."""
+        """The name and the value, without the separator."""
         return self.name, self.value
 
 
@@ -83,7 +83,7 @@ class Parts(NamedTuple):
         """Names and values of the ``;`` parameters in the path."""
         for segment in self.path:
             if ";" in segment:
-                for match in _IN_SEGMENT.finditer(segment):
+                for match in _PARAMETER_OF_SEGMENT.finditer(segment):
                     yield match[1], match[2]
 
     def values(self, name: str) -> list[str | None]:
@@ -101,8 +101,8 @@ class Parts(NamedTuple):
         return False, None
 
     def with_query(self, parameters: Iterable[Parameter]) -> Parts:
-        """The URL with the parameters *query*; without parameters it has no query."""
-        kept = [one if one[2] == "&" else _with_separator(one) for one in parameters]
+        """The URL with *parameters* as its query; without parameters it has no query."""
+        kept = [one if one[2] == "&" else _with_readable_separator(one) for one in parameters]
         if kept:
             # The separator of the first one is not written: as it would be read again.
             following = kept[1][2] if len(kept) > 1 else "&"
@@ -117,7 +117,7 @@ class Parts(NamedTuple):
             value = change(match[1], match[2])
             return "" if value is None else f";{match[1]}={value}"
 
-        path = tuple(_IN_SEGMENT.sub(changed, one) if ";" in one else one for one in self.path)
+        path = tuple(_PARAMETER_OF_SEGMENT.sub(changed, one) if ";" in one else one for one in self.path)
         return self if path == self.path else self._replace(path=path)
 
 
@@ -152,8 +152,10 @@ def _parse_parameter(text: str, separator: str = "&") -> Parameter:
 _new = tuple.__new__
 
 
-def _with_separator(one: Parameter) -> Parameter:
-    """The parameter *one* with ``&`` before it, unless the separator ``;`` is read again: a name follows it, and a ``=``."""
+def _with_readable_separator(one: Parameter) -> Parameter:
+    """The parameter *one*, with ``&`` in the place of a ``;`` that `parameters_of` would not read as a separator before
+    it.
+    """
     again = one.name and ";" not in one.name and one.value is not None
     return one if again else one._replace(separator="&")
 
@@ -165,4 +167,4 @@ def _query_text(query: tuple[Parameter, ...]) -> str:
 
 def without_path_parameters(segment: str) -> str:
     """*segment* without its ``;`` parameters."""
-    return _IN_SEGMENT.sub("", segment) if ";" in segment else segment
+    return _PARAMETER_OF_SEGMENT.sub("", segment) if ";" in segment else segment

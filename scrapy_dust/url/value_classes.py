@@ -45,6 +45,8 @@ def is_cut(value: str, short: str) -> bool:
 
 
 def check_length(what: str, length: int) -> None:
-    """Raise `ValueError` if *what* would leave too little of an id."""
+    """Raise `ValueError` if *length* characters are too few to tell ids apart; the message names *what* has this
+    length.
+    """
     if length < SHORTEST_ID:
         raise ValueError(f"'length' of {what!r} must be {SHORTEST_ID} at least, got {length}")

@@ -90,7 +90,9 @@ class Page:
     total: str | None = None
 
     def showing(self, label: str | None, core: str, own: int, total: str | None, *, volatile: bool) -> Page:
-        """The same page with a *label* for its content, made of its units."""
+        """The same page with labels made of its units: *label* for all that it shows, *core* for all but its links,
+        *own* and *total* as the fields say.
+        """
         return Page(
             self.url,
             self.size,
@@ -125,7 +127,9 @@ class Comparing(Protocol):
     """Compares closely what two URLs of a log showed."""
 
     def compare(self, url: str, other: str) -> tuple[Outcome, str]:
-        """The outcome, and why in the beginning of a sentence: ``differ in text `div.price` ``."""
+        """The outcome of comparing what both URLs showed, and the reason, as the beginning of a sentence: ``differ in
+        text `div.price` ``.
+        """
         ...
 
 
@@ -171,7 +175,7 @@ def texts_of(log: SiteLog) -> dict[str, Hashable | None]:
 
 
 def merge_visits(visits: Iterable[Visit]) -> SiteLog:
-    """One `Page` per URL that ever answered, in the order of first answers."""
+    """The log of a site with one `Page` for each URL that ever answered, in the order of first answers."""
     pages: dict[str, Page] = {}
     redirects: dict[str, str] = {}
     failures: dict[str, None] = {}
@@ -188,13 +192,13 @@ def merge_visits(visits: Iterable[Visit]) -> SiteLog:
             known = pages.get(visit.url)
             if known is None:
                 pages[visit.url] = _page_of(visit)
-            elif not _is_finding(visit):
-                pages[visit.url] = _merge(known, visit)
+            elif not _is_extra_record(visit):
+                pages[visit.url] = _with_visit(known, visit)
         elif visit.redirect_to:
             redirects.setdefault(visit.url, visit.redirect_to)
         elif visit.failed or (visit.status or 0) >= 400:
             failures[visit.url] = None
-    _tell_copies(pages, copies)
+    _give_copies_their_content(pages, copies)
     return SiteLog(
         pages=tuple(pages.values()),
         redirects={url: target for url, target in redirects.items() if url not in pages},
@@ -207,7 +211,7 @@ def _host(url: str) -> str:
     return url.partition("://")[2].partition("/")[0]
 
 
-def _tell_copies(pages: dict[str, Page], copies: Mapping[str, str]) -> None:
+def _give_copies_their_content(pages: dict[str, Page], copies: Mapping[str, str]) -> None:
     """Give each page that the crawl found to be a copy the content of its original.
 
     Most copies have equal digests too; a near-duplicate has not, and its sketch may differ in the one word that the
@@ -247,31 +251,33 @@ def without_repeats(visits: Iterable[Visit]) -> Iterator[Visit]:
                 pages[visit.url] = visit
                 yield visit
                 continue
-            if _is_finding(visit):
+            if _is_extra_record(visit):
                 if is_news:
                     yield visit
                 continue
             size = sizes.get(visit.url, first.size)
-            sizes[visit.url] = wider = _span(size, visit.size)
-            said = _said(visit)
-            same = wider == size and (said == _said(first) or not any(said))
+            sizes[visit.url] = wider = _joint_range(size, visit.size)
+            said = _content_fields(visit)
+            same = wider == size and (said == _content_fields(first) or not any(said))
             if visit.url in again and same and not is_news:
                 continue
             again.add(visit.url)
-        elif not _is_another(visit, others):
+        elif not _is_first_redirect_or_failure(visit, others):
             continue
         yield visit
 
 
 def _at_most_twice(visit: Visit, what: tuple[str, int], seen: Counter[tuple[str, int]]) -> Iterator[Visit]:
-    """*visit*, unless two like it came before: two equal answers already show that the page does not change."""
+    """Yield *visit*, unless two that say the same (*what*) came before: two equal answers show that the page does not
+    change.
+    """
     seen[what] += 1
     if seen[what] <= 2:
         yield visit
 
 
-def _is_another(visit: Visit, others: set[tuple[str, bool]]) -> bool:
-    """Whether *visit* is a redirect or a failure that is not among *others*; it is added to them."""
+def _is_first_redirect_or_failure(visit: Visit, others: set[tuple[str, bool]]) -> bool:
+    """Whether *visit* is a redirect or a failure of a URL that has none in *others* yet; it is added to *others*."""
     if not (visit.redirect_to or visit.failed or (visit.status or 0) >= 400):
         return False
     other = visit.url, bool(visit.redirect_to)
@@ -280,15 +286,18 @@ def _is_another(visit: Visit, others: set[tuple[str, bool]]) -> bool:
     return is_new
 
 
-def _is_finding(visit: Visit) -> bool:
-    """Whether *visit* is an extra record of a page (whose copy it is, what a callback took), and no fetch."""
+def _is_extra_record(visit: Visit) -> bool:
+    """Whether *visit* is no fetch but an extra record about a page: it says whose copy the page is, or what a callback
+    took.
+    """
     says = visit.duplicate_of is not None or visit.taken is not None
-    return says and visit.size is None and not any(_said(visit))
+    return says and visit.size is None and not any(_content_fields(visit))
 
 
-def _said(visit: Visit) -> tuple[object, ...]:
+def _content_fields(visit: Visit) -> tuple[object, ...]:
+    """All that *visit* says about the content of its page, field by field."""
     digest = visit.text_digest or visit.digest
-    kind = _bare(visit.content_type)
+    kind = _media_type(visit.content_type)
     units = None if visit.units is None else visit.units.total
     return visit.sketch, digest, visit.title, visit.canonical, visit.outlinks, kind, visit.simhash, units
 
@@ -303,17 +312,18 @@ def _page_of(visit: Visit) -> Page:
         canonical=visit.canonical,
         rendered=visit.rendered,
         outlinks=visit.outlinks,
-        content_type=_bare(visit.content_type),
+        content_type=_media_type(visit.content_type),
         simhash=visit.simhash,
     )
 
 
-def _merge(page: Page, visit: Visit) -> Page:
+def _with_visit(page: Page, visit: Visit) -> Page:
+    """*page* with what one more *visit* of its URL says of it."""
     digest = visit.text_digest or visit.digest
     changed = page.text_digest is not None and digest is not None and digest != page.text_digest
     return Page(
         url=page.url,
-        size=_span(page.size, visit.size),
+        size=_joint_range(page.size, visit.size),
         sketch=page.sketch or visit.sketch or None,
         text_digest=page.text_digest or digest,
         title=page.title if page.title is not None else visit.title,
@@ -321,17 +331,18 @@ def _merge(page: Page, visit: Visit) -> Page:
         volatile=page.volatile or changed,
         rendered=page.rendered or visit.rendered,
         outlinks=page.outlinks if page.outlinks is not None else visit.outlinks,
-        content_type=page.content_type or _bare(visit.content_type),
+        content_type=page.content_type or _media_type(visit.content_type),
         again=True,
         simhash=page.simhash or visit.simhash,
     )
 
 
-def _bare(content_type: str | None) -> str | None:
+def _media_type(content_type: str | None) -> str | None:
     return content_type.partition(";")[0].strip().lower() if content_type else None
 
 
-def _span(a: tuple[int, int] | None, b: tuple[int, int] | None) -> tuple[int, int] | None:
+def _joint_range(a: tuple[int, int] | None, b: tuple[int, int] | None) -> tuple[int, int] | None:
+    """The range of sizes from the least to the greatest of both ranges."""
     if a is None or b is None:
         return a or b
     return min(a[0], b[0]), max(a[1], b[1])

@@ -49,7 +49,7 @@ def in_strata(pairs: Iterable[Pair], salt: str = "") -> list[Pair]:
 
 
 def _shift(salt: str, template: str) -> float:
-    """A number from 0 to 1 that depends on the arguments alone, as if drawn by lot."""
+    """A number from 0 to 1 that looks random and depends on *salt* and *template* alone."""
     return (
         int.from_bytes(blake2b(f"{salt} {template}".encode("utf-8", "surrogatepass"), digest_size=6).digest())
         / 2**48
